@@ -1,0 +1,37 @@
+"""Stop as soon as the validation accuracy is good enough."""
+
+import keras
+
+
+class StopAtAccuracy(keras.callbacks.Callback):
+    """Stop after `patience` epochs in a row above `target`.
+
+    Prints ``Early stopping after epoch 7``.
+
+    Parameters
+    ----------
+    target : float
+        Validation accuracy to exceed, in [0, 1].
+    patience : int
+        Epochs in a row that have to exceed it; one below starts the count anew.
+    """
+
+    def __init__(self, target=0.85, patience=2):
+        super().__init__()
+        self.target, self.patience = target, patience
+
+    def on_train_begin(self, logs=None):
+        self.met = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        accuracy = (logs or {}).get("val_accuracy")
+        if accuracy is None:
+            print(
+                "StopAtAccuracy sees no val_accuracy: compile with "
+                "metrics=['accuracy'] and give fit validation_data."
+            )
+            return
+        self.met = self.met + 1 if accuracy > self.target else 0
+        if self.met >= self.patience:
+            self.model.stop_training = True
+            print(f"Early stopping after epoch {epoch + 1}")

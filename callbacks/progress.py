@@ -1,0 +1,54 @@
+"""A bar for what takes longer than a few seconds, and a line for each epoch."""
+
+import sys
+
+import keras
+from tqdm import tqdm
+
+
+def progress(iterable=None, **options):
+    """Show a bar with the time left while something is gone through."""
+    # stdout, not stderr, which notebooks paint red.
+    return tqdm(iterable, leave=False, file=sys.stdout, mininterval=0.5, **options)
+
+
+class TrainingProgress(keras.callbacks.Callback):
+    """Show a progress bar with time left; leave one line of metrics per epoch.
+
+    Give it to `fit` before the other callbacks, with ``verbose=0``: it clears
+    its bar before they print.
+
+    Parameters
+    ----------
+    print_epochs : bool
+        False: only the bar, for one of many trainings.
+    """
+
+    def __init__(self, print_epochs=True):
+        super().__init__()
+        self.print_epochs = print_epochs
+
+    def on_train_begin(self, logs=None):
+        steps, epochs = self.params.get("steps"), self.params["epochs"]
+        self.bar = progress(total=steps and steps * epochs, unit="step")
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.bar.set_description(f"Epoch {epoch + 1}", refresh=False)
+
+    # At the beginning: hooks at a batch's end would make Keras wait for each one.
+    def on_train_batch_begin(self, batch, logs=None):
+        self.bar.update()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.bar.clear()
+        if not self.print_epochs:
+            return
+        metrics = ", ".join(
+            f"{name} {value:.4f}"
+            for name, value in (logs or {}).items()
+            if name != "learning_rate"
+        )
+        print(f"Epoch {epoch + 1}/{self.params['epochs']}: {metrics}")
+
+    def on_train_end(self, logs=None):
+        self.bar.close()

@@ -1,0 +1,1 @@
+"""What the labs import: data, models, devices, checks, plots and records."""

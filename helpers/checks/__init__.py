@@ -1,0 +1,94 @@
+"""Ask a student's answer a question, and judge what it did.
+
+The three parts of a check and what each may know stand in docs/checks.md.
+"""
+
+import importlib
+import json
+import os
+import random
+
+from helpers import lab as labs
+from helpers.checks.ask import observe
+from helpers.errors import CheckError
+
+QUESTIONS_IN_A_NOTEBOOK = 2
+
+
+def check(exercise, answer):
+    """Check an answer in the notebook; never raises, unless ``LABS_STRICT=1``.
+
+    Parameters
+    ----------
+    exercise : str
+        Its number, ``"2.1"``.
+    answer : object
+        What the exercise asked for: a class or a function.
+
+    Returns
+    -------
+    object
+        `answer` if it passed, else the reference implementation, so that the
+        rest of the lab works.
+
+    Raises
+    ------
+    CheckError
+        Under ``LABS_STRICT=1``, if the answer did not pass.
+    """
+    # The same questions every time: a verdict must not come and go.
+    verdict = judge_answer(exercise, answer, random.Random(exercise))
+    judges = part("judges", exercise)
+    card = labs.current_card()
+    if verdict is None:
+        print(f"✓ {exercise} {judges.TITLES[exercise]}")
+        if card:
+            card.check(exercise, True)
+        return answer
+    reason, hint = verdict
+    if card:
+        card.check(exercise, False, reason)
+    message = f"✗ {exercise} not yet: {reason}"
+    if os.environ.get("LABS_STRICT") == "1":
+        raise CheckError(message)
+    print(message)
+    print(f"  Hint: {judges.HINTS[exercise][hint]}")
+    print("  Until then the reference implementation stands in.")
+    return part("references", exercise).REFERENCES[exercise]
+
+
+def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
+    """Ask questions until one is answered wrongly.
+
+    Parameters
+    ----------
+    exercise : str
+    answer : object
+    rng : random.Random
+        Makes the questions.
+    questions : int
+
+    Returns
+    -------
+    None or tuple of str
+        None if all answers were right, else the reason and the hint's key.
+    """
+    judges = part("judges", exercise)
+    probe = part("probes", exercise).PROBES[exercise]
+    for _ in range(questions):
+        question = judges.CHALLENGES[exercise](rng)
+        # Through JSON, so that a notebook judges just what a grader would see.
+        question = json.loads(json.dumps(question, allow_nan=False))
+        observation = observe(probe, answer, question)
+        if "error" in observation:
+            return observation["error"], "raised"
+        if verdict := judges.JUDGES[exercise](question, observation):
+            return verdict
+    return None
+
+
+def part(kind, exercise):
+    """The module of `kind` (probes, judges, references) that has an exercise."""
+    return importlib.import_module(
+        f"helpers.checks.{kind}.lab_{int(exercise.split('.')[0]):02d}"
+    )

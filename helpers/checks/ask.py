@@ -1,0 +1,46 @@
+"""Run a probe beside the answer and bring back plain data, whatever happens."""
+
+import json
+import time
+
+
+def observe(probe, answer, question):
+    """Put a question to an answer.
+
+    Parameters
+    ----------
+    probe : callable
+        ``probe(answer, question, wait) -> observation``. It calls
+        ``wait(seconds)`` where time has to pass.
+    answer : object
+        The student's.
+    question : dict
+        Plain JSON.
+
+    Returns
+    -------
+    dict
+        The observation, plain JSON, with `waits`: when each wait began and
+        ended, in seconds, by a clock that the answer does not hold. Or
+        `error`, one line, if the answer raised or gave what JSON has no word
+        for.
+    """
+    # Bound before the answer runs: it may replace the clock.
+    clock, sleep = time.perf_counter, time.sleep
+    waits = []
+
+    def wait(seconds):
+        began = clock()
+        sleep(seconds)
+        waits.append([began, clock()])
+
+    try:
+        observation = json.loads(
+            json.dumps(probe(answer, question, wait), allow_nan=False)
+        )
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # even SystemExit must not end the lab
+        lines = str(error).strip().splitlines() or ["no message"]
+        return {"error": f"it raised {type(error).__name__}: {lines[0][:200]}"}
+    return observation | {"waits": waits}

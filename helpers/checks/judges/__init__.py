@@ -1,0 +1,1 @@
+"""Judges: make the questions, judge the observations, hold the hints."""

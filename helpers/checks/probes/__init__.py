@@ -1,0 +1,1 @@
+"""Probes: drive a student's answer and report what it did. They expect nothing."""

@@ -1,0 +1,104 @@
+"""Train a tiny model for real, so that a callback is called as Keras calls it."""
+
+import contextlib
+import io
+
+import keras
+import numpy as np
+
+BATCH_SIZE = 2
+
+
+def train(callback, epochs, wait, validate=True, fits=1):
+    """Fit one weight with the callback, and with waits where time has to pass.
+
+    Parameters
+    ----------
+    callback : keras.callbacks.Callback
+    epochs : list of dict
+        For each epoch `batch_seconds` (a list), `validation_seconds`, and
+        `metrics` that replace what Keras logs.
+    wait : callable
+        Called in the middle of every batch and validation, and before and
+        after `fit`.
+    fits : int
+        How often `fit` is called with the same callback.
+
+    Returns
+    -------
+    dict
+        `printed`: for each fit the lines printed at each epoch, those after
+        the last epoch in an entry of its own; `epochs_run`: one for each fit.
+    """
+    steps = len(epochs[0]["batch_seconds"])
+    x = np.zeros((steps * BATCH_SIZE, 1), "float32")
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    model.compile("sgd", "mse", metrics=["accuracy"], run_eagerly=True)
+    wait(0)
+    result = {"printed": [], "epochs_run": []}
+    for _ in range(fits):
+        printed = Printed()
+        with contextlib.redirect_stdout(printed):
+            history = model.fit(
+                x,
+                x,
+                batch_size=BATCH_SIZE,
+                epochs=len(epochs),
+                validation_data=(x[:1], x[:1]) if validate else None,
+                callbacks=[Metrics(epochs), callback, Waits(epochs, wait, printed)],
+                verbose=0,
+            )
+        wait(0)
+        result["printed"].append(printed.parts())
+        result["epochs_run"].append(len(history.epoch))
+    return result
+
+
+class Metrics(keras.callbacks.Callback):
+    """Stands before the answer: gives it the question's metrics."""
+
+    def __init__(self, epochs):
+        super().__init__()
+        self.epochs = epochs
+
+    def on_epoch_end(self, epoch, logs=None):
+        logs.update(self.epochs[epoch].get("metrics", {}))
+
+
+class Waits(keras.callbacks.Callback):
+    """Stands after the answer: it has started its clock when this waits."""
+
+    def __init__(self, epochs, wait, printed):
+        super().__init__()
+        self.epochs, self.wait, self.printed = epochs, wait, printed
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.wait(self.epochs[self.epoch]["batch_seconds"][batch])
+
+    def on_test_begin(self, logs=None):
+        self.wait(self.epochs[self.epoch].get("validation_seconds", 0))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.printed.cut()
+
+
+class Printed(io.StringIO):
+    """Standard output, cut where an epoch ended."""
+
+    def __init__(self):
+        super().__init__()
+        self.cuts = [0]
+
+    def cut(self):
+        self.cuts.append(len(self.getvalue()))
+
+    def parts(self):
+        text = self.getvalue()
+        ends = [*self.cuts[1:], len(text)]
+        return [
+            [line.strip() for line in text[a:b].splitlines() if line.strip()]
+            for a, b in zip(self.cuts, ends, strict=True)
+        ]

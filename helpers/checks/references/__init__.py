@@ -1,0 +1,1 @@
+"""Reference answers: what stands in until a student's own passes."""

@@ -1,0 +1,98 @@
+"""What the labs run on, in words that every figure can carry."""
+
+import contextlib
+import math
+import os
+import platform
+
+import keras
+import psutil
+
+
+def describe_device():
+    """Say what Keras computes on here.
+
+    Returns
+    -------
+    dict
+        `kind` ("cpu", "gpu" or "tpu"), `name`, `replicas` and `simulated`.
+    """
+    import tensorflow as tf
+
+    tpus = tf.config.list_physical_devices("TPU")
+    gpus = tf.config.list_physical_devices("GPU")
+    if tpus:
+        kind, name = "tpu", f"TPU, {len(tpus)} cores"
+    elif gpus:
+        details = tf.config.experimental.get_device_details(gpus[0])
+        kind, name = "gpu", details.get("device_name", "GPU")
+    else:
+        kind, name = "cpu", f"{_cpu_name()}, {os.cpu_count()} cores"
+    return {"kind": kind, "name": name, "replicas": 1, "simulated": False}
+
+
+@contextlib.contextmanager
+def memory_guard(model, batch_size):
+    """Turn running out of memory into Python's MemoryError.
+
+    A GPU says when it has no room. A CPU does not: the system kills the process,
+    so there a batch that cannot fit is refused before it is tried.
+
+    Parameters
+    ----------
+    model : keras.Model
+    batch_size : int
+
+    Raises
+    ------
+    MemoryError
+    """
+    import tensorflow as tf
+
+    if not tf.config.list_physical_devices("GPU"):
+        needed, free = memory_needed_bytes(model, batch_size), memory_free_bytes()
+        if needed > free:
+            raise MemoryError(
+                f"a batch of {batch_size:,} needs about {needed / 2**30:.1f} GiB, "
+                f"{free / 2**30:.1f} GiB are free"
+            )
+    try:
+        yield
+    except tf.errors.ResourceExhaustedError as error:
+        raise MemoryError(f"a batch of {batch_size:,} did not fit") from error
+
+
+def memory_needed_bytes(model, batch_size):
+    """Estimate, from below, what one training step of a batch keeps in memory.
+
+    Every layer's output stays until the backward pass has used it, and its
+    gradient is as large, 4 bytes a value each.
+
+    Parameters
+    ----------
+    model : keras.Model
+    batch_size : int
+    """
+    values = 0
+    for layer in model.layers:
+        if isinstance(layer, keras.Model):
+            values += memory_needed_bytes(layer, 1) / 8
+        else:
+            values += math.prod(layer.output.shape[1:])
+    return 8 * values * batch_size
+
+
+def memory_free_bytes():
+    """Main memory that a process can still take, without swapping."""
+    return psutil.virtual_memory().available
+
+
+def _cpu_name():
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            for line in lines:
+                if line.startswith("model name"):
+                    return " ".join(line.split(":")[1].split())
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()

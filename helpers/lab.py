@@ -1,0 +1,169 @@
+"""The first and the last line of a lab: set up, and say what came of it."""
+
+import contextlib
+import os
+import sys
+import warnings
+from types import SimpleNamespace
+
+from helpers import records
+from helpers.files import REPOSITORY
+from helpers.parameters import RULES, assigned_names, check_parameters
+
+_current = None
+
+
+def start(lab, namespace, sizes):
+    """Check the parameters, choose the scale, seed everything, open the run card.
+
+    Parameters
+    ----------
+    lab : str
+        The lab's name, ``"02_throughput"``.
+    namespace : dict
+        ``globals()`` of the notebook, which holds the parameters.
+    sizes : dict of dict
+        For each scale the value of every parameter that was left at None.
+
+    Returns
+    -------
+    SimpleNamespace
+        Every parameter by its name, `scale` and `device` as found, the
+        run card as `card`.
+
+    Raises
+    ------
+    ParameterError, RecordError
+        One line each.
+    """
+    global _current
+    _silence_tensorflow()
+    import keras
+
+    from helpers.devices import describe_device
+
+    given = {name: namespace[name] for name in RULES if name in namespace}
+    optional = set(sizes["laptop"])
+    unknown = _injected_names(namespace) - set(given)
+    check_parameters(dict.fromkeys(unknown) | given, tuple(given), lab, optional)
+
+    device = describe_device()
+    scale = given["scale"]
+    if scale == "auto":
+        scale = os.environ.get("LABS_SCALE") or "auto"
+        check_parameters({"scale": scale}, ("scale",), lab)
+    if scale == "auto":
+        scale = "laptop" if device["kind"] == "cpu" else "gpu"
+    chosen = {
+        name: sizes[scale][name] if name in optional and value is None else value
+        for name, value in given.items()
+    } | {"scale": scale}
+    extra = {name: sizes[scale][name] for name in optional - set(given)}
+    check_parameters(chosen, tuple(given), lab)
+
+    keras.utils.set_random_seed(chosen["seed"])
+    environment = {"device": device, "versions": records.versions()}
+    card = records.open_card(lab, chosen, environment)
+    _current = SimpleNamespace(**chosen, **extra, device=device, card=card)
+    print(f"Running at {scale} scale on {device['name']}")
+    if any(card.content["measurements"].values()):
+        print(f"Going on where an interrupted run stopped: {_show(card.path)}")
+    return _current
+
+
+def current_card():
+    """The run card of the lab in this kernel, or None before `start`."""
+    return _current and _current.card
+
+
+def caption():
+    """Device, replicas and scale of the lab in this kernel, for a figure."""
+    device = _current.device
+    kind = "simulated" if device["simulated"] else "real"
+    parts = [
+        device["name"],
+        f"{device['replicas']} {kind} replica{'s' * (device['replicas'] > 1)}",
+        f"{_current.scale} scale",
+        "Keras {keras}, TensorFlow {tensorflow}".format(**records.versions()),
+    ]
+    if _current.card.content["measurements"].get("data_source") == "synthetic":
+        parts.append("SYNTHETIC DATA")
+    return " · ".join(parts)
+
+
+def load_images():
+    """Fashion-MNIST cut to the lab's size, with a banner where it is synthetic.
+
+    Returns
+    -------
+    tuple of uint8 array
+        x_train, y_train, x_valid, y_valid: the first `train_images` of the
+        training set and the first `valid_images` of the test set.
+    """
+    from helpers.datasets import fashion_mnist
+
+    data = fashion_mnist()
+    synthetic = data.source == "synthetic"
+    _current.card.measure("data_source", "synthetic" if synthetic else "fashion-mnist")
+    if synthetic:
+        print(
+            "SYNTHETIC DATA: Fashion-MNIST is not on this machine and could not be\n"
+            "downloaded, so noise patterns stand in. `labs doctor` says what to do."
+        )
+    n, m = _current.train_images, _current.valid_images
+    print(f"{n:,} images to train on, {m:,} to validate")
+    return data.x_train[:n], data.y_train[:n], data.x_test[:m], data.y_test[:m]
+
+
+def finish():
+    """Close the run card and print which checks passed."""
+    card = _current.card
+    card.finish()
+    checks = card.content["checks"]
+    passed = sum(check["passed"] for check in checks.values())
+    print(f"Checks passed: {passed} of {len(checks)}")
+    for exercise, check in checks.items():
+        if not check["passed"]:
+            print(f"  still open: {exercise}")
+    print(f"Run card: {_show(card.path)}")
+
+
+def _show(path):
+    inside = path.is_relative_to(REPOSITORY)
+    return path.relative_to(REPOSITORY) if inside else path
+
+
+def _injected_names(namespace):
+    """Names that papermill's cell assigned: it only warns of unknown ones."""
+    names = set()
+    for source in namespace.get("In", ()):
+        if source.startswith("# Parameters\n"):
+            names.update(assigned_names(source))
+    return names
+
+
+def _silence_tensorflow():
+    """Import TensorFlow without the lines that it logs about itself."""
+    # Keras warns that a shuffled dataset is not shuffled again: as it should be.
+    warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")
+    if "tensorflow" in sys.modules:
+        return
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with _discard_stderr():
+        import tensorflow as tf
+
+        tf.config.list_physical_devices()
+
+
+@contextlib.contextmanager
+def _discard_stderr():
+    # The descriptor, not sys.stderr: the lines come from C++.
+    sys.stderr.flush()
+    saved = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)

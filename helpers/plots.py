@@ -1,0 +1,207 @@
+"""Figures for a course: readable without colour, without a browser, without sight."""
+
+import base64
+import html
+import io
+import os
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+
+# Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
+MARKERS = "osD^vP*X"
+LINES = ("-", "--", "-.", ":")
+
+
+def live_figures():
+    """Whether figures can be moved and zoomed: in JupyterLab with ipympl."""
+    if "JPY_SESSION_NAME" not in os.environ:
+        return False
+    try:
+        import ipympl  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def use_figures():
+    """Choose the backend: interactive in JupyterLab, static everywhere else."""
+    mpl.use("module://ipympl.backend_nbagg" if live_figures() else "agg")
+    plt.ioff()
+    plt.rcParams.update({"figure.figsize": (7.5, 4.2), "axes.grid": True})
+
+
+def show(figure, summary, caption):
+    """Show a figure with its caption, and print one sentence that says what it shows.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    summary : str
+        What a reader who cannot see the figure should know; also its
+        alternative text.
+    caption : str
+        Device, replicas and scale: what the figures hold for.
+    """
+    from IPython.display import HTML, display
+
+    figure.text(0.01, 0.005, caption, fontsize=6.5, color=GREY)
+    figure.set_layout_engine("constrained", rect=(0, 0.035, 1, 0.965))
+    if live_figures():
+        display(figure.canvas)
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=110)
+    encoded = base64.b64encode(png.getvalue()).decode()
+    # The picture stays in the notebook when the live one is gone.
+    image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
+    if live_figures():
+        image = f"<details><summary>As a picture</summary>{image}</details>"
+    display(HTML(image))
+    print(summary)
+    plt.close(figure)
+
+
+def throughput_bars(points, guess, fitted, original):
+    """Bars of images per second by batch size, with prediction and fit.
+
+    Parameters
+    ----------
+    points : dict of int to float or None
+        Images per second by batch size; None is drawn as "did not fit".
+    guess : dict of int to float
+        The student's prediction, made before measuring.
+    fitted : callable or None
+        Images per second as a function of the batch size.
+    original : dict of int to float
+        The table that the original lab printed; its GPU is not stated.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    sizes = sorted(set(points) | set(guess))
+    where = {size: i for i, size in enumerate(sizes)}
+    for size, value in points.items():
+        if value is None:
+            axes.text(where[size], 0, " did not fit", rotation=90, ha="center")
+    measured = {size: value for size, value in points.items() if value}
+    axes.bar(
+        [where[size] for size in measured],
+        list(measured.values()),
+        color=BLUE,
+        alpha=0.75,
+        label="measured here",
+    )
+    lines = [("your prediction", guess, ORANGE, "o--")]
+    if fitted:
+        lines.append(("fit", {size: fitted(size) for size in measured}, GREEN, "D-"))
+    shown = {size: value for size, value in original.items() if size in where}
+    lines.append(("original lab, GPU not stated", shown, RED, "^:"))
+    for label, values, colour, style in lines:
+        places = [where[size] for size in sorted(values)]
+        heights = [values[size] for size in sorted(values)]
+        axes.plot(places, heights, style, color=colour, label=label)
+    axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
+    axes.set(xlabel="batch size [images]", ylabel="throughput [images/s]", ylim=(0, None))
+    axes.legend()
+    return figure
+
+
+def accuracy_against_time(runs, target):
+    """Validation accuracy of every run against its wall time.
+
+    Parameters
+    ----------
+    runs : list of dict
+        `batch_size`, `wall_seconds` and `val_accuracy` (lists, per epoch).
+    target : float
+        Drawn as a line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    sizes = sorted({run["batch_size"] for run in runs})
+    for i, size in enumerate(sizes):
+        for run in (run for run in runs if run["batch_size"] == size):
+            (line,) = axes.plot(
+                run["wall_seconds"],
+                run["val_accuracy"],
+                color=mpl.colormaps["cividis"](0.9 * i / max(1, len(sizes) - 1)),
+                linestyle=LINES[i % len(LINES)],
+                marker=MARKERS[i % len(MARKERS)],
+                markersize=4,
+            )
+        line.set_label(f"batch {size:,}")
+    axes.axhline(target, color=RED, linewidth=1, label=f"target {target:g}")
+    axes.set(xlabel="wall time [s]", ylabel="validation accuracy")
+    axes.legend(ncols=2)
+    return figure
+
+
+def time_to_accuracy_spread(times, guess):
+    """Each run's time to the target, its median, and the runs that never got there.
+
+    Parameters
+    ----------
+    times : dict of int to list of float or None
+        Seconds of each repeat by batch size; None: never reached.
+    guess : int
+        The batch size that the student expects to win.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    reached = [t for all_times in times.values() for t in all_times if t is not None]
+    ceiling = 1.15 * max(reached, default=1.0)
+    for i, (size, all_times) in enumerate(sorted(times.items())):
+        got_there = [t for t in all_times if t is not None]
+        missing = len(all_times) - len(got_there)
+        axes.plot([i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7)
+        if missing < len(all_times) / 2:
+            median = sorted(t if t is not None else float("inf") for t in all_times)
+            middle = median[len(median) // 2]
+            axes.plot([i - 0.25, i + 0.25], [middle] * 2, color=BLUE, linewidth=2)
+        if missing:
+            axes.plot(i, ceiling, "X", color=RED, markersize=9)
+            axes.annotate(
+                f"{missing} of {len(all_times)} never",
+                (i, ceiling),
+                textcoords="offset points",
+                xytext=(0, -14),
+                ha="center",
+                fontsize=8,
+            )
+        if size == guess:
+            axes.axvspan(i - 0.4, i + 0.4, color=ORANGE, alpha=0.2, label="your guess")
+            axes.legend()
+    axes.set_xticks(range(len(times)), [f"{size:,}" for size in sorted(times)])
+    axes.set(
+        xlabel="batch size [images]",
+        ylabel="time to accuracy [s]",
+        ylim=(0, ceiling * 1.08),
+        title="each dot a run, the bar their median",
+    )
+    return figure
+
+
+def image_grid(images, labels, classes, columns=8):
+    """A row of images with the names of their classes.
+
+    Parameters
+    ----------
+    images : array, shape (n, height, width, 1)
+    labels : array, shape (n,)
+    classes : sequence of str
+    """
+    figure, axes = plt.subplots(1, columns, figsize=(9, 1.7))
+    for axis, image, label in zip(axes, images, labels, strict=False):
+        axis.imshow(image[..., 0], cmap="gray_r")
+        axis.set_title(classes[label], fontsize=8)
+        axis.axis("off")
+    return figure

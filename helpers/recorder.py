@@ -1,0 +1,45 @@
+"""What every training leaves on the run card: its epochs, in numbers."""
+
+import time
+
+import keras
+
+
+class EpochRecorder(keras.callbacks.Callback):
+    """Keep the times and the validation accuracy of every epoch.
+
+    Parameters
+    ----------
+    stop_at : float, optional
+        End training after the first epoch whose validation accuracy is at
+        least this.
+
+    Attributes
+    ----------
+    epochs : dict of list
+        `train_seconds` (without validation), `wall_seconds` (since training
+        began) and `val_accuracy`, an entry for each epoch.
+    """
+
+    def __init__(self, stop_at=None):
+        super().__init__()
+        self.stop_at = stop_at
+
+    def on_train_begin(self, logs=None):
+        self.epochs = {"train_seconds": [], "wall_seconds": [], "val_accuracy": []}
+        self.began = time.perf_counter()
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch_began, self.trained = time.perf_counter(), None
+
+    def on_test_begin(self, logs=None):
+        self.trained = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        now = time.perf_counter()
+        accuracy = float(logs["val_accuracy"])
+        self.epochs["train_seconds"].append((self.trained or now) - self.epoch_began)
+        self.epochs["wall_seconds"].append(now - self.began)
+        self.epochs["val_accuracy"].append(accuracy)
+        if self.stop_at is not None and accuracy >= self.stop_at:
+            self.model.stop_training = True

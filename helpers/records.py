@@ -1,0 +1,161 @@
+"""Run cards: the one JSON document that each run of a lab writes as it goes."""
+
+import json
+import subprocess
+import time
+from collections import UserDict
+from importlib.metadata import version
+from pathlib import Path
+
+from helpers.errors import RecordError
+from helpers.files import REPOSITORY, runs_folder, write_atomically
+
+
+class RunCard:
+    """A run card, saved after every change.
+
+    Parameters
+    ----------
+    path : Path
+        Where the JSON document stands.
+    content : dict
+        Plain JSON: see `open_card`.
+    """
+
+    def __init__(self, path, content):
+        self.path, self.content = Path(path), content
+        self.save()
+
+    def save(self):
+        """Write the card atomically; `RecordError` if that cannot be done."""
+        try:
+            write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
+        except OSError as error:
+            raise RecordError(
+                f"cannot write the run card in {self.path.parent} ({error.strerror}). "
+                "Free some space there, or set LABS_RUNS_DIR to a folder of yours."
+            ) from error
+
+    def check(self, exercise, passed, reason=""):
+        """Note the last verdict on an exercise."""
+        self.content["checks"][exercise] = {"passed": passed, "reason": reason}
+        self.save()
+
+    def predict(self, name, value):
+        """Note what the student expects, before it is measured."""
+        self.content["predictions"][name] = value
+        self.save()
+
+    def measure(self, name, value):
+        """Note a measured value, plain JSON; `name` carries the unit."""
+        self.content["measurements"][name] = value
+        self.save()
+
+    def points(self, name):
+        """A dict of measured points that saves the card at each assignment.
+
+        It starts with the points of an interrupted run. JSON has only text
+        keys: whole numbers come back as numbers.
+        """
+        return _Points(self, self.content["measurements"].setdefault(name, {}))
+
+    def finish(self):
+        """Mark the card as whole, so that the next run starts a new one."""
+        self.content["finished"] = True
+        self.content["wall_seconds"] = round(
+            time.time() - self.content["started_unix_seconds"], 1
+        )
+        self.save()
+
+
+class _Points(UserDict):
+    def __init__(self, card, stored):
+        super().__init__()
+        self._card, self._stored = card, stored
+        self.data.update({_key(name): value for name, value in stored.items()})
+
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value)
+        self._stored[str(key)] = value
+        self._card.save()
+
+    def clear(self):
+        """Forget all points, to measure again."""
+        super().clear()
+        self._stored.clear()
+        self._card.save()
+
+
+def _key(name):
+    return int(name) if name.isdecimal() else name
+
+
+def open_card(lab, parameters, environment):
+    """Open the run card of a lab: a new one, or the last if it was interrupted.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+    parameters, environment : dict
+        Plain JSON. An unfinished card is taken up only if both are the same.
+
+    Returns
+    -------
+    RunCard
+
+    Raises
+    ------
+    RecordError
+        If the run folder cannot be written.
+    """
+    folder = runs_folder() / lab
+    same = {"lab": lab, "parameters": parameters, "environment": environment}
+    for path in sorted(folder.glob("*.json"), reverse=True)[:1]:
+        content = read_card(path)
+        if content and not content["finished"]:
+            if all(content[name] == value for name, value in same.items()):
+                return RunCard(path, content)
+    now = time.time()
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
+    return RunCard(
+        folder / f"{stamp}-{int(now % 1 * 1000):03d}.json",
+        same
+        | {
+            "started_unix_seconds": now,
+            "finished": False,
+            "checks": {},
+            "predictions": {},
+            "measurements": {},
+        },
+    )
+
+
+def read_card(path):
+    """A run card's content, or None where the file is not a run card."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) and "finished" in content else None
+
+
+def latest_cards():
+    """The newest run card of each lab, as ``{lab: content}``."""
+    newest = {}
+    for path in sorted(runs_folder().glob("*/*.json")):
+        if content := read_card(path):
+            newest[content["lab"]] = content
+    return newest
+
+
+def versions():
+    """Versions of the libraries that figures depend on, and the git revision."""
+    found = {name: version(name) for name in ("keras", "tensorflow", "numpy")}
+    git = subprocess.run(
+        ["git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return found | {"git_revision": git.stdout.strip() or "unknown"}

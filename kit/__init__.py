@@ -1,0 +1,1 @@
+"""What instructors and operators run."""

@@ -1,0 +1,58 @@
+"""Which labs there are, and where their notebooks stand."""
+
+import re
+from typing import NamedTuple
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+
+
+class Lab(NamedTuple):
+    """One lab and its three files."""
+
+    name: str
+
+    @property
+    def number(self):
+        return self.name[:2]
+
+    @property
+    def source(self):
+        return REPOSITORY / "labs" / f"{self.name}.py"
+
+    @property
+    def notebook(self):
+        return REPOSITORY / "notebooks" / f"{self.name}.ipynb"
+
+    @property
+    def solution(self):
+        return REPOSITORY / "solutions" / f"{self.name}.ipynb"
+
+
+def all_labs():
+    """Every lab that has a source, in order."""
+    sources = sorted((REPOSITORY / "labs").glob("[0-9][0-9]_*.py"))
+    return [Lab(path.stem) for path in sources]
+
+
+def find_lab(name):
+    """The lab of a number or name: "2", "02" or "02_throughput".
+
+    Raises
+    ------
+    LabError
+        If there is no such lab; names those that there are.
+    """
+    for lab in all_labs():
+        if name in (lab.name, lab.number, lab.number.lstrip("0") or "0"):
+            return lab
+    known = ", ".join(lab.name for lab in all_labs())
+    raise LabError(f"there is no lab {name!r}; there are {known}.")
+
+
+def title_and_question(lab):
+    """The lab's heading, and the first paragraph under it."""
+    text = lab.source.read_text(encoding="utf-8")
+    title = re.search(r"^# # (.+)$", text, re.MULTILINE)
+    paragraph = re.search(r"^# # .+\n#\n((?:# .+\n)+)", text, re.MULTILINE)
+    return title[1], " ".join(paragraph[1].replace("# ", "").split())

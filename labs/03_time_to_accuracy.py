@@ -1,0 +1,401 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 03: Is the fastest epoch the fastest training?
+#
+# In lab 02 larger batches trained more images a second. But nobody wants images
+# per second. You want a network that is good enough, soon.
+#
+# In this lab you stop training when it is good enough, take the time until then,
+# and find out which batch size gets there first. You will also see why one run is
+# not an answer.
+
+# %% tags=["parameters"]
+scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
+seed: int = 0
+epochs: int = 12  # at the most, for each run of the comparison
+batch_size: int = 32  # of the first training
+valid_batch_size: int = 250
+batch_sizes: list = [8, 32, 128, 512]  # that are compared
+repeats: int = 3  # runs of each batch size, with other seeds
+target_accuracy: float = 0.82
+patience: int = 2  # epochs in a row above the target, for exercise 3.1
+train_images: int | None = None  # None here and below: what the scale says
+valid_images: int | None = None
+depth: int | None = None
+width: int | None = None
+dropout: float = 0.01
+learning_rate: float = 0.02  # at batch size 32; grows with the root of the batch
+momentum: float = 0.9
+weight_decay: float = 5e-6
+shift: float = 0.0  # no augmentation: it pays off in long trainings only
+flip: bool = False
+
+# %% [markdown]
+# ## Set up
+#
+# The same data and the same family of networks as in lab 02. On a laptop the
+# network is shallow and sees a quarter of the pixels, because it is going to be
+# trained a dozen times. The optimizer has momentum now, so that a few epochs are
+# enough.
+
+# %%
+from helpers import lab as labs
+
+sizes = {
+    "smoke": {"depth": 10, "width": 1, "train_images": 256, "valid_images": 64},
+    "laptop": {"depth": 10, "width": 1, "train_images": 5000, "valid_images": 1000},
+    "gpu": {"depth": 16, "width": 4, "train_images": 10_000, "valid_images": 10_000},
+}
+for name, pool in ("smoke", 4), ("laptop", 2), ("gpu", 1):
+    sizes[name]["stem_pool"] = pool
+lab = labs.start("03_time_to_accuracy", globals(), sizes)
+
+# %%
+import statistics
+import time
+
+import keras
+
+from callbacks import PrintThroughput, TrainingProgress, progress
+from helpers import plots
+from helpers.checks import check
+from helpers.models import wide_resnet
+from helpers.pipelines import batches, with_preprocessing
+from helpers.recorder import EpochRecorder
+
+plots.use_figures()
+card = lab.card
+x_train, y_train, x_valid, y_valid = labs.load_images()
+valid = batches(x_valid, y_valid, lab.valid_batch_size)
+
+# %%
+def build_model(batch_size, seed):
+    """A new network; every seed starts from other weights."""
+    keras.utils.set_random_seed(seed)
+    network = wide_resnet(
+        lab.depth, lab.width, dropout=lab.dropout, stem_pool=lab.stem_pool
+    )
+    model = with_preprocessing(network, x_train, lab.shift, lab.flip, seed)
+    rate = lab.learning_rate * (batch_size / 32) ** 0.5
+    sgd = keras.optimizers.SGD(rate, lab.momentum, weight_decay=lab.weight_decay or None)
+    # No compilation by XLA: it is on by default on some devices only.
+    model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
+    return model
+
+# %% [markdown]
+# A larger batch takes fewer steps in an epoch, and each follows a less noisy
+# gradient. Such steps may be longer: here the learning rate grows with the square
+# root of the batch size (Krizhevsky 2014). Lab 05 looks closer at that rule.
+
+# %% [markdown]
+# ## Exercise 3.1: stop when it is good enough
+#
+# Write a callback that ends training after `patience` epochs *in a row* whose
+# validation accuracy is *above* `target`. One epoch that is not starts the count
+# anew. It prints
+#
+#     Early stopping after epoch 7
+#
+# where the first epoch is 1. It must also work when `fit` is called a second time.
+# About nine lines. `logs["val_accuracy"]` and `self.model.stop_training` help.
+
+# %% name="3.1-stop-at-accuracy" points=2
+# TODO 3.1: stop after `patience` epochs in a row above the target.
+#: start
+class StopAtAccuracy(keras.callbacks.Callback):
+    """Stop after `patience` epochs in a row above `target`."""
+
+    def __init__(self, target=0.85, patience=2):
+        super().__init__()
+        self.target, self.patience = target, patience
+#: solution
+class StopAtAccuracy(keras.callbacks.Callback):
+    """Stop after `patience` epochs in a row above `target`."""
+
+    def __init__(self, target=0.85, patience=2):
+        super().__init__()
+        self.target, self.patience = target, patience
+
+    def on_train_begin(self, logs=None):
+        self.met = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.met = self.met + 1 if logs["val_accuracy"] > self.target else 0
+        if self.met >= self.patience:
+            self.model.stop_training = True
+            print(f"Early stopping after epoch {epoch + 1}")
+#: end
+
+# %%
+StopAtAccuracy = check("3.1", StopAtAccuracy)
+
+# %% [markdown]
+# ## Exercise 3.2: the time so far
+#
+# Write a callback that prints the seconds since training began, validation
+# included, after every epoch and once more at the end:
+#
+#     Cumulative training time after epoch 3: 12.34
+#     Cumulative training time: 40.21
+#
+# Two decimals. About seven lines. When does training begin: when the callback is
+# made, or later?
+
+# %% name="3.2-print-total-time" points=2
+# TODO 3.2: print the seconds since training began.
+#: start
+class PrintTotalTime(keras.callbacks.Callback):
+    """Print the time since training began, every epoch and at the end."""
+#: solution
+class PrintTotalTime(keras.callbacks.Callback):
+    """Print the time since training began, every epoch and at the end."""
+
+    def on_train_begin(self, logs=None):
+        self.began = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        wall_seconds = time.perf_counter() - self.began
+        print(f"Cumulative training time after epoch {epoch + 1}: {wall_seconds:.2f}")
+
+    def on_train_end(self, logs=None):
+        wall_seconds = time.perf_counter() - self.began
+        print(f"Cumulative training time: {wall_seconds:.2f}")
+#: end
+
+# %%
+PrintTotalTime = check("3.2", PrintTotalTime)
+
+# %% [markdown]
+# Both at work. To see the early stop whatever your machine and scale, the target
+# of this first training is set so low that guessing would pass it: ten classes,
+# and 1% is asked. After which epoch will it stop?
+
+# %%
+my_last_epoch_guess = 1
+card.predict("last_epoch_of_easy_target", my_last_epoch_guess)
+
+# %%
+model, recorder = build_model(lab.batch_size, lab.seed), EpochRecorder()
+train = batches(x_train, y_train, lab.batch_size, lab.seed)
+history = model.fit(
+    train,
+    validation_data=valid,
+    epochs=lab.epochs,
+    callbacks=[
+        TrainingProgress(),
+        PrintThroughput(lab.train_images),
+        PrintTotalTime(),
+        StopAtAccuracy(0.01, patience=2),
+        recorder,
+    ],
+    verbose=0,
+)
+
+# %% [markdown]
+# Two epochs in a row have to pass, so it cannot stop before the second. Why ask
+# for two? The accuracy after an epoch is a noisy number, and one lucky epoch above
+# the target is no trained network.
+
+# %%
+speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
+card.measure("images_per_second", speeds[-1])
+print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
+
+# %% [markdown]
+# ## Which batch size gets there first?
+#
+# Now the race. For each batch size a few runs with different seeds; each stops
+# after the first epoch that reaches the target, or gives up. Your bet:
+
+# %%
+my_winner = 512  # the batch size that you expect to be the first at the target
+card.predict("fastest_batch_size", my_winner)
+
+# %% [markdown]
+# One run, step by step: a new network, one step that does not count (it pays for
+# tracing, as you saw in lab 02), then training until the target is reached. What
+# is kept is the wall time and the validation accuracy after every epoch.
+
+# %%
+def run(batch_size, seed):
+    """Train until the target; wall seconds and accuracy after every epoch."""
+    model, recorder = build_model(batch_size, seed), EpochRecorder(lab.target_accuracy)
+    data = batches(x_train, y_train, min(batch_size, lab.train_images), seed)
+    model.fit(data.take(1), validation_data=valid, verbose=0)
+    model.fit(
+        data,
+        validation_data=valid,
+        epochs=lab.epochs,
+        callbacks=[TrainingProgress(print_epochs=False), recorder],
+        verbose=0,
+    )
+    return {"batch_size": batch_size, "seed": seed} | recorder.epochs
+
+# %%
+finished = card.points("runs")
+for seed in range(lab.repeats):
+    for batch_size in lab.batch_sizes:
+        key = f"batch {batch_size}, seed {lab.seed + seed}"
+        if key not in finished:
+            finished[key] = run(batch_size, lab.seed + seed)
+runs = list(finished.values())
+card.measure("val_accuracy", max(max(run["val_accuracy"]) for run in runs))
+print("All runs finished.")
+
+# %% [markdown]
+# Each run goes to the run card as it ends, so an interrupted race resumes. The
+# seeds are the outer loop: if the machine becomes slower on the way, all batch
+# sizes suffer alike.
+#
+# Accuracy against time. A run that crosses the red line has arrived.
+
+# %%
+figure = plots.accuracy_against_time(runs, lab.target_accuracy)
+best = max(runs, key=lambda run: max(run["val_accuracy"]))
+accuracy = max(best["val_accuracy"])
+plots.show(
+    figure,
+    f"Validation accuracy of every run over its wall time; the best had {accuracy:.3f}.",
+    labs.caption(),
+)
+
+# %% [markdown]
+# ## Exercise 3.3: median and spread
+#
+# Write `summarize(runs, target)`. It gets the list of runs you just made: dicts
+# with `batch_size`, `wall_seconds` and `val_accuracy` (lists, an entry per epoch).
+# The *time to accuracy* of a run is the wall time after its first epoch with at
+# least the target. Return for every batch size
+#
+#     {32: {"reached": 2, "runs": 3, "median_seconds": 9.1,
+#           "fastest_seconds": 7.5, "slowest_seconds": 9.1}, ...}
+
+# %% [markdown]
+# A run that never arrives is slower than any that does. So it counts in the
+# median, as infinitely slow, and never in `fastest` and `slowest`. Where a figure
+# does not exist, or is infinite, give `None`. About fifteen lines;
+# `statistics.median` and `float("inf")` help.
+
+# %% name="3.3-summarize" points=2
+# TODO 3.3: time to accuracy of each batch size: count, median, fastest, slowest.
+#: start
+def summarize(runs, target):
+    """Count, median and spread of the time to accuracy of each batch size."""
+    times = {}
+    for run in runs:
+        times.setdefault(run["batch_size"], []).append(run["wall_seconds"][-1])
+    return {
+        batch_size: {
+            "reached": len(seconds),
+            "runs": len(seconds),
+            "median_seconds": statistics.mean(seconds),
+            "fastest_seconds": min(seconds),
+            "slowest_seconds": max(seconds),
+        }
+        for batch_size, seconds in times.items()
+    }
+#: solution
+def summarize(runs, target):
+    """Count, median and spread of the time to accuracy of each batch size."""
+    times = {}
+    for run in runs:
+        epochs = zip(run["wall_seconds"], run["val_accuracy"], strict=True)
+        first = next((t for t, accuracy in epochs if accuracy >= target), float("inf"))
+        times.setdefault(run["batch_size"], []).append(first)
+
+    def row(all_times):
+        reached = [t for t in all_times if t < float("inf")]
+        # Over all runs: one that never arrives is slower than any that does.
+        median = statistics.median(all_times)
+        return {
+            "reached": len(reached),
+            "runs": len(all_times),
+            "median_seconds": median if median < float("inf") else None,
+            "fastest_seconds": min(reached, default=None),
+            "slowest_seconds": max(reached, default=None),
+        }
+
+    return {batch_size: row(all_times) for batch_size, all_times in times.items()}
+#: end
+
+# %%
+summarize = check("3.3", summarize)
+
+# %%
+def seconds_or_never(seconds):
+    return "never" if seconds is None else f"{seconds:.2f} s"
+
+table = summarize(runs, lab.target_accuracy)
+card.measure("time_to_accuracy", {str(size): row for size, row in table.items()})
+for size, row in sorted(table.items()):
+    median = seconds_or_never(row["median_seconds"])
+    fastest = seconds_or_never(row["fastest_seconds"])
+    slowest = seconds_or_never(row["slowest_seconds"])
+    print(f"Batch {size}: {row['reached']} of {row['runs']} runs arrived, ", end="")
+    print(f"median {median}, fastest {fastest}, slowest {slowest}")
+
+# %%
+times = {size: [] for size in lab.batch_sizes}
+for one in runs:
+    row = summarize([one], lab.target_accuracy)[one["batch_size"]]
+    times[one["batch_size"]].append(row["median_seconds"])
+medians = {b: row["median_seconds"] for b, row in table.items() if row["median_seconds"]}
+winner = min(medians, key=medians.get) if medians else None
+text = f"batch size {winner} has the lowest median" if winner else "no median exists"
+figure = plots.time_to_accuracy_spread(times, my_winner)
+plots.show(figure, f"Time to {lab.target_accuracy}: {text}.", labs.caption())
+
+# %% [markdown]
+# ## What goes wrong at the ends
+#
+# A very small batch takes many steps, and each pays the fixed cost of lab 02: it
+# learns much per image and is slow per image. A very large batch is fast per image
+# but takes few steps in an epoch, and a step can only be so long before training
+# becomes unstable. The best size lies between, and it is not the one with the
+# highest throughput.
+
+# %% [markdown]
+# ## Why one run proves nothing
+#
+# Take one run of each batch size and declare a winner. Take another: is it the
+# same? The cell does that for every choice of runs, one per batch size.
+
+# %%
+import itertools
+
+arrivals = [
+    [(t if t is not None else float("inf"), size) for t in all_times]
+    for size, all_times in times.items()
+]
+winners = [min(choice)[1] for choice in itertools.product(*arrivals)]
+share = max(map(winners.count, set(winners))) / len(winners)
+print(f"Of all single-run comparisons {100 * share:.1f}% name the same winner.")
+
+# %% [markdown]
+# If this says less than 100%, somebody with one run each could have told you
+# another winner, in good faith. Three runs are few, too: a published claim should
+# rest on many more, and show its spread.
+
+# %%
+labs.finish()
+
+# %% [markdown]
+# ## What you learned
+#
+# Throughput counts images; time to accuracy counts what you want. The batch size
+# trades steps against speed, and the best one is found by measuring to a target,
+# over several seeds. Runs that fail are results and stay in the statistics.
+#
+# Two questions to take along. If you raise the target from .82 to .85, which batch
+# sizes suffer most? And what would you change so that the largest batch wins?
+#
+# To read on: Krizhevsky, "One weird trick for parallelizing convolutional neural
+# networks" (2014); Coleman et al., "DAWNBench" (2017); McCandlish et al., "An
+# Empirical Model of Large-Batch Training" (2018).
