@@ -4,6 +4,7 @@ import contextlib
 import math
 import os
 import platform
+import re
 
 import keras
 import psutil
@@ -92,7 +93,8 @@ def _cpu_name():
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             for line in lines:
                 if line.startswith("model name"):
-                    return " ".join(line.split(":")[1].split())
+                    name = re.sub(r"\((R|TM)\)|Processor|CPU", "", line.split(":")[1])
+                    return " ".join(name.split())
     except OSError:
         pass
     return platform.processor() or platform.machine()

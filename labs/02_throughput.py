@@ -25,11 +25,11 @@ epochs: int = 5  # 40 for the full run
 batch_size: int = 32
 valid_batch_size: int = 32
 batch_sizes: list = [8, 16, 32, 64, 128, 256, 512, 700]  # of the sweep
-patience_seconds: float | None = None  # no point of the sweep may take longer
-train_images: int | None = None  # None here and below: what the scale says
-valid_images: int | None = None
-depth: int | None = None
-width: int | None = None
+patience_seconds: float = None  # no point of the sweep may take longer
+train_images: int = None  # None here and below: what the scale says
+valid_images: int = None
+depth: int = None
+width: int = None
 dropout: float = 0.01
 learning_rate: float = 0.01
 learning_rate_drop_epochs: list = [15, 25, 35]  # divided by 10 after each of them
@@ -230,16 +230,15 @@ my_curve = {size: 1.0 for size in lab.batch_sizes}  # 2.0: twice as fast as abov
 card.predict("throughput_curve", {str(b): part for b, part in my_curve.items()})
 
 # %% [markdown]
-# This is how one point is measured. A few steps come first and do not count:
-# you know why. The data set repeats without end, so a batch may be as large as
-# you like. A batch that finds no room in memory raises `MemoryError`.
+# This is how one point is measured, with the model that you have trained. One
+# step comes first and does not count: you know why. The data set repeats without
+# end, so a batch may be as large as you like. A batch that finds no room in memory raises `MemoryError`.
 
 # %%
 from helpers.devices import memory_guard
 
 def measure(batch_size):
     """Images per second of training at one batch size, start-up left out."""
-    model = build_model()
     data = batches(x_train, y_train, batch_size, lab.seed, repeat=True)
     steps = max(2, lab.images_per_point // batch_size)
     with memory_guard(model, batch_size):

@@ -128,9 +128,7 @@ def judge_sweep(question, observation):
         return f"batch size {missing[0]} was never measured", "stopped_early"
     if points.get(too_large, "nothing") is not None:
         return f"points[{too_large}] is not None, though it did not fit", "not_recorded"
-    right = done | {
-        int(size): value for size, value in question["images_per_second"].items()
-    }
+    right = {int(b): v for b, v in question["images_per_second"].items()} | done
     for size in sorted(done.keys() | set(expected) - {too_large}):
         if points.get(size) != right[size]:
             said = points.get(size)

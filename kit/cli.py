@@ -1,0 +1,139 @@
+"""The `labs` command."""
+
+import ast
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+from kit.labs import all_labs, find_lab
+
+app = typer.Typer(
+    help="Build, run and verify the Scaling Labs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="The data sets that the labs train on.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[LAB]...", help="Such as 02 or 02_throughput; default all."),
+]
+
+
+@app.command()
+def build(names: Names = None):
+    """Generate the notebooks from labs/*.py."""
+    from kit import build as builder
+
+    written = [path for lab in _chosen(names) for path in builder.build(lab)]
+    written += builder.build_index()
+    for path in written:
+        typer.echo(f"wrote {path.relative_to(REPOSITORY)}")
+    if not written:
+        typer.echo("Nothing to do: all notebooks agree with their sources.")
+
+
+@app.command()
+def outputs(names: Names = None):
+    """Execute the solutions at laptop scale and store their outputs."""
+    from kit.outputs import store_outputs
+
+    for lab in _chosen(names):
+        store_outputs(lab)
+
+
+@app.command()
+def run(
+    names: Names = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
+    ] = None,
+    student: Annotated[
+        bool, typer.Option("--student", help="Run the unsolved notebooks.")
+    ] = False,
+):
+    """Execute labs headless and write reports/index.html."""
+    from kit.run import run as run_labs
+
+    parameters = dict(map(_name_and_value, parameter or ()))
+    if not run_labs(_chosen(names), parameters, solved=not student):
+        raise typer.Exit(1)
+
+
+@app.command()
+def verify(names: Names = None):
+    """Check with nbval that the solutions print what is stored."""
+    from kit.verify import verify as verify_notebooks
+
+    if not verify_notebooks([lab.solution for lab in _chosen(names)]):
+        raise typer.Exit(1)
+
+
+@app.command()
+def lab():
+    """Open JupyterLab on the start page."""
+    # JUPYTER_CONFIG_PATH: no news pop-up, and widgets' state is saved.
+    os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
+    os.chdir(REPOSITORY)
+    arguments = [
+        sys.executable, "-m", "jupyter", "lab",
+        "--LabApp.default_url=/lab/tree/notebooks/index.ipynb",
+        *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
+    ]  # fmt: skip
+    os.execv(sys.executable, arguments)
+
+
+@app.command()
+def doctor():
+    """Say what is there, what is missing and what to do."""
+    from kit.doctor import doctor as examine
+
+    if not examine():
+        raise typer.Exit(1)
+
+
+@app.command()
+def bench():
+    """Measure the input pipeline against ImageDataGenerator."""
+    from kit.bench import bench as measure
+
+    measure()
+
+
+@data_app.command("fetch")
+def fetch():
+    """Download Fashion-MNIST into the user's cache, unless it is here."""
+    from helpers.datasets import fashion_mnist
+
+    data = fashion_mnist(offline_fallback=False)
+    typer.echo(f"Fashion-MNIST is whole: {data.source}")
+
+
+def main():
+    """Run the command; a user's mistake ends in one line."""
+    try:
+        app()
+    except LabError as error:
+        typer.echo(f"labs: {error}", err=True)
+        sys.exit(1)
+
+
+def _chosen(names):
+    return [find_lab(name) for name in names] if names else all_labs()
+
+
+def _name_and_value(text):
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value

@@ -1,0 +1,144 @@
+"""What is there, what is missing, and what to do about it."""
+
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+from packaging.requirements import Requirement
+from rich.console import Console
+from rich.table import Table
+
+from helpers.datasets import cache_folder, fashion_mnist, find_fashion_mnist
+from helpers.errors import LabError
+from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.lab import _silence_tensorflow
+
+FREE_GIB = 1
+
+
+def doctor():
+    """Print a table of findings; return whether the labs can run."""
+    findings = [
+        ("Python", *python()),
+        ("packages", *packages()),
+        ("device", *device()),
+        ("Fashion-MNIST", *data()),
+        ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
+        ("data cache", *writable(cache_folder(), "LABS_DATA_DIR")),
+        ("disk", *disk()),
+        ("grading sandbox", *sandbox()),
+    ]
+    table = Table("what", "state", "found", "to do")
+    for what, state, found, remedy in findings:
+        table.add_row(what, STATES[state], found, remedy)
+    Console().print(table)
+    return all(state != "missing" for _, state, _, _ in findings)
+
+
+STATES = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
+
+
+def python():
+    """Whether this Python is one that the pinned packages exist for."""
+    found = platform.python_version()
+    if (3, 11) <= sys.version_info[:2] <= (3, 13):
+        return "ok", found, ""
+    return "missing", found, "Install Python 3.11, 3.12 or 3.13 and run make again."
+
+
+def packages():
+    """Whether what is installed is what requirements.txt pins."""
+    wrong = []
+    for line in (REPOSITORY / "requirements.txt").read_text().splitlines():
+        if not line.strip() or line.startswith(("#", " ")):
+            continue
+        pinned = Requirement(line)
+        if pinned.marker and not pinned.marker.evaluate():
+            continue
+        try:
+            installed = version(pinned.name)
+        except PackageNotFoundError:
+            installed = "missing"
+        if not pinned.specifier.contains(installed) if installed != "missing" else True:
+            wrong.append(f"{pinned.name} {installed}")
+    main = f"TensorFlow {version('tensorflow')}, Keras {version('keras')}"
+    if wrong:
+        return "note", f"{main}; not as pinned: {', '.join(wrong[:5])}", "Run make setup."
+    return "ok", f"{main}, all as pinned", ""
+
+
+def device():
+    """What TensorFlow computes on, and a GPU that it does not see."""
+    _silence_tensorflow()
+    from helpers.devices import describe_device
+
+    found = describe_device()
+    if found["kind"] == "cpu" and nvidia_driver():
+        return (
+            "note",
+            f"{found['name']}; an NVIDIA driver is there, TensorFlow sees no GPU",
+            "Remove .venv and run make setup, which installs the CUDA libraries.",
+        )
+    return "ok", found["name"], ""
+
+
+def nvidia_driver():
+    """Whether there is an NVIDIA driver that answers."""
+    if not shutil.which("nvidia-smi"):
+        return False
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False)
+    return listed.returncode == 0 and b"GPU" in listed.stdout
+
+
+def data():
+    """Where Fashion-MNIST is, and whether it is whole."""
+    if find_fashion_mnist() is None:
+        return (
+            "note",
+            "not on this machine",
+            "Run labs data fetch, or apt-get install dataset-fashion-mnist; until "
+            "then a synthetic set stands in.",
+        )
+    try:
+        return "ok", fashion_mnist().source, ""
+    except LabError as error:
+        return "missing", "damaged", str(error)
+
+
+def writable(folder, variable):
+    """Whether a file can be written to a folder."""
+    probe = folder / ".doctor"
+    try:
+        write_atomically(probe, "")
+        probe.unlink()
+    except OSError as error:
+        remedy = f"Make it writable, or set {variable} to a folder that is."
+        return "missing", f"{folder}: {error.strerror}", remedy
+    return "ok", str(folder), ""
+
+
+def disk():
+    """Whether there is room for run cards and reports."""
+    free = shutil.disk_usage(REPOSITORY).free / 2**30
+    found = f"{free:.1f} GiB free"
+    if free < FREE_GIB:
+        return "missing", found, f"Free at least {FREE_GIB} GiB."
+    return "ok", found, ""
+
+
+def sandbox():
+    """Whether bubblewrap can make namespaces here."""
+    if not shutil.which("bwrap"):
+        return "note", "no bubblewrap", "Only graders need it: apt-get install bubblewrap."
+    tried = subprocess.run(
+        ["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "true"],
+        capture_output=True,
+        check=False,
+    )
+    if tried.returncode:
+        reason = re.sub(r"\s+", " ", tried.stderr.decode())[:80]
+        return "note", f"bubblewrap cannot run: {reason}", "Grade on another machine."
+    return "ok", "bubblewrap", ""

@@ -1,0 +1,70 @@
+"""Execute the solutions, and store what they print for readers and for nbval."""
+
+import base64
+import os
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+from helpers.records import latest_cards
+from kit.build import build, write_notebook
+from kit.execute import KERNEL_ARGUMENTS, timed
+from kit.report import pictures
+
+
+def store_outputs(lab, scale="laptop"):
+    """Execute a solution at a scale and store its outputs in place.
+
+    Raises
+    ------
+    LabError
+        If a cell raised; the stored notebook is then as it was.
+    """
+    os.environ["LABS_SCALE"] = scale
+    build(lab)
+    notebook = nbformat.read(lab.solution, as_version=4)
+    with Progress(
+        TextColumn(lab.name), BarColumn(), TextColumn("{task.completed}/{task.total} cells"),
+        TimeElapsedColumn(),
+    ) as bar:  # fmt: skip
+        task = bar.add_task(lab.name, total=len(notebook.cells))
+        client = NotebookClient(
+            notebook,
+            timeout=None,
+            record_timing=False,
+            extra_arguments=KERNEL_ARGUMENTS,
+            resources={"metadata": {"path": str(REPOSITORY)}},
+            on_cell_complete=lambda cell, cell_index: bar.update(
+                task, completed=cell_index + 1
+            ),
+        )
+        try:
+            _, seconds = timed(client.execute)
+        except CellExecutionError as error:
+            raise LabError(f"{lab.name}: {error.ename}: {error.evalue}") from error
+    notebook, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(notebook, {})
+    device = latest_cards()[lab.name]["environment"]["device"]["name"]
+    notebook.metadata = {
+        "kernelspec": notebook.metadata["kernelspec"],
+        "language_info": {"name": "python"},
+        "labs": {
+            "device": device,
+            "minutes": round(seconds / 60, 1),
+            "scale": scale,
+        },
+    }
+    write_notebook(lab.solution, notebook)
+    _store_pictures(lab, notebook)
+
+
+def _store_pictures(lab, notebook):
+    folder = REPOSITORY / "docs" / "images"
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (source, _) in enumerate(pictures(notebook), start=1):
+        data = base64.b64decode(source.partition("base64,")[2])
+        (folder / f"{lab.name}-{number}.png").write_bytes(data)

@@ -1,0 +1,97 @@
+"""Execute labs headless, and report what their run cards say."""
+
+import os
+
+from rich.console import Console
+from rich.table import Table
+
+from helpers.errors import LabError, ParameterError
+from helpers.files import REPOSITORY, runs_folder
+from helpers.records import read_card
+from kit.execute import check_lab_parameters, execute, timed
+from kit.report import write_report
+
+REPORTS = REPOSITORY / "reports"
+
+
+def run(labs, parameters, solved=True):
+    """Execute labs one after another; print a table and write reports/index.html.
+
+    Parameters
+    ----------
+    labs : list of kit.labs.Lab
+    parameters : dict
+        For papermill; every lab given has to have them.
+    solved : bool
+        Run the solutions, or the notebooks as students get them.
+
+    Returns
+    -------
+    bool
+        Whether every lab ran to its end.
+    """
+    for lab in labs:
+        check_lab_parameters(lab, parameters)
+    console = Console()
+    results = []
+    for lab in labs:
+        console.print(f"Running {lab.name} ...")
+        before = set(_cards(lab))
+        error, seconds = timed(_try_to_run, lab, parameters, solved)
+        new = sorted(set(_cards(lab)) - before) or sorted(_cards(lab))[-1:]
+        card = read_card(new[-1]) if new else None
+        results.append({"lab": lab, "card": card, "seconds": seconds, "error": error})
+    console.print(_table(results))
+    for result in results:
+        if result["error"]:
+            console.print(f"[red]{result['error']}[/red]", highlight=False)
+    page = write_report(results, REPORTS)
+    console.print(f"Report: {os.path.relpath(page)}", highlight=False)
+    return not any(result["error"] for result in results)
+
+
+def summary(result):
+    """The cells of one row: lab, device, checks, images/s, accuracy, seconds."""
+    card = result["card"]
+    if card is None:
+        return [result["lab"].name, "-", "-", "-", "-", f"{result['seconds']:.0f}"]
+    checks, measured = card["checks"], card["measurements"]
+    device, scale = card["environment"]["device"], card["parameters"]["scale"]
+    speed, accuracy = measured.get("images_per_second"), measured.get("val_accuracy")
+    synthetic = " (synthetic)" if measured.get("data_source") == "synthetic" else ""
+    return [
+        result["lab"].name,
+        f"{device['name']}, {scale} scale",
+        f"{sum(check['passed'] for check in checks.values())} of {len(checks)}",
+        f"{speed:,.1f}" if speed else "-",
+        f"{accuracy:.3f}{synthetic}" if accuracy else "-",
+        f"{result['seconds']:.0f}",
+    ]
+
+
+HEADINGS = ("lab", "device", "checks passed", "images/s", "accuracy", "seconds")
+
+
+def _try_to_run(lab, parameters, solved):
+    notebook = lab.solution if solved else lab.notebook
+    try:
+        execute(notebook, REPORTS / f"{lab.name}.ipynb", parameters)
+    except ParameterError:
+        raise
+    except LabError as error:
+        return str(error)
+    return None
+
+
+def _cards(lab):
+    return (runs_folder() / lab.name).glob("*.json")
+
+
+def _table(results):
+    table = Table()
+    for heading in HEADINGS:
+        right = heading in HEADINGS[3:]
+        table.add_column(heading, justify="right" if right else "left")
+    for result in results:
+        table.add_row(*summary(result), style="red" if result["error"] else None)
+    return table
