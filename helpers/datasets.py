@@ -194,7 +194,7 @@ def _read(path, trusted):
     sizes = np.frombuffer(content[4:header], ">i4")
     if tuple(sizes) != shape or len(content) != header + np.prod(shape):
         raise DataError(f"{path.name} does not hold uint8 {shape}. {remedy}")
-    if not trusted:
-        if hashlib.sha256(content).hexdigest() != FASHION_MNIST_FILES[path.name][1]:
-            raise DataError(f"{path.name} is not Fashion-MNIST as published. {remedy}")
+    published = FASHION_MNIST_FILES[path.name][1]
+    if not trusted and hashlib.sha256(content).hexdigest() != published:
+        raise DataError(f"{path.name} is not Fashion-MNIST as published. {remedy}")
     return np.frombuffer(content, "uint8", offset=header).reshape(shape)

@@ -1,14 +1,12 @@
 """The first and the last line of a lab: set up, and say what came of it."""
 
-import contextlib
 import os
-import sys
-import warnings
 from types import SimpleNamespace
 
 from helpers import records
 from helpers.files import REPOSITORY
 from helpers.parameters import RULES, assigned_names, check_parameters
+from helpers.quiet import silence_tensorflow
 
 _current = None
 
@@ -37,7 +35,7 @@ def start(lab, namespace, sizes):
         One line each.
     """
     global _current
-    _silence_tensorflow()
+    silence_tensorflow()
     import keras
 
     from helpers.devices import describe_device
@@ -140,30 +138,3 @@ def _injected_names(namespace):
         if source.startswith("# Parameters\n"):
             names.update(assigned_names(source))
     return names
-
-
-def _silence_tensorflow():
-    """Import TensorFlow without the lines that it logs about itself."""
-    # Keras warns that a shuffled dataset is not shuffled again: as it should be.
-    warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")
-    if "tensorflow" in sys.modules:
-        return
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _discard_stderr():
-        import tensorflow as tf
-
-        tf.config.list_physical_devices()
-
-
-@contextlib.contextmanager
-def _discard_stderr():
-    # The descriptor, not sys.stderr: the lines come from C++.
-    sys.stderr.flush()
-    saved = os.dup(2)
-    try:
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-            yield
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)

@@ -4,7 +4,6 @@ import ast
 
 from helpers.errors import ParameterError
 
-
 SCALES = ("auto", "gpu", "laptop", "smoke")
 
 

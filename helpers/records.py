@@ -113,9 +113,9 @@ def open_card(lab, parameters, environment):
     same = {"lab": lab, "parameters": parameters, "environment": environment}
     for path in sorted(folder.glob("*.json"), reverse=True)[:1]:
         content = read_card(path)
-        if content and not content["finished"]:
-            if all(content[name] == value for name, value in same.items()):
-                return RunCard(path, content)
+        open_still = content and not content["finished"]
+        if open_still and all(content[name] == same[name] for name in same):
+            return RunCard(path, content)
     now = time.time()
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
     return RunCard(

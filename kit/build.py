@@ -82,9 +82,7 @@ def generate(lab):
     text = lab.source.read_text(encoding="utf-8")
     lint(text, lab.source.relative_to(REPOSITORY))
     source = jupytext.reads(text, fmt="py:percent")
-    student, solution = (
-        new_notebook(metadata=copy.deepcopy(KERNEL)) for _ in range(2)
-    )
+    student, solution = (new_notebook(metadata=copy.deepcopy(KERNEL)) for _ in range(2))
     points = {}
     for position, cell in enumerate(source.cells):
         name = cell.metadata.pop("name", None)

@@ -14,7 +14,7 @@ from rich.table import Table
 from helpers.datasets import cache_folder, fashion_mnist, find_fashion_mnist
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
-from helpers.lab import _silence_tensorflow
+from helpers.quiet import silence_tensorflow
 
 FREE_GIB = 1
 
@@ -72,7 +72,7 @@ def packages():
 
 def device():
     """What TensorFlow computes on, and a GPU that it does not see."""
-    _silence_tensorflow()
+    silence_tensorflow()
     from helpers.devices import describe_device
 
     found = describe_device()

@@ -28,10 +28,8 @@ def store_outputs(lab, scale="laptop"):
     os.environ["LABS_SCALE"] = scale
     build(lab)
     notebook = nbformat.read(lab.solution, as_version=4)
-    with Progress(
-        TextColumn(lab.name), BarColumn(), TextColumn("{task.completed}/{task.total} cells"),
-        TimeElapsedColumn(),
-    ) as bar:  # fmt: skip
+    cells = TextColumn("{task.completed}/{task.total} cells")
+    with Progress(TextColumn(lab.name), BarColumn(), cells, TimeElapsedColumn()) as bar:
         task = bar.add_task(lab.name, total=len(notebook.cells))
         client = NotebookClient(
             notebook,

@@ -60,7 +60,9 @@ def page(notebook, lab):
     title = title_and_question(lab)[0]
     html, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title}})
     # The template asks for a diagram library on the web; no lab draws with it.
-    return re.sub(r'<script type="module">\s*import mermaid.*?</script>', "", html, flags=re.S)
+    return re.sub(
+        r'<script type="module">\s*import mermaid.*?</script>', "", html, flags=re.S
+    )
 
 
 def pictures(notebook):

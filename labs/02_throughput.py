@@ -226,7 +226,7 @@ print(f"First epoch / the others: {speeds[0] / usual:.2f}, guess {my_first_epoch
 # just measured at the batch size above. A straight line? A plateau? A peak?
 
 # %%
-my_curve = {size: 1.0 for size in lab.batch_sizes}  # 2.0: twice as fast as above
+my_curve = dict.fromkeys(lab.batch_sizes, 1.0)  # 2.0: twice as fast as above
 card.predict("throughput_curve", {str(b): part for b, part in my_curve.items()})
 
 # %% [markdown]
@@ -236,6 +236,7 @@ card.predict("throughput_curve", {str(b): part for b, part in my_curve.items()})
 
 # %%
 from helpers.devices import memory_guard
+
 
 def measure(batch_size):
     """Images per second of training at one batch size, start-up left out."""

@@ -63,7 +63,7 @@ import time
 
 import keras
 
-from callbacks import PrintThroughput, TrainingProgress, progress
+from callbacks import PrintThroughput, TrainingProgress
 from helpers import plots
 from helpers.checks import check
 from helpers.models import wide_resnet
@@ -103,8 +103,8 @@ def build_model(batch_size, seed):
 #
 #     Early stopping after epoch 7
 #
-# where the first epoch is 1. It must also work when `fit` is called a second time.
-# About nine lines. `logs["val_accuracy"]` and `self.model.stop_training` help.
+# where the first epoch is 1. About nine lines. `logs["val_accuracy"]` and
+# `self.model.stop_training` help.
 
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.
@@ -192,14 +192,14 @@ history = model.fit(
         TrainingProgress(),
         PrintThroughput(lab.train_images),
         PrintTotalTime(),
-        StopAtAccuracy(0.01, patience=2),
+        StopAtAccuracy(0.01, lab.patience),
         recorder,
     ],
     verbose=0,
 )
 
 # %% [markdown]
-# Two epochs in a row have to pass, so it cannot stop before the second. Why ask
+# `patience` epochs in a row have to pass, so it cannot stop before the second. Why ask
 # for two? The accuracy after an epoch is a noisy number, and one lucky epoch above
 # the target is no trained network.
 

@@ -35,9 +35,7 @@ def observe(probe, answer, question):
         waits.append([began, clock()])
 
     try:
-        observation = json.loads(
-            json.dumps(probe(answer, question, wait), allow_nan=False)
-        )
+        observation = json.loads(json.dumps(probe(answer, question, wait), allow_nan=False))
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # even SystemExit must not end the lab

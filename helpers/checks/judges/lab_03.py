@@ -18,7 +18,6 @@ HINTS = {
         "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
         "exceed": "Is an accuracy equal to the target above the target?",
         "metric": "Which of the keys in `logs` is the accuracy on images not trained on?",
-        "again": "`fit` can be called twice with one callback. Where is the count set to zero?",
         "message": "Keras counts epochs from 0. What should a reader see: `Early stopping after epoch 7`.",
         "unasked": "It was never good enough for long. Who prints the line, and when?",
         "raised": "Keras calls `on_epoch_end(self, epoch, logs=None)`. Does your method take that?",
@@ -47,24 +46,24 @@ HINTS = {
 
 
 def stopping_question(rng):
-    """Accuracies that touch the target, dip below it once, and end above it."""
+    """One training that has to be stopped, and one that is never good for long."""
     target, patience = round(rng.uniform(0.5, 0.9), 3), rng.randint(2, 3)
     low, high = target - 0.1, target + 0.05
-    never = rng.random() < 0.2
-    start = [low] * rng.randint(0, 1) + [high] * (patience - 1) + [low]
-    middle = [target] + [high] * (patience - 1) + [low]
-    end = [low if never else high] * (patience + 2)
+    almost = [high] * (patience - 1) + [low]
+    stopped = [low] * rng.randint(0, 1) + almost + [high, low, target] + almost
     return {
         "target": target,
         "patience": patience,
-        "fits": 2,
-        "epochs": [
-            {
-                "batch_seconds": [0],
-                # Training looks better than validation: it must not be taken.
-                "metrics": {"val_accuracy": value, "accuracy": high, "loss": 0.1},
-            }
-            for value in start + middle + end
+        "trainings": [
+            [
+                {
+                    "batch_seconds": [0],
+                    # Training looks better than validation: it must not be taken.
+                    "metrics": {"val_accuracy": value, "accuracy": high, "loss": 0.1},
+                }
+                for value in accuracies
+            ]
+            for accuracies in (stopped + [high] * (patience + 2), [*almost, target])
         ],
     }
 
@@ -80,46 +79,51 @@ def stopping_epoch(accuracies, target, patience):
 
 
 def judge_stopping(question, observation):
-    """Stopped after the right epoch, in each fit, and said so once."""
+    """Each training stopped after the right epoch or not at all, and said so once."""
+    for epochs, seen in zip(question["trainings"], observation["trainings"], strict=True):
+        if verdict := _judge_one_stop(question, epochs, seen):
+            return verdict
+    return None
+
+
+def _judge_one_stop(question, epochs, seen):
     target, patience = question["target"], question["patience"]
-    accuracies = [epoch["metrics"]["val_accuracy"] for epoch in question["epochs"]]
-    training = [epoch["metrics"]["accuracy"] for epoch in question["epochs"]]
+    accuracies = [epoch["metrics"]["val_accuracy"] for epoch in epochs]
     right = stopping_epoch(accuracies, target, patience)
-    for fit, ran in enumerate(observation["epochs_run"]):
-        if ran == (right or len(accuracies)):
-            continue
-        shown = " ".join(f"{accuracy:.3f}" for accuracy in accuracies)
-        said = "never stopped" if ran == len(accuracies) else f"stopped after epoch {ran}"
-        due = f"after epoch {right}" if right else "never"
+    [ran], [by_epoch] = seen["epochs_run"], seen["printed"]
+    if ran != (right or len(epochs)):
+        shown = ", ".join(f"{accuracy:.3f}" for accuracy in accuracies)
+        said = "did not stop" if ran == len(epochs) else f"stopped after epoch {ran}"
+        due = f"had to stop after {right}" if right else "had to go on"
         reason = (
-            f"it {said}, due was {due} (target {target}, patience {patience}, "
+            f"it {said} and {due} (target {target}, patience {patience}, "
             f"validation accuracies {shown})"
         )
-        if fit:
-            return f"when fit was called again {reason}", "again"
-        if ran == len(accuracies):
-            return reason, "never"
-        if right is None or ran < right:
-            if ran == stopping_epoch(training, target, patience):
-                return reason, "metric"
-            if ran == stopping_epoch(accuracies, target - 1e-9, patience):
-                return reason, "exceed"
-            above = [i for i, a in enumerate(accuracies, 1) if a > target]
-            if ran == above[patience - 1]:
-                return reason, "reset"
-            return reason, "early"
-        return reason, "late"
-    for by_epoch in observation["printed"]:
-        lines = [line for part in by_epoch for line in part]
-        said = numbers_after(lines, "Early stopping after epoch")
-        if right is None and said:
-            return "it says `Early stopping`, though nothing was stopped", "unasked"
-        if right is not None and said != [right]:
-            shown = lines[-1] if lines else "nothing"
-            return (
-                f"it printed `{shown}`, not `Early stopping after epoch {right}`"
-            ), "message"
+        return reason, _stop_hint(question, epochs, right, ran)
+    lines = [line for part in by_epoch for line in part]
+    said = numbers_after(lines, "Early stopping after epoch")
+    if right is None and said:
+        return "it says `Early stopping`, though nothing was stopped", "unasked"
+    if right is not None and said != [right]:
+        shown = f"`{lines[-1]}`" if lines else "nothing"
+        return f"it printed {shown}, not `Early stopping after epoch {right}`", "message"
     return None
+
+
+def _stop_hint(question, epochs, right, ran):
+    target, patience = question["target"], question["patience"]
+    accuracies = [epoch["metrics"]["val_accuracy"] for epoch in epochs]
+    training = [epoch["metrics"]["accuracy"] for epoch in epochs]
+    if ran == len(epochs):
+        return "never"
+    if right is not None and ran > right:
+        return "late"
+    if ran == stopping_epoch(training, target, patience):
+        return "metric"
+    if ran == stopping_epoch(accuracies, target - 1e-9, patience):
+        return "exceed"
+    above = [i for i, accuracy in enumerate(accuracies, 1) if accuracy > target]
+    return "reset" if above[patience - 1 : patience] == [ran] else "early"
 
 
 def total_time_question(rng):
@@ -150,9 +154,9 @@ def judge_total_time(question, observation):
             return "it printed nothing", "nothing"
         for number, span in enumerate(spans, start=1):
             printed = numbers_after(lines, f"{label} {number}:")
+            if number == 1 and numbers_after(lines, f"{label} 0:"):
+                return "it calls the first epoch 0", "from_zero"
             if len(printed) != 1:
-                if number == 1 and numbers_after(lines, f"{label} 0:"):
-                    return "it calls the first epoch 0", "from_zero"
                 if not any(line.startswith("Cumulative") for line in lines):
                     return f"`{lines[0]}` is not the line that was asked", "format"
                 return f"no line for epoch {number} of {epochs}", "format"
@@ -177,9 +181,13 @@ def _judge_total(seconds, number, span, spans, fit):
         f"it says {seconds:.2f}"
     )
     if seconds > high:
-        return (f"when fit was called again, {reason}", "again") if fit else (
-            reason,
-            "constructor",
+        return (
+            (f"when fit was called again, {reason}", "again")
+            if fit
+            else (
+                reason,
+                "constructor",
+            )
         )
     if number > 1 and seconds <= span["after"] - span["before"] + 0.006:
         return reason, "per_epoch"
@@ -188,7 +196,7 @@ def _judge_total(seconds, number, span, spans, fit):
 
 def summary_question(rng):
     """Runs that always, mostly, seldom and never reach the target."""
-    target, epochs, repeats = round(rng.uniform(0.7, 0.9), 3), 4, 5
+    target, epochs, repeats = round(rng.uniform(0.7, 0.9), 3), 5, 5
     runs = []
     for batch_size, reaching in zip(
         sorted(rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], 4)),
@@ -235,9 +243,7 @@ def judge_summary(question, observation):
         got_there = [seconds for seconds in times if seconds < float("inf")]
         row = summary[str(size)]
         if (row["reached"], row["runs"]) != (len(got_there), len(runs)):
-            strict = sum(
-                any(a > target for a in run["val_accuracy"]) for run in runs
-            )
+            strict = sum(any(a > target for a in run["val_accuracy"]) for run in runs)
             hint = "at_target" if strict != len(got_there) == 0 else "counts"
             return (
                 f"batch {size}: {len(got_there)} of {len(runs)} runs reached {target}, "
@@ -260,29 +266,24 @@ def judge_summary(question, observation):
 
 
 def _summary_hint(said, runs, got_there, target):
-    def near(value):
-        return said is not None and abs(said - value) <= 0.01 * value
-
-    if got_there and said is not None:
-        strictly = [
-            next(
-                s
-                for s, a in zip(run["wall_seconds"], run["val_accuracy"], strict=True)
-                if a > target
-            )
-            for run in runs
-            if max(run["val_accuracy"]) > target
-        ]
-        for make in (min, max, statistics.median):
-            if near(make(strictly)):
-                return "at_target"
-        if len(got_there) < len(runs) and near(statistics.median(got_there)):
-            return "dropped"
-        if near(statistics.mean(got_there)):
-            return "mean"
-        ends = [run["wall_seconds"][-1] for run in runs]
-        if any(near(make(ends)) for make in (min, max, statistics.median)):
-            return "first"
+    """Which usual mistake gives just the number that was said."""
+    if said is None or not got_there:
+        return "other"
+    never = float("inf")
+    last = [
+        run["wall_seconds"][-1] if time_to_accuracy(run, target) < never else never
+        for run in runs
+    ]
+    above = [time_to_accuracy(run, target + 1e-9) for run in runs]
+    mistakes = [
+        ("dropped", [statistics.median(got_there)]),
+        ("mean", [statistics.mean(got_there)]),
+        ("first", [min(last), statistics.median(last), max(t for t in last if t < never)]),
+        ("at_target", [min(above), statistics.median(above)]),
+    ]
+    for hint, numbers in mistakes:
+        if any(abs(said - number) <= 0.001 * said for number in numbers):
+            return hint
     return "other"
 
 

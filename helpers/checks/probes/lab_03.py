@@ -4,9 +4,12 @@ from helpers.checks.probes.training import train
 
 
 def stop_at_accuracy(answer, question, wait):
-    """Train with the answer's callback until it stops, or the epochs end."""
-    callback = answer(target=question["target"], patience=question["patience"])
-    return train(callback, question["epochs"], wait, fits=question["fits"])
+    """Train with a new callback of the answer's each time, until it stops or not."""
+    trainings = []
+    for epochs in question["trainings"]:
+        callback = answer(target=question["target"], patience=question["patience"])
+        trainings.append(train(callback, epochs, wait))
+    return {"trainings": trainings}
 
 
 def print_total_time(answer, question, wait):

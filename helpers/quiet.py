@@ -1,0 +1,33 @@
+"""Keep TensorFlow from talking about itself in a beginner's first cell."""
+
+import contextlib
+import os
+import sys
+import warnings
+
+
+def silence_tensorflow():
+    """Import TensorFlow without the lines that it logs about itself."""
+    # Keras warns that a shuffled dataset is not shuffled again: as it should be.
+    warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")
+    if "tensorflow" in sys.modules:
+        return
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    with _discard_stderr():
+        import tensorflow as tf
+
+        tf.config.list_physical_devices()
+
+
+@contextlib.contextmanager
+def _discard_stderr():
+    # The descriptor, not sys.stderr: the lines come from C++.
+    sys.stderr.flush()
+    saved = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Make .venv with the pinned packages; make calls this when they have changed.
+set -eu
+fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
+for python in "${PYTHON:-python3}" python3.12 python3.11 python3.13 none; do
+  "$python" -c "$fits" 2>/dev/null && break
+done
+if [ "$python" = none ]; then
+  found=$(python3 --version 2>&1 || true)
+  echo "Scaling Labs needs Python 3.11, 3.12 or 3.13; found: ${found:-none}." >&2
+  echo "Install one of them (its command may be python3.12), or say make PYTHON=/path/to/python." >&2
+  exit 1
+fi
+if [ ! -x .venv/bin/python ] || ! .venv/bin/python -c "$fits" 2>/dev/null; then
+  echo "Setting up .venv with $("$python" --version) ..."
+  if ! "$python" -m venv --clear .venv; then
+    echo "This Python cannot make virtual environments; on Debian: apt-get install python3-venv." >&2
+    exit 1
+  fi
+fi
+echo "Installing the pinned packages, a few minutes the first time ..."
+pip=".venv/bin/python -m pip --disable-pip-version-check --quiet"
+$pip install --requirement requirements.txt
+if nvidia-smi -L 2>/dev/null | grep -q GPU; then
+  echo "Found an NVIDIA driver: adding the CUDA libraries ..."
+  $pip install --constraint requirements.txt "tensorflow[and-cuda]"
+fi
+$pip install --no-deps --editable .
+touch .venv/ready

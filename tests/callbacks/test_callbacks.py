@@ -1,0 +1,110 @@
+"""The reference callbacks keep their promises under every way of calling fit."""
+
+import re
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy, TrainingProgress
+
+X, Y = np.zeros((12, 1), "float32"), np.zeros((12, 1), "float32")
+
+
+class Batches(keras.utils.PyDataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        return X[:4], Y[:4]
+
+
+WAYS = {
+    "arrays": lambda: {"x": X, "y": Y, "batch_size": 4},
+    "dataset": lambda: {"x": tf.data.Dataset.from_tensor_slices((X, Y)).batch(4)},
+    "pydataset": lambda: {"x": Batches()},
+    "generator": lambda: {
+        "x": ((X[:4], Y[:4]) for _ in range(99)),
+        "steps_per_epoch": 3,
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def model():
+    model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+    # With labels and outputs of 0 the accuracy is 1 from the start.
+    model.compile("sgd", "binary_crossentropy", metrics=["accuracy"])
+    return model
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_all_callbacks_work_with_whatever_fit_is_given(model, way, capsys):
+    callbacks = [
+        TrainingProgress(),
+        PrintThroughput(12),
+        PrintTotalTime(),
+        StopAtAccuracy(0.5, patience=2),
+    ]
+    for _ in range(2):  # with the same callbacks: nothing is left from the first fit
+        model.fit(
+            **WAYS[way](), validation_data=(X, Y), epochs=4, callbacks=callbacks, verbose=0
+        )
+        printed = re.sub(r"[^\n]*\r", "", capsys.readouterr().out)
+        assert re.findall(r"Epoch (\d)/4: .*val_accuracy", printed) == ["1", "2"]
+        assert len(re.findall(r"^Images/sec: \d+\.\d\d$", printed, re.M)) == 2
+        times = re.findall(
+            r"training time(?: after epoch \d)?: (\d+\.\d\d)$", printed, re.M
+        )
+        assert len(times) == 3
+        assert sorted(times, key=float) == times
+        assert printed.count("Early stopping after epoch 2\n") == 1
+
+
+def test_an_interrupted_training_leaves_the_callbacks_usable(model, capsys):
+    class Interrupt(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            raise KeyboardInterrupt
+
+    callbacks = [
+        TrainingProgress(),
+        PrintThroughput(12),
+        PrintTotalTime(),
+        StopAtAccuracy(),
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y, callbacks=[*callbacks, Interrupt()], verbose=0)
+    model.fit(X, Y, validation_data=(X, Y), callbacks=callbacks, verbose=0)
+    assert "Cumulative training time: " in capsys.readouterr().out
+
+
+def test_missing_validation_is_explained(model, capsys):
+    model.fit(X, Y, callbacks=[StopAtAccuracy()], verbose=0)
+    assert "validation_data" in capsys.readouterr().out
+
+
+def test_throughput_leaves_validation_out(model, capsys):
+    import time
+
+    class SlowValidation(keras.callbacks.Callback):
+        def on_test_batch_begin(self, batch, logs=None):
+            time.sleep(0.5)
+
+    callbacks = [PrintThroughput(1000), SlowValidation()]
+    model.fit(X, Y, validation_data=(X, Y), epochs=2, callbacks=callbacks, verbose=0)
+    rates = re.findall(r"Images/sec: (.*)", capsys.readouterr().out)
+    assert float(rates[1]) > 1000 / 0.5
+
+
+def test_early_stopping_counts_epochs_in_a_row_above_the_target():
+    accuracies = [0.9, 0.8, 0.85, 0.9, 0.9, 0.9]
+    callback = StopAtAccuracy(0.85, patience=2)
+    callback.set_model(keras.Sequential())
+    callback.on_train_begin()
+    stopped = []
+    for epoch, accuracy in enumerate(accuracies):
+        callback.model.stop_training = False
+        callback.on_epoch_end(epoch, {"val_accuracy": accuracy})
+        stopped.append(callback.model.stop_training)
+    assert stopped == [False, False, False, False, True, True]

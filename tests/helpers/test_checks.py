@@ -1,0 +1,165 @@
+"""Every check rejects the start code, accepts right answers, and names what is wrong."""
+
+import importlib.util
+import json
+import random
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import lab as labs
+from helpers import records
+from helpers.checks import check, judge_answer, part
+from helpers.checks.ask import observe
+from helpers.errors import CheckError
+from helpers.files import REPOSITORY
+from kit.build import generate
+from kit.labs import all_labs
+
+
+def answers(lab):
+    """The recorded answers to a lab: every lab has to have them."""
+    path = REPOSITORY / "tests" / "answers" / f"lab_{lab.number}.py"
+    name = f"answers_{lab.number}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+def exercises():
+    """(exercise, source of the student's cell, source of the solution's cell)."""
+    found = []
+    for lab in all_labs():
+        student, solution = generate(lab)
+        for asked, solved in zip(student.cells, solution.cells, strict=True):
+            if asked.source.startswith("# TODO"):
+                exercise = asked.source.split()[2].rstrip(":")
+                found.append((exercise, asked.source, solved.source))
+    return found
+
+
+def answer_in(source, exercise):
+    """Run a TODO cell with what its notebook has imported; return what it defines."""
+    namespace = {}
+    exec("import itertools, statistics, time\nimport keras\nimport numpy as np", namespace)
+    exec(source, namespace)
+    return namespace[part("references", exercise).REFERENCES[exercise].__name__]
+
+
+EXERCISES = exercises()
+WRONG = [
+    pytest.param(exercise, hint, answer, id=f"{exercise}-{answer.__name__}")
+    for lab in all_labs()
+    for exercise, recorded in answers(lab).WRONG.items()
+    for hint, answer in recorded
+]
+UNUSUAL = [
+    pytest.param(exercise, answer, id=f"{exercise}-{answer.__name__}")
+    for lab in all_labs()
+    for exercise, recorded in answers(lab).UNUSUAL.items()
+    for answer in recorded
+]
+
+
+@pytest.mark.parametrize(("exercise", "asked", "solved"), EXERCISES, ids=lambda v: v[:3])
+def test_start_code_is_rejected_and_the_solution_accepted(exercise, asked, solved):
+    assert judge_answer(exercise, answer_in(asked, exercise), random.Random(1))
+    assert judge_answer(exercise, answer_in(solved, exercise), random.Random(1)) is None
+
+
+@pytest.mark.parametrize("exercise", [exercise for exercise, _, _ in EXERCISES])
+def test_the_reference_passes_whatever_is_asked(exercise):
+    reference = part("references", exercise).REFERENCES[exercise]
+    for seed in range(3):
+        assert judge_answer(exercise, reference, random.Random(seed), 1) is None
+
+
+@pytest.mark.parametrize(("exercise", "hint", "answer"), WRONG)
+def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
+    verdict = judge_answer(exercise, answer, random.Random(2))
+    assert verdict is not None
+    assert verdict[1] == hint, verdict
+    assert part("judges", exercise).HINTS[exercise][hint].endswith((".", "?", "`."))
+
+
+@pytest.mark.parametrize(("exercise", "answer"), UNUSUAL)
+def test_an_unusual_answer_that_behaves_right_passes(exercise, answer):
+    assert judge_answer(exercise, answer, random.Random(3)) is None
+
+
+@pytest.mark.parametrize("exercise", [exercise for exercise, _, _ in EXERCISES])
+def test_questions_are_plain_json_and_differ(exercise):
+    rng = random.Random(0)
+    challenge = part("judges", exercise).CHALLENGES[exercise]
+    first, second = (json.dumps(challenge(rng), allow_nan=False) for _ in range(2))
+    assert first != second
+
+
+def test_at_least_four_wrong_answers_are_recorded_for_each_exercise():
+    for lab in all_labs():
+        mine = [e for e, _, _ in EXERCISES if int(e.split(".")[0]) == int(lab.number)]
+        assert list(answers(lab).WRONG) == mine
+        assert all(len(recorded) >= 4 for recorded in answers(lab).WRONG.values())
+
+
+@pytest.fixture
+def card(monkeypatch):
+    card = records.open_card("02_throughput", {}, {})
+    monkeypatch.setattr(labs, "_current", SimpleNamespace(card=card))
+    return card
+
+
+def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
+    def sweep(batch_sizes, measure, points):
+        pass
+
+    got = check("2.2", sweep)
+    assert got is part("references", "2.2").REFERENCES["2.2"]
+    printed = capsys.readouterr().out
+    assert printed.startswith("✗ 2.2 not yet: ")
+    assert "Hint:" in printed
+    assert card.content["checks"]["2.2"]["passed"] is False
+
+
+def test_a_passed_check_gives_the_students_own(card, capsys):
+    mine = part("references", "2.3").REFERENCES["2.3"]
+    assert check("2.3", mine) is mine
+    assert capsys.readouterr().out.startswith("✓ 2.3 ")
+    assert records.read_card(card.path)["checks"]["2.3"]["passed"] is True
+
+
+def test_a_check_raises_only_where_strictness_is_asked_for(card, monkeypatch):
+    assert check("2.3", None)
+    monkeypatch.setenv("LABS_STRICT", "1")
+    with pytest.raises(CheckError, match=r"2\.3 not yet"):
+        check("2.3", None)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda: sys.exit(0),
+        lambda: float("nan"),
+        lambda: {1, 2},
+        lambda: (_ for _ in ()).throw(MemoryError),
+    ],
+)
+def test_an_answer_that_leaves_or_speaks_no_json_is_an_error_in_one_line(answer):
+    seen = observe(lambda answer, question, wait: {"value": answer()}, answer, {})
+    assert list(seen) == ["error"]
+    assert "\n" not in seen["error"]
+
+
+def test_a_student_who_replaces_the_clock_does_not_reach_the_judge(monkeypatch):
+    import time
+
+    def probe(answer, question, wait):
+        monkeypatch.setattr(time, "perf_counter", lambda: 0.0)
+        wait(0.01)
+        return {}
+
+    [[began, ended]] = observe(probe, None, {})["waits"]
+    assert ended - began >= 0.01

@@ -1,0 +1,119 @@
+"""The generated notebooks agree with their sources, and bad sources are refused."""
+
+import nbformat
+import pytest
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+from kit import build as builder
+from kit.build import build, build_index, choose, generate, keep_outputs, lint
+from kit.labs import all_labs, find_lab
+
+LABS = all_labs()
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_a_rebuild_changes_no_byte(lab):
+    assert build(lab) == [], "run `make build` and commit what it wrote"
+
+
+def test_the_start_page_is_up_to_date_and_lists_every_lab():
+    assert build_index() == [], "run `make build` and commit what it wrote"
+    page = (REPOSITORY / "notebooks" / "index.ipynb").read_text()
+    assert all(f"({lab.notebook.name})" in page for lab in LABS)
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_both_notebooks_have_the_same_cells_and_stable_ids(lab):
+    student, solution = generate(lab)
+    ids = [cell.id for cell in student.cells]
+    assert ids == [cell.id for cell in solution.cells]
+    assert len(set(ids)) == len(ids)
+    assert not any("#: " in cell.source for cell in student.cells + solution.cells)
+    assert not any("# TODO" in cell.source for cell in solution.cells)
+    for asked, solved in zip(student.cells, solution.cells, strict=True):
+        assert (asked.source != solved.source) == asked.source.startswith("# TODO")
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_the_notebooks_carry_what_nbgrader_asks_for(lab):
+    student, _ = generate(lab)
+    marked = [
+        cell.metadata.nbgrader for cell in student.cells if "nbgrader" in cell.metadata
+    ]
+    graded = [cell for cell in marked if cell["grade"]]
+    assert len(graded) == len(marked) / 2 >= 3
+    assert len({cell["grade_id"] for cell in marked}) == len(marked)
+    assert all(cell["points"] > 0 and cell["locked"] for cell in graded)
+
+
+GOOD = """
+# %% name="2.1-x" points=1
+# TODO 2.1: do it.
+#: start
+a = 1
+#: solution
+a = 2
+#: end
+
+# %%
+a = check("2.1", a)
+"""
+
+
+def test_a_good_source_is_not_refused():
+    lint(GOOD, "x.py")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line", "says"),
+    [
+        ("#: end\n", "", 5 + 1, "not closed"),
+        ("#: solution\n", "", 7 - 1, "where `#: solution` has to come"),
+        ("#: start\n", "", 5 - 1, "where `#: start` has to come"),
+        ("a = 1\n", "#: start\n", 5, "where `#: solution` has to come"),
+        ("#: end", "#: stop", 8, "is no marker"),
+        ("# %%\n", '# %% name="2.1-x"\n', 10, "already"),
+        ('check("2.1", a)', "a", 3, "no `check"),
+        (' name="2.1-x"', "", 3, "has no name"),
+    ],
+)
+def test_a_bad_source_is_refused_with_file_and_line(before, after, line, says):
+    assert before in GOOD
+    with pytest.raises(LabError, match=says) as error:
+        lint(GOOD.replace(before, after, 1), "labs/x.py")
+    assert str(error.value).startswith("labs/x.py:")
+    assert int(str(error.value).split(":")[1]) in (line, line + 1)
+
+
+def test_a_cell_is_solved_or_open():
+    cell = "before\n#: start\nnaive\n#: solution\nright\n#: end\nafter"
+    assert choose(cell, solved=False) == "before\nnaive\nafter"
+    assert choose(cell, solved=True) == "before\nright\nafter"
+
+
+def test_outputs_are_kept_up_to_the_first_changed_cell():
+    def notebook(*sources):
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        return nbformat.v4.new_notebook(cells=cells)
+
+    stored = notebook("a", "b", "c")
+    for number, cell in enumerate(stored.cells, start=1):
+        cell.execution_count = number
+        cell.outputs = [nbformat.v4.new_output("stream", text=cell.source)]
+    rebuilt = notebook("a", "B", "c")
+    keep_outputs(rebuilt, stored)
+    assert [len(cell.outputs) for cell in rebuilt.cells] == [1, 0, 0]
+    assert [cell.execution_count for cell in rebuilt.cells] == [1, None, None]
+
+
+def test_an_unknown_lab_is_refused_with_those_that_there_are():
+    with pytest.raises(LabError, match="02_throughput"):
+        find_lab("77")
+    assert find_lab("2") == find_lab("02") == find_lab("02_throughput")
+
+
+def test_writing_twice_writes_once(tmp_path):
+    notebook, _ = generate(LABS[0])
+    assert builder.write_notebook(tmp_path / "x.ipynb", notebook)
+    assert not builder.write_notebook(tmp_path / "x.ipynb", notebook)

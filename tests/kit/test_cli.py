@@ -1,0 +1,82 @@
+"""The labs command: what it prints, and that a mistake is one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.files import REPOSITORY
+
+LABS = Path(sys.executable).with_name("labs")
+
+
+def labs(*arguments, **options):
+    return subprocess.run(
+        [LABS, *arguments], capture_output=True, text=True, check=False, **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "02", "-p", "batch_size=0"], "batch_size must be a whole number"),
+        (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
+        (["run", "02", "-p", "width"], "NAME=VALUE"),
+        (["run", "77"], "there is no lab '77'"),
+        (["run", "02", "03", "-p", "patience_seconds=5"], "03_time_to_accuracy has no"),
+    ],
+)
+def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
+    ended = labs(*arguments)
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert says in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_build_has_nothing_to_do_twice():
+    assert "Nothing to do" in labs("build").stdout
+
+
+def test_doctor_names_what_it_looks_at_and_what_to_do():
+    ended = labs("doctor")
+    for what in ("Python", "packages", "device", "Fashion-MNIST", "disk"):
+        assert what in ended.stdout
+    assert ended.returncode == 0
+
+
+def test_doctor_fails_where_run_cards_cannot_be_written(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LABS_RUNS_DIR", str(tmp_path / "file"))
+    ended = labs("doctor")
+    assert ended.returncode == 1
+    assert "missing" in ended.stdout
+
+
+def test_run_ends_with_a_table_and_a_report(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "140")
+    ended = labs("run", "03", "-p", "batch_sizes=[64]", "-p", "epochs=1", "-p", "repeats=2")
+    assert ended.returncode == 0, ended.stderr
+    assert "3 of 3" in ended.stdout
+    report = (REPOSITORY / "reports" / "index.html").read_text()
+    assert 'href="03_time_to_accuracy.html"' in report
+    assert report.count("<img ") >= 2
+    page = (REPOSITORY / "reports" / "03_time_to_accuracy.html").read_text()
+    assert 'src="http' not in page, "a page must need nothing from the network"
+
+
+def test_setup_says_which_python_it_needs(tmp_path):
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.1\nexit 1\n')
+    old.chmod(0o755)
+    ended = subprocess.run(
+        ["/bin/sh", REPOSITORY / "kit" / "setup.sh"],
+        env={"PATH": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "needs Python 3.11, 3.12 or 3.13; found: Python 3.9.1" in ended.stderr

@@ -1,0 +1,116 @@
+"""The labs and the repository keep the style that docs and readers rely on."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from helpers.checks import part
+from helpers.files import REPOSITORY
+from kit.build import generate
+from kit.labs import all_labs
+
+LABS = all_labs()
+each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+CODE_LINES, PROSE_WORDS, EXERCISE_LINES = 16, 90, 32
+
+
+@each_lab
+def test_a_cell_holds_one_idea(lab):
+    _, solution = generate(lab)
+    for cell in solution.cells:
+        if cell.cell_type == "markdown":
+            assert len(cell.source.split()) <= PROSE_WORDS, cell.source
+        elif "parameters" not in cell.metadata.get("tags", ()):
+            lines = [line for line in cell.source.splitlines() if line.strip()]
+            exercise = cell.source.startswith("# Solution")
+            assert len(lines) <= (EXERCISE_LINES if exercise else CODE_LINES), cell.source
+
+
+@each_lab
+def test_a_lab_has_one_title_and_a_question_first(lab):
+    markdown = [c.source for c in generate(lab)[0].cells if c.cell_type == "markdown"]
+    titles = re.findall(r"^# .+", "\n".join(markdown), re.M)
+    assert len(titles) == 1
+    assert titles[0].endswith("?")
+    assert "To read on:" in markdown[-1]
+
+
+@each_lab
+def test_a_lab_takes_the_shared_parameters_first(lab):
+    cells = jupytext.read(lab.source).cells
+    [cell] = [c for c in cells if "parameters" in c.metadata.get("tags", ())]
+    assert cell is next(c for c in cells if c.cell_type == "code")
+    names = re.findall(r"^(\w+):", cell.source, re.M)
+    assert {"scale", "seed", "epochs", "batch_size"} <= set(names)
+
+
+@each_lab
+def test_reference_functions_equal_the_labs_solutions(lab):
+    """What stands in for a student is what the solution shows."""
+    number = int(lab.number)
+    references = part("references", f"{number}.1")
+    shared = {node.name: node for node in ast.parse(source_of(references)).body
+              if isinstance(node, ast.FunctionDef)}  # fmt: skip
+    solutions = "\n".join(
+        cell.source for cell in generate(lab)[1].cells if cell.source.startswith("# Sol")
+    )
+    shown = {
+        node.name: node
+        for node in ast.parse(solutions).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert shared.keys() == shown.keys()
+    for name, node in shared.items():
+        assert ast.unparse(node.body[1:]) == ast.unparse(shown[name].body[1:]), name
+
+
+@each_lab
+def test_the_readme_has_a_row_with_the_minutes_measured(lab):
+    import nbformat
+
+    minutes = nbformat.read(lab.solution, as_version=4).metadata.labs.minutes
+    [row] = re.findall(
+        rf"^\| .*{lab.name}.*$", (REPOSITORY / "README.md").read_text(), re.M
+    )
+    assert f"| {minutes:g} |" in row
+
+
+def source_of(module):
+    return Path(module.__file__).read_text(encoding="utf-8")
+
+
+def test_imports_point_one_way():
+    for folder, forbidden in (
+        ("callbacks", ("helpers", "kit", "labs")),
+        ("helpers", ("kit", "labs")),
+        ("kit", ("tests",)),
+        ("labs", ("kit", "tests")),
+    ):
+        for path in (REPOSITORY / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom):
+                    names = [node.module]
+                tops = {name.split(".")[0] for name in names}
+                assert not tops & set(forbidden), path
+
+
+def test_probes_know_neither_judges_nor_references():
+    for path in (REPOSITORY / "helpers" / "checks" / "probes").glob("*.py"):
+        assert not re.search(
+            r"import.*(judges|references)|callbacks\.", path.read_text()
+        ), path
+
+
+def test_ruff_finds_nothing():
+    for command in (["check"], ["format", "--check", "--exclude", "labs"]):
+        ended = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "."],
+            cwd=REPOSITORY, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stdout
