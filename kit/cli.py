@@ -76,9 +76,9 @@ def verify(names: Names = None):
         raise typer.Exit(1)
 
 
-@app.command()
-def lab():
-    """Open JupyterLab on the start page."""
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def lab(context: typer.Context):
+    """Open JupyterLab on the start page; options are handed to it."""
     # JUPYTER_CONFIG_PATH: no news pop-up, and widgets' state is saved.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
@@ -86,6 +86,7 @@ def lab():
         sys.executable, "-m", "jupyter", "lab",
         "--LabApp.default_url=/lab/tree/notebooks/index.ipynb",
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
+        *context.args,
     ]  # fmt: skip
     os.execv(sys.executable, arguments)
 
@@ -102,6 +103,9 @@ def doctor():
 @app.command()
 def bench():
     """Measure the input pipeline against ImageDataGenerator."""
+    from helpers.quiet import silence_tensorflow
+
+    silence_tensorflow()  # before the import of what imports it
     from kit.bench import bench as measure
 
     measure()
