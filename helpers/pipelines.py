@@ -41,10 +41,15 @@ def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=
         indices = indices.shuffle(n, seed=seed)
     if repeat:
         indices = indices.repeat()
+    # TensorFlow 2.21 tunes buffers in a thread that sleeps twice as long each time;
+    # an epoch that ends during its sleep waits for it, for seconds.
+    options = tf.data.Options()
+    options.autotune.enabled = False
     return (
         indices.batch(batch_size, drop_remainder=drop_remainder)
         .map(lambda i: (tf.gather(images, i), tf.gather(one_hot, i)))
-        .prefetch(tf.data.AUTOTUNE)
+        .prefetch(2)
+        .with_options(options)
     )
 
 

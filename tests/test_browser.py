@@ -109,7 +109,7 @@ def test_a_student_goes_through_lab_02(lab_server, page):
     expect(start.get_by_role("heading", name=re.compile("^Scaling Labs"))).to_be_visible()
     expect(start.get_by_text("How many images a second?").first).to_be_visible()
     page.screenshot(
-        path=SCREENSHOTS / "start.png", clip=dict(x=0, y=0, width=1200, height=700)
+        path=SCREENSHOTS / "start.png", clip={"x": 0, "y": 0, "width": 1200, "height": 700}
     )
 
     page.goto(f"{lab_server}/lab/tree/build/browser_test.ipynb?token=test")
