@@ -1,7 +1,7 @@
 """The reference callbacks: each short enough to read in class."""
 
 from callbacks.early_stopping import StopAtAccuracy
-from callbacks.progress import TrainingProgress, progress
+from callbacks.progress import TrainingProgress, counted
 from callbacks.throughput import PrintThroughput
 from callbacks.total_time import PrintTotalTime
 
@@ -10,5 +10,5 @@ __all__ = [
     "PrintTotalTime",
     "StopAtAccuracy",
     "TrainingProgress",
-    "progress",
+    "counted",
 ]

@@ -26,10 +26,7 @@ class StopAtAccuracy(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         accuracy = (logs or {}).get("val_accuracy")
         if accuracy is None:
-            print(
-                "StopAtAccuracy sees no val_accuracy: compile with "
-                "metrics=['accuracy'] and give fit validation_data."
-            )
+            print("StopAtAccuracy needs metrics=['accuracy'] and validation_data.")
             return
         self.met = self.met + 1 if accuracy > self.target else 0
         if self.met >= self.patience:

@@ -12,6 +12,21 @@ def progress(iterable=None, **options):
     return tqdm(iterable, leave=False, file=sys.stdout, mininterval=0.5, **options)
 
 
+def counted(function, total, unit):
+    """Wrap a function of one argument so that every call moves a bar."""
+    bar = progress(total=total, unit=unit)
+
+    def call(argument):
+        bar.set_description(f"{unit} {argument}")
+        result = function(argument)
+        bar.update()
+        if bar.n >= total:
+            bar.close()
+        return result
+
+    return call
+
+
 class TrainingProgress(keras.callbacks.Callback):
     """Show a progress bar with time left; leave one line of metrics per epoch.
 

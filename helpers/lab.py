@@ -1,6 +1,8 @@
 """The first and the last line of a lab: set up, and say what came of it."""
 
+import inspect
 import os
+import re
 from types import SimpleNamespace
 
 from helpers import records
@@ -111,6 +113,13 @@ def load_images():
     n, m = _current.train_images, _current.valid_images
     print(f"{n:,} images to train on, {m:,} to validate")
     return data.x_train[:n], data.y_train[:n], data.x_test[:m], data.y_test[:m]
+
+
+def show_source(*functions):
+    """Print what functions do, without their docstrings."""
+    for function in functions:
+        source = inspect.getsource(function)
+        print(re.sub(r'\n    """.*?"""', "", source, count=1, flags=re.DOTALL))
 
 
 def finish():

@@ -20,7 +20,7 @@ def wide_resnet(
     Parameters
     ----------
     depth : int
-        Layers with weights, ``6n + 4``: 10, 16, 22, 28, ...
+        Convolutions, those of the shortcuts included: ``6n + 4``, as 10, 16, 22.
     width : int
         Channels of the stages are 16, 32 and 64 times this.
     input_shape : tuple of int
@@ -76,16 +76,23 @@ def wide_resnet(
     x = conv_bn_relu(inputs, 16)
     if stem_pool > 1:
         x = layers.MaxPooling2D(stem_pool)(x)
-    for stage, channels in enumerate((16 * width, 32 * width, 64 * width)):
-        if stage:
-            x = layers.MaxPooling2D(2)(x)
-        shortcut = layers.Conv2D(channels, 1, padding="same")(x)
-        for _ in range((depth - 4) // 6):
-            x = shortcut = residual_block(x, shortcut, channels, dropout)
+    x = three_stages(x, depth, width, dropout)
     x = layers.GlobalAveragePooling2D()(x)
     # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
     outputs = layers.Dense(classes, activation="softmax", dtype="float32")(x)
     return keras.Model(inputs, outputs, name=f"wrn_{depth}_{width}")
+
+
+def three_stages(x, depth, width, dropout):
+    """Residual blocks with 16, 32 and 64 times `width` channels, pooled between."""
+    for stage, channels in enumerate((16 * width, 32 * width, 64 * width)):
+        if stage:
+            x = layers.MaxPooling2D(2)(x)
+        # The channels change here: a 1x1 convolution makes the shortcut fit.
+        shortcut = layers.Conv2D(channels, 1, padding="same")(x)
+        for _ in range((depth - 4) // 6):
+            x = shortcut = residual_block(x, shortcut, channels, dropout)
+    return x
 
 
 def residual_block(x, shortcut, channels, dropout):

@@ -50,6 +50,8 @@ RULES = {
     "batch_size": _whole(1),
     "valid_batch_size": _whole(1),
     "batch_sizes": _rising(*_list_of(*_whole(1))),
+    # Larger than the training set is fine here: it is repeated.
+    "sweep_batch_sizes": _rising(*_list_of(*_whole(1))),
     "repeats": _whole(2),
     "train_images": _whole(1, 60_000),
     "valid_images": _whole(1, 10_000),
@@ -101,11 +103,12 @@ def check_parameters(values, allowed, lab, optional=()):
             continue
         if not rule(value):
             raise ParameterError(f"{name} must be {text}, not {value!r}.")
-    images, batch_size = values.get("train_images"), values.get("batch_size")
-    if images and batch_size and batch_size > images:
+    images = values.get("train_images")
+    largest = max([values.get("batch_size") or 0, *(values.get("batch_sizes") or ())])
+    if images and largest > images:
         raise ParameterError(
-            f"batch_size {batch_size:,} is larger than the training set of {images:,} "
-            "images: give a smaller batch_size or more train_images."
+            f"batch size {largest:,} is larger than the training set of {images:,} "
+            "images: give a smaller one, or more train_images."
         )
 
 

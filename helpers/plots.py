@@ -4,6 +4,7 @@ import base64
 import html
 import io
 import os
+import statistics
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -109,6 +110,20 @@ def throughput_bars(points, guess, fitted, original):
     return figure
 
 
+def step_times(step_seconds):
+    """Seconds of a training step against its batch size, as points.
+
+    Parameters
+    ----------
+    step_seconds : dict of int to float
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    axes.plot(list(step_seconds), list(step_seconds.values()), "o", color=BLUE)
+    axes.set(xlabel="batch size [images]", ylabel="time of a step [s]")
+    axes.set(xlim=(0, None), ylim=(0, None))
+    return figure
+
+
 def accuracy_against_time(runs, target):
     """Validation accuracy of every run against its wall time.
 
@@ -164,8 +179,9 @@ def time_to_accuracy_spread(times, guess):
         missing = len(all_times) - len(got_there)
         axes.plot([i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7)
         if missing < len(all_times) / 2:
-            median = sorted(t if t is not None else float("inf") for t in all_times)
-            middle = median[len(median) // 2]
+            middle = statistics.median(
+                t if t is not None else float("inf") for t in all_times
+            )
             axes.plot([i - 0.25, i + 0.25], [middle] * 2, color=BLUE, linewidth=2)
         if missing:
             axes.plot(i, ceiling, "X", color=RED, markersize=9)

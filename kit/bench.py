@@ -14,7 +14,7 @@ from keras.src.legacy.preprocessing.image import ImageDataGenerator
 from rich.console import Console
 from rich.table import Table
 
-from callbacks import progress
+from callbacks.progress import progress
 from helpers.datasets import fashion_mnist
 from helpers.devices import describe_device
 from helpers.files import REPOSITORY, write_atomically
@@ -30,7 +30,7 @@ TRAININGS = ((1, 512), (2, 256), (10, 64))
 
 
 def bench():
-    """Write bench/pipeline.json and print it as a table."""
+    """Write docs/bench/pipeline.json and print it as a table."""
     data = fashion_mnist()
     x, y = data.x_train[:IMAGES], data.y_train[:IMAGES]
     rows = []
@@ -47,7 +47,7 @@ def bench():
         "repeats": REPEATS,
         "rows": rows,
     }
-    path = REPOSITORY / "bench" / "pipeline.json"
+    path = REPOSITORY / "docs" / "bench" / "pipeline.json"
     write_atomically(path, json.dumps(result, indent=1) + "\n")
     table = Table(
         "images/s, medians", "this kit", "ImageDataGenerator", "ratio", "by CPU time"

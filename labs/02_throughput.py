@@ -19,13 +19,13 @@
 # reference solution stands in, so you can always go on.
 
 # %% tags=["parameters"]
-scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
+scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
 epochs: int = 5  # 40 for the full run
 batch_size: int = 32
 valid_batch_size: int = 32
-batch_sizes: list = [8, 16, 32, 64, 128, 256, 512, 700]  # of the sweep
-patience_seconds: float = None  # no point of the sweep may take longer
+sweep_batch_sizes: list = [8, 16, 32, 64, 128, 256, 512, 700]
+patience_seconds: float = None  # after these sizes: go on doubling for so long
 train_images: int = None  # None here and below: what the scale says
 valid_images: int = None
 depth: int = None
@@ -47,7 +47,8 @@ log_dir: str = ""  # a folder for TensorBoard
 # The parameters above can be changed by hand or from the command line. The
 # scale sets the sizes: `smoke` to see that everything runs, `laptop` for two CPU
 # cores and a few minutes, `gpu` for the lab as it is meant: WRN-16-10 and 10,000
-# images.
+# images. The *run card*, a file under `runs/`, keeps your guesses, the verdicts and
+# what was measured.
 
 # %%
 from helpers import lab as labs
@@ -57,23 +58,24 @@ sizes = {
     "laptop": {"depth": 16, "width": 1, "train_images": 5000, "valid_images": 1000},
     "gpu": {"depth": 16, "width": 10, "train_images": 10_000, "valid_images": 10_000},
 }
-for name, images, seconds in ("smoke", 64, 1), ("laptop", 2000, 20), ("gpu", 20_000, 60):
-    sizes[name] |= {"images_per_point": images, "patience_seconds": seconds}
+sizes["smoke"] |= {"images_per_point": 100, "patience_seconds": 1}
+sizes["laptop"] |= {"images_per_point": 2000, "patience_seconds": 20}
+sizes["gpu"] |= {"images_per_point": 20_000, "patience_seconds": 60}
 lab = labs.start("02_throughput", globals(), sizes)
 
 # %%
-import inspect
+import math
 import time
 
 import keras
 import numpy as np
 
-from callbacks import StopAtAccuracy, TrainingProgress, progress
-from helpers import plots
+from callbacks import StopAtAccuracy, TrainingProgress, counted
+from helpers import models, pipelines, plots
 from helpers.checks import check
 from helpers.datasets import FASHION_MNIST_CLASSES
-from helpers.models import residual_block, wide_resnet
-from helpers.pipelines import batches, with_preprocessing
+from helpers.devices import memory_guard
+from helpers.recorder import EpochRecorder
 
 plots.use_figures()
 card = lab.card
@@ -94,51 +96,75 @@ plots.show(figure, "The first eight training images with their classes.", "")
 #
 # A wide residual network (Zagoruyko and Komodakis 2016). Its building block is
 # two convolutions and a shortcut around them: the block learns what to *add* to
-# its input. Read the block. Which line is the shortcut?
+# its input. Read it. Which line is the shortcut?
 
 # %%
-print(inspect.getsource(residual_block))
+labs.show_source(models.conv_bn_relu, models.residual_block)
 
 # %% [markdown]
-# WRN-16-10 stacks six such blocks in three stages, with 160, 320 and 640
-# channels, and halves the image between the stages. 16 counts its layers with
-# weights, 10 its width.
+# The last line adds it. A network is a first convolution, three stages of such
+# blocks, and an average over what remains of the image. Where do the channels
+# change, and what makes the shortcut fit there?
+
+# %%
+labs.show_source(models.three_stages)
+
+# %% [markdown]
+# WRN-16-10 has 16 convolutions (the first, two in each of six blocks, one for each
+# of three shortcuts) and is 10 times as wide as the narrowest: 160, 320 and 640
+# channels.
 #
 # Before you run the cell: a 3x3 convolution from 640 to 640 channels, how many
 # weights is that? Is it most of the model, or little of it?
 
 # %%
-full_model = wide_resnet(depth=16, width=10)
+full_model = models.wide_resnet(depth=16, width=10)
+part = 3 * 3 * 640 * 640 / full_model.count_params()
 print(f"WRN-16-10 has {full_model.count_params():,} parameters")
-this_model = wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
+print(f"One 3x3 convolution of 640 channels has {100 * part:.1f}% of them")
+this_model = models.wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
 print(f"Here we train {this_model.name}: {this_model.count_params():,} parameters")
 del full_model
 
 # %% [markdown]
 # ## The input pipeline
 #
-# The host only shuffles and hands out whole batches of *bytes*. Everything that
-# needs arithmetic, the random flips and shifts and the scaling to mean 0, is done
-# by the first layers of the model, on the device. A float32 pixel is four times
-# as large as a byte: what does that save on the way to a GPU?
+# The *host*, the processor that reads the data, only shuffles numbers and gathers
+# whole batches of bytes. Everything that needs arithmetic is done by the first
+# layers of the model, on the *device* that trains.
 
 # %%
-train = batches(x_train, y_train, lab.batch_size, seed=lab.seed)
-valid = batches(x_valid, y_valid, lab.valid_batch_size)
+labs.show_source(pipelines.batches)
+
+# %% [markdown]
+# The layers in front of the network flip and shift each image at random, and scale
+# the pixels to mean 0 and deviation 1. A float32 pixel is four times as large as a
+# byte: what does it save to scale on the device? On a laptop host and device are
+# one, and nothing travels; there it is the work on whole batches that pays.
+
+# %%
+labs.show_source(pipelines.with_preprocessing)
+train = pipelines.batches(x_train, y_train, lab.batch_size, seed=lab.seed)
+valid = pipelines.batches(x_valid, y_valid, lab.valid_batch_size)
 images, labels = next(iter(train))
 print(f"A batch: {images.shape}, {images.dtype.name}; labels: {labels.dtype.name}")
+
+# %% [markdown]
+# Put together. The learning rate is divided by 10 after some epochs; Keras counts
+# those in steps.
 
 # %%
 def build_model():
     """A new network with its preprocessing, compiled."""
-    steps = -(-lab.train_images // lab.batch_size)
-    drops = [epoch * steps for epoch in lab.learning_rate_drop_epochs]
+    steps_per_epoch = math.ceil(lab.train_images / lab.batch_size)
+    drops = [epoch * steps_per_epoch for epoch in lab.learning_rate_drop_epochs]
     rates = [lab.learning_rate * 0.1**i for i in range(len(drops) + 1)]
-    network = wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
-    model = with_preprocessing(network, x_train, lab.shift, lab.flip, lab.seed)
     rate = keras.optimizers.schedules.PiecewiseConstantDecay(drops, rates)
+    # Keras takes None, not 0, for no weight decay.
     sgd = keras.optimizers.SGD(rate, lab.momentum, weight_decay=lab.weight_decay or None)
-    # No compilation by XLA: it is on by default on some devices only.
+    network = models.wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
+    model = pipelines.with_preprocessing(network, x_train, lab.shift, lab.flip, lab.seed)
+    # XLA, a compiler, is on by default on some devices: off, so that all compare.
     model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
     return model
 
@@ -152,7 +178,8 @@ def build_model():
 #     Images/sec: 812.35
 #
 # It is made with the number of images in an epoch: `PrintThroughput(10_000)`.
-# About six lines. Use `time.perf_counter()`.
+# Validation trains nothing: Keras calls `on_test_begin` when it begins, so stop the
+# clock there. About nine lines. Use `time.perf_counter()`.
 
 # %% name="2.1-throughput" points=2
 # TODO 2.1: print how many images a second each epoch trained.
@@ -173,9 +200,13 @@ class PrintThroughput(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.began = time.perf_counter()
+        self.trained = None
+
+    def on_test_begin(self, logs=None):
+        self.trained = time.perf_counter()
 
     def on_epoch_end(self, epoch, logs=None):
-        epoch_seconds = time.perf_counter() - self.began
+        epoch_seconds = (self.trained or time.perf_counter()) - self.began
         print(f"Images/sec: {self.total_images / epoch_seconds:.2f}")
 #: end
 
@@ -183,19 +214,19 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train. One epoch is not like the others: which one, and is it slower or
-# faster? Write down your guess: the first epoch's throughput, as a part of the
-# others'.
+# Now train. On a laptop this takes a minute or two.
+#
+# **Predict** first: will the first epoch be as fast as the others? Guess its
+# throughput divided by that of a usual epoch.
 
 # %%
-my_first_epoch_guess = 1.0  # 1.0: the same; 0.5: half as fast; 2.0: twice as fast
+my_first_epoch_guess = 1.0  # change this; 0.5: half as fast, 2.0: twice as fast
 card.predict("first_epoch_over_others", my_first_epoch_guess)
 
 # %%
-from helpers.recorder import EpochRecorder
-
 model, recorder = build_model(), EpochRecorder()
 callbacks = [TrainingProgress(), PrintThroughput(lab.train_images), recorder]
+# This one ends training at the target; you will write it in lab 03.
 callbacks.append(StopAtAccuracy(lab.target_accuracy, lab.patience))
 if lab.log_dir:
     callbacks.append(keras.callbacks.TensorBoard(lab.log_dir))
@@ -204,60 +235,67 @@ history = model.fit(
 )
 
 # %%
-speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
-usual = float(np.median(speeds[1:] or speeds))
+seconds = recorder.epochs["train_seconds"]
+usual_seconds = float(np.median(seconds[1:] or seconds))
+usual = lab.train_images / usual_seconds
 card.measure("epochs", recorder.epochs)
 card.measure("images_per_second", usual)
 card.measure("val_accuracy", recorder.epochs["val_accuracy"][-1])
 print(f"Images/sec, median without the first epoch: {usual:.2f}")
-print(f"First epoch / the others: {speeds[0] / usual:.2f}, guess {my_first_epoch_guess:.2f}")
+print(f"First / usual: {usual_seconds / seconds[0]:.2f}, guess {my_first_epoch_guess:.2f}")
+print(f"The first epoch took {seconds[0] - usual_seconds:.2f} s longer")
 
 # %% [markdown]
-# The first epoch is slower. In its first step TensorFlow runs your Python code
-# once to record a graph (*tracing*), plans that graph, and allocates memory.
-# This is paid once, so a short first epoch suffers most. From here on we leave the
-# start-up out, and take the median of what remains: one hiccup of the machine
-# cannot move it.
+# Was it slower? Usually it is. In the first step TensorFlow runs your Python code
+# once to record a graph (*tracing*), plans that graph, and allocates memory. This is
+# paid once, so a short epoch suffers most. From here on we leave the start-up out,
+# and take a median of what remains, which one hiccup of the machine hardly moves.
 
 # %% [markdown]
 # ## Exercise 2.2: sweep the batch size
 #
-# First your prediction: images per second at each size, as a part of what you
-# just measured at the batch size above. A straight line? A plateau? A peak?
+# **Predict** first: the throughput at each batch size, in multiples of what you
+# just measured. A straight line? A plateau? A peak?
 
 # %%
-my_curve = dict.fromkeys(lab.batch_sizes, 1.0)  # 2.0: twice as fast as above
-card.predict("throughput_curve", {str(b): part for b, part in my_curve.items()})
+my_curve = {  # change these; 2.0: twice the throughput above
+    8: 1.0, 16: 1.0, 32: 1.0, 64: 1.0, 128: 1.0, 256: 1.0, 512: 1.0, 700: 1.0
+}
+guess = {size: times * usual for size, times in my_curve.items()}
+card.predict("images_per_second", {str(size): speed for size, speed in guess.items()})
 
 # %% [markdown]
-# This is how one point is measured, with the model that you have trained. One
-# step comes first and does not count: you know why. The data set repeats without
-# end, so a batch may be as large as you like. A batch that finds no room in memory raises `MemoryError`.
+# This is how one point is measured, with the model that you have trained: one step
+# that does not count, then the median of three short trainings. The data set repeats
+# without end, so a batch may be as large as you like. If there is no room in memory
+# it raises `MemoryError`; on a CPU, where the system would kill the notebook, the
+# guard refuses beforehand, by an estimate.
 
 # %%
-from helpers.devices import memory_guard
-
-
 def measure(batch_size):
     """Images per second of training at one batch size, start-up left out."""
-    data = batches(x_train, y_train, batch_size, lab.seed, repeat=True)
-    steps = max(2, lab.images_per_point // batch_size)
+    data = pipelines.batches(x_train, y_train, batch_size, lab.seed, repeat=True)
+    steps = max(1, lab.images_per_point // (3 * batch_size))
+    speeds = []
     with memory_guard(model, batch_size):
         model.fit(data, steps_per_epoch=1, verbose=0)
-        began = time.perf_counter()
-        model.fit(data, steps_per_epoch=steps, verbose=0)
-        return steps * batch_size / (time.perf_counter() - began)
+        for _ in range(3):
+            began = time.perf_counter()
+            model.fit(data, steps_per_epoch=steps, verbose=0)
+            speeds.append(steps * batch_size / (time.perf_counter() - began))
+    return float(np.median(speeds))
 
 # %% [markdown]
 # Write the sweep: call `measure` for each size in turn and keep the result in
-# `points[batch_size]`. Each assignment is saved to disk, so
+# `points[batch_size]`. `points` works like a dict, and each assignment is saved to
+# disk. So:
 #
 # - store a point as soon as you have it, and skip sizes that have one: an
 #   interrupted sweep then resumes;
-# - a size that raises `MemoryError` did not fit: store `None`, and stop, for
-#   larger ones will not fit either.
+# - a size that raises `MemoryError` did not fit: store `None`, and stop, for larger
+#   ones will not fit either. Stop too where that `None` is from an earlier run.
 #
-# About eight lines.
+# About nine lines.
 
 # %% name="2.2-sweep" points=2
 # TODO 2.2: measure every size not yet in points, until one does not fit.
@@ -270,12 +308,12 @@ def sweep(batch_sizes, measure, points):
 def sweep(batch_sizes, measure, points):
     """Measure images per second at each batch size into points."""
     for batch_size in batch_sizes:
-        if batch_size in points:
-            continue
-        try:
-            points[batch_size] = measure(batch_size)
-        except MemoryError:
-            points[batch_size] = None
+        if batch_size not in points:
+            try:
+                points[batch_size] = measure(batch_size)
+            except MemoryError:
+                points[batch_size] = None
+        if points[batch_size] is None:
             break
 #: end
 
@@ -283,26 +321,26 @@ def sweep(batch_sizes, measure, points):
 sweep = check("2.2", sweep)
 
 # %% [markdown]
-# Run it. Then we go on doubling, until memory or patience ends. To measure all
-# again later, call `points.clear()` first.
+# Run it; on a laptop it takes a minute or two. Then we go on doubling, until memory
+# or patience ends. To measure all of it again, for instance with a sweep of your own
+# that passes at last, put `points.clear()` under the first line.
 
 # %%
 points = card.points("sweep_images_per_second")
-sweep(progress(lab.batch_sizes, unit="size"), measure, points)
+sweep(lab.sweep_batch_sizes, counted(measure, len(lab.sweep_batch_sizes), "size"), points)
 largest = max(points)
-while points[largest] and 6 * largest / points[largest] < lab.patience_seconds:
+# The next point takes four steps of twice the size.
+while points[largest] and 4 * 2 * largest / points[largest] < lab.patience_seconds:
     largest *= 2
-    sweep([largest], measure, points)
+    sweep([largest], counted(measure, 1, "size"), points)
 
 # %%
 original = {8: 328, 16: 551, 32: 808, 64: 1002, 128: 1165, 256: 1273, 512: 1329, 700: 1332}
-guess = {size: part * usual for size, part in my_curve.items()}
 measured = {size: speed for size, speed in sorted(points.items()) if speed}
-fastest = max(measured, key=measured.get)
-smallest = min(measured)
+smallest, fastest = min(measured), max(measured, key=measured.get)
 summary = (
-    f"From batch size {smallest} to {fastest:,} the throughput rises from "
-    f"{measured[smallest]:.1f} to {measured[fastest]:.1f} images/s."
+    f"Batch size {smallest} trains {measured[smallest]:.1f} images/s; "
+    f"batch size {fastest} is the fastest with {measured[fastest]:.1f} images/s."
 )
 figure = plots.throughput_bars(points, guess, None, original)
 plots.show(figure, summary, labs.caption())
@@ -314,28 +352,40 @@ refused = [f"{size:,}" for size, speed in points.items() if speed is None]
 print(f"Did not fit in memory: {', '.join(refused) or 'none'}")
 
 # %% [markdown]
-# Small batches are slow, then the curve bends, then it is flat: more images at a
-# time buy nothing. On a GPU the bend comes late and the climb is steep; on two CPU
-# cores a single image is nearly enough work, and a very large batch can even lose
-# a little, when it no longer fits the cache. The red table was printed by another
-# course on a GPU that it does not name: compare its *shape* with yours.
+# Usually small batches are slow, then the curve bends, then it is nearly flat. Where
+# is the bend in your figure? On a fast GPU one image is little work, so the bend
+# comes late; on a laptop it comes early, and other programs make bumps. The dotted
+# line with triangles was printed by the lab that this one follows, on a GPU that it
+# does not name: compare its *shape* with yours.
 
 # %% [markdown]
 # ## Exercise 2.3: why it saturates
 #
-# Suppose a step costs a fixed time `t0`, whatever the batch: launching kernels,
-# Python, moving the weights. And each image adds `1 / peak` seconds. Then
+# Suppose a step costs a fixed time `t0`, whatever the batch: starting every operation
+# on the device, Python, updating the weights. And each image adds `1 / peak` seconds,
+# where `peak` is the images per second that you approach with ever larger batches:
 #
 #     step_seconds(b) = t0 + b / peak
 #     throughput(b)   = b / (t0 + b / peak)
 #
-# Look at the first line: what kind of curve is that, drawn over `b`?
+# What kind of curve is the first line, drawn over `b`? Look at your points.
+
+# %%
+step_seconds = {size: size / speed for size, speed in measured.items()}
+figure = plots.step_times(step_seconds)
+summary = f"A step takes {step_seconds[smallest]:.3f} s at batch size {smallest}, and longer"
+plots.show(figure, f"{summary} the larger the batch.", labs.caption())
 
 # %% [markdown]
-# Write `fit_throughput(points)`: from `{batch_size: images_per_second}` to the
-# pair `(t0_seconds, peak)`. Points that did not fit are `None`; leave them out.
-# Example: `fit_throughput({10: 500.0, 90: 900.0, 180: None})` is
-# `(0.01, 1000.0)`. About four lines; `np.polyfit` fits a line.
+# A straight line. Write `fit_throughput(points)`: from `{batch_size:
+# images_per_second}` to the pair `(t0_seconds, peak)`. Points that did not fit in
+# memory are `None`; leave them out. Example: `fit_throughput({10: 500.0, 90: 900.0,
+# 180: None})` is `(0.01, 1000.0)`. About five lines.
+
+# %% [markdown]
+# `np.polyfit(x, y, 1)` fits a line and returns its slope and its start. Steps of
+# large batches take longest, so a plain fit cares for them only: with `w=1 / y` an
+# error of 1% weighs the same at every size.
 
 # %% name="2.3-fit" points=2
 # TODO 2.3: fit the fixed cost per step in seconds and the peak in images/s.
@@ -349,7 +399,6 @@ def fit_throughput(points):
     fitting = {b: speed for b, speed in points.items() if speed is not None}
     sizes = np.array(list(fitting))
     step_seconds = sizes / np.array(list(fitting.values()))
-    # A straight line over b; weights make the error relative at every size.
     slope, t0_seconds = np.polyfit(sizes, step_seconds, 1, w=1 / step_seconds)
     return t0_seconds, 1 / slope
 #: end
@@ -372,15 +421,15 @@ def fitted(batch_size):
 
 error = np.median([abs(fitted(b) / speed - 1) for b, speed in measured.items()])
 figure = plots.throughput_bars(points, guess, fitted, original)
-summary = f"The fitted law is off by {100 * error:.1f}% at the median size."
+summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
 plots.show(figure, summary, labs.caption())
 
 # %% [markdown]
-# A law is worth something if it predicts what it has not seen. Choose a batch
+# A law is worth something if it predicts what it has not seen. **Choose** a batch
 # size that was not in the sweep. The law says a number; then we measure.
 
 # %%
-unseen_batch_size = 48
+unseen_batch_size = 48  # change this
 predicted = fitted(unseen_batch_size)
 actual = measure(unseen_batch_size)
 card.measure("unseen_point", {"predicted": predicted, "measured": actual})
@@ -391,7 +440,8 @@ print(f"Measured: {actual:.1f} images/s, {100 * (actual / predicted - 1):+.1f}%"
 # Far below `t0 * peak` images a step is mostly fixed cost, and doubling the
 # batch nearly doubles the speed. Far above it the device is busy all the time, and
 # nothing is left to gain. Where the fit is bad, the law misses something: caches,
-# or a processor that does other things as well.
+# or a processor that does other things as well. A fixed cost near zero, or below,
+# says that it could not be told from the bumps.
 
 # %%
 labs.finish()
@@ -401,11 +451,11 @@ labs.finish()
 #
 # Throughput is images per second of wall time, measured after the start-up. A
 # step has a fixed cost and a cost per image, and these two numbers say what the
-# batch size can buy. Beyond the knee a larger batch only costs memory.
+# batch size can buy. Beyond the bend a larger batch only costs memory.
 #
 # Two questions to take along. If a GPU twice as fast halves only the cost per
-# image, what happens to the best batch size? And: is the fastest epoch the fastest
-# *training*? That is lab 03.
+# image, what happens to the batch size that gives half the peak? And: is the
+# fastest epoch the fastest *training*? That is lab 03.
 #
 # To read on: Zagoruyko and Komodakis, "Wide Residual Networks" (2016); Shallue
 # et al., "Measuring the Effects of Data Parallelism on Neural Network Training"

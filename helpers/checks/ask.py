@@ -22,8 +22,8 @@ def observe(probe, answer, question):
     dict
         The observation, plain JSON, with `waits`: when each wait began and
         ended, in seconds, by a clock that the answer does not hold. Or
-        `error`, one line, if the answer raised or gave what JSON has no word
-        for.
+        `error`, one line, and the `hint` for it, if the answer raised or gave
+        what JSON has no word for.
     """
     # Bound before the answer runs: it may replace the clock.
     clock, sleep = time.perf_counter, time.sleep
@@ -35,10 +35,16 @@ def observe(probe, answer, question):
         waits.append([began, clock()])
 
     try:
-        observation = json.loads(json.dumps(probe(answer, question, wait), allow_nan=False))
+        observation = probe(answer, question, wait)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # even SystemExit must not end the lab
         lines = str(error).strip().splitlines() or ["no message"]
-        return {"error": f"it raised {type(error).__name__}: {lines[0][:200]}"}
-    return observation | {"waits": waits}
+        problem = f"it raised {type(error).__name__}: {lines[0][:200]}"
+        return {"error": problem, "hint": "raised"}
+    try:
+        plain = json.loads(json.dumps(observation, allow_nan=False))
+    except (TypeError, ValueError):
+        problem = "it gave infinity, nan, or something that is no number or text"
+        return {"error": problem, "hint": "no_json"}
+    return plain | {"waits": waits}

@@ -34,8 +34,10 @@ def test_a_wrong_parameter_is_refused_with_the_rule(name, value, says):
 
 
 def test_a_batch_larger_than_the_training_set_is_refused():
-    with pytest.raises(ParameterError, match=r"512 is larger .* 256"):
-        check_parameters({"batch_size": 512, "train_images": 256}, tuple(RULES), "02")
+    for wrong in ({"batch_size": 512}, {"batch_sizes": [8, 512]}):
+        with pytest.raises(ParameterError, match=r"512 is larger .* 256"):
+            check_parameters({"train_images": 256} | wrong, tuple(RULES), "02")
+    check_parameters({"train_images": 256, "sweep_batch_sizes": [512]}, tuple(RULES), "02")
 
 
 def test_none_is_for_what_the_scale_says():

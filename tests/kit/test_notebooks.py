@@ -194,7 +194,7 @@ def test_the_command_line_knows_every_parameter_and_refuses_others(lab):
 
 def test_other_parameters_reach_the_lab_and_its_run_card(tmp_path):
     lab = find_lab("02")
-    given = {"epochs": 1, "batch_sizes": [4, 8], "log_dir": str(tmp_path / "log")}
+    given = {"epochs": 1, "sweep_batch_sizes": [4, 8], "log_dir": str(tmp_path / "log")}
     text = printed(execute(lab.solution, tmp_path / "out.ipynb", given, progress=False))
     card = latest_cards()[lab.name]
     assert {name: card["parameters"][name] for name in given} == given

@@ -15,7 +15,7 @@ HINTS = {
         "batches": "What does your callback count: images, or batches?",
         "inverted": "Images per second: which of the two do you divide by which?",
         "whole_training": "From which moment does your clock run? Does every epoch start it anew?",
-        "raised": "Keras calls `on_epoch_begin(self, epoch, logs=None)`. Do your methods take that?",
+        "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
         "other": "Print the seconds that you divide by. Are they those of this one epoch?",
     },
     "2.2": {
@@ -23,17 +23,16 @@ HINTS = {
         "late": "If the kernel died now, which points would be safe? When do you store one?",
         "crashed": "Which exception says that memory ran out, and who catches it?",
         "not_recorded": "A size that did not fit is a result too. What stands in `points` for it?",
-        "went_on": "If this size did not fit, will a larger one?",
-        "stopped_early": "Which exception ends your sweep, and which sizes were still to come?",
+        "went_on": "If this size did not fit, will a larger one? And if its `None` is from an earlier run?",
+        "stopped_early": "What ends your loop: only memory running out, or also a size that you already have?",
         "values": "What does `measure` return, and is that what you store?",
         "raised": "Call it by hand: sweep([8, 16], measure, {}). Which line fails?",
     },
     "2.3": {
-        "none": "Some points are None: they did not fit in memory. Where do you leave them out?",
         "peak": "Does the curve ever reach its peak? The largest measured value lies below it.",
         "units": "Seconds, or milliseconds? A time per step, or per image?",
         "swapped": "In which order does the function return the two?",
-        "raised": "Does it return two numbers, (t0_seconds, peak)?",
+        "raised": "Read Python's error above. Is every point a number, also the one that did not fit? Does it return two numbers, (t0_seconds, peak)?",
         "other": "A step takes `t0 + b / peak` seconds. What kind of line is that, drawn over b?",
     },
 }
@@ -91,37 +90,41 @@ def judge_throughput(question, observation):
 
 
 def sweep_question(rng):
-    """Sizes of which some are measured already and the largest do not fit."""
+    """A sweep with some sizes known, and one whose last run ended with None."""
     sizes = sorted(rng.sample([8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512], 8))
     too_large = sizes[-2]
+
+    def some_speeds(known, low):
+        return {str(size): round(rng.uniform(low, low + 999), 2) for size in known}
+
+    done = some_speeds(rng.sample(sizes[:6], 2), 2000)
     return {
         "batch_sizes": sizes,
         "too_large": too_large,
-        "images_per_second": {
-            str(size): round(rng.uniform(100, 2000), 2)
-            for size in sizes
-            if size < too_large
-        },
-        "done": {
-            str(size): round(rng.uniform(2001, 3000), 2)
-            for size in rng.sample(sizes[:6], 2)
-        },
+        "images_per_second": some_speeds(sizes[:6], 1000),
+        "done": [done, done | {str(too_large): None}],
     }
 
 
 def judge_sweep(question, observation):
-    """Every open size once and in order, the first that did not fit as None."""
-    done = {int(size): value for size, value in question["done"].items()}
+    """In each sweep every open size once and in order, until one does not fit."""
+    for done, seen in zip(question["done"], observation["sweeps"], strict=True):
+        done = {int(size): value for size, value in done.items()}
+        if verdict := _judge_one_sweep(question, done, seen):
+            return verdict
+    return None
+
+
+def _judge_one_sweep(question, done, seen):
     too_large = question["too_large"]
     expected = [
         size for size in question["batch_sizes"] if size not in done and size <= too_large
     ]
-    events = observation["events"]
-    calls = [size for event, size in events if event == "measure"]
-    points = {int(size): value for size, value in observation["points"].items()}
+    calls = [size for event, size in seen["events"] if event == "measure"]
+    points = {int(size): value for size, value in seen["points"].items()}
     if again := [size for size in calls if size in done or calls.count(size) > 1]:
         return f"batch size {again[0]} was measured again", "measured_again"
-    if observation["crashed"]:
+    if seen["crashed"]:
         return f"it ended with the MemoryError of batch size {too_large}", "crashed"
     if beyond := [size for size in calls if size > too_large]:
         return f"{too_large} did not fit, and {beyond[0]} was still tried", "went_on"
@@ -135,18 +138,18 @@ def judge_sweep(question, observation):
             said = points.get(size)
             return f"points[{size}] is {said}, measured was {right[size]}", "values"
     for size in expected:
-        at = events.index(["measure", size])
-        if events[at + 1 : at + 2] != [["store", size]]:
+        at = seen["events"].index(["measure", size])
+        if seen["events"][at + 1 : at + 2] != [["store", size]]:
             return f"batch size {size} was not stored as soon as measured", "late"
     return None
 
 
 def fit_question(rng):
-    """Points on the curve, one in a hundred off, and one that did not fit."""
+    """Points on the curve, a thousandth off at the most, and one that did not fit."""
     t0, peak = rng.uniform(0.002, 0.05), rng.uniform(200, 20_000)
     sizes = sorted(rng.sample([4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048], 7))
     points = {
-        str(size): size / (t0 + size / peak) * rng.uniform(0.995, 1.005) for size in sizes
+        str(size): size / (t0 + size / peak) * rng.uniform(0.999, 1.001) for size in sizes
     }
     points[str(sizes[-1] * 2)] = None
     return {"t0_seconds": t0, "peak": peak, "points": points}

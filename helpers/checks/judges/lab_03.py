@@ -18,9 +18,9 @@ HINTS = {
         "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
         "exceed": "Is an accuracy equal to the target above the target?",
         "metric": "Which of the keys in `logs` is the accuracy on images not trained on?",
-        "message": "Keras counts epochs from 0. What should a reader see: `Early stopping after epoch 7`.",
+        "message": "Is the line printed once, letter by letter, when training stops? Keras counts epochs from 0, readers from 1.",
         "unasked": "It was never good enough for long. Who prints the line, and when?",
-        "raised": "Keras calls `on_epoch_end(self, epoch, logs=None)`. Does your method take that?",
+        "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
     },
     "3.2": {
         "nothing": "Which callback methods are called after each epoch, and after the last?",
@@ -29,7 +29,7 @@ HINTS = {
         "constructor": "When is `__init__` called, and when does training begin?",
         "per_epoch": "Is it the time of one epoch, or all the time since training began?",
         "again": "On a second `fit` the clock starts anew. Which method does Keras call then?",
-        "raised": "Which of your attributes is used before Keras calls the method that sets it?",
+        "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
         "other": "Which two moments does the printed time lie between?",
     },
     "3.3": {

@@ -13,7 +13,11 @@ def print_throughput(answer, question, wait):
 
 
 def sweep(answer, question, wait):
-    """Let the answer sweep with a measuring function that can run out of memory."""
+    """Let the answer sweep, once for each set of points that are known already."""
+    return {"sweeps": [_sweep(answer, question, done) for done in question["done"]]}
+
+
+def _sweep(answer, question, done):
     events = []
 
     def measure(batch_size):
@@ -28,10 +32,10 @@ def sweep(answer, question, wait):
             super().__setitem__(key, value)
 
     points = Points()
-    points.data.update({int(size): value for size, value in question["done"].items()})
+    points.data.update({int(size): value for size, value in done.items()})
     crashed = False
     try:
-        answer(question["batch_sizes"], measure, points)
+        answer(list(question["batch_sizes"]), measure, points)
     except MemoryError:
         crashed = True
     return {

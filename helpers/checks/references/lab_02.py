@@ -8,12 +8,12 @@ from callbacks.throughput import PrintThroughput
 def sweep(batch_sizes, measure, points):
     """Measure every size not yet in points, until one does not fit."""
     for batch_size in batch_sizes:
-        if batch_size in points:
-            continue
-        try:
-            points[batch_size] = measure(batch_size)
-        except MemoryError:
-            points[batch_size] = None
+        if batch_size not in points:
+            try:
+                points[batch_size] = measure(batch_size)
+            except MemoryError:
+                points[batch_size] = None
+        if points[batch_size] is None:
             break
 
 
@@ -22,7 +22,6 @@ def fit_throughput(points):
     fitting = {b: speed for b, speed in points.items() if speed is not None}
     sizes = np.array(list(fitting))
     step_seconds = sizes / np.array(list(fitting.values()))
-    # A straight line over b; weights make the error relative at every size.
     slope, t0_seconds = np.polyfit(sizes, step_seconds, 1, w=1 / step_seconds)
     return t0_seconds, 1 / slope
 
