@@ -63,7 +63,7 @@ class TrainingProgress(keras.callbacks.Callback):
             for name, value in (logs or {}).items()
             if name != "learning_rate"
         )
-        print(f"Epoch {epoch + 1}/{self.params['epochs']}: {metrics}")
+        print(f"Epoch {epoch + 1}: {metrics}")
 
     def on_train_end(self, logs=None):
         self.bar.close()

@@ -19,7 +19,7 @@
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = 12  # at the most, for each run of the comparison
+epochs: int = None  # at the most, for each run; None: what the scale says
 batch_size: int = 32  # of the first training
 valid_batch_size: int = 250
 batch_sizes: list = [8, 32, 128, 512]  # that are compared
@@ -53,9 +53,9 @@ sizes = {
     "laptop": {"depth": 10, "width": 1, "train_images": 5000, "valid_images": 1000},
     "gpu": {"depth": 16, "width": 4, "train_images": 10_000, "valid_images": 10_000},
 }
-sizes["smoke"]["stem_pool"] = 4
-sizes["laptop"]["stem_pool"] = 2
-sizes["gpu"]["stem_pool"] = 1
+sizes["smoke"] |= {"stem_pool": 4, "epochs": 3}
+sizes["laptop"] |= {"stem_pool": 2, "epochs": 12}
+sizes["gpu"] |= {"stem_pool": 1, "epochs": 20}
 lab = labs.start("03_time_to_accuracy", globals(), sizes)
 
 # %%
@@ -79,18 +79,31 @@ x_train, y_train, x_valid, y_valid = labs.load_images()
 valid = batches(x_valid, y_valid, lab.valid_batch_size)
 
 # %%
-def build_model(batch_size, seed):
-    """A new network; every seed starts from other weights."""
+def new_network(seed):
+    """A network with its preprocessing; every seed starts from other weights."""
     keras.utils.set_random_seed(seed)
     shape = {"dropout": lab.dropout, "stem_pool": lab.stem_pool}
     network = wide_resnet(lab.depth, lab.width, **shape)
-    model = with_preprocessing(network, x_train, lab.shift, lab.flip, seed)
-    rate = lab.learning_rate * (batch_size / 32) ** 0.5
-    # Keras takes None, not 0, for no weight decay.
-    sgd = keras.optimizers.SGD(rate, lab.momentum, weight_decay=lab.weight_decay or None)
-    # XLA, a compiler, is on by default on some devices: off, so that all compare.
-    model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
-    return model
+    return with_preprocessing(network, x_train, lab.shift, lab.flip, seed)
+
+model = new_network(lab.seed)
+# Keras takes None, not 0, for no weight decay.
+sgd = keras.optimizers.SGD(0.0, lab.momentum, weight_decay=lab.weight_decay or None)
+# XLA, a compiler, is on by default on some devices: off, so that all compare.
+model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
+
+# %% [markdown]
+# The start-up that you met in lab 02 is paid once for each compiled model. So we keep
+# this one, and start it anew for every training: new weights, an optimizer without
+# memory, and the learning rate for the batch size.
+
+# %%
+def restart(batch_size, seed):
+    """Forget all training, as if the model had just been made with this seed."""
+    model.set_weights(new_network(seed).get_weights())
+    for variable in sgd.variables:
+        variable.assign(keras.ops.zeros_like(variable))
+    sgd.learning_rate = lab.learning_rate * (batch_size / 32) ** 0.5
 
 # %% [markdown]
 # A larger batch takes fewer steps in an epoch, and each follows a less noisy
@@ -190,7 +203,8 @@ my_last_epoch_guess = 1  # change this
 card.predict("last_epoch_of_easy_target", my_last_epoch_guess)
 
 # %%
-model, recorder = build_model(lab.batch_size, lab.seed), EpochRecorder()
+restart(lab.batch_size, lab.seed)
+recorder = EpochRecorder()
 train = batches(x_train, y_train, lab.batch_size, lab.seed)
 history = model.fit(
     train,
@@ -232,19 +246,17 @@ my_winner = 512  # change this: one of the batch sizes
 card.predict("fastest_batch_size", my_winner)
 
 # %% [markdown]
-# One run: a new network, one step that is not timed (it pays for tracing, as you saw
-# in lab 02; it also trains, which favours large batches a little), then training,
-# which `EpochRecorder` ends at the target. It keeps the wall time, validation
-# included, and the validation accuracy after every epoch.
+# One run: start anew and train; `EpochRecorder` ends the training at the target. It
+# keeps the wall time, validation included, and the validation accuracy after every
+# epoch.
 
 # %%
 def run(batch_size, seed):
     """Train until the target; wall seconds and accuracy after every epoch."""
-    model, recorder = build_model(batch_size, seed), EpochRecorder(lab.target_accuracy)
-    data = batches(x_train, y_train, batch_size, seed)
-    model.fit(data.take(1), validation_data=valid, verbose=0)
+    restart(batch_size, seed)
+    recorder = EpochRecorder(lab.target_accuracy)
     model.fit(
-        data,
+        batches(x_train, y_train, batch_size, seed),
         validation_data=valid,
         epochs=lab.epochs,
         callbacks=[TrainingProgress(print_epochs=False), recorder],

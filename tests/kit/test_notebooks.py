@@ -85,7 +85,7 @@ def test_a_figure_carries_alternative_text_and_its_sentence():
 SMALL = [
     "print('Running at laptop scale on a machine')",
     "print('✓ 2.1 every epoch prints its images per second')",
-    "print('Epoch 1/1: loss 0.5000, val_accuracy 0.5000')\nprint('Images/sec: 812.35')",
+    "print('Epoch 1: loss 0.5000, val_accuracy 0.5000')\nprint('Images/sec: 812.35')",
 ]
 
 
@@ -120,7 +120,7 @@ def test_nbval_passes_other_figures_and_another_scale(tmp_path):
         ("\\nprint('Images/sec: 812.35')", ""),
         ("'Images/sec: 812.35'", "'Images/sec: nan'"),
         ("loss 0.5000, ", ""),
-        ("'Epoch 1/1", "'Epoch 1/2"),
+        ("'Epoch 1", "'Epoch 2"),
     ],
     ids=["verdict", "exercise", "line", "nan", "field", "epochs"],
 )
@@ -198,6 +198,6 @@ def test_other_parameters_reach_the_lab_and_its_run_card(tmp_path):
     text = printed(execute(lab.solution, tmp_path / "out.ipynb", given, progress=False))
     card = latest_cards()[lab.name]
     assert {name: card["parameters"][name] for name in given} == given
-    assert "Epoch 1/1" in text
+    assert text.count("Epoch ") == 1
     assert set(card["measurements"]["sweep_images_per_second"]) >= {"4", "8"}
     assert list((tmp_path / "log").rglob("events.*")), "TensorBoard's files"
