@@ -107,11 +107,22 @@ def cache_folder():
 
 
 def find_fashion_mnist():
-    """The first folder that holds all files, or None; a part of a set is an error."""
+    """The first folder that holds all files, or None.
+
+    Raises
+    ------
+    DataError
+        If ``LABS_DATA_DIR`` is no folder, or has a part of the set only.
+    """
     places = [cache_folder(), DEBIAN_FOLDER]
     if own := os.environ.get("LABS_DATA_DIR"):
+        if not Path(own).is_dir():
+            raise DataError(f"LABS_DATA_DIR is {own}, and there is no such folder.")
         places = [Path(own) / "fashion-mnist", Path(own), *places]
     for folder in places:
+        missing = [name for name in FASHION_MNIST_FILES if not (folder / name).is_file()]
+        if own and folder in places[:2] and 0 < len(missing) < len(FASHION_MNIST_FILES):
+            raise DataError(f"LABS_DATA_DIR has a part of Fashion-MNIST: add {missing[0]}.")
         if all((folder / name).is_file() for name in FASHION_MNIST_FILES):
             return folder
     return None
@@ -191,8 +202,12 @@ def _read(path, trusted):
         raise DataError(f"{path.name} is damaged or cut short. {remedy}") from error
     shape = FASHION_MNIST_SHAPES[path.name]
     header = 4 + 4 * len(shape)
-    sizes = np.frombuffer(content[4:header], ">i4")
-    if tuple(sizes) != shape or len(content) != header + np.prod(shape):
+    sizes = np.frombuffer(content[4:header].ljust(4 * len(shape), b"\0"), ">i4")
+    if (
+        len(content) < header
+        or tuple(sizes) != shape
+        or len(content) != header + np.prod(shape)
+    ):
         raise DataError(f"{path.name} does not hold uint8 {shape}. {remedy}")
     published = FASHION_MNIST_FILES[path.name][1]
     if not trusted and hashlib.sha256(content).hexdigest() != published:

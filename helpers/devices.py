@@ -5,6 +5,7 @@ import math
 import os
 import platform
 import re
+from pathlib import Path
 
 import keras
 import psutil
@@ -64,10 +65,11 @@ def memory_guard(model, batch_size):
 
 
 def memory_needed_bytes(model, batch_size):
-    """Estimate, from below, what one training step of a batch keeps in memory.
+    """Estimate what one training step of a batch keeps in memory.
 
-    Every layer's output stays until the backward pass has used it, and its
-    gradient is as large, 4 bytes a value each.
+    Three bytes for each value in the layers' outputs: WRN-16-1 on a CPU grew by
+    3.1 at batch sizes 256 and 512 (outputs stay for the backward pass, but some
+    layers work in place).
 
     Parameters
     ----------
@@ -77,15 +79,21 @@ def memory_needed_bytes(model, batch_size):
     values = 0
     for layer in model.layers:
         if isinstance(layer, keras.Model):
-            values += memory_needed_bytes(layer, 1) / 8
+            values += memory_needed_bytes(layer, 1) / 3
         else:
             values += math.prod(layer.output.shape[1:])
-    return 8 * values * batch_size
+    return 3 * values * batch_size
 
 
 def memory_free_bytes():
     """Main memory that a process can still take, without swapping."""
-    return psutil.virtual_memory().available
+    free = psutil.virtual_memory().available
+    try:  # a container has a limit of its own
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = Path("/sys/fs/cgroup/memory.current").read_text()
+    except OSError:
+        return free
+    return free if limit == "max" else min(free, int(limit) - int(used))
 
 
 def _cpu_name():

@@ -8,6 +8,7 @@ import statistics
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib._pylab_helpers import Gcf
 
 # Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
@@ -30,7 +31,9 @@ def use_figures():
     """Choose the backend: interactive in JupyterLab, static everywhere else."""
     mpl.use("module://ipympl.backend_nbagg" if live_figures() else "agg")
     plt.ioff()
-    plt.rcParams.update({"figure.figsize": (7.5, 4.2), "axes.grid": True})
+    plt.rcParams.update(
+        {"figure.figsize": (7.5, 4.2), "axes.grid": True, "axes.axisbelow": True}
+    )
 
 
 def show(figure, summary, caption):
@@ -60,7 +63,8 @@ def show(figure, summary, caption):
         image = f"<details><summary>As a picture</summary>{image}</details>"
     display(HTML(image))
     print(summary)
-    plt.close(figure)
+    # Forgotten, not closed: closing would cut a live figure off from the browser.
+    Gcf.figs.pop(figure.canvas.manager.num, None)
 
 
 def throughput_bars(points, guess, fitted, original):

@@ -17,6 +17,7 @@ def silence_tensorflow():
         import tensorflow as tf
 
         tf.config.list_physical_devices()
+    tf.get_logger().setLevel("ERROR")  # notebooks show what it logs as output
 
 
 @contextlib.contextmanager

@@ -1,11 +1,15 @@
 """Run cards: the one JSON document that each run of a lab writes as it goes."""
 
 import json
+import os
+import socket
 import subprocess
 import time
 from collections import UserDict
 from importlib.metadata import version
 from pathlib import Path
+
+import psutil
 
 from helpers.errors import RecordError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
@@ -24,10 +28,15 @@ class RunCard:
 
     def __init__(self, path, content):
         self.path, self.content = Path(path), content
+        content["owner"] = _this_process()
+        self._before, self._began = content["wall_seconds"], time.monotonic()
         self.save()
 
     def save(self):
         """Write the card atomically; `RecordError` if that cannot be done."""
+        # An interrupted run goes on later: only the time that it ran counts.
+        ran = self._before + time.monotonic() - self._began
+        self.content["wall_seconds"] = round(ran, 1)
         try:
             write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
         except OSError as error:
@@ -62,9 +71,6 @@ class RunCard:
     def finish(self):
         """Mark the card as whole, so that the next run starts a new one."""
         self.content["finished"] = True
-        self.content["wall_seconds"] = round(
-            time.time() - self.content["started_unix_seconds"], 1
-        )
         self.save()
 
 
@@ -91,14 +97,15 @@ def _key(name):
 
 
 def open_card(lab, parameters, environment):
-    """Open the run card of a lab: a new one, or the last if it was interrupted.
+    """Open the run card of a lab: a new one, or the last that was interrupted.
 
     Parameters
     ----------
     lab : str
         ``"02_throughput"``.
     parameters, environment : dict
-        Plain JSON. An unfinished card is taken up only if both are the same.
+        Plain JSON. An unfinished card is taken up only if both are the same and
+        the process that wrote it has ended.
 
     Returns
     -------
@@ -111,10 +118,11 @@ def open_card(lab, parameters, environment):
     """
     folder = runs_folder() / lab
     same = {"lab": lab, "parameters": parameters, "environment": environment}
-    for path in sorted(folder.glob("*.json"), reverse=True)[:1]:
+    for path in sorted(folder.glob("*.json"), reverse=True):
         content = read_card(path)
-        open_still = content and not content["finished"]
-        if open_still and all(content[name] == same[name] for name in same):
+        if content is None or content["finished"] or _is_another_runs(content["owner"]):
+            continue
+        if all(content[name] == same[name] for name in same):
             return RunCard(path, content)
     now = time.time()
     stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
@@ -123,12 +131,25 @@ def open_card(lab, parameters, environment):
         same
         | {
             "started_unix_seconds": now,
+            "wall_seconds": 0.0,
             "finished": False,
             "checks": {},
             "predictions": {},
             "measurements": {},
         },
     )
+
+
+def _this_process():
+    return {"host": socket.gethostname(), "pid": os.getpid()}
+
+
+def _is_another_runs(owner):
+    """Whether a process that still runs writes the card."""
+    here = _this_process()
+    if owner["host"] != here["host"]:
+        return True
+    return owner["pid"] != here["pid"] and psutil.pid_exists(owner["pid"])
 
 
 def read_card(path):
@@ -152,10 +173,10 @@ def latest_cards():
 def versions():
     """Versions of the libraries that figures depend on, and the git revision."""
     found = {name: version(name) for name in ("keras", "tensorflow", "numpy")}
-    git = subprocess.run(
-        ["git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return found | {"git_revision": git.stdout.strip() or "unknown"}
+    command = ["git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"]
+    try:
+        git = subprocess.run(command, capture_output=True, text=True, check=False)
+        revision = git.stdout.strip()
+    except OSError:  # no git here
+        revision = ""
+    return found | {"git_revision": revision or "unknown"}

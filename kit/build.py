@@ -2,6 +2,8 @@
 
 import copy
 import re
+import shutil
+import time
 
 import jupytext
 import nbformat
@@ -22,17 +24,21 @@ KERNEL = {
 }
 
 
-def build(lab):
+def build(lab, write=True):
     """Write both notebooks of a lab where they differ from what is there.
+
+    A student notebook that somebody has run is kept beside the new one.
 
     Parameters
     ----------
     lab : kit.labs.Lab
+    write : bool
+        False: only say what would be written.
 
     Returns
     -------
     list of Path
-        The files that were written.
+        The files that differed.
 
     Raises
     ------
@@ -45,12 +51,12 @@ def build(lab):
     return [
         path
         for path, notebook in ((lab.notebook, student), (lab.solution, solution))
-        if write_notebook(path, notebook)
+        if write_notebook(path, notebook, write)
     ]
 
 
-def build_index():
-    """Write the start page, which lists the labs."""
+def build_index(write=True):
+    """Write the start page, which lists the labs; `write` as in `build`."""
     rows = ["| lab | the question |", "|---|---|"]
     for lab in all_labs():
         title, question = title_and_question(lab)
@@ -68,7 +74,7 @@ def build_index():
     )
     notebook = new_notebook(cells=[new_markdown_cell(text, id="index")], metadata=KERNEL)
     path = REPOSITORY / "notebooks" / "index.ipynb"
-    return [path] if write_notebook(path, notebook) else []
+    return [path] if write_notebook(path, notebook, write) else []
 
 
 def generate(lab):
@@ -116,8 +122,8 @@ def lint(text, path):
                     refuse(number, f"the name {found[1]!r} stands in line "
                                    f"{names[found[1]]} already")  # fmt: skip
                 names[found[1]] = number
-        elif line.startswith("#:"):
-            marker = line.strip()
+        elif line.lstrip().startswith("#:"):
+            marker = line.rstrip()
             expected = {None: "#: start", "#: start": "#: solution"}.get(state, "#: end")
             if marker not in MARKERS:
                 refuse(number, f"{marker!r} is no marker; there are {', '.join(MARKERS)}")
@@ -139,8 +145,8 @@ def choose(source, solved):
     """Keep the start block of a cell, or the solution block."""
     kept, state = [], None
     for line in source.splitlines():
-        if line.startswith("#: "):
-            state = line if line != "#: end" else None
+        if line.startswith("#:"):
+            state = line.rstrip() if line.rstrip() != "#: end" else None
         elif state in (None, "#: solution" if solved else "#: start"):
             kept.append(re.sub(r"^# TODO (?=\d)", "# Solution ", line) if solved else line)
     return "\n".join(kept)
@@ -177,11 +183,27 @@ def keep_outputs(notebook, stored):
         notebook.metadata["labs"] = stored.metadata["labs"]
 
 
-def write_notebook(path, notebook):
+def write_notebook(path, notebook, write=True):
     """Write a notebook unless it stands there already, to the letter."""
     nbformat.validate(notebook)
     text = nbformat.writes(notebook) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False
-    write_atomically(path, text)
+    if write:
+        if path.parent.name == "notebooks" and path.exists():
+            _keep_students_work(path)
+        write_atomically(path, text)
     return True
+
+
+def _keep_students_work(path):
+    """Save a notebook that has been run, and so is somebody's work, elsewhere."""
+    try:
+        cells = nbformat.read(path, as_version=4).cells
+    except (nbformat.reader.NotJSONError, nbformat.ValidationError):
+        return
+    if any(cell.get("execution_count") for cell in cells):
+        stamp = time.strftime("%Y%m%dT%H%M%S")
+        kept = path.with_name(f"{path.stem}.kept-{stamp}.ipynb")
+        shutil.copy2(path, kept)
+        print(f"kept your own {path.name} as {kept.name}")

@@ -3,12 +3,14 @@
 import ast
 import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from helpers.parameters import RULES
 from kit.labs import all_labs, find_lab
 
 app = typer.Typer(
@@ -122,11 +124,18 @@ def fetch():
 
 def main():
     """Run the command; a user's mistake ends in one line."""
+    for name in ("LABS_RUNS_DIR", "LABS_REPORTS_DIR", "LABS_DATA_DIR"):
+        if os.environ.get(name):  # relative to here, not to where a kernel runs
+            os.environ[name] = str(Path(os.environ[name]).absolute())
     try:
         app()
     except LabError as error:
         typer.echo(f"labs: {error}", err=True)
-        sys.exit(1)
+    except OSError as error:
+        typer.echo(f"labs: {error.filename or 'a file'}: {error.strerror}", err=True)
+    else:
+        return
+    sys.exit(1)
 
 
 def _chosen(names):
@@ -137,7 +146,10 @@ def _name_and_value(text):
     name, equals, value = text.partition("=")
     if not equals:
         raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
+    if RULES.get(name) is RULES["log_dir"]:
+        return name, value
     try:
-        return name, ast.literal_eval(value)
+        parsed = ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
+    return name, list(parsed) if isinstance(parsed, tuple) else parsed

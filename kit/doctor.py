@@ -27,7 +27,7 @@ def doctor():
         ("device", *device()),
         ("Fashion-MNIST", *data()),
         ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
-        ("data cache", *writable(cache_folder(), "LABS_DATA_DIR")),
+        ("data cache", *cache()),
         ("disk", *disk()),
         ("grading sandbox", *sandbox()),
     ]
@@ -64,15 +64,22 @@ def packages():
             installed = "missing"
         if not pinned.specifier.contains(installed) if installed != "missing" else True:
             wrong.append(f"{pinned.name} {installed}")
+    absent = [text for text in wrong if text.endswith("missing")]
+    remedy = "Remove .venv and run make setup."
+    if absent:
+        return "missing", ", ".join(absent[:5]), remedy
     main = f"TensorFlow {version('tensorflow')}, Keras {version('keras')}"
     if wrong:
-        return "note", f"{main}; not as pinned: {', '.join(wrong[:5])}", "Run make setup."
+        return "note", f"{main}; not as pinned: {', '.join(wrong[:5])}", remedy
     return "ok", f"{main}, all as pinned", ""
 
 
 def device():
     """What TensorFlow computes on, and a GPU that it does not see."""
-    silence_tensorflow()
+    try:
+        silence_tensorflow()
+    except ImportError as error:
+        return "missing", f"TensorFlow: {error}", "Remove .venv and run make setup."
     from helpers.devices import describe_device
 
     found = describe_device()
@@ -118,6 +125,14 @@ def writable(folder, variable):
         remedy = f"Make it writable, or set {variable} to a folder that is."
         return "missing", f"{folder}: {error.strerror}", remedy
     return "ok", str(folder), ""
+
+
+def cache():
+    """Whether a download could be kept; no matter where the data are here already."""
+    state, found, remedy = writable(cache_folder(), "XDG_CACHE_HOME")
+    if state == "missing" and find_fashion_mnist() is not None:
+        return "note", found, "Not needed: the data are here."
+    return state, found, remedy
 
 
 def disk():

@@ -1,5 +1,6 @@
 """Run a notebook from top to bottom, and find out whether it really got there."""
 
+import ast
 import os
 import time
 
@@ -19,9 +20,9 @@ KERNEL_ARGUMENTS = ["--log-level=ERROR"]
 def check_lab_parameters(lab, parameters):
     """Refuse parameters before a kernel is started; raises ParameterError."""
     stored = papermill.inspect_notebook(str(lab.notebook))
-    defaults = {name: found["default"] for name, found in stored.items()}
-    optional = {name for name, text in defaults.items() if text == "None"}
-    check_parameters(parameters, tuple(defaults), lab.name, optional)
+    defaults = {name: ast.literal_eval(found["default"]) for name, found in stored.items()}
+    optional = {name for name, value in defaults.items() if value is None}
+    check_parameters(defaults | parameters, tuple(defaults), lab.name, optional)
 
 
 def execute(notebook, output, parameters=None, progress=True):
@@ -44,8 +45,8 @@ def execute(notebook, output, parameters=None, progress=True):
     LabError
         One line, if a cell raised, the kernel died or cells were left out.
     """
-    output.parent.mkdir(parents=True, exist_ok=True)
     try:
+        output.parent.mkdir(parents=True, exist_ok=True)
         papermill.execute_notebook(
             str(notebook),
             str(output),

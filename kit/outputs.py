@@ -2,6 +2,7 @@
 
 import base64
 import os
+import tempfile
 
 import nbformat
 from nbclient import NotebookClient
@@ -25,7 +26,6 @@ def store_outputs(lab, scale="laptop"):
     LabError
         If a cell raised; the stored notebook is then as it was.
     """
-    os.environ["LABS_SCALE"] = scale
     build(lab)
     notebook = nbformat.read(lab.solution, as_version=4)
     cells = TextColumn("{task.completed}/{task.total} cells")
@@ -41,12 +41,17 @@ def store_outputs(lab, scale="laptop"):
                 task, completed=cell_index + 1
             ),
         )
-        try:
-            _, seconds = timed(client.execute)
-        except CellExecutionError as error:
-            raise LabError(f"{lab.name}: {error.ename}: {error.evalue}") from error
+        # Run cards of its own: nothing may be taken up from an interrupted run.
+        with tempfile.TemporaryDirectory() as runs:
+            os.environ |= {"LABS_SCALE": scale, "LABS_RUNS_DIR": runs}
+            try:
+                _, seconds = timed(client.execute)
+            except CellExecutionError as error:
+                raise LabError(f"{lab.name}: {error.ename}: {error.evalue}") from error
+            except RuntimeError as error:  # nbclient's DeadKernelError
+                raise LabError(f"{lab.name}: {error}") from error
+            device = latest_cards()[lab.name]["environment"]["device"]["name"]
     notebook, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(notebook, {})
-    device = latest_cards()[lab.name]["environment"]["device"]["name"]
     notebook.metadata = {
         "kernelspec": notebook.metadata["kernelspec"],
         "language_info": {"name": "python"},

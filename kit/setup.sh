@@ -11,9 +11,10 @@ if [ "$python" = none ]; then
   echo "Install one of them (its command may be python3.12), or say make PYTHON=/path/to/python." >&2
   exit 1
 fi
-if [ ! -x .venv/bin/python ] || ! .venv/bin/python -c "$fits" 2>/dev/null; then
+if ! .venv/bin/python -c "$fits" 2>/dev/null || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
   echo "Setting up .venv with $("$python" --version) ..."
   if ! "$python" -m venv --clear .venv; then
+    rm -rf .venv
     echo "This Python cannot make virtual environments; on Debian: apt-get install python3-venv." >&2
     exit 1
   fi

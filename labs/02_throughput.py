@@ -75,6 +75,7 @@ from helpers import models, pipelines, plots
 from helpers.checks import check
 from helpers.datasets import FASHION_MNIST_CLASSES
 from helpers.devices import memory_guard
+from helpers.errors import LabError
 from helpers.recorder import EpochRecorder
 
 plots.use_figures()
@@ -89,7 +90,7 @@ card = lab.card
 # %%
 x_train, y_train, x_valid, y_valid = labs.load_images()
 figure = plots.image_grid(x_train, y_train, FASHION_MNIST_CLASSES)
-plots.show(figure, "The first eight training images with their classes.", "")
+plots.show(figure, "The first eight training images with their classes.", labs.caption())
 
 # %% [markdown]
 # ## The model
@@ -337,6 +338,8 @@ while points[largest] and 4 * 2 * largest / points[largest] < lab.patience_secon
 # %%
 original = {8: 328, 16: 551, 32: 808, 64: 1002, 128: 1165, 256: 1273, 512: 1329, 700: 1332}
 measured = {size: speed for size, speed in sorted(points.items()) if speed}
+if not measured:
+    raise LabError("no batch size fits in memory: give smaller sweep_batch_sizes")
 smallest, fastest = min(measured), max(measured, key=measured.get)
 summary = (
     f"Batch size {smallest} trains {measured[smallest]:.1f} images/s; "

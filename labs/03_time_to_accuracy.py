@@ -100,7 +100,9 @@ model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile
 # %%
 def restart(batch_size, seed):
     """Forget all training, as if the model had just been made with this seed."""
-    model.set_weights(new_network(seed).get_weights())
+    fresh = new_network(seed)
+    for variable, new in zip(model.variables, fresh.variables, strict=True):
+        variable.assign(new)
     for variable in sgd.variables:
         variable.assign(keras.ops.zeros_like(variable))
     sgd.learning_rate = lab.learning_rate * (batch_size / 32) ** 0.5
@@ -266,11 +268,11 @@ def run(batch_size, seed):
 
 # %%
 finished = card.points("runs")
-for seed in range(lab.seed, lab.seed + lab.repeats):
-    for batch_size in lab.batch_sizes:
-        key = f"batch {batch_size}, seed {seed}"
+for this_seed in range(lab.seed, lab.seed + lab.repeats):
+    for size in lab.batch_sizes:
+        key = f"batch {size}, seed {this_seed}"
         if key not in finished:
-            finished[key] = run(batch_size, seed)
+            finished[key] = run(size, this_seed)
         best, last = max(finished[key]["val_accuracy"]), finished[key]["wall_seconds"][-1]
         print(f"{key}: best accuracy {best:.3f}, ended after {last:.2f} s")
 runs = list(finished.values())

@@ -11,6 +11,7 @@ silence_tensorflow()
 def own_folders(tmp_path, monkeypatch):
     """No test sees or leaves a run card, or downloads into the user's cache."""
     monkeypatch.setenv("LABS_RUNS_DIR", str(tmp_path / "runs"))
+    monkeypatch.setenv("LABS_REPORTS_DIR", str(tmp_path / "reports"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LABS_SCALE", "smoke")
     monkeypatch.delenv("LABS_DATA_DIR", raising=False)

@@ -229,9 +229,7 @@ def forgets_the_none_of_an_earlier_run(batch_sizes, measure, points):
 
 def with_while_and_bare_except(batch_sizes, measure, points):
     if None in points.values():
-        batch_sizes = [
-            b for b in batch_sizes if b < min(k for k in points if not points[k])
-        ]
+        return points
     todo = [batch_sizes[i] for i in range(len(batch_sizes))]
     todo = [b for b in sorted(todo) if b not in points.keys()]  # noqa: SIM118
     while todo:

@@ -92,7 +92,9 @@ def test_any_set_of_the_right_shapes_will_do_in_the_own_folder_only(
         fashion_mnist()
 
 
-@pytest.mark.parametrize("damage", ["truncated", "tampered", "another shape", "empty"])
+@pytest.mark.parametrize(
+    "damage", ["truncated", "tampered", "another shape", "empty", "six bytes"]
+)
 def test_a_damaged_file_is_refused_with_what_to_do(monkeypatch, tmp_path, nowhere, damage):
     own = tmp_path / "own"
     write_set(own, 1)
@@ -104,6 +106,8 @@ def test_a_damaged_file_is_refused_with_what_to_do(monkeypatch, tmp_path, nowher
     elif damage == "tampered":
         middle = len(content) // 2
         path.write_bytes(content[:middle] + b"\xff\xff" + content[middle + 2 :])
+    elif damage == "six bytes":
+        path.write_bytes(gzip.compress(b"123456"))
     elif damage == "empty":
         path.write_bytes(b"")
     else:
@@ -112,6 +116,15 @@ def test_a_damaged_file_is_refused_with_what_to_do(monkeypatch, tmp_path, nowher
         fashion_mnist()
     assert "t10k-labels" in str(error.value)
     assert "Replace" in str(error.value)
+
+
+def test_a_part_of_the_set_or_no_folder_at_all_is_not_passed_over(monkeypatch, tmp_path):
+    write_set(tmp_path / "own", 1)
+    (tmp_path / "own" / "t10k-labels-idx1-ubyte.gz").unlink()
+    for folder, says in (("own", "add t10k-labels"), ("typo", "no such folder")):
+        monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path / folder))
+        with pytest.raises(DataError, match=says):
+            fashion_mnist()
 
 
 def test_without_copy_and_network_the_set_is_synthetic_and_says_so(monkeypatch, nowhere):

@@ -40,6 +40,19 @@ def test_an_unfinished_card_is_taken_up_and_a_finished_one_is_not():
     assert latest_cards().keys() == {"02_x"}
 
 
+def test_an_older_card_with_these_parameters_is_found_behind_a_newer_one():
+    first = open_card("02_x", {"batch_size": 64}, {})
+    open_card("02_x", {"batch_size": 128}, {})
+    assert open_card("02_x", {"batch_size": 64}, {}).path == first.path
+
+
+def test_a_card_that_another_process_writes_is_left_alone():
+    card = open_card("02_x", {}, {})
+    card.content["owner"] = {"host": card.content["owner"]["host"], "pid": os.getppid()}
+    card.path.write_text(json.dumps(card.content))
+    assert open_card("02_x", {}, {}).path != card.path
+
+
 def test_points_can_be_cleared_to_measure_again():
     card = open_card("02_x", {}, {})
     points = card.points("sweep")

@@ -23,6 +23,7 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "batch_size=0"], "batch_size must be a whole number"),
         (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
         (["run", "02", "-p", "width"], "NAME=VALUE"),
+        (["run", "02", "03", "-p", "train_images=100"], "512 is larger"),
         (["run", "77"], "there is no lab '77'"),
         (["run", "02", "03", "-p", "patience_seconds=5"], "03_time_to_accuracy has no"),
     ],
@@ -33,10 +34,6 @@ def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
     assert ended.stdout == ""
     assert says in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
-
-
-def test_build_has_nothing_to_do_twice():
-    assert "Nothing to do" in labs("build").stdout
 
 
 def test_doctor_names_what_it_looks_at_and_what_to_do():
@@ -54,15 +51,15 @@ def test_doctor_fails_where_run_cards_cannot_be_written(tmp_path, monkeypatch):
     assert "missing" in ended.stdout
 
 
-def test_run_ends_with_a_table_and_a_report(monkeypatch):
+def test_run_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "140")
     ended = labs("run", "03", "-p", "batch_sizes=[64]", "-p", "epochs=1", "-p", "repeats=2")
     assert ended.returncode == 0, ended.stderr
     assert "3 of 3" in ended.stdout
-    report = (REPOSITORY / "reports" / "index.html").read_text()
+    report = (tmp_path / "reports" / "index.html").read_text()
     assert 'href="03_time_to_accuracy.html"' in report
     assert report.count("<img ") >= 2
-    page = (REPOSITORY / "reports" / "03_time_to_accuracy.html").read_text()
+    page = (tmp_path / "reports" / "03_time_to_accuracy.html").read_text()
     assert 'src="http' not in page, "a page must need nothing from the network"
 
 

@@ -196,11 +196,12 @@ def _judge_total(seconds, number, span, spans, fit):
 
 def summary_question(rng):
     """Runs that always, mostly, seldom and never reach the target."""
-    target, epochs, repeats = round(rng.uniform(0.7, 0.9), 3), 5, 5
+    target, epochs = round(rng.uniform(0.7, 0.9), 3), 5
     runs = []
-    for batch_size, reaching in zip(
-        sorted(rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], 4)),
-        rng.sample([5, 4, 2, 0], 4),
+    # How many reach it, of how many: odd and even numbers have other medians.
+    for batch_size, (reaching, repeats) in zip(
+        sorted(rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], 5)),
+        rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3)], 5),
         strict=True,
     ):
         for seed in range(repeats):
@@ -282,7 +283,7 @@ def _summary_hint(said, runs, got_there, target):
         ("at_target", [min(above), statistics.median(above)]),
     ]
     for hint, numbers in mistakes:
-        if any(abs(said - number) <= 0.001 * said for number in numbers):
+        if any(abs(said - number) <= 0.006 for number in numbers):
             return hint
     return "other"
 

@@ -47,7 +47,7 @@ def numbers_after(lines, label):
     for line in lines:
         if line.startswith(label):
             try:
-                found.append(float(line.removeprefix(label).strip()))
+                found.append(float(line.removeprefix(label).strip().replace(",", "")))
             except ValueError:
                 continue
     return found
