@@ -52,6 +52,7 @@ def store_outputs(lab, scale="laptop"):
                 raise LabError(f"{lab.name}: {error}") from error
             device = latest_cards()[lab.name]["environment"]["device"]["name"]
     notebook, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(notebook, {})
+    _name_the_usual_folder(notebook, runs)
     notebook.metadata = {
         "kernelspec": notebook.metadata["kernelspec"],
         "language_info": {"name": "python"},
@@ -63,6 +64,14 @@ def store_outputs(lab, scale="laptop"):
     }
     write_notebook(lab.solution, notebook)
     _store_pictures(lab, notebook)
+
+
+def _name_the_usual_folder(notebook, runs):
+    """Let a reader see where run cards are, not where these were for a while."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            if "text" in output:
+                output.text = output.text.replace(runs, "runs")
 
 
 def _store_pictures(lab, notebook):
