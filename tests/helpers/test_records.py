@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -87,7 +86,7 @@ sweep([8, 16, 32, 64], measure, points)
 
     assert run().returncode == -signal.SIGKILL
     assert run(SECOND="1").stdout.split() == ["32", "64"]
-    [content] = [read_card(path) for path in Path(tmp_path).rglob("*.json")]
+    [content] = [read_card(path) for path in (tmp_path / "runs").rglob("*.json")]
     assert content["measurements"]["sweep"] == {
         "8": 16.0,
         "16": 32.0,
