@@ -118,7 +118,7 @@ def test_a_student_goes_through_a_lab(lab, lab_server, page):
     page.on("pageerror", lambda error: errors.append(str(error)))
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
 
-    page.goto(f"{lab_server}/lab?token=test")
+    page.goto(f"{lab_server}/?token=test")  # as `labs lab` opens it
     start = page.locator(".jp-RenderedMarkdown")
     expect(start.get_by_role("heading", name=re.compile("^Scaling Labs"))).to_be_visible()
     expect(start.get_by_text("How many images a second?").first).to_be_visible()

@@ -1,6 +1,5 @@
 """Every lab runs headless, solved and unsolved, and prints what is stored."""
 
-import json
 import re
 
 import nbformat
@@ -117,7 +116,7 @@ def test_nbval_passes_other_figures_and_another_scale(tmp_path):
     [
         ("'✓ 2.1 every", "'✗ 2.1 not yet: every"),
         ("'✓ 2.1 every", "'✓ 2.2 every"),
-        ("\\nprint('Images/sec: 812.35')", ""),
+        ("\nprint('Images/sec: 812.35')", ""),
         ("'Images/sec: 812.35'", "'Images/sec: nan'"),
         ("loss 0.5000, ", ""),
         ("'Epoch 1", "'Epoch 2"),
@@ -126,13 +125,12 @@ def test_nbval_passes_other_figures_and_another_scale(tmp_path):
 )
 def test_nbval_fails_when_something_that_matters_changes(tmp_path, before, after):
     path = stored(tmp_path)
-    source = json.loads(path.read_text())
-    rewrite(path, before, after)
-    # Only the source was to change, not what is stored.
-    changed = json.loads(path.read_text())
-    for old, new in zip(source["cells"], changed["cells"], strict=True):
-        new["outputs"] = old["outputs"]
-    path.write_text(json.dumps(changed))
+    # Only the source changes, not what is stored.
+    notebook = nbformat.read(path, as_version=4)
+    assert sum(before in cell.source for cell in notebook.cells) == 1
+    for cell in notebook.cells:
+        cell.source = cell.source.replace(before, after)
+    nbformat.write(notebook, path)
     assert not verify([path])
 
 
@@ -151,9 +149,7 @@ def test_a_missing_stored_output_fails(tmp_path, keep_count):
             verify([path])
 
 
-@pytest.mark.parametrize(
-    "ending", ["import os; os._exit(0)", "import sys; sys.exit(0)", "exit()"]
-)
+@pytest.mark.parametrize("ending", ["import os; os._exit(0)", "import sys; sys.exit(0)"])
 def test_a_kernel_that_ends_early_is_no_success(tmp_path, ending):
     path = tmp_path / "ends.ipynb"
     cells = [new_code_cell(source) for source in ("a = 1", ending, "print(a)")]
