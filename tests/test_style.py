@@ -1,11 +1,11 @@
 """The labs and the repository keep the style that docs and readers rely on."""
 
 import ast
+import inspect
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import jupytext
 import pytest
@@ -51,23 +51,22 @@ def test_a_lab_takes_the_shared_parameters_first(lab):
 
 
 @each_lab
-def test_reference_functions_equal_the_labs_solutions(lab):
+def test_references_equal_the_labs_solutions(lab):
     """What stands in for a student is what the solution shows."""
-    number = int(lab.number)
-    references = part("references", f"{number}.1")
-    shared = {node.name: node for node in ast.parse(source_of(references)).body
-              if isinstance(node, ast.FunctionDef)}  # fmt: skip
+    references = part("references", f"{int(lab.number)}.1").REFERENCES.values()
     solutions = "\n".join(
         cell.source for cell in generate(lab)[1].cells if cell.source.startswith("# Sol")
     )
-    shown = {
-        node.name: node
-        for node in ast.parse(solutions).body
-        if isinstance(node, ast.FunctionDef)
-    }
-    assert shared.keys() == shown.keys()
-    for name, node in shared.items():
-        assert ast.unparse(node.body[1:]) == ast.unparse(shown[name].body[1:]), name
+    shown = {node.name: body_of(node) for node in ast.parse(solutions).body}
+    assert {
+        reference.__name__: body_of(ast.parse(inspect.getsource(reference)).body[0])
+        for reference in references
+    } == shown
+
+
+def body_of(node):
+    """The code of a function or class, without its docstring."""
+    return [ast.unparse(statement) for statement in node.body[1:]]
 
 
 @each_lab
@@ -88,10 +87,6 @@ def test_the_readme_quotes_the_stored_benchmark():
         ours, theirs = row["ours_images_per_second"], row["original_images_per_second"]
         quoted = f"| {row['what']} | {ours:,.0f} | {theirs:,.0f} | {row['ratio']:.2f} |"
         assert quoted in readme
-
-
-def source_of(module):
-    return Path(module.__file__).read_text(encoding="utf-8")
 
 
 def test_imports_point_one_way():
