@@ -50,7 +50,9 @@ def run(labs, parameters, solved=True):
     console.print(_table(results))
     for result in results:
         if result["error"]:
-            console.print(result["error"], style="red", markup=False, highlight=False)
+            console.print(
+                result["error"], style="red", markup=False, highlight=False, soft_wrap=True
+            )
     page = write_report(results, REPORTS)
     console.print(f"Report: {os.path.relpath(page)}", highlight=False)
     return not any(result["error"] for result in results)
