@@ -9,6 +9,9 @@ from pathlib import Path
 
 import keras
 import psutil
+import tensorflow as tf
+
+from helpers.errors import DeviceError
 
 
 def describe_device():
@@ -19,8 +22,6 @@ def describe_device():
     dict
         `kind` ("cpu", "gpu" or "tpu"), `name`, `replicas` and `simulated`.
     """
-    import tensorflow as tf
-
     tpus = tf.config.list_physical_devices("TPU")
     gpus = tf.config.list_physical_devices("GPU")
     if tpus:
@@ -31,6 +32,58 @@ def describe_device():
     else:
         kind, name = "cpu", f"{_cpu_name()}, {os.cpu_count()} cores"
     return {"kind": kind, "name": name, "replicas": 1, "simulated": False}
+
+
+def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
+    """Take one GPU and a share of its memory, before TensorFlow starts.
+
+    Parameters
+    ----------
+    index : int
+        Which of the GPUs that TensorFlow sees.
+    memory_growth : bool
+        Take memory as it is needed, and not nearly all of it at the start.
+    memory_limit_mib : int, optional
+        Take this much and never more; asks for ``memory_growth=False``.
+
+    Returns
+    -------
+    dict
+        What was done: `gpu` (the index, or None without any GPU),
+        `memory_growth` and `memory_limit_mib`.
+
+    Raises
+    ------
+    ValueError
+        If memory is to grow and have a limit, which TensorFlow does not allow,
+        or if there is no such GPU.
+    DeviceError
+        If TensorFlow has started: its devices are fixed then.
+    """
+    if memory_growth and memory_limit_mib:
+        raise ValueError("memory grows or has a limit: give memory_growth=False too")
+    gpus = tf.config.list_physical_devices("GPU")
+    if not gpus:
+        print("There is no GPU here: going on with the CPU.")
+        return {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
+    if index not in range(len(gpus)):
+        raise ValueError(f"index must be below {len(gpus)}, not {index}")
+    gpu = gpus[index]
+    try:
+        tf.config.set_visible_devices(gpu, "GPU")
+        if memory_growth:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        elif memory_limit_mib:
+            limit = tf.config.LogicalDeviceConfiguration(memory_limit_mib)
+            tf.config.set_logical_device_configuration(gpu, [limit])
+    except RuntimeError as error:
+        message = "TensorFlow has started: restart the kernel and claim the GPU first."
+        raise DeviceError(message) from error
+    return {
+        "gpu": index,
+        "memory_growth": memory_growth,
+        "memory_limit_mib": memory_limit_mib,
+    }
 
 
 @contextlib.contextmanager
@@ -49,8 +102,6 @@ def memory_guard(model, batch_size):
     ------
     MemoryError
     """
-    import tensorflow as tf
-
     if not tf.config.list_physical_devices("GPU"):
         needed, free = memory_needed_bytes(model, batch_size), memory_free_bytes()
         if needed > free:

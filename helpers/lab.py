@@ -11,9 +11,10 @@ from helpers.parameters import RULES, assigned_names, check_parameters
 from helpers.quiet import silence_tensorflow
 
 _current = None
+_claimed = None
 
 
-def start(lab, namespace, sizes):
+def start(lab, namespace, sizes, claim=True):
     """Check the parameters, choose the scale, seed everything, open the run card.
 
     Parameters
@@ -24,6 +25,8 @@ def start(lab, namespace, sizes):
         ``globals()`` of the notebook, which holds the parameters.
     sizes : dict of dict
         For each scale the value of every parameter that was left at None.
+    claim : bool
+        Whether to take the first GPU, with memory growth, where there is one.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def start(lab, namespace, sizes):
     silence_tensorflow()
     import keras
 
-    from helpers.devices import describe_device
+    from helpers.devices import claim_gpu, describe_device
 
     given = {name: namespace[name] for name in RULES if name in namespace}
     optional = set(sizes["laptop"])
@@ -61,6 +64,8 @@ def start(lab, namespace, sizes):
     extra = {name: sizes[scale][name] for name in optional - set(given)}
     check_parameters(chosen, tuple(given), lab)
 
+    if claim and device["kind"] == "gpu":
+        claim_once(claim_gpu)
     keras.utils.set_random_seed(chosen["seed"])
     environment = {"device": device, "versions": records.versions()}
     card = records.open_card(lab, chosen, environment)
@@ -69,6 +74,30 @@ def start(lab, namespace, sizes):
     if any(card.content["measurements"].values()):
         print(f"Going on where an interrupted run stopped: {_show(card.path)}")
     return _current
+
+
+def claim_once(claim_gpu, index=0):
+    """Claim a GPU the first time in this kernel; afterwards only say what was done.
+
+    A notebook's first cells are run again and again, and devices are fixed once
+    TensorFlow has started.
+
+    Parameters
+    ----------
+    claim_gpu : callable
+        `helpers.devices.claim_gpu`, or the student's in its place.
+    index : int
+        Which GPU.
+
+    Returns
+    -------
+    dict
+        What `claim_gpu` returned.
+    """
+    global _claimed
+    if _claimed is None:
+        _claimed = claim_gpu(index)
+    return _claimed
 
 
 def current_card():

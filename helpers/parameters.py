@@ -70,6 +70,9 @@ RULES = {
     ),
     "patience": _whole(1),
     "patience_seconds": _number(1, 86_400),
+    "gpu_index": _whole(0),
+    "rows": _whole(1),
+    "columns": _whole(1),
     "log_dir": (lambda value: isinstance(value, str), "a folder's path, or ''"),
 }
 
