@@ -24,13 +24,15 @@ def sum_on_one_thread(seed):
     return _run({"seed": seed})
 
 
-def sum_of_product(seed):
+def sum_of_product(seed, columns_first=False):
     """Sum over the product of two random 500x500 matrices, in float32.
 
     Parameters
     ----------
     seed : int
         Gives the same matrices on every device and in every process.
+    columns_first : bool
+        Sum up each column, then the sums: other roundings.
 
     Returns
     -------
@@ -39,7 +41,10 @@ def sum_of_product(seed):
     import tensorflow as tf
 
     a, b = random_matrices(seed)
-    return float(tf.reduce_sum(tf.matmul(a, b)))
+    product = tf.matmul(a, b)
+    if columns_first:
+        product = tf.reduce_sum(product, axis=0)
+    return float(tf.reduce_sum(product))
 
 
 def random_matrices(seed):

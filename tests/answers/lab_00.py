@@ -196,8 +196,9 @@ def gives_seconds_only(device, m, k, n, repeats):
 
 def with_timeit_and_at(device, m, k, n, repeats):
     with tf.device(device):
-        a = tf.constant(np.random.rand(m, k), tf.float32)
-        b = tf.constant(np.random.rand(k, n), tf.float32)
+        rng = np.random.default_rng()
+        a = tf.constant(rng.random((m, k)), tf.float32)
+        b = tf.constant(rng.random((k, n)), tf.float32)
         times = timeit.repeat(
             lambda: float(tf.reduce_sum(a @ b)), number=1, repeat=repeats + 1
         )[1:]
