@@ -14,7 +14,7 @@ _current = None
 _claimed = None
 
 
-def start(lab, namespace, sizes, claim=True):
+def start(lab, namespace, sizes, devices="one"):
     """Check the parameters, choose the scale, seed everything, open the run card.
 
     Parameters
@@ -25,8 +25,11 @@ def start(lab, namespace, sizes, claim=True):
         ``globals()`` of the notebook, which holds the parameters.
     sizes : dict of dict
         For each scale the value of every parameter that was left at None.
-    claim : bool
-        Whether to take the first GPU, with memory growth, where there is one.
+    devices : str
+        "one": take the first GPU with memory growth, where there is one; "all":
+        every device for a strategy, or as many as the parameters `replicas` and
+        `gpu_indices` say; "simulated": the same, on logical CPUs where there is no
+        TPU; "none": take nothing.
 
     Returns
     -------
@@ -43,7 +46,7 @@ def start(lab, namespace, sizes, claim=True):
     silence_tensorflow()
     import keras
 
-    from helpers.devices import claim_gpu, describe_device
+    from helpers.devices import claim_gpu, describe_device, prepare_devices
 
     given = {name: namespace[name] for name in RULES if name in namespace}
     optional = set(sizes["laptop"])
@@ -64,13 +67,19 @@ def start(lab, namespace, sizes, claim=True):
     extra = {name: sizes[scale][name] for name in optional - set(given)}
     check_parameters(chosen, tuple(given), lab)
 
-    if claim and device["kind"] == "gpu":
+    if devices == "one" and device["kind"] == "gpu":
         claim_once(claim_gpu)
+    elif devices in ("all", "simulated"):
+        device = prepare_devices(
+            chosen["replicas"], chosen.get("gpu_indices"), devices == "simulated"
+        )
+        chosen["replicas"] = device["replicas"]
     keras.utils.set_random_seed(chosen["seed"])
+    device = {name: device[name] for name in ("kind", "name", "replicas", "simulated")}
     environment = {"device": device, "versions": records.versions()}
     card = records.open_card(lab, chosen, environment)
     _current = SimpleNamespace(**chosen, **extra, device=device, card=card)
-    print(f"Running at {scale} scale on {device['name']}")
+    print(f"Running at {scale} scale on {device['name']}{_replicas(device)}")
     if any(card.content["measurements"].values()):
         print(f"Going on where an interrupted run stopped: {_show(card.path)}")
     return _current
@@ -162,6 +171,13 @@ def finish():
         if not check["passed"]:
             print(f"  still open: {exercise}")
     print(f"Run card: {_show(card.path)}")
+
+
+def _replicas(device):
+    if device["replicas"] == 1:
+        return ""
+    kind = "simulated replicas" if device["simulated"] else "replicas"
+    return f", {device['replicas']} {kind}"
 
 
 def _show(path):

@@ -38,6 +38,10 @@ def _rising(rule, text):
     return rises, f"{text}, rising"
 
 
+def _or_none(rule, text):
+    return lambda value: value is None or rule(value), f"{text}, or None for all"
+
+
 _DEPTH = (
     lambda value: isinstance(value, int) and value >= 10 and (value - 4) % 6 == 0,
     "6n+4: 10, 16, 22, ...",
@@ -71,6 +75,9 @@ RULES = {
     "patience": _whole(1),
     "patience_seconds": _number(1, 86_400),
     "gpu_index": _whole(0),
+    "gpu_indices": _or_none(*_rising(*_list_of(*_whole(0)))),
+    "replicas": _or_none(*_whole(1)),
+    "per_replica_batch": _whole(1),
     "rows": _whole(1),
     "columns": _whole(1),
     "log_dir": (lambda value: isinstance(value, str), "a folder's path, or ''"),

@@ -36,7 +36,7 @@ sizes = {
     "gpu": {"rows": 10_000, "columns": 100_000, "largest": 8192},
 }
 # This lab is about taking a GPU: so the set-up must not take one.
-lab = labs.start("00_devices", globals(), sizes, claim=False)
+lab = labs.start("00_devices", globals(), sizes, devices="none")
 
 # %%
 import statistics

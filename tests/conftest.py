@@ -6,6 +6,11 @@ from helpers.quiet import silence_tensorflow
 
 silence_tensorflow()
 
+from helpers.devices import prepare_devices  # noqa: E402
+
+# Before any test starts TensorFlow: checks of several devices need logical CPUs.
+prepare_devices(8, simulate=True)
+
 
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path, monkeypatch):
