@@ -56,7 +56,8 @@ def test_strategies_of_several_sizes_train_in_one_process():
                 model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(replicas)])
                 model.compile("sgd", "mse", jit_compile=False)
             with no_hang("training"):
-                model.fit(np.ones((16, 3)), np.ones((16, replicas)), batch_size=8, verbose=0)
+                x, y = np.ones((16, 3)), np.ones((16, replicas))
+                model.fit(x, y, batch_size=8, verbose=0)
     """)
 
 
