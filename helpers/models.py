@@ -152,15 +152,20 @@ def text_cnn(vocabulary=30_982, classes=46, words=300):
             f"{name} must be a whole number from {low} up, not {value!r}",
         )
     inputs = keras.Input((words,), dtype="int32")
-    x = layers.Embedding(vocabulary, 7)(inputs)
+    x = look_at_neighbours(inputs, vocabulary)
+    # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
+    outputs = layers.Dense(classes, activation="softmax", dtype="float32")(x)
+    return keras.Model(inputs, outputs, name="text_cnn")
+
+
+def look_at_neighbours(x, vocabulary):
+    """Seven numbers a word, then five and three neighbours at a time, pooled."""
+    x = layers.Embedding(vocabulary, 7)(x)
     x = layers.Conv1D(64, 5, activation="relu")(x)
     x = layers.MaxPool1D(2)(x)
     x = layers.Conv1D(32, 3, activation="relu")(x)
     x = layers.MaxPool1D(2)(x)
-    x = layers.Flatten()(x)
-    # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
-    outputs = layers.Dense(classes, activation="softmax", dtype="float32")(x)
-    return keras.Model(inputs, outputs, name="text_cnn")
+    return layers.Flatten()(x)
 
 
 def _require(condition, rule):
