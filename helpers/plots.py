@@ -292,9 +292,9 @@ def step_modes(milliseconds, speed_ups):
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
     bars = axes.bar(list(milliseconds), list(milliseconds.values()), 0.6, color=BLUE)
-    axes.bar_label(bars, fmt="%.1f")
+    axes.bar_label(bars, fmt="%.1f", padding=6)
     guesses = [milliseconds["eager"] / speed_ups[mode] for mode in milliseconds]
     axes.plot(range(len(guesses)), guesses, "D", color=ORANGE, label="your prediction")
-    axes.set(ylabel="time of a step [ms]", ylim=(0, 1.12 * max(*guesses, *bars.datavalues)))
+    axes.set(ylabel="time of a step [ms]", ylim=(0, 1.15 * max(*guesses, *bars.datavalues)))
     axes.legend()
     return figure

@@ -502,12 +502,12 @@ print(f" and kept the weights of epoch {stopper.best_epoch + 1}")
 # %%
 def report(name, model):
     """Print loss, accuracy, and the mean probability of the wrong answers."""
+    loss, accuracy = model.evaluate(valid, verbose=0)
     probabilities = model.predict(x_valid, verbose=0)
-    answers, sure = probabilities.argmax(axis=1), probabilities.max(axis=1)
-    loss = -np.log(probabilities[np.arange(len(y_valid)), y_valid] + 1e-7).mean()
-    wrong = answers != y_valid
+    wrong = probabilities.argmax(axis=1) != y_valid
+    sure = probabilities.max(axis=1)
     sure_and_wrong = 100 * sure[wrong].mean() if wrong.any() else 0.0
-    print(f"{name}: loss {loss:.3f}, accuracy {1 - wrong.mean():.3f}, ", end="")
+    print(f"{name}: loss {loss:.3f}, accuracy {accuracy:.3f}, ", end="")
     print(f"{sure_and_wrong:.1f}% sure where it is wrong")
 
 report("Stopped", stopped_model)

@@ -97,3 +97,13 @@ def _gradients(weights, batch, mask):
         "kernel_2": (hidden * mask).T @ of_logits,
         "bias_2": of_logits.sum(axis=0),
     }
+
+
+def mean(parts):
+    """Of all examples, whatever batch they are in."""
+    return float(np.concatenate(parts).mean())
+
+
+def mean_of_means(parts):
+    """Of the batches' means, which is another number where the last one is smaller."""
+    return float(np.mean([part.mean() for part in parts]))
