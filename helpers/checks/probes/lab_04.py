@@ -8,26 +8,31 @@ import time
 import keras
 import tensorflow as tf
 
+# A GPU may multiply with 10 bits (TF32), and numbers are going to be compared.
+EXACT = "CPU:0"
 NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
 
 
 def train_step(answer, question, wait):
     """Let the answer train a tiny network on some batches, and report what it became."""
-    network, metrics = TinyNetwork(question), new_metrics()
-    optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
-    # A tf.function makes variables in its first call only, and this may be a later one.
-    optimizer.build(network.model.trainable_variables)
-    for x, y in batches_of(question):
-        answer(network.model, optimizer, metrics, x, y)
-    return network.report() | {"metrics": results(metrics)}
+    with tf.device(EXACT):
+        network, metrics = TinyNetwork(question), new_metrics()
+        optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
+        # A tf.function makes variables in its first call only, and this may be a later
+        # one.
+        optimizer.build(network.model.trainable_variables)
+        for x, y in batches_of(question):
+            answer(network.model, optimizer, metrics, x, y)
+        return network.report() | {"metrics": results(metrics)}
 
 
 def valid_step(answer, question, wait):
     """Let the answer validate a tiny network on some batches."""
-    network, metrics = TinyNetwork(question), new_metrics()
-    for x, y in batches_of(question):
-        answer(network.model, metrics, x, y)
-    return network.report() | {"metrics": results(metrics)}
+    with tf.device(EXACT):
+        network, metrics = TinyNetwork(question), new_metrics()
+        for x, y in batches_of(question):
+            answer(network.model, metrics, x, y)
+        return network.report() | {"metrics": results(metrics)}
 
 
 def new_metrics():
