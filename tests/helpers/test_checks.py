@@ -1,6 +1,7 @@
 """Every check rejects the start code, accepts right answers, and names what is wrong."""
 
 import ast
+import functools
 import importlib.util
 import json
 import random
@@ -36,7 +37,6 @@ def exercises():
     found = []
     for lab in all_labs():
         student, solution = generate(lab)
-        IMPORTS[int(lab.number)] = imports(student)
         for asked, solved in zip(student.cells, solution.cells, strict=True):
             if asked.source.startswith("# TODO"):
                 exercise = asked.source.split()[2].rstrip(":")
@@ -44,24 +44,22 @@ def exercises():
     return found
 
 
-IMPORTS = {}
-
-
-def imports(notebook):
-    """Everything that a notebook imports, as source."""
-    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    kinds = (ast.Import, ast.ImportFrom)
-    return "\n".join(
-        ast.unparse(node) for node in ast.parse(code).body if isinstance(node, kinds)
-    )
-
-
 def answer_in(source, exercise):
     """Run a TODO cell with what its notebook has imported; return what it defines."""
     namespace = {}
-    exec(IMPORTS[int(exercise.split(".")[0])], namespace)
+    exec(imports(find_lab(exercise.split(".")[0])), namespace)
     exec(source, namespace)
     return namespace[part("references", exercise).REFERENCES[exercise].__name__]
+
+
+@functools.cache
+def imports(lab):
+    """All import statements of a lab."""
+    cells = [cell for cell in generate(lab)[0].cells if cell.cell_type == "code"]
+    nodes = ast.walk(ast.parse("\n".join(cell.source for cell in cells)))
+    return "\n".join(
+        ast.unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)
+    )
 
 
 EXERCISES = exercises()
