@@ -74,7 +74,6 @@ RULES = {
     ),
     "patience": _whole(1),
     "patience_seconds": _number(1, 86_400),
-<<<<<<< HEAD
     "gpu_index": _whole(0),
     "gpu_indices": _or_none(*_rising(*_list_of(*_whole(0)))),
     "replicas": _or_none(*_whole(1)),
@@ -82,12 +81,10 @@ RULES = {
     "warmup_epochs": _number(0, 100),
     "rows": _whole(1),
     "columns": _whole(1),
-=======
     "train_newswires": _whole(1, 8_982),
     "valid_newswires": _whole(1, 2_246),
     "vocabulary": _whole(100, 30_982),
     "words": _whole(20, 2_000),
->>>>>>> lab04
     "log_dir": (lambda value: isinstance(value, str), "a folder's path, or ''"),
 }
 
