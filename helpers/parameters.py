@@ -77,7 +77,7 @@ RULES = {
     "gpu_index": _whole(0),
     "gpu_indices": _or_none(*_rising(*_list_of(*_whole(0)))),
     "replicas": _or_none(*_whole(1)),
-    "per_replica_batches": _rising(*_list_of(*_whole(1))),
+    "global_batches": _rising(*_list_of(*_whole(1))),
     "warmup_epochs": _number(0, 100),
     "rows": _whole(1),
     "columns": _whole(1),

@@ -30,7 +30,7 @@ depth: int = None
 width: int = None
 learning_rate: float = 0.05  # for a batch of 32
 warmup_epochs: float = 1.0
-per_replica_batches: list = None  # of the large-batch experiment
+global_batches: list = None  # of the large-batch experiment
 
 # %% [markdown]
 # ## Set up
@@ -44,16 +44,16 @@ per_replica_batches: list = None  # of the large-batch experiment
 from helpers import lab as labs
 
 sizes = {
-    "smoke": {"replicas": 2, "train_images": 512, "valid_images": 256},
+    "smoke": {"replicas": 2, "train_images": 256, "valid_images": 128},
     "laptop": {"replicas": 4, "train_images": 3000, "valid_images": 1000},
     "gpu": {"replicas": None, "train_images": 60_000, "valid_images": 10_000},
 }
 sizes["smoke"] |= {"depth": 10, "width": 1, "stem_pool": 4, "steps": 4}
 sizes["laptop"] |= {"depth": 10, "width": 1, "stem_pool": 2, "steps": 8}
 sizes["gpu"] |= {"depth": 16, "width": 4, "stem_pool": 1, "steps": 100}
-sizes["smoke"]["per_replica_batches"] = [8, 64]
-sizes["laptop"]["per_replica_batches"] = [8, 32, 128]
-sizes["gpu"]["per_replica_batches"] = [32, 128, 512]
+sizes["smoke"]["global_batches"] = [32, 128]
+sizes["laptop"]["global_batches"] = [32, 128, 512]
+sizes["gpu"]["global_batches"] = [256, 1024, 4096]
 lab = labs.start("05_many_gpus_fit", globals(), sizes, devices="all")
 
 # %%
@@ -307,7 +307,7 @@ kinds = {
 # With one GPU, logical CPUs stand in for several.
 several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
 one = devices.new_strategy(1) if lab.replicas > 1 else devices.simulated_strategy(1)
-batch = 16 * several.num_replicas_in_sync
+batch = 8 * several.num_replicas_in_sync
 
 def largest_difference(normalisation):
     """Of a weight, after eight steps with one replica and with several."""
@@ -315,7 +315,8 @@ def largest_difference(normalisation):
         return small_network(*normalisation)
 
     start = new_model().get_weights()
-    data = x_train[: 8 * batch], y_train[: 8 * batch], batch
+    rows = np.arange(8 * batch) % len(x_train)
+    data = x_train[rows], y_train[rows], batch
     with no_hang("the test of equality"):
         a, b = (train_from(start, s, new_model, *data) for s in (one, several))
     return max(float(np.abs(x - y).max()) for x, y in zip(a, b, strict=True))
@@ -487,7 +488,8 @@ def accuracy_after(name, global_batch):
 
 # %%
 recipes = ["SGD, not scaled", "SGD, linear", "SGD, warm-up", "LAMB"]
-large = [size * strategy.num_replicas_in_sync for size in lab.per_replica_batches]
+n = strategy.num_replicas_in_sync
+large = [-(-size // n) * n for size in lab.global_batches]  # a multiple of n
 runs = [f"{name} at batch {size}" for name in recipes for size in large]
 done = card.points("val_accuracy_of_recipes")
 train = counted(
