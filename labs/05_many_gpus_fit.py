@@ -10,9 +10,8 @@
 # # Lab 05: What changes in my code on many GPUs, and in my learning rate?
 #
 # In *data parallel* training every device holds a copy of the model, a *replica*. Each
-# replica takes its part of the batch and works out gradients. These are averaged over
-# all replicas, and every copy makes the same step. So the copies stay equal, and all of
-# them together train on a batch that is as many times larger.
+# takes its part of the batch and works out gradients. These are averaged over all
+# replicas, and every copy makes the same step: so the copies stay equal.
 #
 # In this lab you do that with `fit`, test that it trains the same network as one device
 # does, find out what a larger batch does to learning, and measure how fast it is.
