@@ -42,6 +42,7 @@ HINTS_IN_A_BOX = {
     "output": "Which of your prints is called in a loop that does not end?",
     "form": "Does your code leave the checks, Keras and Python's own functions alone?",
     "ended": "Does your code end Python itself, by os._exit, a signal or a crash?",
+    "names": "Only the TODO cells are graded. Where else do you define that name?",
     "missing": "Start from the lab's own notebook and keep the cell with the TODO.",
 }
 
@@ -116,8 +117,10 @@ def _seed_of(seed, *names):
 
 def _judge(judges, exercise, question, observation):
     if "error" in observation:
-        error, hint = observation["error"], observation.get("hint")
-        return str(error), hint if isinstance(hint, str) else "raised"
+        error, hint = str(observation["error"]), observation.get("hint")
+        if "raised NameError" in error:
+            hint = "names"
+        return error, hint if isinstance(hint, str) else "raised"
     try:
         return judges.JUDGES[exercise](question, observation)
     except Exception:  # a reply that no probe would give makes a judge stumble

@@ -119,7 +119,7 @@ def distribution(results, labs):
                     "title": titles[exercise.number],
                     "passed": sum(verdict["passed"] for verdict in verdicts),
                     "graded": len(verdicts),
-                    "hints": failed.most_common(3),
+                    "hints": failed.most_common(5),
                 }
             )
     return rows

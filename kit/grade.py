@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import secrets
+import signal
 import time
 
 from tqdm import tqdm
@@ -191,34 +192,40 @@ def _work(tasks, jobs, scheduler):
     """Have the tasks done; yields each result with where it is to be stored."""
     if not tasks:
         return
-    from distributed import Client, LocalCluster, as_completed
+    from distributed import Client, as_completed
 
-    if scheduler:
-        place = contextlib.nullcontext(scheduler)
-    else:
-        # Plain processes of one thread. No dashboard, and no limit of Dask's on
-        # memory: the boxes have their own.
-        place = LocalCluster(
-            n_workers=min(jobs or os.cpu_count(), len(tasks)), threads_per_worker=1,
-            processes=True, memory_limit=None, dashboard_address=None,
-            silence_logs="CRITICAL",
-        )  # fmt: skip
+    place = contextlib.nullcontext(scheduler) if scheduler else _workers(jobs, len(tasks))
     try:
         with place as where, Client(where, timeout=30) as client:
             futures = {
                 client.submit(grade_one, task, pure=False, retries=1): stored
                 for task, stored in tasks
             }
-            bar = tqdm(total=len(tasks), unit="submission", leave=False)
-            for future in as_completed(futures):
-                bar.update()
-                yield futures[future], future.result()
-                future.release()
-            bar.close()
+            with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
+                for future in as_completed(futures):
+                    bar.update()
+                    yield futures[future], future.result()
+                    future.release()
     except (OSError, TimeoutError) as error:
         if not scheduler:
             raise
         raise LabError(f"no Dask scheduler answers at {scheduler} ({error}).") from error
+
+
+def _workers(jobs, tasks):
+    """Plain processes of one thread; no dashboard, and no limits but the boxes' own."""
+    from distributed import LocalCluster
+
+    # Ctrl-C goes to all of us, and is for this process: what it starts ignores it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return LocalCluster(
+            n_workers=min(jobs or os.cpu_count(), tasks), threads_per_worker=1,
+            processes=True, memory_limit=None, dashboard_address=None,
+            silence_logs="CRITICAL",
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _keep_full_run(out, result):

@@ -31,13 +31,14 @@ START_SECONDS = 20
 class Limits(NamedTuple):
     """What one exercise may take; the defaults are some ten times what honest work does."""
 
-    wall_seconds: float = 90
-    cpu_seconds: int = 90
+    wall_seconds: float = 120
+    cpu_seconds: int = 120
     memory_mib: int = 3072  # of all its processes; TensorFlow alone has about 600
     disk_mib: int = 64  # of /tmp, and as much again of /dev/shm
     processes: int = 128  # threads count; TensorFlow makes some for every core
     printed_bytes: int = MIB
     reply_bytes: int = 2**18
+    full_seconds: float = 900  # for a whole notebook
 
 
 class Box(NamedTuple):

@@ -94,14 +94,8 @@ def _submission(student, lab, paths, others):
 
 def _sorted_entries(folder):
     with os.scandir(folder) as entries:
-        return sorted(
-            (
-                e
-                for e in entries
-                if not e.name.startswith(".") and e.name not in PASSED_OVER
-            ),
-            key=lambda entry: entry.name,
-        )
+        wanted = [entry for entry in entries if entry.name not in PASSED_OVER]
+    return sorted(wanted, key=lambda entry: entry.name)
 
 
 def _in_folder(folder, labs, depth=DEPTH):

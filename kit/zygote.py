@@ -74,6 +74,7 @@ def _child(channel, output, box=None):
     """Enter the box, become nobody, and do what the channel says; never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
         if box is not None:
             _enter(box)
@@ -211,8 +212,6 @@ def _raised(error):
     lines = str(error).strip().splitlines() or ["no message"]
     where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
     text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
-    if isinstance(error, NameError):
-        text += "; graded are the TODO cells only, not what stands in cells beside them"
     return {"error": text, "hint": "raised"}
 
 

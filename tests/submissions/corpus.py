@@ -405,7 +405,7 @@ def hostile(world):
             """,
             ".",
         ),
-        "raises_a_long_error": attack("raise ValueError('x' * 10**7)", "ValueError: x+$"),
+        "raises_a_long_error": attack("raise ValueError('x' * 10**7)", "ValueError: x+"),
         "raises_html": attack("raise ValueError('<script>alert(1)</script>')", "<script>"),
         # Replies that are not what they seem.
         "gives_nan": attack("return float('nan'), 1.0", "infinity, nan"),
@@ -671,7 +671,7 @@ def unusual(world):
                 }
             ),
             ("2.2",),
-            "TODO cells only",
+            "NameError.*Only the TODO cells",
         ),
         "check_in_the_cell": fitting(
             solution + '\nfit_throughput = check("2.3", fit_throughput)'
