@@ -149,14 +149,27 @@ def doctor():
 
 
 @app.command()
-def bench():
-    """Measure the input pipeline against ImageDataGenerator."""
-    from helpers.quiet import silence_tensorflow
+def bench(
+    what: Annotated[str, typer.Argument(help="pipeline, grading or all.")] = "all",
+    students: Annotated[int, typer.Option(min=1, help="In the class graded.")] = 100,
+    nbgrader_students: Annotated[
+        int | None, typer.Option(min=1, help="That nbgrader grades too; default all.")
+    ] = None,
+):
+    """Measure the pipeline against ImageDataGenerator, and grading against nbgrader."""
+    if what not in ("pipeline", "grading", "all"):
+        raise LabError(f"bench measures pipeline, grading or all, not {what!r}.")
+    if what in ("grading", "all"):  # first: no TensorFlow of ours beside it
+        from kit.bench_grading import bench as measure_grading
 
-    silence_tensorflow()  # before the import of what imports it
-    from kit.bench import bench as measure
+        measure_grading(students, nbgrader_students)
+    if what in ("pipeline", "all"):
+        from helpers.quiet import silence_tensorflow
 
-    measure()
+        silence_tensorflow()  # before the import of what imports it
+        from kit.bench import bench as measure
+
+        measure()
 
 
 @data_app.command("fetch")
