@@ -13,6 +13,10 @@ class DataError(LabError):
     """A data file that cannot be used."""
 
 
+class DeviceError(LabError, RuntimeError):
+    """A device that cannot be had, or not any more."""
+
+
 class ParameterError(LabError):
     """A parameter that the lab does not have, or a value it cannot take."""
 

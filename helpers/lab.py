@@ -11,9 +11,10 @@ from helpers.parameters import RULES, assigned_names, check_parameters
 from helpers.quiet import silence_tensorflow
 
 _current = None
+_claimed = None
 
 
-def start(lab, namespace, sizes):
+def start(lab, namespace, sizes, devices="one"):
     """Check the parameters, choose the scale, seed everything, open the run card.
 
     Parameters
@@ -24,6 +25,11 @@ def start(lab, namespace, sizes):
         ``globals()`` of the notebook, which holds the parameters.
     sizes : dict of dict
         For each scale the value of every parameter that was left at None.
+    devices : str
+        "one": take the first GPU with memory growth, where there is one; "all":
+        every device for a strategy, or as many as the parameters `replicas` and
+        `gpu_indices` say; "simulated": the same, on logical CPUs where there is no
+        TPU; "none": take nothing.
 
     Returns
     -------
@@ -40,7 +46,7 @@ def start(lab, namespace, sizes):
     silence_tensorflow()
     import keras
 
-    from helpers.devices import describe_device
+    from helpers.devices import claim_gpu, describe_device, prepare_devices
 
     given = {name: namespace[name] for name in RULES if name in namespace}
     optional = set(sizes["laptop"])
@@ -61,14 +67,46 @@ def start(lab, namespace, sizes):
     extra = {name: sizes[scale][name] for name in optional - set(given)}
     check_parameters(chosen, tuple(given), lab)
 
+    if devices == "one" and device["kind"] == "gpu":
+        claim_once(claim_gpu)
+    elif devices in ("all", "simulated"):
+        device = prepare_devices(
+            chosen["replicas"], chosen.get("gpu_indices"), devices == "simulated"
+        )
+        chosen["replicas"] = device["replicas"]
     keras.utils.set_random_seed(chosen["seed"])
+    device = {name: device[name] for name in ("kind", "name", "replicas", "simulated")}
     environment = {"device": device, "versions": records.versions()}
     card = records.open_card(lab, chosen, environment)
     _current = SimpleNamespace(**chosen, **extra, device=device, card=card)
-    print(f"Running at {scale} scale on {device['name']}")
+    print(f"Running at {scale} scale on {device['name']}{_replicas(device)}")
     if any(card.content["measurements"].values()):
         print(f"Going on where an interrupted run stopped: {_show(card.path)}")
     return _current
+
+
+def claim_once(claim_gpu, index=0):
+    """Claim a GPU the first time in this kernel; afterwards only say what was done.
+
+    A notebook's first cells are run again and again, and devices are fixed once
+    TensorFlow has started.
+
+    Parameters
+    ----------
+    claim_gpu : callable
+        `helpers.devices.claim_gpu`, or the student's in its place.
+    index : int
+        Which GPU.
+
+    Returns
+    -------
+    dict
+        What `claim_gpu` returned.
+    """
+    global _claimed
+    if _claimed is None:
+        _claimed = claim_gpu(index)
+    return _claimed
 
 
 def current_card():
@@ -115,6 +153,34 @@ def load_images():
     return data.x_train[:n], data.y_train[:n], data.x_test[:m], data.y_test[:m]
 
 
+def load_newswires():
+    """Reuters newswires cut to the lab's size, with a banner where they are synthetic.
+
+    Returns
+    -------
+    helpers.newswires.Newswires
+        At most the first `train_newswires` and `valid_newswires`; word numbers
+        are below `vocabulary`.
+    """
+    from helpers.newswires import reuters
+
+    data = reuters(_current.vocabulary)
+    synthetic = data.source == "synthetic"
+    _current.card.measure("data_source", "synthetic" if synthetic else "reuters")
+    if synthetic:
+        print(
+            "SYNTHETIC DATA: Reuters is not on this machine and could not be\n"
+            "downloaded, so random words stand in. `labs doctor` says what to do."
+        )
+    n, m = _current.train_newswires, _current.valid_newswires
+    data = data._replace(
+        x_train=data.x_train[:n], y_train=data.y_train[:n],
+        x_valid=data.x_valid[:m], y_valid=data.y_valid[:m],
+    )  # fmt: skip
+    print(f"{len(data.x_train):,} newswires to train on, {len(data.x_valid):,} to validate")
+    return data
+
+
 def show_source(*functions):
     """Print what functions do, without their docstrings."""
     for function in functions:
@@ -133,6 +199,13 @@ def finish():
         if not check["passed"]:
             print(f"  still open: {exercise}")
     print(f"Run card: {_show(card.path)}")
+
+
+def _replicas(device):
+    if device["replicas"] == 1:
+        return ""
+    kind = "simulated replicas" if device["simulated"] else "replicas"
+    return f", {device['replicas']} {kind}"
 
 
 def _show(path):

@@ -1,10 +1,23 @@
 """What every test starts from: run cards of its own, and TensorFlow kept quiet."""
 
+import os
+from pathlib import Path
+
 import pytest
 
+from helpers.files import REPOSITORY
 from helpers.quiet import silence_tensorflow
 
 silence_tensorflow()
+
+from helpers.devices import prepare_devices  # noqa: E402
+
+# Before any test starts TensorFlow: checks of several devices need logical CPUs.
+prepare_devices(8, simulate=True)
+
+# Where Reuters may be: no Debian package has it.
+SHARED = [os.environ.get("LABS_DATA_DIR"), REPOSITORY.parent / "shared" / "data"]
+HAVE_REUTERS = [Path(p) for p in SHARED if p and (Path(p) / "reuters.npz").is_file()]
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +28,13 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LABS_SCALE", "smoke")
     monkeypatch.delenv("LABS_DATA_DIR", raising=False)
+    if HAVE_REUTERS:  # without it lab 04 runs on its synthetic set
+        monkeypatch.setenv("LABS_DATA_DIR", str(HAVE_REUTERS[0].absolute()))
+
+
+@pytest.fixture
+def shared_data():
+    """The folder beside the checkout that has the real Reuters set."""
+    if not HAVE_REUTERS:
+        pytest.skip("no reuters.npz in ../shared/data or LABS_DATA_DIR")
+    return HAVE_REUTERS[0].absolute()

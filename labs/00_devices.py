@@ -1,0 +1,365 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 00: Which processor is my code on, and what does it buy me?
+#
+# A GPU multiplies large matrices much faster than a processor, and loses against it on
+# small ones. On a shared server it also belongs to others.
+#
+# In this lab you take one GPU without getting in the way of others. You learn to time
+# work that still runs when Python has gone on. And you find the size from which the
+# faster device wins. Without a GPU you compare one thread of the processor with all of
+# them.
+
+# %% tags=["parameters"]
+scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
+seed: int = 0
+epochs: int = 1  # every lab takes epochs and batch_size; nothing is trained here
+batch_size: int = 32
+gpu_index: int = 0  # which GPU to take, if there are several
+repeats: int = 5  # timed products per size
+rows: int = None  # of the first matrix; None here: what the scale says
+columns: int = None  # of the second matrix
+
+# %%
+from helpers import lab as labs
+
+sizes = {
+    "smoke": {"rows": 1000, "columns": 1000, "largest": 512},
+    "laptop": {"rows": 2000, "columns": 10_000, "largest": 2048},
+    "gpu": {"rows": 10_000, "columns": 100_000, "largest": 8192},
+}
+# This lab is about taking a GPU: so the set-up must not take one.
+lab = labs.start("00_devices", globals(), sizes, devices="none")
+
+# %%
+import statistics
+import time
+
+import tensorflow as tf
+
+from callbacks.progress import progress
+from helpers import one_thread, plots
+from helpers.checks import check
+from helpers.errors import DeviceError
+
+plots.use_figures()
+card = lab.card
+
+# %% [markdown]
+# ## A GPU on a shared server
+#
+# When TensorFlow first uses a GPU it takes nearly *all* of its memory, and keeps it
+# until the process ends: your notebook holds it overnight, too. It does so to hand the
+# memory out itself, without holes, which is faster than asking the driver each time. On
+# a server that you share, the next person finds a full card, and training ends with an
+# error. TensorFlow also takes *every* GPU that it sees, not only the one that it uses.
+
+# %% [markdown]
+# Who is on a card, and how full is it? In a terminal, `nvidia-smi` shows it once, and
+# `nvitop` (`pip install nvitop`) live, with the owner of each process. Look before you
+# take a card.
+#
+# What TensorFlow sees can be limited from outside: after
+# `CUDA_VISIBLE_DEVICES=2 jupyter lab` it sees only the third card, and calls it
+# `GPU:0`. Or from inside, before it starts: that is your first exercise.
+
+# %%
+for kind in ("CPU", "GPU"):
+    print(f"{kind}s that TensorFlow sees: {len(tf.config.list_physical_devices(kind))}")
+
+# %% [markdown]
+# ## Exercise 0.1: claim one GPU
+#
+# Write `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`:
+#
+# - make only GPU `index` visible (`tf.config.set_visible_devices`);
+# - let its memory grow as needed (`tf.config.experimental.set_memory_growth`), or cap it
+#   (`tf.config.set_logical_device_configuration`), or neither;
+# - both at once, or a GPU that is not there, is a `ValueError`;
+# - without any GPU, print that it goes on with the CPU;
+# - once TensorFlow has started, these calls raise a `RuntimeError`: turn it into a
+#   `DeviceError` that says, in one line, to restart the kernel.
+
+# %% [markdown]
+# It returns what it did. `claim_gpu(1)` returns
+#
+#     {"gpu": 1, "memory_growth": True, "memory_limit_mib": None}
+#
+# and without any GPU `{"gpu": None, "memory_growth": False, "memory_limit_mib": None}`.
+# About twenty lines. The check pretends that there are several GPUs, so you can solve it
+# on any machine. (`DeviceError` is ours: a `RuntimeError` that a notebook shows as one
+# line.)
+
+# %% name="0.1-claim-gpu" points=2
+# TODO 0.1: make one GPU visible, with memory growth or a limit.
+#: start
+def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
+    """Take one GPU and a share of its memory; say what was done."""
+    gpus = tf.config.list_physical_devices("GPU")
+    tf.config.set_visible_devices(gpus[index], "GPU")
+    return {"gpu": index, "memory_growth": False, "memory_limit_mib": None}
+#: solution
+def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
+    """Take one GPU and a share of its memory; say what was done."""
+    if memory_growth and memory_limit_mib:
+        raise ValueError("memory grows or has a limit: give memory_growth=False too")
+    gpus = tf.config.list_physical_devices("GPU")
+    if not gpus:
+        print("There is no GPU here: going on with the CPU.")
+        return {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
+    if index not in range(len(gpus)):
+        raise ValueError(f"index must be below {len(gpus)}, not {index}")
+    gpu = gpus[index]
+    try:
+        tf.config.set_visible_devices(gpu, "GPU")
+        if memory_growth:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        elif memory_limit_mib:
+            limit = tf.config.LogicalDeviceConfiguration(memory_limit_mib)
+            tf.config.set_logical_device_configuration(gpu, [limit])
+    except RuntimeError as error:
+        message = "TensorFlow has started: restart the kernel and claim the GPU first."
+        raise DeviceError(message) from error
+    return {
+        "gpu": index,
+        "memory_growth": memory_growth,
+        "memory_limit_mib": memory_limit_mib,
+    }
+#: end
+
+# %%
+claim_gpu = check("0.1", claim_gpu)
+
+# %% [markdown]
+# Now for real, with the parameter `gpu_index` of the first cell. The set-up of every
+# later lab does the same: one GPU, with memory growth.
+
+# %%
+print(labs.claim_once(claim_gpu, lab.gpu_index))
+gpus = tf.config.list_logical_devices("GPU")
+fast, slow = ("GPU:0", "CPU:0") if gpus else ("CPU:0", "one CPU thread")
+fast_name, slow_name = (fast, slow) if gpus else ("all CPU threads", slow)
+print(f"Comparing {slow_name} with {fast_name}")
+
+# %% [markdown]
+# ## Exercise 0.2: time it, really
+#
+# A GPU works on its own. `tf.matmul` puts the job into a queue and returns at once;
+# Python waits only where it needs the numbers. The cell below makes TensorFlow do so on
+# a CPU, too. It prints when the call returned, and when the product was finished.
+# **Predict:** how many times longer will the second take?
+
+# %%
+my_ratio_guess = 1.0  # change this: seconds until finished / seconds until returned
+card.predict("finished_over_returned", my_ratio_guess)
+
+# %%
+tf.config.experimental.set_synchronous_execution(False)
+a = tf.random.normal((1000, 1000))
+tf.matmul(a, a).numpy()  # the first call starts things up: it does not count
+began = time.perf_counter()
+product = tf.matmul(a, a)
+returned = time.perf_counter() - began
+product.numpy()
+finished = time.perf_counter() - began
+tf.config.experimental.set_synchronous_execution(True)  # as it was
+print(f"Returned after {1000 * returned:.3f} ms, finished after {1000 * finished:.3f} ms")
+print(f"Ratio: {finished / returned:.1f}, your guess: {my_ratio_guess:.1f}")
+
+# %% [markdown]
+# Whoever stops the clock when the call returns measures the queue, not the work. So ask
+# for a number of the result first: Python has to wait for it. One number is enough.
+# Copying all of a large result from a GPU takes time, too.
+
+# %% [markdown]
+# Write `time_matmul(device, m, k, n, repeats)`. On `device`, multiply a random m x k
+# matrix with a random k x n one: once without a clock, because the first call pays the
+# start-up; then `repeats` times, each timed until the product is done. Return the median
+# in seconds and the speed in GFLOP/s. A product takes `2 * m * k * n` operations: a
+# median of 0.5 s for m = k = n = 1000 gives `(0.5, 4.0)`. About ten lines;
+# `with tf.device(device):` chooses the device.
+
+# %% name="0.2-time-matmul" points=2
+# TODO 0.2: the median time of a matrix product in seconds, and its GFLOP/s.
+#: start
+def time_matmul(device, m, k, n, repeats):
+    """Median seconds and GFLOP/s of an (m, k) by (k, n) product on a device."""
+    with tf.device(device):
+        a, b = tf.random.normal((m, k)), tf.random.normal((k, n))
+        began = time.perf_counter()
+        tf.matmul(a, b)
+        seconds = time.perf_counter() - began
+    return seconds, 2 * m * k * n / seconds / 1e9
+#: solution
+def time_matmul(device, m, k, n, repeats):
+    """Median seconds and GFLOP/s of an (m, k) by (k, n) product on a device."""
+    with tf.device(device):
+        a, b = tf.random.normal((m, k)), tf.random.normal((k, n))
+        tf.matmul(a, b)[0, 0].numpy()
+        times = []
+        for _ in range(repeats):
+            began = time.perf_counter()
+            tf.matmul(a, b)[0, 0].numpy()
+            times.append(time.perf_counter() - began)
+    seconds = statistics.median(times)
+    return seconds, 2 * m * k * n / seconds / 1e9
+#: end
+
+# %%
+time_matmul = check("0.2", time_matmul)
+
+# %% [markdown]
+# A product of the size that a neural network's layer could have. How many GFLOP/s is
+# your machine worth?
+
+# %%
+m, n = lab.rows, lab.columns
+seconds, gflops = time_matmul(fast, m, 100, n, lab.repeats)
+card.measure("matmul_seconds", {"m": m, "k": 100, "n": n, "seconds": seconds})
+card.measure("gflop_per_second", gflops)
+print(f"A {m:,}x100 by 100x{n:,} product on {fast_name}: {1000 * seconds:.2f} ms")
+print(f"GFLOP/s: {gflops:.2f}")
+
+# %% [markdown]
+# ## Exercise 0.3: from which size does the larger machine win?
+#
+# Two square matrices, from 16 rows up, doubling. Before a GPU, or all threads of a CPU,
+# can work on a product, it has to be handed out, and that has a price. **Predict:** from
+# which size on is it worth it?
+
+# %%
+my_crossover_guess = 64  # change this: rows of the matrices
+card.predict("crossover_size", my_crossover_guess)
+
+# %% [markdown]
+# With a GPU, `CPU:0` is the slow device. Without one it is one thread of the CPU.
+# TensorFlow fixes its threads when it starts, so that runs in a process of its own.
+
+# %%
+def sweep(device):
+    """Median seconds of a square product for each size."""
+    bar = progress(tested, desc=device)
+    return [time_matmul(device, size, size, size, lab.repeats)[0] for size in bar]
+
+tested = [16 * 2**i for i in range(20) if 16 * 2**i <= lab.largest]
+fast_seconds = sweep(fast)
+alone = one_thread.time_on_one_thread
+slow_seconds = sweep(slow) if gpus else alone(tested, lab.repeats)
+card.measure("sizes", tested)
+card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
+
+# %% [markdown]
+# Write `crossover(sizes, slow_seconds, fast_seconds)`: three lists of the same
+# length, the sizes rising. Return the size from which on `fast` is faster, at that
+# size *and at every larger one*; `None` if it is slower at the largest. Example:
+# `crossover([1, 2, 4, 8], [9, 1, 9, 9], [1, 5, 5, 5])` is `4`. About seven lines.
+
+# %% name="0.3-crossover" points=1
+# TODO 0.3: the size from which on the fast device wins, or None.
+#: start
+def crossover(sizes, slow_seconds, fast_seconds):
+    """The size from which on fast beats slow, or None."""
+    return sizes[0]
+#: solution
+def crossover(sizes, slow_seconds, fast_seconds):
+    """The size from which on fast beats slow, or None."""
+    winner = None
+    rows = list(zip(sizes, slow_seconds, fast_seconds, strict=True))
+    for size, slow, fast in reversed(rows):
+        if fast >= slow:
+            break
+        winner = size
+    return winner
+#: end
+
+# %%
+crossover = check("0.3", crossover)
+
+# %% [markdown]
+# Times scatter from run to run. So here a device wins only if the other one takes at
+# least 1.2 times as long.
+
+# %%
+winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
+card.measure("crossover_size", winner)
+curves = {slow_name: slow_seconds, fast_name: fast_seconds}
+figure = plots.matmul_curves(tested, curves, winner, my_crossover_guess)
+where = f"from size {winner} on" if winner else "not even at the largest"
+summary = f"{fast_name} ahead: {where}. Your guess was {my_crossover_guess}."
+plots.show(figure, summary, labs.caption())
+
+# %%
+ratio = slow_seconds[-1] / fast_seconds[-1]
+print(f"At size {tested[-1]} the ratio of the times is {ratio:.2f}")
+
+# %% [markdown]
+# Left: both curves are flat at first. A tiny product costs what it takes to start it,
+# and starting work on a GPU takes longer than the product. (A tiny product is not
+# handed to other threads at all: there the CPU's two curves are one.) Right: the more
+# work in one call, the more of the device is busy, up to its peak. This is why we train
+# on batches, and why lab 02 asks how large they should be.
+
+# %% [markdown]
+# Two threads are less than twice as fast as one: they share the memory and the way to
+# it, and on a shared machine somebody else's work runs on them. If your two curves never
+# part, `htop` shows whose.
+
+# %% [markdown]
+# ## Do both devices get the same answer?
+#
+# The same numbers, the same product of 500x500 matrices, summed up on each device, in
+# float32, which keeps about seven digits. Then once more in another order: first every
+# column, then the sums of the columns. **Predict:** how many digits will agree?
+
+# %%
+my_digits_guess = 7  # change this
+card.predict("equal_digits", my_digits_guess)
+
+# %%
+total = one_thread.sum_of_product
+with tf.device(fast):
+    on_fast, by_column = total(lab.seed), total(lab.seed, columns_first=True)
+with tf.device("CPU:0"):
+    on_slow = total(lab.seed) if gpus else one_thread.sum_on_one_thread(lab.seed)
+a, b = one_thread.random_matrices(lab.seed).astype("float64")
+print(f"On {fast_name}: {on_fast:.6f}")
+print(f"On {slow_name}: {on_slow:.6f}")
+print(f"On {fast_name}, columns first: {by_column:.6f}")
+print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
+
+# %% [markdown]
+# Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
+# not always `a + (b + c)`. A GPU and a CPU cut the work into other pieces and add in
+# another order, so their last digits differ. All CPU threads and one may agree:
+# TensorFlow then cuts the sum into the same pieces for both.
+
+# %% [markdown]
+# No sum is wrong. A quarter of a million numbers of both signs nearly cancel here, which
+# makes the rounding visible. So never compare results of two devices with `==`: ask
+# whether they are close. And do not wonder when the same seed gives another loss on
+# another device, in its last digits at first.
+
+# %%
+labs.finish()
+
+# %% [markdown]
+# ## What you learned
+#
+# Claim one GPU and a share of its memory, before TensorFlow starts. Time work until it
+# is done, leave the first call out, and take the median. A faster device wins only where
+# one call has enough work for it.
+#
+# Two questions to take along. Why do later labs print images per second of a whole
+# epoch instead of timing a step? And what would this lab's curves look like for
+# adding two matrices instead of multiplying them?
+#
+# To read on: Goldberg, "What Every Computer Scientist Should Know About
+# Floating-Point Arithmetic" (1991); Williams, Waterman and Patterson, "Roofline"
+# (2009).
