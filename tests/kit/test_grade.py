@@ -13,13 +13,15 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import psutil
 import pytest
 
 from helpers.files import REPOSITORY
 from kit import examine, feedback, sandbox
+from kit.build import generate
 from kit.grade import grade
-from kit.labs import find_lab
+from kit.labs import all_labs, find_lab
 from kit.submissions import file_name
 from tests.submissions import corpus
 from tests.submissions.corpus import MARK, World
@@ -140,6 +142,22 @@ def test_the_pages_teach_and_give_no_solution_away(graded):
         levels = [int(level) for level in re.findall(r"<h(\d)", source)]
         assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
         assert "<th>" not in source, "every heading of a table says what it heads"
+
+
+@needs_box
+def test_every_lab_is_graded_by_its_own_checks(tmp_path):
+    for lab in all_labs():
+        for student, made in zip(("start", "solved"), generate(lab), strict=True):
+            path = tmp_path / "in" / student / f"{lab.name}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(nbformat.writes(made), encoding="utf-8")
+    results = grade(tmp_path / "in", all_labs(), tmp_path / "out", seed="every lab")
+    assert len(results) == 2 * len(all_labs())
+    for result in results:
+        for number, verdict in result["exercises"].items():
+            right = result["student"] == "solved"
+            assert verdict["passed"] == right, (number, verdict["reason"])
+            assert right or verdict["hint_key"] not in ("names", "form", "ended", "time")
 
 
 @pytest.fixture(scope="module")
