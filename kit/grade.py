@@ -23,6 +23,7 @@ from kit.exercises import exercises, modules, reference_names, setup
 from kit.full import run_notebook
 from kit.submissions import UnreadableError, file_name, find, read, todo_cells
 
+NOT_GRADED = "not graded"
 DEFAULT_LIMITS = sandbox.Limits()
 GRADED_BY = ("kit", "helpers/checks", "callbacks")
 
@@ -94,7 +95,8 @@ def grade(
         try:
             for stored, result in _work(tasks, jobs, scheduler):
                 _keep_full_run(out, result)
-                write_atomically(stored, json.dumps(result))
+                if result["status"] != NOT_GRADED:  # that is tried again next time
+                    write_atomically(stored, json.dumps(result))
                 results[stored] = result
         finally:
             graded = [result for result in results.values() if result]
@@ -198,18 +200,30 @@ def _work(tasks, jobs, scheduler):
     try:
         with place as where, Client(where, timeout=30) as client:
             futures = {
-                client.submit(grade_one, task, pure=False, retries=1): stored
+                client.submit(grade_one, task, pure=False, retries=1): (task, stored)
                 for task, stored in tasks
             }
             with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
                 for future in as_completed(futures):
                     bar.update()
-                    yield futures[future], future.result()
+                    task, stored = futures[future]
+                    try:
+                        result = future.result()
+                    except Exception as error:  # a worker died: the others go on
+                        result = _not_graded(task, error)
+                    yield stored, result
                     future.release()
     except (OSError, TimeoutError) as error:
         if not scheduler:
             raise
         raise LabError(f"no Dask scheduler answers at {scheduler} ({error}).") from error
+
+
+def _not_graded(task, error):
+    """A result that says what went wrong with grading, not with the submission."""
+    problem = f"grading failed ({type(error).__name__}: {str(error)[:100]}); try again"
+    changes = {"status": NOT_GRADED, "problem": problem, "sources": {}, "content": b""}
+    return grade_one(task | changes)
 
 
 def _workers(jobs, tasks):
