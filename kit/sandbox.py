@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -96,12 +97,18 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
     LabError
         If bubblewrap cannot make it, with what bubblewrap says.
     """
-    ended, info_end = os.pipe()
+    # A file, not a pipe: a bubblewrap that could not write to it would die half done.
+    info = os.memfd_create("info")
     given = {path: _file_of(content) for path, content in (files or {}).items()}
-    inherited = [info_end, *given.values()]
+    inherited = [info, *given.values()]
     try:
         monitor = subprocess.Popen(
-            [*bubblewrap(limits, hide, show, given, info_end), *command],
+            # `cat` ends by itself. A bubblewrap that is killed while it builds can
+            # leave half of itself behind, so it is not told to die where `cat` is.
+            [
+                *bubblewrap(limits, hide, show, given, info, command != ("cat",)),
+                *command,
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -110,19 +117,15 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
             env={},
         )
     except BaseException:
-        os.close(ended)
+        os.close(info)
         raise
     finally:
-        for descriptor in inherited:
+        for descriptor in given.values():
             os.close(descriptor)
     try:
         if command == ("cat",):
             _wait_until_ready(monitor)
-        with os.fdopen(ended, "rb") as info:
-            told = info.read()
-        if not told:
-            raise LabError(f"bubblewrap says: {_last_words(monitor)}")
-        pid = json.loads(told)["child-pid"]
+        pid = _first_process(info, monitor)
         pidfd = os.pidfd_open(pid)
         try:
             yield Box(pidfd, pid, monitor)
@@ -133,22 +136,27 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
             select.select([pidfd], [], [], START_SECONDS)
             os.close(pidfd)
     finally:
-        monitor.kill()
-        monitor.wait()
+        os.close(info)
         for pipe in (monitor.stdin, monitor.stdout, monitor.stderr):
             with contextlib.suppress(OSError):
                 pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            monitor.wait(START_SECONDS)
+        monitor.kill()
+        monitor.wait()
 
 
-def bubblewrap(limits, hide, show, files, info_end):
+def bubblewrap(limits, hide, show, files, info, dies_with_parent):
     """The command line: what is new in the box, and what is seen through its walls."""
     root = os.geteuid() == 0
     size = str(limits.disk_mib * MIB)
     words = [
         shutil.which("bwrap"),
         "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-        "--unshare-net", "--die-with-parent", "--new-session", "--clearenv",
+        "--unshare-net", "--new-session", "--clearenv",
     ]  # fmt: skip
+    if dies_with_parent:
+        words.append("--die-with-parent")
     if not root:
         words += ["--unshare-user", "--disable-userns"]
         words += ["--uid", str(UID), "--gid", str(UID)]
@@ -170,7 +178,7 @@ def bubblewrap(limits, hide, show, files, info_end):
     words += _walls(hide, show)
     for path, descriptor in files.items():
         words += ["--perms", "0444", "--ro-bind-data", str(descriptor), path]
-    words += ["--info-fd", str(info_end), "--chdir", WORK, "--remount-ro", "/", "--"]
+    words += ["--info-fd", str(info), "--chdir", WORK, "--remount-ro", "/", "--"]
     if root:
         words += [
             "setpriv", "--reuid", str(UID), "--regid", str(UID), "--clear-groups",
@@ -237,6 +245,18 @@ def _wait_until_ready(monitor):
     ready, _, _ = select.select([monitor.stdout], [], [], START_SECONDS)
     if not ready or os.read(monitor.stdout.fileno(), 1) != b"?":
         raise LabError(f"bubblewrap cannot run here: {_last_words(monitor)}")
+
+
+def _first_process(info, monitor):
+    """The number of the box's process 1, as soon as bubblewrap has told it."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        with contextlib.suppress(ValueError):
+            return json.loads(os.pread(info, 4096, 0))["child-pid"]
+        if monitor.poll() is not None:
+            break
+        time.sleep(0.002)
+    raise LabError(f"bubblewrap says: {_last_words(monitor)}")
 
 
 def _last_words(monitor):

@@ -100,7 +100,7 @@ def _enter(box):
         if getattr(libc, name)(*arguments):
             raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
 
-    root = os.geteuid() == 0
+    root, zygote = os.geteuid() == 0, os.getppid()
     uid = 64000
     proc = os.open("/proc", os.O_PATH)
     # As root bubblewrap makes no user namespace: the child makes one below.
@@ -108,8 +108,7 @@ def _enter(box):
     call("setns", box, sum(joined))
     inner = os.fork()
     if inner:
-        call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        os.closerange(0, 64)
+        _guard(box, zygote, call)
         os.waitpid(inner, 0)
         os._exit(0)
     os.setsid()
@@ -133,6 +132,17 @@ def _enter(box):
     os.chdir("/tmp/work")
     os.environ.update(HOME="/tmp/home", KERAS_HOME="/tmp/home/.keras", TMPDIR="/tmp")
     os.environ.update(MPLCONFIGDIR="/tmp/home", XDG_CACHE_HOME="/tmp/home/.cache")
+
+
+def _guard(box, zygote, call):
+    """Out of the submission's reach: end the box if the zygote ends, as it does when
+    its worker is killed. (In the box somebody may have stopped the `cat`.)"""
+    signal.signal(signal.SIGTERM, lambda *_: signal.pidfd_send_signal(box, signal.SIGKILL))
+    call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != zygote:  # it ended before this could be told
+        signal.pidfd_send_signal(box, signal.SIGKILL)
+    os.closerange(0, box)
+    os.closerange(box + 1, 64)
 
 
 def _write(path, text, dir_fd=None):

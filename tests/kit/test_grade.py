@@ -216,7 +216,7 @@ def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
     tmp_path, number
 ):
     slow = corpus.fit("import time; time.sleep(0.3)")
-    students = [f"student{n}" for n in range(8)]
+    students = [f"student{n}" for n in range(5)]
     write_class(tmp_path / "in", students, corpus.notebook({"2.3": slow}))
     out = tmp_path / "out"
     command = (tmp_path / "in", "--lab", "02", "--out", out, "--jobs", "1")
@@ -349,6 +349,36 @@ def test_a_whole_notebook_is_executed_and_kept(tmp_path, dask):
     executed = (tmp_path / "out" / "executed" / "ada" / f"{LAB.name}.ipynb").read_text()
     assert "[] False" in executed
     assert "went on" in executed
+
+
+OPENS_BOXES = """
+from kit import sandbox
+print("go", flush=True)
+while True:
+    with sandbox.open_box(sandbox.Limits()):
+        pass
+"""
+
+
+@needs_box
+def test_a_grader_killed_while_it_opens_a_box_leaves_none_half_open():
+    began = time.time()
+    for number in range(25):
+        grading = subprocess.Popen(
+            [sys.executable, "-c", OPENS_BOXES], cwd=REPOSITORY, stdout=subprocess.PIPE
+        )
+        grading.stdout.readline()
+        time.sleep(number / 500)
+        grading.kill()
+        grading.communicate()
+    time.sleep(1)
+    assert not [
+        process
+        for process in psutil.process_iter()
+        if process.name() == "bwrap"
+        and process.create_time() >= began - 1
+        and process.status() != psutil.STATUS_ZOMBIE
+    ]
 
 
 @needs_box
