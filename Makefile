@@ -1,7 +1,11 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
 
-.PHONY: setup run test lab build outputs verify bench requirements
+SUBMISSIONS ?= submissions
+GRADES ?= grades
+LAB ?= all
+
+.PHONY: setup run test lab build outputs verify grade bench requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
@@ -15,7 +19,9 @@ outputs: setup ## execute the solutions at laptop scale and store what they prin
 	$(LABS) outputs
 verify: setup ## nbval: do the solutions still print what is stored?
 	$(LABS) verify
-bench: setup ## measure the input pipeline against ImageDataGenerator
+grade: setup ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grades
+	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
+bench: setup ## measure the input pipeline and grading against what was there before
 	$(LABS) bench
 setup: .venv/ready
 .venv/ready: requirements.txt pyproject.toml kit/setup.sh

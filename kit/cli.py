@@ -78,6 +78,52 @@ def verify(names: Names = None):
         raise typer.Exit(1)
 
 
+@app.command()
+def grade(
+    submissions: Annotated[
+        Path, typer.Argument(help="A folder with a notebook or a folder per student.")
+    ],
+    lab: Annotated[
+        str, typer.Option(metavar="LAB", help="Such as 02 or 02_throughput, or all.")
+    ] = "all",
+    out: Annotated[Path, typer.Option(help="Where grades and feedback go.")] = Path(
+        "grades"
+    ),
+    seed: Annotated[
+        str | None, typer.Option(help="Draw the questions from this; default a new secret.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Worker processes; default one per core.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A running Dask scheduler.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Also execute each whole notebook.")
+    ] = False,
+    no_sandbox: Annotated[
+        bool, typer.Option("--no-sandbox", help="Run what students wrote unprotected.")
+    ] = False,
+):
+    """Grade a folder of submissions; docs/instructor.md says how."""
+    from kit import grade as grader
+
+    labs = all_labs() if lab == "all" else [find_lab(lab)]
+    try:
+        results = grader.grade(
+            submissions, labs, out, seed, jobs, scheduler, not no_sandbox, full
+        )
+    except KeyboardInterrupt:
+        typer.echo(
+            "labs: interrupted; the same command goes on where it stopped.", err=True
+        )
+        raise typer.Exit(130) from None
+    graded = sum(result["status"] == "graded" for result in results)
+    typer.echo(f"Graded {graded} of {len(results)}: {out / 'overview.html'}")
+    if no_sandbox:
+        typer.echo("Isolation was off: a submission may have forged its score.")
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
     """Open JupyterLab on the start page; options are handed to it."""
@@ -103,14 +149,27 @@ def doctor():
 
 
 @app.command()
-def bench():
-    """Measure the input pipeline against ImageDataGenerator."""
-    from helpers.quiet import silence_tensorflow
+def bench(
+    what: Annotated[str, typer.Argument(help="pipeline, grading or all.")] = "all",
+    students: Annotated[int, typer.Option(min=1, help="In the class graded.")] = 100,
+    nbgrader_students: Annotated[
+        int | None, typer.Option(min=1, help="That nbgrader grades too; default all.")
+    ] = None,
+):
+    """Measure the pipeline against ImageDataGenerator, and grading against nbgrader."""
+    if what not in ("pipeline", "grading", "all"):
+        raise LabError(f"bench measures pipeline, grading or all, not {what!r}.")
+    if what in ("grading", "all"):  # first: no TensorFlow of ours beside it
+        from kit.bench_grading import bench as measure_grading
 
-    silence_tensorflow()  # before the import of what imports it
-    from kit.bench import bench as measure
+        measure_grading(students, nbgrader_students)
+    if what in ("pipeline", "all"):
+        from helpers.quiet import silence_tensorflow
 
-    measure()
+        silence_tensorflow()  # before the import of what imports it
+        from kit.bench import bench as measure
+
+        measure()
 
 
 @data_app.command("fetch")
@@ -155,3 +214,7 @@ def _name_and_value(text):
     except (ValueError, SyntaxError):
         return name, value
     return name, list(parsed) if isinstance(parsed, tuple) else parsed
+
+
+if __name__ == "__main__":
+    main()

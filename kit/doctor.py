@@ -1,7 +1,6 @@
 """What is there, what is missing, and what to do about it."""
 
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
 from helpers.newswires import find_reuters, reuters
 from helpers.quiet import silence_tensorflow
+from kit import sandbox
 
 FREE_GIB = 1
 OR_DEBIAN = ", or apt-get install dataset-fashion-mnist"
@@ -32,7 +32,7 @@ def doctor():
         ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
         ("data cache", *cache()),
         ("disk", *disk()),
-        ("grading sandbox", *sandbox()),
+        ("grading sandbox", *isolation()),
     ]
     table = Table("what", "state", "found", "to do")
     for what, state, found, remedy in findings:
@@ -145,16 +145,9 @@ def disk():
     return "ok", found, ""
 
 
-def sandbox():
-    """Whether bubblewrap can make namespaces here."""
-    if not shutil.which("bwrap"):
-        return "note", "no bubblewrap", "Only graders need it: apt-get install bubblewrap."
-    tried = subprocess.run(
-        ["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net", "true"],
-        capture_output=True,
-        check=False,
-    )
-    if tried.returncode:
-        reason = re.sub(r"\s+", " ", tried.stderr.decode())[:80]
-        return "note", f"bubblewrap cannot run: {reason}", "Grade on another machine."
-    return "ok", "bubblewrap", ""
+def isolation():
+    """Whether a submission can be shut in; asks as grading itself does."""
+    if reason := sandbox.problem():
+        remedy = "Only graders need it: see docs/instructor.md, The sandbox."
+        return "note", f"cannot isolate: {reason}", remedy
+    return "ok", "bubblewrap isolates submissions", ""

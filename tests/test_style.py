@@ -89,6 +89,16 @@ def test_the_readme_quotes_the_stored_benchmark():
         assert quoted in readme
 
 
+def test_the_page_on_grading_quotes_the_stored_benchmark():
+    stored = json.loads((REPOSITORY / "docs" / "bench" / "grading.json").read_text())
+    page = (REPOSITORY / "docs" / "grading.md").read_text(encoding="utf-8")
+    assert f"That is {stored['ratio']:.1f} times" in page
+    for row in (stored["ours"], stored["nbgrader"]):
+        rate = row["submissions_per_minute"]
+        assert f"| {row['submissions']} | {row['seconds']:.0f} | {rate:.1f} |" in page
+    assert stored["ours"]["full_marks"] == stored["ours"]["submissions"]
+
+
 def test_imports_point_one_way():
     for folder, forbidden in (
         ("callbacks", ("helpers", "kit", "labs")),

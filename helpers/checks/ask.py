@@ -4,7 +4,7 @@ import json
 import time
 
 
-def observe(probe, answer, question):
+def observe(probe, answer, question, wait=None):
     """Put a question to an answer.
 
     Parameters
@@ -16,26 +16,28 @@ def observe(probe, answer, question):
         The student's.
     question : dict
         Plain JSON.
+    wait : callable, optional
+        Who judges from elsewhere waits there, and keeps the times.
 
     Returns
     -------
     dict
-        The observation, plain JSON, with `waits`: when each wait began and
-        ended, in seconds, by a clock that the answer does not hold. Or
-        `error`, one line, and the `hint` for it, if the answer raised or gave
-        what JSON has no word for.
+        The observation, plain JSON, with `waits` (unless `wait` was given): when
+        each wait began and ended, in seconds, by a clock that the answer does
+        not hold. Or `error`, one line, and the `hint` for it, if the answer
+        raised or gave what JSON has no word for.
     """
     # Bound before the answer runs: it may replace the clock.
     clock, sleep = time.perf_counter, time.sleep
     waits = []
 
-    def wait(seconds):
+    def wait_here(seconds):
         began = clock()
         sleep(seconds)
         waits.append([began, clock()])
 
     try:
-        observation = probe(answer, question, wait)
+        observation = probe(answer, question, wait or wait_here)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # even SystemExit must not end the lab
@@ -50,4 +52,4 @@ def observe(probe, answer, question):
     except (TypeError, ValueError):
         problem = "it gave infinity, nan, or something that is no number or text"
         return {"error": problem, "hint": "no_json"}
-    return plain | {"waits": waits}
+    return plain if wait else plain | {"waits": waits}

@@ -1,0 +1,127 @@
+"""What a lab asks: its exercises, and what their cells may count on."""
+
+import ast
+import functools
+import re
+from typing import NamedTuple
+
+from helpers.files import REPOSITORY
+from kit.build import generate
+
+# What a lab's `lab` holds when a cell is graded: nothing is trained at another scale.
+SCALE = "smoke"
+
+
+class Exercise(NamedTuple):
+    """One TODO cell of a lab."""
+
+    number: str  # "2.1"
+    cell_id: str
+    points: int
+    answer: str  # the name that its check is given
+    start: str  # the cell as students get it
+
+
+@functools.cache
+def exercises(lab):
+    """The exercises of a lab, in its order.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of Exercise
+    """
+    student, _ = generate(lab)
+    code = [cell for cell in student.cells if cell.cell_type == "code"]
+    points, answers = {}, {}
+    for cell in code:
+        if found := re.search(r'check\("(\d+\.\d+)", *(\w+)\)', cell.source):
+            points[found[1]] = cell.metadata.nbgrader.points
+            answers[found[1]] = found[2]
+    found = []
+    for cell in code:
+        if todo := re.match(r"# TODO (\d+\.\d+):", cell.source):
+            n = todo[1]
+            found.append(Exercise(n, cell.id, points[n], answers[n], cell.source))
+    return tuple(found)
+
+
+@functools.cache
+def setup(lab):
+    """What a TODO cell may count on, from the lab itself and never from a submission.
+
+    Returns
+    -------
+    tuple of str
+        Statements of the lab's other cells, in their order: imports, functions,
+        classes, and values that are written out. Whatever trains, loads or plots
+        is left out; `lab` has the parameters at smoke scale.
+    """
+    student, _ = generate(lab)
+    statements, parameters = [], []
+    for cell in student.cells:
+        if cell.cell_type != "code" or cell.source.startswith("# TODO"):
+            continue
+        for node in ast.parse(cell.source).body:
+            if "parameters" in cell.metadata.get("tags", ()):
+                parameters.append(node.target.id)
+            if _is_setup(node):
+                statements.append(ast.unparse(node))
+            elif _starts_the_lab(node):
+                values = ", ".join(f"{name!r}: {name}" for name in parameters)
+                statements.append(
+                    "import types\n"
+                    f"{ast.unparse(node.targets[0])} = types.SimpleNamespace("
+                    f"**({{{values}}} | sizes[{SCALE!r}] | {{'scale': {SCALE!r}}}))"
+                )
+    return tuple(statements)
+
+
+def modules(lab):
+    """What a judge's process imports before it forks: all that the lab imports."""
+    found = [f"helpers.checks.probes.lab_{lab.number}"]
+    for statement in setup(lab):
+        for node in ast.parse(statement).body:
+            if isinstance(node, ast.Import):
+                found += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                found.append(node.module)
+                # A submodule or a name in it: who cannot be imported is passed over.
+                found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+@functools.cache
+def reference_names(lab):
+    """The names and modules of the reference callbacks that solve a lab's exercises.
+
+    Read, not imported: importing them would import TensorFlow.
+    """
+    path = REPOSITORY / "helpers" / "checks" / "references" / f"lab_{lab.number}.py"
+    return sorted(
+        name
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("callbacks")
+        for name in (*(a.name for a in node.names), node.module.split(".")[-1])
+    )
+
+
+def _is_setup(node):
+    if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+        return True
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value:
+        try:
+            ast.literal_eval(node.value)
+        except ValueError:
+            return False
+        return True
+    return False
+
+
+def _starts_the_lab(node):
+    return isinstance(node, ast.Assign) and ast.unparse(node.value).startswith(
+        "labs.start("
+    )

@@ -1,0 +1,802 @@
+"""Submissions that are hostile, broken or unusual, each with what must happen.
+
+A generator: `write(folder, world)` makes them all. Every bomb is bounded, so that it
+does no harm where a wall is missing. Most attacks stand in exercise 2.3, which needs
+no training: what stands in 2.2 is honest and must pass beside it.
+"""
+
+import json
+import os
+import re
+import textwrap
+from typing import NamedTuple
+
+from kit.build import generate
+from kit.labs import find_lab
+
+LAB = find_lab("02")
+CELLS = {
+    cell.source.split()[2].rstrip(":"): cell.source
+    for cell in generate(LAB)[1].cells
+    if cell.source.startswith("# Solution")
+}
+HONEST = re.sub("^#.*\n", "", CELLS["2.3"].replace("def fit_throughput", "def honest"))
+MARK = "labs-corpus-mark"  # in whatever must not outlive its submission
+
+
+class Case(NamedTuple):
+    """A submission, and what has to come of it."""
+
+    content: bytes | str | None  # of the notebook; None: `special` makes it
+    passed: tuple = ()  # the exercises that pass, all others fail
+    says: str = ""  # a pattern in the reason of 2.3, or in the file's problem
+    borrowed: tuple = ()
+    status: str = "graded"
+    special: object = None  # a function of the path
+
+
+class World(NamedTuple):
+    """What the attacks aim at; `tests/kit/test_grade.py` sets it up."""
+
+    folder: object
+    out: object
+    repository: object
+    port: int  # somebody listens there
+    abstract: str  # and on this abstract socket
+    parent: int  # the grader's process
+
+
+def notebook(cells=None, order=("2.2", "2.3"), **changes):
+    """A submission as bytes; without 2.1, which takes seconds to judge.
+
+    Parameters
+    ----------
+    cells : dict of str to str, optional
+        Instead of the solution's.
+    order : sequence of str
+        The exercises that it has.
+    """
+    sources = CELLS | (cells or {})
+    made = [code(sources[n], id=n.replace(".", "-")) for n in order]
+    document = {"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(document | changes).encode()
+
+
+def code(source, **changes):
+    cell = {"cell_type": "code", "id": "x", "metadata": {}, "source": source}
+    return cell | {"outputs": [], "execution_count": None} | changes
+
+
+def fit(body):
+    """An answer to 2.3 that does something first and then answers right."""
+    return (
+        f"# TODO 2.3: fit.\n{HONEST}\n\ndef fit_throughput(points):\n"
+        f"{textwrap.indent(textwrap.dedent(body).strip(), '    ')}\n"
+        "    return honest(points)\n"
+    )
+
+
+def attack(body, says, passed=("2.2",), **more):
+    """Fails, if the walls stand: with an error, or because the attack found nothing."""
+    return Case(notebook({"2.3": fit(body)}), passed, says, **more)
+
+
+def forged(message, says):
+    """Speaks to the grader itself, over the channel that it finds."""
+    body = f"import os\nos.write(3, {message!r} + b'\\n')\nos._exit(0)"
+    return attack(body, says)
+
+
+def hostile(world):
+    """Whoever wants to read, to stay, to break something or to be graded for nothing."""
+    repository, both = str(world.repository), ("2.2", "2.3")
+    barred = "No such file|not found|denied|Read-only"
+
+    def reads(path):
+        return attack(f"open({str(path)!r}).read()", "No such file|Permission denied")
+
+    cases = {
+        # What it may not read.
+        "reads_judges": attack("import helpers.checks.judges.lab_02", "ModuleNotFound"),
+        "reads_references": attack(
+            "import helpers.checks.references.lab_02", "ModuleNotFound"
+        ),
+        "reads_judge_file": reads(f"{repository}/helpers/checks/judges/lab_02.py"),
+        "reads_solutions": reads(LAB.solution),
+        "reads_source": reads(LAB.source),
+        "reads_answers": reads(f"{repository}/tests/answers/lab_02.py"),
+        "reads_git": attack(f"import os; os.stat({repository + '/.git'!r})", barred),
+        "reads_kit": attack("import kit.grade", "ModuleNotFound"),
+        "reads_others": attack(f"import os; os.listdir({str(world.folder)!r})", barred),
+        "reads_seed": reads(world.out / "seed.txt"),
+        "reads_grades": attack(f"import os; os.listdir({str(world.out)!r})", barred),
+        "reads_shadow": reads("/etc/shadow"),
+        "reads_passwd": reads("/etc/passwd"),
+        "reads_environment": attack(
+            "import os; assert 'LABS_SECRET' in os.environ, 'no secret'", "no secret"
+        ),
+        "reads_all_environments": attack(
+            """
+            import glob
+            seen = b""
+            for path in glob.glob("/proc/[0-9]*/environ"):
+                try:
+                    seen += open(path, "rb").read()
+                except OSError:
+                    pass
+            assert b"LABS_SECRET" in seen, "no secret"
+            """,
+            "no secret",
+        ),
+        "reads_root_of_others": attack(
+            """
+            import os
+            for pid in filter(str.isdecimal, os.listdir("/proc")):
+                try:
+                    assert "home" not in os.listdir(f"/proc/{pid}/root"), "open"
+                except OSError:
+                    pass
+            raise OSError("denied")
+            """,
+            "denied",
+        ),
+        "reads_memory": attack(
+            """
+            import gc, sys
+            judges = [name for name in sys.modules if "judges" in name]
+            graders = [name for name in sys.modules if name.startswith("kit")]
+            assert judges or graders, "not in here"
+            """,
+            "not in here",
+        ),
+        "reads_open_files": attack(
+            """
+            import os
+            names = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
+                     if os.path.lexists(f"/proc/self/fd/{fd}")}
+            others = [n for n in names if not n.startswith(("pipe:", "socket:", "/dev/null", "/proc"))]
+            assert others, "none open"
+            """,
+            "none open",
+        ),
+        # Whom it may not reach.
+        "network": attack(
+            "import socket; socket.create_connection(('1.1.1.1', 53), 2)", "unreachable"
+        ),
+        "network_name": attack(
+            "import socket; socket.getaddrinfo('example.org', 80)", "gaierror"
+        ),
+        "network_local": attack(
+            f"import socket; socket.create_connection(('127.0.0.1', {world.port}), 2)",
+            "refused",
+        ),
+        "network_abstract": attack(
+            f"""
+            import socket
+            socket.socket(socket.AF_UNIX).connect({world.abstract!r})
+            """,
+            "refused",
+        ),
+        "sees_processes": attack(
+            """
+            import os
+            pids = [name for name in os.listdir("/proc") if name.isdecimal()]
+            assert len(pids) > 5, f"alone with {len(pids)}"
+            """,
+            "alone with",
+        ),
+        "kills_parent": attack(f"import os; os.kill({world.parent}, 9)", "No such process"),
+        "kills_parent_by_ppid": attack(
+            "import os; assert os.getppid(), 'no parent'; os.kill(os.getppid(), 9)",
+            "no parent|not permitted|ended",
+        ),
+        "kills_everybody": attack("import os; os.kill(-1, 9)", ""),
+        "kills_init": attack(
+            """
+            import os
+            try:
+                os.kill(1, 9)
+            except PermissionError:
+                pass
+            """,
+            "",
+            both,
+        ),
+        "stops_itself": attack(
+            "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "finished"
+        ),
+        # What it may not become.
+        "becomes_root": attack("import os; os.setuid(0)", "not permitted|Invalid"),
+        "makes_user_namespace": attack(
+            """
+            import ctypes, os
+            libc = ctypes.CDLL(None, use_errno=True)
+            assert libc.unshare(0x10000000) == 0, os.strerror(ctypes.get_errno())
+            """,
+            "No space|not permitted|denied",
+        ),
+        "mounts": attack(
+            """
+            import ctypes, os
+            libc = ctypes.CDLL(None, use_errno=True)
+            done = libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)
+            assert done == 0, os.strerror(ctypes.get_errno())
+            """,
+            "not permitted",
+        ),
+        "raises_its_limits": attack(
+            "import resource; resource.setrlimit(resource.RLIMIT_CPU, (9999, 9999))",
+            "exceed|not allowed|limit",
+        ),
+        "has_capabilities": attack(
+            """
+            status = open("/proc/self/status").read()
+            caps = [l for l in status.splitlines() if l.startswith(("CapEff", "CapPrm", "CapBnd"))]
+            assert any(int(line.split()[1], 16) for line in caps), "none"
+            """,
+            "none",
+        ),
+        # What it may not change or leave behind.
+        "writes_kit": attack(f"open({repository + '/helpers/x.py'!r}, 'w')", barred),
+        "writes_callbacks": attack(
+            "import callbacks; open(callbacks.__file__, 'a')",
+            barred,
+            borrowed=("callbacks",),
+        ),
+        "writes_python": attack("import keras; open(keras.__file__, 'a')", barred),
+        "writes_usr": attack("open('/usr/lib/x', 'w')", barred),
+        "writes_root": attack("open('/x', 'w')", barred),
+        "leaves_a_file": attack(
+            f"""
+            import os
+            os.makedirs(os.path.expanduser("~/.ipython"), exist_ok=True)
+            for place in ("/tmp", "/dev/shm", "/var/tmp", ".", os.path.expanduser("~")):
+                try:
+                    open(os.path.join(place, {MARK!r}), "w").write("x")
+                except OSError:
+                    pass
+            """,
+            "",
+            both,
+        ),
+        "leaves_a_process": attack(
+            f"""
+            import os, subprocess, sys
+            command = [sys.executable, "-c", "import time; time.sleep(600)", {MARK!r}]
+            subprocess.Popen(command, start_new_session=True)
+            if os.fork() == 0:
+                os.setsid()
+                if os.fork() == 0:
+                    os.execv(sys.executable, command)
+                os._exit(0)
+            """,
+            "",
+            both,
+        ),
+        "leaves_a_key": attack(
+            """
+            import ctypes
+            libc = ctypes.CDLL(None)
+            libc.syscall(248, b"user", b"labs-corpus-mark", b"x", 1, -4)
+            """,
+            "",
+            both,
+        ),
+        "looks_for_what_was_left": attack(
+            f"""
+            import ctypes, glob
+            libc = ctypes.CDLL(None)
+            found = glob.glob("/tmp/*/{MARK}") + glob.glob("/*/{MARK}") + glob.glob("/dev/shm/*")
+            key = libc.syscall(249, b"user", b"{MARK}", None, 0)
+            assert found or key > 0, "nothing"
+            """,
+            "nothing",
+        ),
+        # Bombs, all bounded.
+        "fork_bomb": attack(
+            """
+            import os, time
+            for _ in range(1000):
+                if os.fork() == 0:
+                    time.sleep(60)
+                    os._exit(0)
+            """,
+            "unavailable",
+        ),
+        "thread_bomb": attack(
+            """
+            import threading, time
+            for _ in range(1000):
+                threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            """,
+            "can't start new thread",
+        ),
+        "memory_bomb": attack(
+            "kept = [bytearray(2**26) for _ in range(64)]", "MemoryError|MiB of memory"
+        ),
+        "memory_of_many": attack(
+            """
+            import os, time
+            for _ in range(8):
+                if os.fork() == 0:
+                    kept = bytearray(os.urandom(2**20)) * 500
+                    time.sleep(60)
+                    os._exit(0)
+            time.sleep(60)
+            """,
+            "MiB of memory",
+        ),
+        "disk_bomb": attack(
+            """
+            for number in range(40):
+                open(f"/tmp/{number}", "wb").write(bytes(2**23))
+            """,
+            "No space|too large",
+        ),
+        "shared_memory_bomb": attack(
+            """
+            for number in range(40):
+                open(f"/dev/shm/{number}", "wb").write(bytes(2**23))
+            """,
+            "No space|too large",
+        ),
+        "large_file": attack(
+            "open('/tmp/large', 'wb').truncate(2**33)", "too large|File size|No space|ended"
+        ),
+        "printing_bomb": attack(
+            "import os\nfor _ in range(500): os.write(1, b'x' * 2**16)", "printed more than"
+        ),
+        "error_bomb": attack(
+            "import os\nfor _ in range(500): os.write(2, b'x' * 2**16)", "printed more than"
+        ),
+        "endless_loop": attack("while True: pass", "finished|ended"),
+        "endless_cell": Case(
+            notebook({"2.3": "# TODO 2.3: x\nwhile True: pass\n"}),
+            ("2.2",),
+            "finished|ended",
+        ),
+        "sleeps": attack("import time; time.sleep(600)", "finished"),
+        "ignores_signals": attack(
+            """
+            import signal, time
+            for number in range(1, 65):
+                try:
+                    signal.signal(number, signal.SIG_IGN)
+                except (OSError, ValueError):
+                    pass
+            time.sleep(600)
+            """,
+            "finished",
+        ),
+        "recursion_bomb": attack("f = lambda: f()\nf()", "RecursionError"),
+        "parser_bomb": Case(
+            notebook({"2.3": "# TODO 2.3: x\nfit_throughput = " + "(" * 5000}),
+            ("2.2",),
+            ".",
+        ),
+        "parser_bomb_deep": Case(
+            notebook({"2.3": "# TODO 2.3: x\nfit_throughput = " + "-" * 90_000 + "1"}),
+            ("2.2",),
+            ".",
+        ),
+        "regex_bomb": attack(
+            "import re; re.match('(a+)+$', 'a' * 60 + 'b')", "finished|ended"
+        ),
+        # How it ends.
+        "exits": attack("import sys; sys.exit(0)", "SystemExit"),
+        "exits_hard": attack("import os; os._exit(0)", "ended early"),
+        "exits_in_cell": Case(
+            notebook({"2.3": "# TODO 2.3: x\nimport os; os._exit(0)"}), ("2.2",), "ended"
+        ),
+        "segfaults": attack("import ctypes; ctypes.string_at(0)", "ended early"),
+        "aborts": attack("import os; os.abort()", "ended early"),
+        "raises_base_exception": attack(
+            "class E(BaseException): pass\nraise E('bye')", "E: bye"
+        ),
+        "raises_interrupt": attack(
+            "raise KeyboardInterrupt('bye')", "ended|KeyboardInterrupt"
+        ),
+        "raises_an_evil_error": attack(
+            """
+            class Evil(Exception):
+                def __str__(self):
+                    raise ValueError
+            raise Evil
+            """,
+            ".",
+        ),
+        "raises_a_long_error": attack("raise ValueError('x' * 10**7)", "ValueError: x+"),
+        "raises_html": attack("raise ValueError('<script>alert(1)</script>')", "<script>"),
+        # Replies that are not what they seem.
+        "gives_nan": attack("return float('nan'), 1.0", "infinity, nan"),
+        "gives_infinity": attack("return float('inf'), 1.0", "infinity, nan"),
+        "gives_evil_floats": attack(
+            """
+            class Evil(float):
+                def __eq__(self, other): return True
+                def __lt__(self, other): return False
+                __gt__ = __le__ = __ge__ = lambda self, other: True
+                def __sub__(self, other): return 0.0
+                __rsub__ = __abs__ = __sub__
+                def __float__(self): return 0.0
+            return Evil(1), Evil(1)
+            """,
+            "predicts|peak",
+        ),
+        "forges_nan": forged(
+            b'{"observation": {"t0_seconds": NaN, "peak": NaN}}', "plain JSON"
+        ),
+        "forges_infinity": forged(
+            b'{"observation": {"t0_seconds": 0, "peak": 1e999}}', "plain JSON"
+        ),
+        "forges_depth": forged(
+            b'{"observation": ' + b"[" * 9999 + b"]" * 9999 + b"}", "plain JSON"
+        ),
+        "forges_size": attack(
+            "import os\nwhile True: os.write(3, b'[' * 2**16)", "longer than"
+        ),
+        "forges_bytes": forged(b"\xff\xfe\x00", "plain JSON"),
+        "forges_pickle": forged(b"cos\nsystem\n(S'touch /tmp/owned'\ntR.", "plain JSON"),
+        "forges_a_list": forged(b'[{"passed": true}]', "plain JSON"),
+        "forges_a_pass": forged(b'{"passed": true}', "not what a probe says"),
+        "forges_nothing": forged(b'{"observation": {}}', "not what the probe"),
+        "forges_types": forged(
+            b'{"observation": {"t0_seconds": "0", "peak": []}}', "not what the probe"
+        ),
+        "forges_a_large_number": forged(
+            b'{"observation": {"t0_seconds": 0, "peak": 1' + b"0" * 5000 + b"}}",
+            "plain JSON",
+        ),
+        "forges_an_error": forged(b'{"error": {"a": 1}, "hint": ["x"]}', "."),
+        "forges_surrogates": forged(
+            b'{"error": "\\ud800\\u0000\\u202e", "hint": "\\ud800"}', "."
+        ),
+        "forges_waits": forged(b'{"wait": -1}', "not what a probe says"),
+        "forges_long_waits": forged(b'{"wait": 1e9}', "not what a probe says"),
+        "forges_many_waits": attack(
+            """
+            import os, threading
+            threading.Thread(target=lambda: [os.read(3, 999) for _ in range(10**6)]).start()
+            for _ in range(10**6): os.write(3, b'{"wait": 1}\\n')
+            """,
+            "finished|longer than|ended",
+        ),
+        "forges_a_guess": forged(
+            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}', "predicts"
+        ),
+        "closes_the_channel": attack("import os; os.close(3)", "ended early"),
+        "reads_no_questions": attack(
+            "import os\nwhile True: os.read(3, 1)", "finished|ended"
+        ),
+        "patches_json": attack(
+            'import json; json.dumps = lambda *a, **k: \'{"observation": {"passed": true}}\'',
+            "not what the probe|not plain|not what a probe",
+        ),
+        "patches_the_check": attack(
+            """
+            import helpers.checks, helpers.checks.ask
+            helpers.checks.judge_answer = lambda *a, **k: None
+            helpers.checks.ask.observe = lambda *a, **k: {"passed": True}
+            return 0, 0
+            """,
+            "peak|predicts",
+        ),
+        "patches_builtins": attack(
+            "import builtins; builtins.float = builtins.abs = lambda x: 0\nreturn 1, 1", "."
+        ),
+        "leaves_threads": attack(
+            """
+            import threading, time
+            threading.Thread(target=time.sleep, args=(600,)).start()
+            """,
+            "",
+            both,
+        ),
+        # A right answer is a right answer, whoever the probe is.
+        "claims_full_marks": Case(
+            notebook(
+                {"2.3": CELLS["2.3"].replace("1 / slope", "0.0")},
+                metadata={"grade": 100, "nbgrader": {"score": 462}},
+            ),
+            ("2.2",),
+            "peak|predicts",
+        ),
+        "forged_outputs": Case(
+            json.dumps(
+                json.loads(notebook(order=("2.2",)))
+                | {
+                    "cells": [
+                        code(CELLS["2.2"], id="2-2"),
+                        code(
+                            "# TODO 2.3: x\nfit_throughput = None",
+                            outputs=[
+                                {"output_type": "stream", "text": "✓ 2.3", "name": "stdout"}
+                            ],
+                            metadata={"points": 99, "tags": ["skip-execution"]},
+                        ),
+                        code("check = lambda *a: print('✓ 2.3')"),
+                    ]
+                }
+            ),
+            ("2.2",),
+            "not callable",
+        ),
+    }
+    return cases
+
+
+def broken(world):
+    """Files that are no notebook of the lab: reported with what to do."""
+
+    def unreadable(content, says, **more):
+        return Case(content, (), says, status="unreadable", **more)
+
+    def outputs_of_50_mb():
+        cells = [
+            code(
+                CELLS["2.3"], outputs=[{"output_type": "stream", "text": "x" * 50 * 2**20}]
+            )
+        ]
+        return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4})
+
+    def a_link_out(path):
+        path.symlink_to(LAB.solution)
+
+    honest = notebook()
+    twice = json.loads(honest)
+    twice["cells"].append(code(CELLS["2.3"].replace("w=1", "w=2")))
+    copied = json.loads(honest)
+    copied["cells"].append(code(CELLS["2.3"]))
+    return {
+        "invalid_json": unreadable(honest[:-20], "no valid JSON"),
+        "empty": unreadable(b"", "empty"),
+        "white_space": unreadable(b"\n \n", "empty"),
+        "format_3": unreadable(
+            json.dumps({"nbformat": 3, "worksheets": [{"cells": []}]}), "format 3"
+        ),
+        "format_text": unreadable(json.dumps({"nbformat": "4" * 99, "cells": []}), "format"),
+        "latin_1": unreadable(b'{"cells": "\xe9"}', "UTF-8"),
+        "utf_16": unreadable(honest.decode().encode("utf-16"), "UTF-8"),
+        "large": unreadable(outputs_of_50_mb(), "clear its outputs"),
+        "merge_conflict": unreadable(
+            honest[:50] + b"\n<<<<<<< HEAD\n=======\n>>>>>>> x\n" + honest[50:], "merge-conflict"
+        ),
+        "a_zip": unreadable(b"PK\x03\x04" + bytes(99), "zip"),
+        "a_folder": unreadable(None, "not a file", special=lambda path: path.mkdir()),
+        "a_fifo": unreadable(None, "not a file", special=os.mkfifo),
+        "a_link": unreadable(None, "symbolic link", special=a_link_out),
+        "a_dangling_link": unreadable(
+            None, "symbolic link", special=lambda path: path.symlink_to("/nowhere")
+        ),
+        "deep_json": unreadable(b"[" * 10**6, "no valid JSON"),
+        "a_list": unreadable(b"[1, 2]", "not a notebook"),
+        "a_word": unreadable(b"null", "not a notebook"),
+        "large_number": unreadable(b'{"nbformat": 1' + b"0" * 9999 + b"}", "no valid JSON"),
+        "no_cells": unreadable(json.dumps({"nbformat": 4}), "without cells"),
+        "odd_cells": Case(
+            json.dumps(
+                {
+                    "nbformat": 4,
+                    "cells": [
+                        None, 3, {"cell_type": "code"}, code(7), code([1]),
+                        {"cell_type": "code", "source": "x", "metadata": 1, "id": []},
+                        *json.loads(honest)["cells"],
+                    ],
+                }
+            ),
+            ("2.2", "2.3"),
+        ),
+        "cell_missing": Case(notebook(order=("2.2",)), ("2.2",), "missing"),
+        "cell_twice": Case(json.dumps(twice), ("2.2",), "2 times"),
+        "cell_copied": Case(json.dumps(copied), ("2.2", "2.3")),
+        "cell_huge": Case(notebook({"2.3": CELLS["2.3"] + "#" * 10**6}), ("2.2",), "longer than"),
+        "cell_with_surrogates": Case(
+            notebook({"2.3": CELLS["2.3"] + "\nx = '\ud800'"}), ("2.2",), "Unicode"
+        ),
+        "cell_with_null_bytes": Case(
+            notebook({"2.3": CELLS["2.3"] + "\0"}), ("2.2",), "null bytes"
+        ),
+    }  # fmt: skip
+
+
+def unusual(world):
+    """Honest work that looks odd, and passes."""
+    both = ("2.2", "2.3")
+    start = json.loads(notebook())["cells"]
+    solution = CELLS["2.3"]
+
+    def cells(*more, **changes):
+        document = {"cells": [*start, *more], "metadata": {}, "nbformat": 4}
+        return json.dumps(document | changes)
+
+    def fitting(source):
+        return Case(notebook({"2.3": source}), both)
+
+    without_names = [
+        cell | {"source": re.sub(r"^#.*\n", "", cell["source"])} for cell in start
+    ]
+    for cell in without_names:
+        cell["id"] = "removed"
+    lines = [cell | {"source": cell["source"].splitlines(True)} for cell in start]
+    return {
+        "extra_cells": Case(
+            cells(code("raise ValueError"), code("1 / 0"), code("!rm -rf x")), both
+        ),
+        "other_kernel": Case(cells(metadata={"kernelspec": {"name": "julia-1.9"}}), both),
+        "byte_order_mark": Case("\ufeff".encode() + notebook(), both),
+        "source_in_lines": Case(json.dumps({"cells": lines, "nbformat": 4}), both),
+        "names_removed": Case(json.dumps({"cells": without_names, "nbformat": 4}), both),
+        "other_order": Case(notebook(order=("2.3", "2.2")), both),
+        "windows_lines": fitting(solution.replace("\n", "\r\n")),
+        "syntax_error_elsewhere": Case(
+            notebook({"2.2": "# TODO 2.2: x\ndef sweep(:"}), ("2.3",)
+        ),
+        "syntax_error": Case(
+            notebook({"2.3": "# TODO 2.3: x\ndef fit_throughput(:"}),
+            ("2.2",),
+            "SyntaxError",
+        ),
+        "prints": fitting("print('hello ' * 999)\n" + fit("print(points)")),
+        "magics": fitting(f"%%time\n{solution}\n%matplotlib inline\n!ls"),
+        "absolute_imports": fitting("import numpy\nimport numpy as np\n" + solution),
+        "imports_tensorflow": fitting(
+            fit("import tensorflow as tf\nprint(tf.reduce_sum(tf.ones(3)))")
+        ),
+        "imports_from_the_course": fitting("from callbacks import counted\n" + solution),
+        "a_lambda": fitting(
+            "# TODO 2.3: x\n" + HONEST + "\nfit_throughput = lambda points: honest(points)"
+        ),
+        "a_callable_object": fitting(
+            f"# TODO 2.3: x\n{HONEST}\nclass Fit:\n    def __call__(self, points):\n"
+            "        return honest(points)\nfit_throughput = Fit()"
+        ),
+        "helper_in_earlier_exercise": Case(
+            notebook(
+                {
+                    "2.2": CELLS["2.2"] + "\n\n" + HONEST,
+                    "2.3": "# TODO 2.3: x\ndef fit_throughput(points):\n    return honest(points)",
+                }
+            ),
+            both,
+        ),
+        "helper_in_another_cell": Case(
+            json.dumps(
+                {
+                    "nbformat": 4,
+                    "cells": [
+                        start[0],
+                        code(HONEST),
+                        code("# TODO 2.3: x\ndef fit_throughput(p):\n    return honest(p)"),
+                    ],
+                }
+            ),
+            ("2.2",),
+            "NameError.*Only the TODO cells",
+        ),
+        "check_in_the_cell": fitting(
+            solution + '\nfit_throughput = check("2.3", fit_throughput)'
+        ),
+        "future_annotations": fitting("from __future__ import annotations\n" + solution),
+        "slow": fitting(fit("import time; time.sleep(0.3)")),
+        "writes_a_file": fitting(fit("open('mine.txt', 'w').write('x')")),
+        "starts_a_process": fitting(
+            fit("import subprocess; subprocess.run(['true'], check=True)")
+        ),
+        "uses_threads": fitting(
+            fit(
+                "from concurrent.futures import ThreadPoolExecutor\n"
+                "with ThreadPoolExecutor(4) as pool: list(pool.map(str, range(99)))"
+            )
+        ),
+        "unicode": fitting(fit("größe = '日本語'\nprint(größe)")),
+        "uses_the_labs_names": fitting(fit("print(lab.seed, seed, time, keras, math)")),
+        "start_code": Case(
+            notebook(
+                {"2.3": "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"}
+            ),
+            ("2.2",),
+            "predicts",
+        ),
+    }
+
+
+def patient(world):
+    """What trains, and so takes its time: graded with the usual limits."""
+    every = ("2.1", "2.2", "2.3")
+    return {
+        "solution": Case(notebook(order=every), every),
+        "without_outputs_or_text": Case(LAB.notebook.read_bytes(), (), "."),
+        "prints_while_training": Case(
+            notebook(
+                {
+                    "2.1": CELLS["2.1"].replace(
+                        "self.trained = None", "self.trained = None; print('go')"
+                    )
+                },
+                order=("2.1",),
+            ),
+            ("2.1",),
+        ),
+        "replaces_the_clock": Case(
+            notebook(
+                {
+                    "2.1": "# TODO 2.1: x\nticks = iter(range(10**9))\n"
+                    "time.perf_counter = time.time = time.monotonic = lambda: next(ticks)\n"
+                    + CELLS["2.1"]
+                },
+                order=("2.1",),
+            ),
+            (),
+        ),
+        "does_not_let_time_pass": Case(
+            notebook(
+                {
+                    "2.1": "# TODO 2.1: x\ntime.sleep = lambda seconds: None\n"
+                    + CELLS["2.1"]
+                },
+                order=("2.1",),
+            ),
+            ("2.1",),
+        ),
+        # For the instructor to decide.
+        "borrows": Case(
+            notebook(
+                {"2.1": "# TODO 2.1: x\nfrom callbacks import PrintThroughput"},
+                order=("2.1",),
+            ),
+            ("2.1",),
+            borrowed=("PrintThroughput",),
+        ),
+        "borrows_by_subclass": Case(
+            notebook(
+                {
+                    "2.1": "# TODO 2.1: x\nimport importlib\n"
+                    "theirs = importlib.import_module('callbacks.through' + 'put')\n"
+                    "class PrintThroughput(theirs.PrintThroughput): pass"
+                },
+                order=("2.1",),
+            ),
+            ("2.1",),
+            borrowed=("PrintThroughput",),
+        ),
+    }
+
+
+# Names that a platform may let through; all hand in the same honest notebook.
+NAMES = [
+    "=1+1", "+1", "-rf", "@SUM(A1)", "<script>alert(1)<", "a,b", 'quo"te', "two\nlines",
+    "..%2f..%2fx", "...", "x" * 180, "Ada", "ada", "ÅSA", "\u202egnp", "a'b; rm -rf ~", "{{ 7*7 }}",
+    "$(touch x)", "tab\there", os.fsdecode(b"bad\xff"), "con", "a b c",
+]  # fmt: skip
+
+
+def names(world):
+    content = notebook(order=("2.3",))
+    return {name: Case(content, ("2.3",)) for name in NAMES}
+
+
+KINDS = {"hostile": hostile, "broken": broken, "unusual": unusual, "names": names}
+PATIENT = {"patient": patient}
+
+
+def write(folder, world, kinds):
+    """Write submissions of some kinds; returns {student: Case}."""
+    cases = {}
+    for kind, make in kinds.items():
+        for name, case in make(world).items():
+            student = name if kind == "names" else f"{kind}-{name}"
+            # As platforms export it, and as a folder for each student, in turn.
+            if len(cases) % 2 or kind == "broken" or student.startswith("."):
+                path = folder / f"{student}_{LAB.name}.ipynb"
+            else:
+                path = folder / student / f"{LAB.name}.ipynb"
+                path.parent.mkdir()
+            if case.special:
+                case.special(path)
+            else:
+                content = case.content
+                path.write_bytes(
+                    content if isinstance(content, bytes) else content.encode()
+                )
+            cases[student] = case
+    return cases
