@@ -10,7 +10,7 @@ LAB ?= all
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
 test: setup ## the whole test suite
-	.venv/bin/pytest
+	.venv/bin/pytest -n 2 --dist loadgroup
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
 build: setup ## generate the notebooks from labs/*.py

@@ -1,6 +1,7 @@
 """What every test starts from: run cards of its own, and TensorFlow kept quiet."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,20 @@ def shared_data():
     if not HAVE_REUTERS:
         pytest.skip("no reuters.npz in ../shared/data or LABS_DATA_DIR")
     return HAVE_REUTERS[0].absolute()
+
+
+def pytest_collection_modifyitems(items):
+    """Two workers: what must not run beside its like stays in one, and begins first."""
+    for item in items:
+        if group := group_of(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: group_of(item) is None)
+
+
+def group_of(item):
+    """Grading counts processes; several notebooks with several devices starve."""
+    if item.path.name in ("test_grade.py", "test_nbgrader.py"):
+        return "grading"
+    lab = getattr(item, "callspec", None) and item.callspec.params.get("lab")
+    several = lab and re.search(r'devices="(all|simulated)"', lab.source.read_text())
+    return "devices" if several and item.path.name == "test_notebooks.py" else None
