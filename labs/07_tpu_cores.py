@@ -46,8 +46,8 @@ sizes["gpu"] |= {"epochs": 50, "log_interval": 20, "timed_steps": 40}
 lab = labs.start("07_tpu_cores", globals(), sizes, devices="simulated")
 
 # %%
-import contextlib
 import time
+from contextlib import redirect_stdout
 
 import keras
 import numpy as np
@@ -84,8 +84,10 @@ kind = "simulated cores, threads on this computer's processor" if simulated else
 print(f"{cores} {kind}")
 global_batch = cores * lab.batch_size
 if global_batch > lab.train_images:
-    raise ParameterError(f"{cores} cores times batch_size {lab.batch_size} are more "
-                         f"than {lab.train_images:,} train_images: change one.")  # fmt: skip
+    raise ParameterError(
+        f"{cores} cores times batch_size {lab.batch_size} are more than the "
+        f"{lab.train_images:,} train_images: change one of them."
+    )
 
 # %% [markdown]
 # A `TPUStrategy` does on TPU cores what you know from `MirroredStrategy` on GPUs. On a
@@ -245,40 +247,43 @@ print(f"Images left out of an epoch: {left_out}; your guess: {my_left_out_guess}
 # %% [markdown]
 # ## Feeding the cores
 #
-# TensorFlow asks for one input pipeline per *host*, and deals its batches to that
-# host's cores in turn, like cards. So a host takes the columns of its own cores out of
-# the plan, and lays them out in the order of dealing. Which line would be different if
-# all hosts read the same?
+# In every step we ask the strategy for a *distributed value*: it calls our function once
+# for each core, and the `context` says for which. The result is one object that holds
+# eight batches. Which line sees to it that no core gets another one's images?
 
 # %%
-options = tf.data.Options()
-options.autotune.enabled = False  # its thread can hold up the end of an epoch
+def for_all_cores(strategy, data, rows):
+    """A batch of each array in data for every core; rows are (cores, batch)."""
+    def of_one_core(context):
+        own = rows[context.replica_id_in_sync_group]
+        return [tf.gather(array, own) for array in data]
+
+    # Not distribute_datasets_from_function: over logical CPUs TensorFlow 2.21 could
+    # wait for minutes at the end of an epoch.
+    return strategy.experimental_distribute_values_from_function(of_one_core)
 
 def feed(strategy, data, indices):
-    """Deal batches of images and labels; indices are (steps, cores, batch)."""
-    def of_one_host(context):
-        hosts, host = context.num_input_pipelines, context.input_pipeline_id
-        own = np.split(indices, hosts, axis=1)[host]
-        rows = tf.data.Dataset.from_tensor_slices(own.reshape(-1, own.shape[-1]))
-        batches = rows.map(lambda row: [tf.gather(array, row) for array in data])
-        return batches.prefetch(2 * own.shape[1]).with_options(options)
-
-    return strategy.distribute_datasets_from_function(of_one_host)
+    """The batches of an epoch, step by step; indices are (steps, cores, batch)."""
+    return (for_all_cores(strategy, data, rows) for rows in indices)
 
 # %% [markdown]
-# The line with `np.split`. Do the batches arrive where they should? We send labels
-# together with the number of each image, and look at what every core holds in the last
-# step.
+# The first line in `of_one_core`. Do the batches arrive where they should? We send the
+# number of each image, and look at what every core holds in the last step.
 
 # %%
 train_data = tf.constant(x_train), tf.constant(y_train.astype("int32"))
 numbers = tf.range(lab.train_images)
-with no_hang("feeding the cores"):
-    for batch in feed(strategy, (numbers, train_data[1]), plan(0)):
-        arrived = [strategy.experimental_local_results(part) for part in batch]
+[[batch]] = feed(strategy, [numbers], plan(0)[-1:])
+arrived = strategy.experimental_local_results(batch)
 for core in range(cores):
-    right = np.array_equal(arrived[0][core], plan(0)[-1, core])
+    right = np.array_equal(arrived[core], plan(0)[-1, core])
     print(f"Core {core} holds {'its own shard' if right else 'IMAGES OF ANOTHER CORE'}")
+
+# %% [markdown]
+# Here one host gathers the batches of all its cores, while they compute the step before.
+# For a slice with many hosts that would be too much for one of them. There each host
+# reads for its own cores only, and asks the same function which images these are. That
+# is why exercise 7.1 wants an answer on which everybody agrees without talking.
 
 # %% [markdown]
 # ## Exercise 7.2: a learning rate for all cores
@@ -485,10 +490,9 @@ def counted_step(batch):
     bar.update()
     return train_step(batch)
 
-with no_hang("training"), open(log, "w", buffering=1) as file:
-    with contextlib.redirect_stdout(file):
-        others = range(1, lab.epochs)
-        rest = train(others, batches_of, counted_step, test_accuracy, lab.log_interval)
+others = range(1, lab.epochs)
+with no_hang("training"), open(log, "w", buffering=1) as file, redirect_stdout(file):
+    rest = train(others, batches_of, counted_step, test_accuracy, lab.log_interval)
 bar.close()
 print(f"Log of the cores: {log}")
 
