@@ -284,12 +284,12 @@ def accuracy_by_epoch(wall_seconds, accuracy, target, guess):
     axes.axhline(guess, color=ORANGE, linestyle="--", label=f"your guess {guess:g}")
     axes.set(xlabel="wall time, tests included [s]", ylabel="test accuracy")
     axes.set(xlim=(0, None))
-    axes.legend()
+    axes.legend(loc="lower right")
     return figure
 
 
 def prediction_grid(images, labels, predicted, classes, side=5):
-    """Images with predicted and true class; wrong ones are crossed and framed.
+    """Images with predicted and true class; right and wrong have marks and frames.
 
     Parameters
     ----------
@@ -309,9 +309,9 @@ def prediction_grid(images, labels, predicted, classes, side=5):
         right = label == said
         axis.imshow(image[..., 0], cmap="gray_r")
         axis.set(xticks=[], yticks=[])
-        title = f"✓ {classes[said]}" if right else f"✗ {classes[said]}\nis {classes[label]}"
+        title = f"{'✓' if right else '✗'} {classes[said]}\nis {classes[label]}"
         # A solid thin frame or a dashed thick one: colour alone tells nothing.
-        colour, width, line = (BLUE, 1, "-") if right else (RED, 3.5, (0, (2, 1)))
+        colour, width, line = (BLUE, 1, "-") if right else (RED, 4, (0, (2, 1)))
         axis.set_title(title, fontsize=9, color=colour)
-        axis.spines[:].set(color=colour, linewidth=width, linestyle=line)
+        axis.spines[:].set(color=colour, linewidth=width, linestyle=line, capstyle="butt")
     return figure

@@ -9,13 +9,13 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# Eight cores train one network. Each has all the weights and its own images; after
+# Eight cores train one network. Each has all the weights and images of its own; after
 # every step they agree on the next weights. That is the idea of labs 05 and 06. A TPU
-# adds one condition: it likes no surprises, every batch has to look like the last.
+# adds a condition: every batch has to have the size of the last.
 #
-# In this lab you give each core its own images, choose a learning rate for all of
-# them, and write a loop that lets you see what every core does. Without a TPU, eight
-# *simulated* cores stand in.
+# In this lab you give each core its images, choose a learning rate for all of them, and
+# write a loop that shows what every core does. Without a TPU, eight *simulated* cores
+# stand in.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -68,13 +68,14 @@ card = lab.card
 # ## What is a TPU core?
 #
 # A TPU is a chip that Google built for one job: multiplying matrices. A *core* of it has
-# one or more units that multiply 128x128 numbers at a time, and memory of its own. A
-# chip of generation 2 or 3 has two cores and a board four chips: hence eight. Many
-# boards, joined by a network of their own, are a *pod*. A *pod slice* is the part of it
-# that you rent: 8 cores, 32, 128.
-#
-# The cores cannot read files. An ordinary computer beside them, the *host*, feeds them;
-# a large slice has many hosts. (Jouppi et al. 2020; Google's Cloud TPU documentation.)
+# memory of its own, and units with 128x128 multipliers that all work at once. A chip of
+# generation 2 or 3 has two cores, and a board four chips: hence eight (Jouppi et al.
+# 2020).
+
+# %% [markdown]
+# Many boards, joined by a network of their own, are a *pod*. A *pod slice* is the part
+# that you rent: 8 cores, 32, 128. The cores cannot read files. An ordinary computer
+# beside them, the *host*, feeds them; a large slice has many hosts.
 
 # %%
 strategy = new_strategy()
@@ -186,13 +187,13 @@ print(f"Four batches, traced {len(traced)} times; your guess: {my_traces_guess}"
 # ## Exercise 7.1: a shard for every core
 #
 # Write `core_indices(core, replicas, images, batch_size, epoch, seed)`: which images
-# does one core train on in one epoch? Return an array of shape `(steps, batch_size)` of
-# indices from 0 to `images - 1`.
+# does one core train on in one epoch? Return their indices, from 0 to `images - 1`, in
+# an array of shape `(steps, batch_size)`.
 #
-# - `steps` is as large as all cores can have alike;
-# - no image is given twice in an epoch, to one core or to two;
-# - each epoch and each seed has another order. The same call gives the same answer;
-# - what is left out in one epoch has its chance in the next.
+# - `steps` is as large as all cores can have alike.
+# - No image is given twice in an epoch.
+# - Each epoch and each seed has another order; the same call gives the same answer.
+# - What is left out in one epoch has its chance in the next.
 
 # %% [markdown]
 # Each core (or its host) calls this for itself, and they do not talk to each other. Two
@@ -289,9 +290,8 @@ for core in range(cores):
 # ## Exercise 7.2: a learning rate for all cores
 #
 # With 8 cores an epoch has an eighth of the steps, and each follows the mean gradient of
-# 8 batches, which is less noisy. To get as far in an epoch, steps have to be longer. The
-# *linear rule* (Goyal et al. 2017): the learning rate grows in proportion to the number
-# of replicas.
+# 8 batches, which is less noisy. To get as far, steps have to be longer. The *linear
+# rule* (Goyal et al. 2017): the learning rate grows with the number of replicas.
 #
 # Write `new_optimizer(base_learning_rate, momentum, replicas)`: plain SGD with momentum,
 # as a Keras optimizer, by this rule. `new_optimizer(0.01, 0.5, 8)` learns with 0.08. One
@@ -386,11 +386,10 @@ def predict_step(images):
 # ## Exercise 7.3: the loop, with a line from every core
 #
 # Write `train(epochs, batches_of, train_step, test_accuracy, log_interval)`. For each
-# `epoch` in `epochs` (such as `range(3)`) go once through `batches_of(epoch)`. Each
-# `train_step(batch)` trains and returns the losses: one for every core. After every
-# `log_interval` steps, counted from 1 in each epoch, print a line for each core. After
-# an epoch call `test_accuracy()` and print what it gives, and at the end the seconds
-# since `train` was called:
+# `epoch` in `epochs` (such as `range(3)`) go once through `batches_of(epoch)`.
+# `train_step(batch)` trains and returns a loss for each core. After every `log_interval`
+# steps, counted from 1 in each epoch, print a line for each core. After an epoch call
+# `test_accuracy()` and print what it gives; at the end the seconds since the call:
 #
 #     [core 3](20) Loss=0.48317
 #     Epoch 1: accuracy 0.8123
@@ -441,8 +440,8 @@ def train(epochs, batches_of, train_step, test_accuracy, log_interval):
 train = check("7.3", train)
 
 # %% [markdown]
-# The first epoch. All cores have the same weights. **Predict:** at step n, do they all
-# print the same loss?
+# The first epoch. All cores start from the same weights. **Predict:** do they all print
+# the same loss at the same step?
 
 # %%
 my_same_loss_guess = True  # change this
@@ -527,7 +526,8 @@ plots.show(figure, summary, labs.caption())
 # ## Right and wrong
 #
 # The first 25 test images, with what the network says. A tick and a thin frame: right. A
-# cross and a thick dashed frame: wrong, and under it what it is. Would you have known?
+# cross and a thick dashed frame: wrong. The second line says what it is. Would you have
+# known?
 
 # %%
 with no_hang("the test"):
