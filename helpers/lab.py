@@ -59,7 +59,9 @@ def start(lab, namespace, sizes, devices="one"):
         scale = os.environ.get("LABS_SCALE") or "auto"
         check_parameters({"scale": scale}, ("scale",), lab)
     if scale == "auto":
-        scale = "laptop" if device["kind"] == "cpu" else "gpu"
+        # Simulated replicas compute on the CPU, even where there is a GPU.
+        slow = ("cpu", "gpu") if devices == "simulated" else ("cpu",)
+        scale = "laptop" if device["kind"] in slow else "gpu"
     chosen = {
         name: sizes[scale][name] if name in optional and value is None else value
         for name, value in given.items()

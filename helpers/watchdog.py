@@ -6,6 +6,7 @@ it waits without end, deep inside TensorFlow, where no Python exception reaches 
 
 import contextlib
 import os
+import sys
 import threading
 import time
 
@@ -33,6 +34,8 @@ def no_hang(what, seconds=SECONDS):
     interrupted, and would end the kernel of a student who reads the error.
     """
     over = threading.Event()
+    # What is printed later may go to a log file: the message must not.
+    stdout = sys.stdout
 
     def watch():
         worked, cpu = time.monotonic(), time.process_time()
@@ -42,7 +45,7 @@ def no_hang(what, seconds=SECONDS):
             if used > IDLE_CPU_PART * seconds / 10:
                 worked = now
             elif now - worked > seconds:
-                _end(what, now - worked)
+                _end(what, now - worked, stdout)
 
     threading.Thread(target=watch, daemon=True).start()
     try:
@@ -51,12 +54,13 @@ def no_hang(what, seconds=SECONDS):
         over.set()
 
 
-def _end(what, waited):
+def _end(what, waited, stdout):
     print(
         f"\nStopped: {what} made no progress for {waited:.0f} s. A replica waits for "
         "another that never comes, mostly because devices were changed after the start "
         "or another notebook holds them. Restart the kernel, run all cells from the "
         "first, one notebook at a time; fewer replicas help too.",
+        file=stdout,
         flush=True,
     )
     time.sleep(1)  # a notebook sends what was printed from a thread of its own

@@ -150,3 +150,15 @@ def test_work_is_no_hang_and_neither_is_an_idle_kernel_after_it():
         print("still here")
     """)
     assert printed == "still here\n"
+
+
+def test_the_message_of_a_hang_is_seen_where_training_prints_into_a_file():
+    printed = run(
+        """
+        import contextlib, io, time
+        with no_hang("training", seconds=1), contextlib.redirect_stdout(io.StringIO()):
+            time.sleep(60)
+        """,
+        status=70,
+    )
+    assert "Stopped: training made no progress for" in printed
