@@ -115,10 +115,8 @@ def find_fashion_mnist():
         If ``LABS_DATA_DIR`` is no folder, or has a part of the set only.
     """
     places = [cache_folder(), DEBIAN_FOLDER]
-    if own := os.environ.get("LABS_DATA_DIR"):
-        if not Path(own).is_dir():
-            raise DataError(f"LABS_DATA_DIR is {own}, and there is no such folder.")
-        places = [Path(own) / "fashion-mnist", Path(own), *places]
+    if own := own_folder():
+        places = [own / "fashion-mnist", own, *places]
     for folder in places:
         missing = [name for name in FASHION_MNIST_FILES if not (folder / name).is_file()]
         if own and folder in places[:2] and 0 < len(missing) < len(FASHION_MNIST_FILES):
@@ -141,36 +139,13 @@ def download_fashion_mnist():
     DataError
         If the cache cannot be written or what came is not the file.
     """
-    import pooch
-
-    pooch.get_logger().setLevel("ERROR")
-    folder = cache_folder()
     for name, (published, _) in FASHION_MNIST_FILES.items():
-        try:
-            pooch.retrieve(
-                FASHION_MNIST_URL + name,
-                known_hash=published,
-                path=folder,
-                fname=name,
-                downloader=pooch.HTTPDownloader(progressbar=True, timeout=20),
-            )
-        except ValueError as error:
-            raise DataError(
-                f"{name} was changed on its way here (its SHA-256 is wrong) and was "
-                "not kept. Try `labs data fetch` again, or on another network."
-            ) from error
-        # Before OSError, of which it is a kind: requests' own errors.
-        except _network_errors() as error:
-            raise ConnectionError(
-                f"{name} could not be downloaded. Debian has it as the package "
-                "dataset-fashion-mnist; or put the four files into LABS_DATA_DIR."
-            ) from error
-        except OSError as error:
-            raise DataError(
-                f"cannot write the data cache {folder} ({error.strerror}). Free some "
-                "space there, or set LABS_DATA_DIR to a folder that has the files."
-            ) from error
-    return folder
+        elsewhere = (
+            "Debian has it as the package dataset-fashion-mnist; or put the four files "
+            "into LABS_DATA_DIR."
+        )
+        fetch(FASHION_MNIST_URL + name, published, cache_folder(), elsewhere)
+    return cache_folder()
 
 
 def synthetic_images(seed=0):
@@ -184,6 +159,67 @@ def synthetic_images(seed=0):
         return patterns.astype("uint8")[labels][..., None] + noise, labels
 
     return Images(*draw(60_000), *draw(10_000), "synthetic")
+
+
+def own_folder():
+    """The folder that ``LABS_DATA_DIR`` names, or None.
+
+    Raises
+    ------
+    DataError
+        If there is no such folder.
+    """
+    own = os.environ.get("LABS_DATA_DIR")
+    if own and not Path(own).is_dir():
+        raise DataError(f"LABS_DATA_DIR is {own}, and there is no such folder.")
+    return Path(own) if own else None
+
+
+def fetch(url, published, folder, elsewhere):
+    """Download a file into a folder of the cache, unless it is there already.
+
+    Parameters
+    ----------
+    url : str
+    published : str
+        SHA-256 of the file; an MD5 begins with ``md5:``.
+    folder : Path
+    elsewhere : str
+        For the message: how else to get the file.
+
+    Raises
+    ------
+    ConnectionError
+        If the server cannot be reached.
+    DataError
+        If the cache cannot be written or what came is not the file.
+    """
+    import pooch
+
+    pooch.get_logger().setLevel("ERROR")
+    name = url.rpartition("/")[2]
+    kind = "MD5" if published.startswith("md5:") else "SHA-256"
+    try:
+        pooch.retrieve(
+            url,
+            known_hash=published,
+            path=folder,
+            fname=name,
+            downloader=pooch.HTTPDownloader(progressbar=True, timeout=20),
+        )
+    except ValueError as error:
+        raise DataError(
+            f"{name} was changed on its way here (its {kind} is wrong) and was "
+            "not kept. Try `labs data fetch` again, or on another network."
+        ) from error
+    # Before OSError, of which it is a kind: requests' own errors.
+    except _network_errors() as error:
+        raise ConnectionError(f"{name} could not be downloaded. {elsewhere}") from error
+    except OSError as error:
+        raise DataError(
+            f"cannot write the data cache {folder} ({error.strerror}). Free some "
+            "space there, or set LABS_DATA_DIR to a folder that has the files."
+        ) from error
 
 
 def _network_errors():

@@ -129,8 +129,13 @@ def caption():
     return " · ".join(parts)
 
 
-def load_images():
+def load_images(digits=False):
     """Fashion-MNIST cut to the lab's size, with a banner where it is synthetic.
+
+    Parameters
+    ----------
+    digits : bool
+        MNIST in its place.
 
     Returns
     -------
@@ -139,13 +144,14 @@ def load_images():
         training set and the first `valid_images` of the test set.
     """
     from helpers.datasets import fashion_mnist
+    from helpers.mnist import mnist
 
-    data = fashion_mnist()
+    data, name = (mnist(), "MNIST") if digits else (fashion_mnist(), "Fashion-MNIST")
     synthetic = data.source == "synthetic"
-    _current.card.measure("data_source", "synthetic" if synthetic else "fashion-mnist")
+    _current.card.measure("data_source", "synthetic" if synthetic else name.lower())
     if synthetic:
         print(
-            "SYNTHETIC DATA: Fashion-MNIST is not on this machine and could not be\n"
+            f"SYNTHETIC DATA: {name} is not on this machine and could not be\n"
             "downloaded, so noise patterns stand in. `labs doctor` says what to do."
         )
     n, m = _current.train_images, _current.valid_images

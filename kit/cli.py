@@ -115,11 +115,13 @@ def bench():
 
 @data_app.command("fetch")
 def fetch():
-    """Download Fashion-MNIST into the user's cache, unless it is here."""
+    """Download Fashion-MNIST and MNIST into the user's cache, unless they are here."""
     from helpers.datasets import fashion_mnist
+    from helpers.mnist import mnist
 
-    data = fashion_mnist(offline_fallback=False)
-    typer.echo(f"Fashion-MNIST is whole: {data.source}")
+    for name, load in (("Fashion-MNIST", fashion_mnist), ("MNIST", mnist)):
+        data = load(offline_fallback=False)
+        typer.echo(f"{name} is whole: {data.source}")
 
 
 def main():

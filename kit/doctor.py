@@ -14,9 +14,11 @@ from rich.table import Table
 from helpers.datasets import cache_folder, fashion_mnist, find_fashion_mnist
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.mnist import find_mnist, mnist
 from helpers.quiet import silence_tensorflow
 
 FREE_GIB = 1
+OR_DEBIAN = ", or apt-get install dataset-fashion-mnist"
 
 
 def doctor():
@@ -25,7 +27,8 @@ def doctor():
         ("Python", *python()),
         ("packages", *packages()),
         ("device", *device()),
-        ("Fashion-MNIST", *data()),
+        ("Fashion-MNIST", *data(find_fashion_mnist, fashion_mnist, OR_DEBIAN)),
+        ("MNIST", *data(find_mnist, mnist)),
         ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
         ("data cache", *cache()),
         ("disk", *disk()),
@@ -100,17 +103,15 @@ def nvidia_driver():
     return listed.returncode == 0 and b"GPU" in listed.stdout
 
 
-def data():
-    """Where Fashion-MNIST is, and whether it is whole."""
-    if find_fashion_mnist() is None:
-        return (
-            "note",
-            "not on this machine",
-            "Run labs data fetch, or apt-get install dataset-fashion-mnist; until "
-            "then a synthetic set stands in.",
-        )
+def data(find, load, other_ways=""):
+    """Where a data set is, and whether it is whole."""
     try:
-        return "ok", fashion_mnist().source, ""
+        if find() is None:
+            remedy = (
+                f"Run labs data fetch{other_ways}; until then a synthetic set stands in."
+            )
+            return "note", "not on this machine", remedy
+        return "ok", load().source, ""
     except LabError as error:
         return "missing", "damaged", str(error)
 
@@ -130,7 +131,7 @@ def writable(folder, variable):
 def cache():
     """Whether a download could be kept; no matter where the data are here already."""
     state, found, remedy = writable(cache_folder(), "XDG_CACHE_HOME")
-    if state == "missing" and find_fashion_mnist() is not None:
+    if state == "missing" and find_fashion_mnist() and find_mnist():
         return "note", found, "Not needed: the data are here."
     return state, found, remedy
 
