@@ -14,7 +14,7 @@ _current = None
 _claimed = None
 
 
-def start(lab, namespace, sizes, devices="one"):
+def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
     """Check the parameters, choose the scale, seed everything, open the run card.
 
     Parameters
@@ -30,6 +30,9 @@ def start(lab, namespace, sizes, devices="one"):
         every device for a strategy, or as many as the parameters `replicas` and
         `gpu_indices` say; "simulated": the same, on logical CPUs where there is no
         TPU; "none": take nothing.
+    simulated_replicas : int, optional
+        For "all": how many logical CPUs stand in where there is no accelerator and
+        `replicas` is None; None: one for each core.
 
     Returns
     -------
@@ -70,8 +73,11 @@ def start(lab, namespace, sizes, devices="one"):
     if devices == "one" and device["kind"] == "gpu":
         claim_once(claim_gpu)
     elif devices in ("all", "simulated"):
+        replicas = chosen["replicas"]
+        if device["kind"] == "cpu":
+            replicas = replicas or simulated_replicas
         device = prepare_devices(
-            chosen["replicas"], chosen.get("gpu_indices"), devices == "simulated"
+            replicas, chosen.get("gpu_indices"), devices == "simulated"
         )
         chosen["replicas"] = device["replicas"]
     keras.utils.set_random_seed(chosen["seed"])

@@ -78,6 +78,12 @@ RULES = {
     "gpu_indices": _or_none(*_rising(*_list_of(*_whole(0)))),
     "replicas": _or_none(*_whole(1)),
     "per_replica_batch": _whole(1),
+    "image_size": _whole(64, 512),
+    "alpha": (
+        lambda value: value in (0.35, 0.5, 0.75, 1.0, 1.3, 1.4),
+        "0.35, 0.5, 0.75, 1.0, 1.3 or 1.4",
+    ),
+    "from_folders": (lambda value: isinstance(value, bool), "True or False"),
     "rows": _whole(1),
     "columns": _whole(1),
     "log_dir": (lambda value: isinstance(value, str), "a folder's path, or ''"),

@@ -40,7 +40,10 @@ def observe(probe, answer, question):
         raise
     except BaseException as error:  # even SystemExit must not end the lab
         lines = str(error).strip().splitlines() or ["no message"]
-        problem = f"it raised {type(error).__name__}: {lines[0][:200]}"
+        # TensorFlow tells last what went wrong in a graph, after where.
+        line = lines[-1].strip() if lines[0] == "in user code:" else lines[0]
+        kind = type(error).__name__
+        problem = f"it raised {kind}: {line.removeprefix(f'{kind}: ')[:200]}"
         return {"error": problem, "hint": "raised"}
     try:
         plain = json.loads(json.dumps(observation, allow_nan=False))

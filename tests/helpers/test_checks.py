@@ -105,9 +105,11 @@ def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
 @pytest.mark.parametrize(("exercise", "answer"), UNUSUAL)
 def test_an_unusual_answer_that_behaves_right_passes(exercise, answer):
     assert judge_answer(exercise, answer, random.Random(3)) is None
-    # Where no time has to pass, questions cost nothing: ask as many as a class gets.
+    # Where no time has to pass and no graph has to be traced, questions cost nothing:
+    # ask as many as a class gets.
     question = part("judges", exercise).CHALLENGES[exercise](random.Random(3))
-    if not WAITS & set(re.findall(r"\w+_seconds", repr(question))):
+    costs = WAITS | {"replicas"}
+    if not costs & set(re.findall(r"\w+_seconds|replicas", repr(question))):
         assert judge_answer(exercise, answer, random.Random(4), 300) is None
 
 
