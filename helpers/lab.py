@@ -165,6 +165,34 @@ def load_images(digits=False):
     return data.x_train[:n], data.y_train[:n], data.x_test[:m], data.y_test[:m]
 
 
+def load_newswires():
+    """Reuters newswires cut to the lab's size, with a banner where they are synthetic.
+
+    Returns
+    -------
+    helpers.newswires.Newswires
+        At most the first `train_newswires` and `valid_newswires`; word numbers
+        are below `vocabulary`.
+    """
+    from helpers.newswires import reuters
+
+    data = reuters(_current.vocabulary)
+    synthetic = data.source == "synthetic"
+    _current.card.measure("data_source", "synthetic" if synthetic else "reuters")
+    if synthetic:
+        print(
+            "SYNTHETIC DATA: Reuters is not on this machine and could not be\n"
+            "downloaded, so random words stand in. `labs doctor` says what to do."
+        )
+    n, m = _current.train_newswires, _current.valid_newswires
+    data = data._replace(
+        x_train=data.x_train[:n], y_train=data.y_train[:n],
+        x_valid=data.x_valid[:m], y_valid=data.y_valid[:m],
+    )  # fmt: skip
+    print(f"{len(data.x_train):,} newswires to train on, {len(data.x_valid):,} to validate")
+    return data
+
+
 def show_source(*functions):
     """Print what functions do, without their docstrings."""
     for function in functions:

@@ -77,7 +77,8 @@ RULES = {
     "gpu_index": _whole(0),
     "gpu_indices": _or_none(*_rising(*_list_of(*_whole(0)))),
     "replicas": _or_none(*_whole(1)),
-    "per_replica_batch": _whole(1),
+    "global_batches": _rising(*_list_of(*_whole(1))),
+    "warmup_epochs": _number(0, 100),
     "image_size": _whole(64, 512),
     "alpha": (
         lambda value: value in (0.35, 0.5, 0.75, 1.0, 1.3, 1.4),
@@ -86,6 +87,10 @@ RULES = {
     "from_folders": (lambda value: isinstance(value, bool), "True or False"),
     "rows": _whole(1),
     "columns": _whole(1),
+    "train_newswires": _whole(1, 8_982),
+    "valid_newswires": _whole(1, 2_246),
+    "vocabulary": _whole(100, 30_982),
+    "words": _whole(20, 2_000),
     "log_dir": (lambda value: isinstance(value, str), "a folder's path, or ''"),
 }
 
@@ -119,13 +124,14 @@ def check_parameters(values, allowed, lab, optional=()):
             continue
         if not rule(value):
             raise ParameterError(f"{name} must be {text}, not {value!r}.")
-    images = values.get("train_images")
     largest = max([values.get("batch_size") or 0, *(values.get("batch_sizes") or ())])
-    if images and largest > images:
-        raise ParameterError(
-            f"batch size {largest:,} is larger than the training set of {images:,} "
-            "images: give a smaller one, or more train_images."
-        )
+    for name in ("train_images", "train_newswires"):
+        size = values.get(name)
+        if size and largest > size:
+            raise ParameterError(
+                f"batch size {largest:,} is larger than the training set of {size:,} "
+                f"{name.removeprefix('train_')}: give a smaller one, or more {name}."
+            )
 
 
 def assigned_names(source):

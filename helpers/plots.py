@@ -246,6 +246,117 @@ def matmul_curves(sizes, seconds, winner, guess):
     return figure
 
 
+def learning_rates(rates):
+    """Learning rates by step, one line each.
+
+    Parameters
+    ----------
+    rates : dict of str to list of float
+        The rate at steps 0, 1, 2, ... by a name for the line.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    for i, (name, values) in enumerate(rates.items()):
+        colour = (BLUE, ORANGE, GREEN, RED)[i % 4]
+        axes.plot(values, color=colour, linestyle=LINES[i % len(LINES)], label=name)
+    axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
+    axes.legend()
+    return figure
+
+
+def weight_differences(differences, guess):
+    """Largest difference of a weight, in tens: one bar a network.
+
+    Parameters
+    ----------
+    differences : dict of str to float
+    guess : float
+        What the student expects of the second bar.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    names = list(differences)
+    axes.barh(names, [max(value, 1e-9) for value in differences.values()], color=BLUE)
+    axes.plot(guess, names[1], "D", color=ORANGE, markersize=9, label="your guess")
+    axes.axvline(1e-6, color=GREY, linestyle=":", label="about what rounding does")
+    axes.set(xscale="log", xlabel="largest difference of a weight", xlim=(1e-9, 1))
+    axes.invert_yaxis()
+    axes.legend(fontsize=8)
+    return figure
+
+
+def scaling(points, guess, real):
+    """Throughput by number of replicas, beside the ideal line.
+
+    Parameters
+    ----------
+    points : dict of int to float
+        Images per second by number of replicas.
+    guess : float
+        Images per second that the student expects of all replicas.
+    real : int
+        How many replicas have a device, or a core, of their own.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    counts = sorted(points)
+    one = points[counts[0]] / counts[0]
+    axes.plot(counts, [one * n for n in counts], ":", color=GREY, label="ideal")
+    axes.plot(counts, [points[n] for n in counts], "o-", color=BLUE, label="measured")
+    axes.plot(counts[-1], guess, "D", color=ORANGE, label="your guess")
+    for n in counts:
+        label = f"{points[n] / (one * n):.0%}"
+        axes.annotate(label, (n, points[n]), textcoords="offset points", xytext=(5, -14))
+    if real < counts[-1]:
+        axes.axvspan(
+            real + 0.05 * real, counts[-1] * 1.05, color=GREY, alpha=0.15,
+            label="more replicas than cores: simulated",
+        )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(counts, [str(n) for n in counts])
+    axes.set(xlabel="replicas", ylabel="throughput [images/s]", ylim=(0, None))
+    axes.legend()
+    return figure
+
+
+def accuracy_by_batch(accuracies, guess):
+    """Validation accuracy against the global batch, one line a recipe.
+
+    Parameters
+    ----------
+    accuracies : dict of str to dict of int to float
+        By recipe and global batch.
+    guess : str
+        The recipe that the student expects to be best at the largest batch.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    colours = (GREY, BLUE, ORANGE, GREEN)
+    for i, (name, row) in enumerate(accuracies.items()):
+        axes.plot(
+            list(row), list(row.values()), color=colours[i], linestyle=LINES[i],
+            marker=MARKERS[i], label=name + (" (your guess)" if name == guess else ""),
+        )  # fmt: skip
+    sizes = list(row)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.set(xlabel="global batch [images]", ylabel="validation accuracy", ylim=(0, 1))
+    axes.legend()
+    return figure
+
+
 def image_grid(images, labels, classes, columns=8):
     """A row of images with the names of their classes.
 
@@ -260,6 +371,79 @@ def image_grid(images, labels, classes, columns=8):
         axis.imshow(image[..., 0], cmap="gray_r")
         axis.set_title(classes[label], fontsize=8)
         axis.axis("off")
+    return figure
+
+
+def text_lengths(lengths, words):
+    """How many texts have how many words, and where they are cut.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Words of each text.
+    words : int
+        Longer ones are cut here.
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    axes.hist(lengths, bins=range(0, 1001, 20), color=BLUE, alpha=0.75)
+    axes.axvline(words, color=RED, linestyle="--", label=f"cut at {words} words")
+    axes.set(xlabel="length [words]", ylabel="newswires", xlim=(0, 1000))
+    axes.legend()
+    return figure
+
+
+def learning_curves(by_loop, by_fit):
+    """Loss and accuracy of two trainings, epoch by epoch, side by side.
+
+    Parameters
+    ----------
+    by_loop, by_fit : dict of str to list of float
+        `loss`, `accuracy`, `valid_loss`, `valid_accuracy`: a value per epoch.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, both = plt.subplots(1, 2, figsize=(9, 3.8))
+    for axes, what in zip(both, ("loss", "accuracy"), strict=True):
+        for name, text, colour in (
+            (what, "training", BLUE),
+            (f"valid_{what}", "validation", ORANGE),
+        ):
+            epochs = range(1, len(by_loop[name]) + 1)
+            axes.plot(
+                epochs, by_loop[name], "-", color=colour, linewidth=2, label=f"{text}, loop"
+            )
+            # Hollow and larger, so that both can be seen where they agree.
+            axes.plot(
+                epochs, by_fit[name], "o" if text == "training" else "s", color=colour,
+                markerfacecolor="none", markersize=8, label=f"{text}, fit",
+            )  # fmt: skip
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set(xlabel="epoch", ylabel=what, ylim=(0, None))
+    both[1].legend()
+    return figure
+
+
+def step_modes(milliseconds, speed_ups):
+    """Time of a step in each mode, beside what the student's speed-ups make of eager's.
+
+    Parameters
+    ----------
+    milliseconds, speed_ups : dict of str to float
+        By mode; a speed-up of 2 is half of eager's time.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    bars = axes.bar(list(milliseconds), list(milliseconds.values()), 0.6, color=BLUE)
+    axes.bar_label(bars, fmt="%.1f", padding=6)
+    guesses = [milliseconds["eager"] / speed_ups[mode] for mode in milliseconds]
+    axes.plot(range(len(guesses)), guesses, "D", color=ORANGE, label="your prediction")
+    axes.set(ylabel="time of a step [ms]", ylim=(0, 1.15 * max(*guesses, *bars.datavalues)))
+    axes.legend()
     return figure
 
 

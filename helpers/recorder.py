@@ -18,7 +18,7 @@ class EpochRecorder(keras.callbacks.Callback):
     ----------
     epochs : dict of list
         `train_seconds` (without validation), `wall_seconds` (since training
-        began) and `val_accuracy`, an entry for each epoch.
+        began) and, with validation, `val_accuracy`: an entry for each epoch.
     """
 
     def __init__(self, stop_at=None):
@@ -37,9 +37,11 @@ class EpochRecorder(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         now = time.perf_counter()
-        accuracy = float(logs["val_accuracy"])
         self.epochs["train_seconds"].append((self.trained or now) - self.epoch_began)
         self.epochs["wall_seconds"].append(now - self.began)
+        if "val_accuracy" not in logs:
+            return
+        accuracy = float(logs["val_accuracy"])
         self.epochs["val_accuracy"].append(accuracy)
         if self.stop_at is not None and accuracy >= self.stop_at:
             self.model.stop_training = True

@@ -59,25 +59,27 @@ def run(labs, parameters, solved=True):
 
 
 def summary(result):
-    """The cells of one row: lab, device, checks, images/s, accuracy, seconds."""
+    """The cells of one row: lab, device, checks, speed, accuracy, seconds."""
     card = result["card"]
     if card is None:
         return [result["lab"].name, "-", "-", "-", "-", f"{result['seconds']:.0f}"]
     checks, measured = card["checks"], card["measurements"]
     device, scale = card["environment"]["device"], card["parameters"]["scale"]
-    speed, accuracy = measured.get("images_per_second"), measured.get("val_accuracy")
+    rates = ((name, rate) for name, rate in measured.items() if isinstance(rate, float))
+    speed = next((pair for pair in rates if pair[0].endswith("_per_second")), None)
+    accuracy = measured.get("val_accuracy")
     synthetic = " (synthetic)" if measured.get("data_source") == "synthetic" else ""
     return [
         result["lab"].name,
         f"{device['name']}, {scale} scale",
         f"{sum(check['passed'] for check in checks.values())} of {len(checks)}",
-        f"{speed:,.1f}" if speed else "-",
+        f"{speed[1]:,.1f} {speed[0].removesuffix('_per_second')}" if speed else "-",
         f"{accuracy:.3f}{synthetic}" if accuracy else "-",
         f"{result['seconds']:.0f}",
     ]
 
 
-HEADINGS = ("lab", "device", "checks passed", "images/s", "accuracy", "seconds")
+HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds")
 
 
 def _try_to_run(lab, parameters, solved):

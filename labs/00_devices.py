@@ -222,7 +222,8 @@ time_matmul = check("0.2", time_matmul)
 # %%
 m, n = lab.rows, lab.columns
 seconds, gflops = time_matmul(fast, m, 100, n, lab.repeats)
-card.measure("matmul", {"m": m, "k": 100, "n": n, "seconds": seconds, "gflops": gflops})
+card.measure("matmul_seconds", {"m": m, "k": 100, "n": n, "seconds": seconds})
+card.measure("gflop_per_second", gflops)
 print(f"A {m:,}x100 by 100x{n:,} product on {fast_name}: {1000 * seconds:.2f} ms")
 print(f"GFLOP/s: {gflops:.2f}")
 

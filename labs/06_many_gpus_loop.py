@@ -462,7 +462,7 @@ print(f"With the right loss no step differs by more than {100 * right:.4f}%")
 # TODO 6.3: train with a bar, validate and print, epoch by epoch.
 #: start
 def train_model(train_step, valid_step, metrics, train, valid, epochs, steps):
-    """Train and validate with a bar, print a line an epoch, return every epoch's figures."""
+    """Train and validate, print a line an epoch, return every epoch's figures."""
     for epoch in range(epochs):
         for x, y in progress(train, total=steps):
             train_step(x, y)
@@ -470,7 +470,7 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs, steps):
     return {}
 #: solution
 def train_model(train_step, valid_step, metrics, train, valid, epochs, steps):
-    """Train and validate with a bar, print a line an epoch, return every epoch's figures."""
+    """Train and validate, print a line an epoch, return every epoch's figures."""
     history = {name: [] for name in (*metrics, "train_seconds")}
     for epoch in range(1, epochs + 1):
         for metric in metrics.values():

@@ -12,12 +12,13 @@ silence_tensorflow()
 
 from helpers.devices import prepare_devices  # noqa: E402
 
-# Where MNIST may be: no Debian package has it.
-SHARED = [os.environ.get("LABS_DATA_DIR"), REPOSITORY.parent / "shared" / "data"]
-HAVE_MNIST = [Path(p) for p in SHARED if p and (Path(p) / "mnist.npz").is_file()]
-
 # Before any test starts TensorFlow: checks of several devices need logical CPUs.
 prepare_devices(8, simulate=True)
+
+# Where Reuters and MNIST may be: no Debian package has them.
+SHARED = [os.environ.get("LABS_DATA_DIR"), REPOSITORY.parent / "shared" / "data"]
+HAVE_REUTERS = [Path(p) for p in SHARED if p and (Path(p) / "reuters.npz").is_file()]
+HAVE_MNIST = [Path(p) for p in SHARED if p and (Path(p) / "mnist.npz").is_file()]
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +29,17 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LABS_SCALE", "smoke")
     monkeypatch.delenv("LABS_DATA_DIR", raising=False)
-    if HAVE_MNIST:  # without it lab 06 runs on its synthetic set
-        monkeypatch.setenv("LABS_DATA_DIR", str(HAVE_MNIST[0].absolute()))
+    # Without these labs 04 and 06 run on their synthetic sets.
+    if folders := HAVE_REUTERS or HAVE_MNIST:
+        monkeypatch.setenv("LABS_DATA_DIR", str(folders[0].absolute()))
+
+
+@pytest.fixture
+def shared_data():
+    """The folder beside the checkout that has the real Reuters set."""
+    if not HAVE_REUTERS:
+        pytest.skip("no reuters.npz in ../shared/data or LABS_DATA_DIR")
+    return HAVE_REUTERS[0].absolute()
 
 
 @pytest.fixture

@@ -97,6 +97,31 @@ def test_other_or_more_replicas_than_prepared_are_refused_in_one_line():
         assert words in line
 
 
+def test_the_end_of_an_epoch_does_not_wait_for_a_tuning_thread():
+    """Each epoch makes and ends iterators on all replicas; with tuning on, each waits
+    about as long as it lived, so that epochs become longer and longer."""
+    printed = run("""
+        import time
+        devices.prepare_devices(4)
+        strategy = devices.new_strategy()
+        numbers = tf.data.Dataset.range(64).batch(16)
+        options = tf.data.Options()
+        options.autotune.enabled = False
+        batches = strategy.experimental_distribute_dataset(numbers.with_options(options))
+        waited = []
+        for epoch in range(2):
+            iterator = iter(batches)
+            next(iterator)
+            time.sleep(3)  # an epoch
+            began = time.monotonic()
+            del iterator
+            waited.append(time.monotonic() - began)
+        print(max(waited))
+    """)
+    # A tuning thread that has lived for 3 s sleeps for about as long once more.
+    assert float(printed) < 1.0
+
+
 HANGS = """
 # The default all-reduce waits for a device that does not exist.
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])

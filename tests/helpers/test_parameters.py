@@ -37,6 +37,8 @@ def test_a_batch_larger_than_the_training_set_is_refused():
     for wrong in ({"batch_size": 512}, {"batch_sizes": [8, 512]}):
         with pytest.raises(ParameterError, match=r"512 is larger .* 256"):
             check_parameters({"train_images": 256} | wrong, tuple(RULES), "02")
+    with pytest.raises(ParameterError, match=r"64 is larger .* 32 newswires"):
+        check_parameters({"train_newswires": 32, "batch_size": 64}, tuple(RULES), "04")
     check_parameters({"train_images": 256, "sweep_batch_sizes": [512]}, tuple(RULES), "02")
 
 

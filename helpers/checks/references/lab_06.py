@@ -36,7 +36,7 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
 
 
 def train_model(train_step, valid_step, metrics, train, valid, epochs, steps):
-    """Train and validate with a bar, print a line an epoch, return every epoch's figures."""
+    """Train and validate, print a line an epoch, return every epoch's figures."""
     history = {name: [] for name in (*metrics, "train_seconds")}
     for epoch in range(1, epochs + 1):
         for metric in metrics.values():

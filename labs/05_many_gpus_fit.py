@@ -1,0 +1,551 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 05: What changes in my code on many GPUs, and in my learning rate?
+#
+# In *data parallel* training every device holds a copy of the model, a *replica*. Each
+# replica takes its part of the batch and works out gradients. These are averaged over
+# all replicas, and every copy makes the same step. So the copies stay equal, and all of
+# them together train on a batch that is as many times larger.
+#
+# In this lab you do that with `fit`, test that it trains the same network as one device
+# does, find out what a larger batch does to learning, and measure how fast it is.
+
+# %% tags=["parameters"]
+scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
+seed: int = 0
+replicas: int = None  # None here and below: what the scale says
+gpu_indices: list = None  # which GPUs, such as [0, 2, 3]
+batch_size: int = 32  # images per replica and step
+epochs: int = 3
+train_images: int = None
+valid_images: int = None
+depth: int = None
+width: int = None
+learning_rate: float = 0.05  # for a batch of 32
+warmup_epochs: float = 1.0
+global_batches: list = None  # of the large-batch experiment
+
+# %% [markdown]
+# ## Set up
+#
+# With several GPUs each is a replica; on a TPU each core. With neither, the CPU is cut
+# into logical devices with one thread each. TensorFlow treats them as it treats GPUs, so
+# all the code is real. The speed is real as long as every replica has a core of its own;
+# beyond that the replicas are *simulated*, and share.
+
+# %%
+from helpers import lab as labs
+
+sizes = {
+    "smoke": {"replicas": 2, "train_images": 256, "valid_images": 128},
+    "laptop": {"replicas": 4, "train_images": 3000, "valid_images": 1000},
+    "gpu": {"replicas": None, "train_images": 60_000, "valid_images": 10_000},
+}
+sizes["smoke"] |= {"depth": 10, "width": 1, "stem_pool": 4, "steps": 4}
+sizes["laptop"] |= {"depth": 10, "width": 1, "stem_pool": 2, "steps": 8}
+sizes["gpu"] |= {"depth": 16, "width": 4, "stem_pool": 1, "steps": 100}
+sizes["smoke"]["global_batches"] = [32, 128]
+sizes["laptop"]["global_batches"] = [32, 128, 512]
+sizes["gpu"]["global_batches"] = [256, 1024, 4096]
+lab = labs.start("05_many_gpus_fit", globals(), sizes, devices="all")
+
+# %%
+import statistics
+
+import keras
+import numpy as np
+
+from callbacks import PrintThroughput, TrainingProgress, counted
+from helpers import devices, plots
+from helpers.checks import check
+from helpers.models import wide_resnet
+from helpers.pipelines import batches, with_preprocessing
+from helpers.recorder import EpochRecorder
+from helpers.watchdog import no_hang
+
+plots.use_figures()
+card = lab.card
+x_train, y_train, x_valid, y_valid = labs.load_images()
+
+# %% [markdown]
+# A *strategy* knows the replicas and adds up what they find. `new_strategy` is ours: it
+# makes a `tf.distribute.MirroredStrategy` over the devices that the set-up has prepared
+# (on a TPU a `TPUStrategy`). Everything after this line is TensorFlow and Keras.
+
+# %%
+strategy = devices.new_strategy()
+print(f"Replicas: {strategy.num_replicas_in_sync}")
+
+# %% [markdown]
+# ## Exercise 5.1: a model on every replica
+#
+# Write `build(strategy, new_model, new_optimizer, per_replica_batch)`.
+#
+# - `new_model()` gives a network, `new_optimizer()` an optimizer. Both hold variables.
+#   Variables get a copy on every replica only if they are made inside
+#   `with strategy.scope():`.
+# - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
+#   `jit_compile=False`: XLA does not work over several replicas.
+# - Return the model and the *global batch*, the images that all replicas together take
+#   in one step: it is what `fit` wants to know. About eight lines.
+
+# %% name="5.1-build" points=2
+# TODO 5.1: build and compile for all replicas; return the model and the global batch.
+#: start
+def build(strategy, new_model, new_optimizer, per_replica_batch):
+    """Build and compile for all replicas; give the model and the global batch."""
+    model = new_model()
+    model.compile(new_optimizer(), loss="categorical_crossentropy")
+    return model, per_replica_batch
+#: solution
+def build(strategy, new_model, new_optimizer, per_replica_batch):
+    """Build and compile for all replicas; give the model and the global batch."""
+    with strategy.scope():
+        model = new_model()
+        model.compile(
+            new_optimizer(),
+            loss="categorical_crossentropy",
+            metrics=["accuracy"],
+            jit_compile=False,
+        )
+    return model, per_replica_batch * strategy.num_replicas_in_sync
+#: end
+
+# %%
+build = check("5.1", build)
+
+# %% [markdown]
+# Now the wide residual network of lab 02, over all replicas. The rest is as on one
+# device: the same `fit`, the same callbacks.
+
+# %%
+def new_network():
+    keras.utils.set_random_seed(lab.seed)
+    network = wide_resnet(lab.depth, lab.width, dropout=0.0, stem_pool=lab.stem_pool)
+    return with_preprocessing(network, x_train, shift=0, flip=False, seed=lab.seed)
+
+def new_sgd():
+    return keras.optimizers.SGD(lab.learning_rate, momentum=0.9, nesterov=True)
+
+model, global_batch = build(strategy, new_network, new_sgd, lab.batch_size)
+copies = len(getattr(model.weights[0].value, "values", [0]))
+print(f"Copies of each weight: {copies}")
+print(f"Global batch: {global_batch} = {lab.batch_size} x {strategy.num_replicas_in_sync}")
+
+# %%
+def training_batches(global_batch, seed=lab.seed):
+    # A smaller last batch would not divide among the replicas.
+    return batches(x_train, y_train, global_batch, seed, drop_remainder=True)
+
+valid = batches(
+    x_valid, y_valid, 16 * strategy.num_replicas_in_sync, drop_remainder=True
+)
+steps = lab.train_images // global_batch
+progress = [TrainingProgress(), PrintThroughput(steps * global_batch)]
+with no_hang("training with fit"):
+    model.fit(
+        training_batches(global_batch),
+        validation_data=valid,
+        epochs=lab.epochs,
+        callbacks=progress,
+        verbose=0,
+    )
+
+# %% [markdown]
+# ## What does a larger batch ask of the learning rate?
+#
+# With N replicas and the same batch on each, an epoch has N times fewer steps. To get as
+# far, each step would have to be N times as long. That is the *linear scaling rule*: N
+# times the batch, N times the learning rate (Goyal et al. 2017). But at the start, when
+# the weights change fast, such long steps can throw training off its path. So the same
+# paper raises the rate step by step, from that of one replica: the *warm-up*.
+
+# %% [markdown]
+# ## Exercise 5.2: linear scaling with a warm-up
+#
+# Write a Keras learning-rate schedule `LinearWarmup(base_rate, factor, warmup_steps)`.
+# An optimizer calls it with the number of the step, from 0. The rate rises in a straight
+# line from `base_rate` at step 0 to `factor * base_rate` at step `warmup_steps`, and
+# stays there. Example: `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5
+# and 10.
+#
+# In `fit` the step is a tensor in a graph, without a value yet: `keras.ops.cast` makes
+# it a float, and `keras.ops.minimum` works where `if` and `min` do not. About four lines.
+
+# %% name="5.2-linear-warmup" points=2
+# TODO 5.2: the learning rate at each step.
+#: start
+class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
+    """From `base_rate` to `factor` times that in `warmup_steps`, constant then."""
+
+    def __init__(self, base_rate, factor, warmup_steps):
+        super().__init__()
+        self.base_rate, self.factor = base_rate, factor
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step):
+        return keras.ops.convert_to_tensor(self.base_rate * self.factor)
+#: solution
+class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
+    """From `base_rate` to `factor` times that in `warmup_steps`, constant then."""
+
+    def __init__(self, base_rate, factor, warmup_steps):
+        super().__init__()
+        self.base_rate, self.factor = base_rate, factor
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step):
+        part = keras.ops.cast(step, "float32") / self.warmup_steps
+        part = keras.ops.minimum(part, 1.0)
+        return self.base_rate * (1 + part * (self.factor - 1))
+#: end
+
+# %%
+LinearWarmup = check("5.2", LinearWarmup)
+
+# %%
+factor = global_batch / 32  # learning_rate is meant for a batch of 32
+warmup_steps = max(1, round(lab.warmup_epochs * steps))
+schedule = LinearWarmup(lab.learning_rate, factor, warmup_steps)
+rates = [float(schedule(step)) for step in range(3 * warmup_steps)]
+lines = {
+    "linear + warm-up": rates,
+    "linear": [factor * lab.learning_rate] * len(rates),
+    "as for a batch of 32": [lab.learning_rate] * len(rates),
+}
+top = f"The rate rises from {rates[0]:.3f} to {rates[-1]:.3f} in {warmup_steps} steps."
+plots.show(plots.learning_rates(lines), top, labs.caption())
+
+# %% [markdown]
+# ## Is it really the same training?
+#
+# The claim is strong: N replicas do what one device does with the same global batch. It
+# can be tested. Train both from the same weights, on the same batches in the same order,
+# and compare the weights afterwards.
+#
+# The batches come out equal only if nothing shuffles them, and the global batch is the
+# same for both.
+
+# %% [markdown]
+# ## Exercise 5.3: the test of equality
+#
+# Write `train_from(start, strategy, new_model, images, labels, global_batch)`:
+#
+# - build with `new_model()`, which also compiles, so that every replica of `strategy`
+#   has a copy;
+# - give it the weights `start`, a list of arrays (`set_weights`);
+# - train one epoch with `fit` on `images` and `labels`, in their order, silently;
+# - return the new weights (`get_weights`). About five lines.
+
+# %% name="5.3-train-from" points=2
+# TODO 5.3: train one epoch from given weights, in order; return the weights.
+#: start
+def train_from(start, strategy, new_model, images, labels, global_batch):
+    """Train one epoch from the weights `start`, in order; give the new weights."""
+    model = new_model()
+    model.fit(images, labels, batch_size=global_batch, verbose=0)
+    return model.get_weights()
+#: solution
+def train_from(start, strategy, new_model, images, labels, global_batch):
+    """Train one epoch from the weights `start`, in order; give the new weights."""
+    with strategy.scope():
+        model = new_model()
+    model.set_weights(start)
+    model.fit(images, labels, batch_size=global_batch, shuffle=False, verbose=0)
+    return model.get_weights()
+#: end
+
+# %%
+train_from = check("5.3", train_from)
+
+# %% [markdown]
+# Three small networks: a plain one, one with batch normalisation, and one whose batch
+# normalisation is *synchronised*. Eight steps with one replica, and eight with several.
+# Rounding alone makes a difference of about 1e-7 in a weight. **Predict:** how large is
+# the largest difference with batch normalisation?
+
+# %%
+my_difference_guess = 1e-7  # change this
+card.predict("difference_with_batch_norm", my_difference_guess)
+
+# %%
+def small_network(*normalisation):
+    """A few filters, with what is to be tested behind them."""
+    model = keras.Sequential(
+        [
+            keras.Input((28, 28, 1)),
+            keras.layers.Rescaling(1 / 255),
+            keras.layers.Conv2D(8, 3, strides=2),
+            *[layer() for layer in normalisation],
+            keras.layers.ReLU(),
+            keras.layers.GlobalAveragePooling2D(),
+            keras.layers.Dense(10, activation="softmax"),
+        ]
+    )
+    loss = "sparse_categorical_crossentropy"
+    model.compile(keras.optimizers.SGD(0.1), loss=loss, jit_compile=False)
+    return model
+
+# %%
+def synchronised():
+    return keras.layers.BatchNormalization(synchronized=True)
+
+kinds = {
+    "no batch norm": [],
+    "batch norm": [keras.layers.BatchNormalization],
+    "synchronised batch norm": [synchronised],
+}
+
+# %%
+# With one GPU, logical CPUs stand in for several.
+several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
+one = devices.new_strategy(1) if lab.replicas > 1 else devices.simulated_strategy(1)
+batch = 8 * several.num_replicas_in_sync
+
+def largest_difference(normalisation):
+    """Of a weight, after eight steps with one replica and with several."""
+    def new_model():
+        return small_network(*normalisation)
+
+    start = new_model().get_weights()
+    rows = np.arange(8 * batch) % len(x_train)
+    data = x_train[rows], y_train[rows], batch
+    with no_hang("the test of equality"):
+        a, b = (train_from(start, s, new_model, *data) for s in (one, several))
+    return max(float(np.abs(x - y).max()) for x, y in zip(a, b, strict=True))
+
+measure = counted(lambda name: largest_difference(kinds[name]), len(kinds), "test")
+differences = {name: measure(name) for name in kinds}
+
+# %%
+card.measure("largest_difference_of_a_weight", differences)
+for name, difference in differences.items():
+    verdict = "the same to rounding" if difference < 1e-3 else "NOT the same training"
+    print(f"{name}: {difference:.1e}, {verdict}")
+figure = plots.weight_differences(differences, my_difference_guess)
+others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
+plots.show(figure, f"Another network comes out with: {others or 'none'}.", labs.caption())
+
+# %% [markdown]
+# Batch normalisation takes mean and variance from the images that it sees, and each
+# replica sees only its part: with 4 replicas, a quarter of the batch. The average of
+# gradients from four normalisations is not the gradient from one. It is still good
+# training, and usually what you want: the statistics are those of the per-replica batch,
+# whatever the number of replicas.
+
+# %% [markdown]
+# With `synchronized=True` the replicas average their statistics in every such layer,
+# forward and backward. That is equal again, and every layer waits for the slowest
+# replica. It pays when the per-replica batch is so small that its statistics are noise.
+
+# %% [markdown]
+# ## How much faster is it?
+#
+# The experiment: the per-replica batch stays, the number of replicas grows. If nothing
+# got in the way, N replicas would train N times as many images a second. *Efficiency* is
+# the part of that which you get. **Predict** it for all replicas: 1.0 is perfect.
+
+# %%
+my_efficiency_guess = 1.0  # change this
+card.predict("efficiency_of_all_replicas", my_efficiency_guess)
+
+# %%
+def throughput(replicas):
+    """Images per second of one number of replicas, without the start-up."""
+    model, global_batch = build(
+        devices.new_strategy(replicas), new_network, new_sgd, lab.batch_size
+    )
+    recorder, rounds = EpochRecorder(), 4
+    endless = batches(x_train, y_train, global_batch, lab.seed, True, True)
+    with no_hang("the scaling experiment"):
+        model.fit(
+            endless, steps_per_epoch=lab.steps, epochs=rounds, callbacks=[recorder], verbose=0
+        )
+    seconds = statistics.median(recorder.epochs["train_seconds"][1:])
+    return lab.steps * global_batch / seconds
+
+# %%
+counts = devices.replica_counts()
+measured = card.points("images_per_second_by_replicas")
+measure = counted(throughput, len(counts), "replicas")
+for n in counts:
+    if n not in measured:
+        measured[n] = measure(n)
+card.measure("images_per_second", measured[counts[-1]])
+per_replica = measured[counts[0]] / counts[0]
+efficiency = measured[counts[-1]] / per_replica / counts[-1]
+print(f"Images/sec with {counts[-1]} replicas: {measured[counts[-1]]:.2f}")
+print(f"Efficiency: {efficiency:.2f}, your guess: {my_efficiency_guess:.2f}")
+
+# %%
+real = counts[-1] if not lab.device["simulated"] else min(counts[-1], devices.cores())
+guess = my_efficiency_guess * per_replica * counts[-1]
+figure = plots.scaling(dict(measured), guess, real)
+beyond = "" if real == counts[-1] else ", and the rest share cores"
+summary = f"{real} of {counts[-1]} replicas have a processor of their own{beyond}."
+plots.show(figure, summary, labs.caption())
+
+# %% [markdown]
+# A simulated replica beyond the number of cores cannot make anything faster: it only
+# waits for its turn. But even real replicas stay below the line. Why are eight GPUs not
+# eight times faster?
+
+# %% [markdown]
+# 1. **They talk.** After every step all gradients are summed over all replicas
+#    (*all-reduce*). One replica alone does not do that at all.
+# 2. **They wait.** A step ends when the slowest replica ends.
+# 3. **They are fed by one host.** Reading and shuffling must be N times as fast, too.
+# 4. **Some work is not divided**: Python, the start of each step, saving, validation of
+#    too few images.
+#
+# How much do they say to each other in each step?
+
+# %%
+gradient_mib = 4 * sum(np.prod(w.shape) for w in model.trainable_weights) / 2**20
+n = max(2, strategy.num_replicas_in_sync)
+sent = 2 * (n - 1) / n * gradient_mib
+print(f"All gradients of this network: {gradient_mib:.2f} MiB")
+print(f"A ring all-reduce sends {sent:.2f} MiB from each replica, in each step")
+
+# %% [markdown]
+# In a ring all-reduce (Patarasuk and Yuan 2009) each replica sends `2 (N - 1) / N` times
+# its gradients: nearly independent of N. So what counts is how long a step computes
+# against how long it sends. A larger per-replica batch computes longer and sends the
+# same: it scales better. And that makes the global batch larger still, with the price
+# that comes now.
+
+# %% [markdown]
+# ## How large may a batch be?
+#
+# All replicas, some batch sizes, the same number of epochs, four recipes: the learning
+# rate left as it is; scaled; scaled with warm-up; and LAMB, an optimizer that was made
+# for large batches (You et al. 2020): it gives each layer a step in proportion to its
+# weights. **Predict:** which recipe is best at the largest batch?
+
+# %%
+my_recipe_guess = "SGD, linear"  # or "SGD, not scaled", "SGD, warm-up", "LAMB"
+card.predict("best_recipe_at_largest_batch", my_recipe_guess)
+
+# %% [markdown]
+# As in lab 03, one model is compiled for each optimizer and started anew for each run. A
+# small callback gives the optimizer the rate of each step.
+
+# %%
+class FollowSchedule(keras.callbacks.Callback):
+    """Set the learning rate of each step from a function of its number."""
+
+    def __init__(self, rate):
+        super().__init__()
+        self.rate = rate
+
+    def on_train_begin(self, logs=None):
+        self.step = 0
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.model.optimizer.learning_rate = float(self.rate(self.step))
+        self.step += 1
+
+def new_lamb():
+    return keras.optimizers.Lamb(0.01)
+
+trained = {name: build(strategy, new_network, new, 1)[0]
+           for name, new in (("SGD", new_sgd), ("LAMB", new_lamb))}
+first_weights = new_network().get_weights()
+
+# %%
+def recipe_rate(name, global_batch):
+    """The learning rate of a recipe, by step."""
+    factor, n = global_batch / 32, lab.train_images // global_batch
+    return {
+        "SGD, not scaled": lambda step: lab.learning_rate,
+        "SGD, linear": lambda step: lab.learning_rate * factor,
+        "SGD, warm-up": LinearWarmup(
+            lab.learning_rate, factor, max(1, lab.warmup_epochs * n)
+        ),
+        "LAMB": lambda step: 0.01,
+    }[name]
+
+# %%
+def accuracy_after(name, global_batch):
+    """Validation accuracy after all epochs, from the same first weights."""
+    model = trained[name.split(",")[0]]
+    model.set_weights(first_weights)
+    for variable in model.optimizer.variables:
+        variable.assign(keras.ops.zeros_like(variable))
+    follow = FollowSchedule(recipe_rate(name, global_batch))
+    with no_hang("training with a large batch"):
+        model.fit(
+            training_batches(global_batch), epochs=lab.epochs, callbacks=[follow], verbose=0
+        )
+        return float(model.evaluate(valid, verbose=0)[1])
+
+# %%
+recipes = ["SGD, not scaled", "SGD, linear", "SGD, warm-up", "LAMB"]
+n = strategy.num_replicas_in_sync
+large = [-(-size // n) * n for size in lab.global_batches]  # a multiple of n
+runs = [f"{name} at batch {size}" for name in recipes for size in large]
+done = card.points("val_accuracy_of_recipes")
+train = counted(
+    lambda run: accuracy_after(run.split(" at ")[0], int(run.split()[-1])), len(runs), "run"
+)
+for run in runs:
+    if run not in done:
+        done[run] = train(run)
+
+# %%
+table = {
+    name: {size: done[f"{name} at batch {size}"] for size in large} for name in recipes
+}
+for name, row in table.items():
+    print(f"{name}:", ", ".join(f"{row[size]:.3f} at {size}" for size in large))
+best = max(recipes, key=lambda name: table[name][large[-1]])
+card.measure("val_accuracy", max(done.values()))
+figure = plots.accuracy_by_batch(table, my_recipe_guess)
+summary = f"At the largest batch {best} is best, with {table[best][large[-1]]:.3f}."
+plots.show(figure, summary, labs.caption())
+
+# %% [markdown]
+# Look along the line that was not scaled: a larger batch took fewer steps, all of the
+# same length, and got less far. Linear scaling repairs that, up to some batch. Where the
+# rate becomes too large for the network, it breaks down, and the warm-up only sometimes
+# helps. In trials with more images and several seeds on the machine that made this kit,
+# it did not rescue the largest batch. Yours may differ: these are single runs, and lab
+# 03 has shown what those are worth.
+
+# %% [markdown]
+# ## What does not work over replicas, today
+#
+# With TensorFlow 2.21 and Keras 3.15, leave these away under a strategy:
+#
+# - a last batch that does not divide among the replicas: `drop_remainder=True`;
+# - `jit_compile=True`: variables of another device;
+# - `gradient_accumulation_steps`: an error in `merge_call`;
+# - `mixed_float16`: its loss scale looks at the first replica only, and can corrupt the
+#   weights without a word. `mixed_bfloat16` is fine.
+
+# %%
+labs.finish()
+
+# %% [markdown]
+# ## What you learned
+#
+# Build inside the scope, give `fit` the global batch, and N replicas train what one
+# device would, except for batch normalisation. The number of images per second grows with
+# real devices, and less than in proportion, because replicas talk and wait. A larger
+# global batch needs another learning rate, and from some size on no simple rule saves it.
+#
+# Two questions to take along. Your per-replica batch fills the GPU's memory, and eight
+# GPUs reach the target accuracy no sooner than four: what would you change? And when
+# would you keep the global batch fixed and make the per-replica batch smaller?
+#
+# To read on: Goyal et al., "Accurate, Large Minibatch SGD" (2017); You et al., "Large
+# Batch Optimization for Deep Learning" (2020); Patarasuk and Yuan, "Bandwidth optimal
+# all-reduce algorithms" (2009); Shallue et al., "Measuring the Effects of Data
+# Parallelism on Neural Network Training" (2019).

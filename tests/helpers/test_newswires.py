@@ -1,0 +1,266 @@
+"""Reuters: the right place first, never a damaged file, and Keras' own numbering."""
+
+import hashlib
+import http.server
+import json
+import pickle
+import threading
+
+import keras
+import numpy as np
+import pytest
+
+from helpers import newswires
+from helpers.errors import DataError
+from helpers.newswires import (
+    REUTERS_FILES,
+    TOPICS_FILE,
+    cache_folder,
+    decode,
+    find_reuters,
+    reuters,
+    synthetic_ranks,
+)
+
+WORDS = {"the": 1, "wheat": 2, "rose": 3}
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch):
+    """No copy and no network, unless a test says so."""
+    monkeypatch.delenv("LABS_DATA_DIR", raising=False)
+    monkeypatch.setattr(newswires, "REUTERS_URL", "http://127.0.0.1:9/")
+
+
+@pytest.fixture
+def own(monkeypatch, tmp_path):
+    """A small set of the right types in the user's own folder."""
+    write_set(tmp_path / "own")
+    monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+def write_set(folder, ranks=((1, 2, 3), (3, 2), (1,), (2, 2, 2), (1, 3)), labels=None):
+    folder.mkdir(parents=True, exist_ok=True)
+    x = np.empty(len(ranks), object)
+    x[:] = [list(newswire) for newswire in ranks]
+    y = np.array(labels if labels is not None else range(len(ranks)), "int64")
+    np.savez_compressed(folder / "reuters.npz", x=x, y=y)
+    (folder / "reuters_word_index.json").write_text(json.dumps(WORDS))
+
+
+def loaded_by_keras(path, monkeypatch, vocabulary):
+    module = keras.datasets.reuters.load_data.__globals__
+    monkeypatch.setitem(module, "get_file", lambda **options: str(path))
+    return keras.datasets.reuters.load_data(num_words=vocabulary)
+
+
+@pytest.mark.parametrize("vocabulary", [500, 30_982])
+def test_order_split_and_numbers_are_those_of_keras(monkeypatch, tmp_path, vocabulary):
+    write_set(tmp_path / "own", *synthetic_ranks(400))
+    monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path / "own"))
+    data = reuters(vocabulary)
+    train, valid = loaded_by_keras(
+        tmp_path / "own" / "reuters.npz", monkeypatch, vocabulary
+    )
+    for (x, y), (our_x, our_y) in (
+        (train, (data.x_train, data.y_train)),
+        (valid, (data.x_valid, data.y_valid)),
+    ):
+        assert [list(newswire) for newswire in x] == our_x
+        assert y.tolist() == our_y.tolist()
+
+
+def test_the_real_set_is_whole(monkeypatch, shared_data):
+    monkeypatch.setenv("LABS_DATA_DIR", str(shared_data))
+    data = reuters()
+    assert data.source == str(shared_data)
+    assert (len(data.x_train), len(data.x_valid)) == (8203, 2051)
+    assert max(map(max, data.x_train + data.x_valid)) == newswires.VOCABULARY - 1
+    assert data.topics == tuple(json.loads((shared_data / TOPICS_FILE).read_text()))
+    first = decode(data.x_train[0], data.word_index).split()
+    assert len(first) == len(data.x_train[0]) - 1  # all but the mark of the start
+    assert set(first) <= set(data.word_index)
+
+
+def test_any_set_of_the_right_types_will_do_in_the_own_folder_only(own, monkeypatch):
+    data = reuters()
+    assert data.source == str(own)
+    assert (len(data.x_train), len(data.x_valid)) == (4, 1)
+    assert data.y_train.dtype == np.int64
+    assert all(newswire[0] == newswires.START for newswire in data.x_train)
+    monkeypatch.delenv("LABS_DATA_DIR")
+    write_set(cache_folder())
+    with pytest.raises(DataError, match=r"not as published.*labs data fetch"):
+        reuters()
+
+
+def test_own_folder_comes_before_the_cache(own, monkeypatch):
+    write_set(cache_folder())
+    assert find_reuters() == own
+    monkeypatch.delenv("LABS_DATA_DIR")
+    assert find_reuters() == cache_folder()
+
+
+def test_rare_words_become_unknown_and_a_text_can_be_read(own):
+    data = reuters(vocabulary=6)
+    texts = [decode(newswire, data.word_index) for newswire in data.x_train + data.x_valid]
+    assert sorted(texts) == ["? wheat", "the", "the ?", "the wheat ?", "wheat wheat wheat"]
+    assert decode([0, 0, *data.x_train[0]], WORDS) == decode(data.x_train[0], WORDS)
+
+
+def test_topics_are_the_copys_own_else_those_of_keras(own):
+    assert reuters().topics[3] == "earn"
+    names = [f"topic {number}" for number in range(46)]
+    (own / TOPICS_FILE).write_text(json.dumps(names))
+    assert reuters().topics == tuple(names)
+    for wrong in ("[]", "{}", "46", "no json"):
+        (own / TOPICS_FILE).write_text(wrong)
+        with pytest.raises(DataError, match=f"{TOPICS_FILE} is not a list of 46 names"):
+            reuters()
+
+
+class Harmful:
+    def __reduce__(self):
+        return print, ("this ran",)
+
+
+def damage(name, folder):
+    """Spoil one file in the way that is named; return its name."""
+    npz, words = (folder / file for file in REUTERS_FILES)
+    y = np.arange(3)
+    if name == "truncated":
+        npz.write_bytes(npz.read_bytes()[:-40])
+    elif name == "empty":
+        npz.write_bytes(b"")
+    elif name == "tampered":
+        content = bytearray(npz.read_bytes())
+        content[60:64] = b"\xff" * 4
+        npz.write_bytes(content)
+    elif name == "no x":
+        np.savez(npz, y=y)
+    elif name == "x of numbers":
+        np.savez(npz, x=np.arange(3), y=y)
+    elif name == "x of texts":
+        np.savez(npz, x=np.array([["a"], ["b", "c"], ["d"]], object), y=y)
+    elif name == "y too long":
+        write_set(folder, labels=range(9))
+    elif name == "y too large":
+        write_set(folder, labels=[46] * 5)
+    elif name == "y no whole numbers":
+        x = np.empty(3, object)
+        x[:] = [[1], [2], [3]]
+        np.savez(npz, x=x, y=np.ones(3))
+    elif name == "harmful":
+        x = np.empty(3, object)
+        x[:] = [[1], [2], Harmful()]
+        np.savez(npz, x=x, y=y)
+    elif name == "words cut short":
+        words.write_text('{"the": 1, "wh')
+        return words.name
+    elif name == "words a list":
+        words.write_text('["the"]')
+        return words.name
+    return npz.name
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "truncated", "empty", "tampered", "no x", "x of numbers", "x of texts",
+        "y too long", "y too large", "y no whole numbers", "harmful",
+        "words cut short", "words a list",
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_refused_in_a_line_with_what_to_do(own, how, capsys):
+    name = damage(how, own)
+    with pytest.raises(DataError) as error:
+        reuters()
+    assert name in str(error.value)
+    assert "Replace" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "this ran" not in capsys.readouterr().out
+
+
+def test_the_pickle_of_the_test_would_have_run(capsys):
+    pickle.loads(pickle.dumps(Harmful()))
+    assert "this ran" in capsys.readouterr().out
+
+
+def test_a_part_of_the_set_or_no_folder_at_all_is_not_passed_over(own, monkeypatch):
+    (own / "reuters_word_index.json").unlink()
+    with pytest.raises(DataError, match=r"add reuters_word_index\.json"):
+        reuters()
+    monkeypatch.setenv("LABS_DATA_DIR", str(own / "typo"))
+    with pytest.raises(DataError, match="no such folder"):
+        reuters()
+
+
+def test_a_folder_without_reuters_is_passed_over(own):
+    for name in REUTERS_FILES:
+        (own / name).unlink()
+    assert find_reuters() is None
+
+
+def test_without_copy_and_network_the_set_is_synthetic_and_says_so():
+    data = reuters()
+    assert data.source == "synthetic"
+    assert (len(data.x_train), len(data.x_valid)) == (8982, 2246)
+    assert set(data.y_train) == set(range(46))
+    assert max(map(max, data.x_train)) == newswires.VOCABULARY - 1
+    assert "word" in decode(data.x_train[0], data.word_index)
+    assert not list(cache_folder().parent.rglob("*.npz"))
+    with pytest.raises(DataError, match=r"reuters\.npz could not .* LABS_DATA_DIR"):
+        reuters(offline_fallback=False)
+
+
+@pytest.fixture
+def server(monkeypatch, tmp_path):
+    """A server on this machine in place of the one on the web."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, directory=folder, **options)
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{running.server_port}/"
+        monkeypatch.setattr(newswires, "REUTERS_URL", address)
+        yield folder
+        running.shutdown()
+
+
+def test_a_download_that_is_not_the_file_is_not_kept(server, monkeypatch):
+    write_set(server)
+    with pytest.raises(DataError, match="SHA-256"):
+        reuters()
+    content = (server / "reuters.npz").read_bytes()
+    right = REUTERS_FILES | {"reuters.npz": hashlib.sha256(content).hexdigest()}
+    monkeypatch.setattr(newswires, "REUTERS_FILES", right)
+    with pytest.raises(DataError, match="MD5"):
+        reuters()
+    assert [path.name for path in cache_folder().iterdir()] == ["reuters.npz"]
+
+
+def test_a_download_is_checked_and_kept(server, monkeypatch):
+    write_set(server)
+    npz, words = ((server / name).read_bytes() for name in REUTERS_FILES)
+    published = (hashlib.sha256(npz).hexdigest(), f"md5:{hashlib.md5(words).hexdigest()}")
+    hashes = dict(zip(REUTERS_FILES, published, strict=True))
+    monkeypatch.setattr(newswires, "REUTERS_FILES", hashes)
+    assert len(reuters().x_train) == 4
+    monkeypatch.setattr(newswires, "REUTERS_URL", "http://127.0.0.1:9/")
+    assert reuters().source == str(cache_folder())
+
+
+def test_the_hashes_are_those_that_keras_publishes():
+    import inspect
+
+    source = inspect.getsource(inspect.getmodule(keras.datasets.reuters.load_data))
+    for published in REUTERS_FILES.values():
+        assert published.rpartition(":")[2] in source
