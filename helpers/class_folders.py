@@ -10,13 +10,16 @@ from callbacks.progress import progress
 from helpers.errors import DataError
 
 
-def write_class_folders(name, **parts):
+def write_class_folders(name, classes, **parts):
     """Write images as ``train/0/00007.png``, unless they are there already.
 
     Parameters
     ----------
     name : str
         What the folder is called; a few letters for its content are added.
+    classes : sequence of str
+        The folders in each part, also of classes without an image; an image's label
+        is a place in this.
     **parts : tuple of uint8 array (n, height, width, 1) and integer array (n,)
         Images and labels, by the name of their folder: `train`, `test`.
 
@@ -39,7 +42,7 @@ def write_class_folders(name, **parts):
         return folder
     unfinished = folder.with_suffix(".part")
     try:
-        _write_files(unfinished, parts)
+        _write_files(unfinished, classes, parts)
         os.replace(unfinished, folder)
     except OSError as error:
         if folder.is_dir():  # another notebook was faster
@@ -56,16 +59,16 @@ def cache_folder():
     return Path(platformdirs.user_cache_dir("scaling-labs")) / "class-folders"
 
 
-def _write_files(folder, parts):
+def _write_files(folder, classes, parts):
     import tensorflow as tf
 
     total = sum(len(labels) for _, labels in parts.values())
     with progress(total=total, desc="PNG files", unit="file") as bar:
         for part, (images, labels) in parts.items():
-            for label in set(labels.tolist()):
-                (folder / part / str(label)).mkdir(parents=True, exist_ok=True)
+            for name in classes:
+                (folder / part / name).mkdir(parents=True, exist_ok=True)
             for number, (image, label) in enumerate(zip(images, labels, strict=True)):
-                path = folder / part / str(label) / f"{number:05d}.png"
+                path = folder / part / classes[label] / f"{number:05d}.png"
                 if not path.exists():
                     # Renamed when whole: a file that is there need not be read.
                     temporary = path.with_name(f".{path.name}.{os.getpid()}")

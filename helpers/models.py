@@ -225,14 +225,20 @@ def mobilenet_v2(image_size, classes=10, alpha=1.0):
             layer.momentum = 0.9
 
     inputs = keras.Input((None, None, 1))
-    x = layers.Rescaling(1 / 127.5, -1.0)(inputs)
-    x = layers.Resizing(image_size, image_size)(x)
-    x = layers.Concatenate()([x, x, x])
-    x = layers.AveragePooling2D(2)(network(x))
-    x = layers.Dense(512, activation="relu")(layers.Flatten()(x))
-    # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
-    outputs = layers.Dense(classes, activation="softmax", dtype="float32")(x)
+    outputs = enlarge_and_classify(inputs, network, image_size, classes)
     return keras.Model(inputs, outputs, name=f"mobilenet_v2_{alpha:g}_{image_size}")
+
+
+def enlarge_and_classify(x, network, image_size, classes):
+    """What stands before and behind a network for colour images, for grey ones."""
+    x = layers.Rescaling(1 / 127.5, -1.0)(x)
+    x = layers.Resizing(image_size, image_size)(x)
+    x = network(layers.Concatenate()([x, x, x]))
+    x = layers.AveragePooling2D(2)(x)
+    x = layers.Flatten()(x)
+    x = layers.Dense(512, activation="relu")(x)
+    # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
+    return layers.Dense(classes, activation="softmax", dtype="float32")(x)
 
 
 def _require(condition, rule):

@@ -115,7 +115,7 @@ def bench():
 
 @data_app.command("fetch")
 def fetch():
-    """Download Fashion-MNIST, MNIST and Reuters into the user's cache, unless they are here."""
+    """Download all data sets into the user's cache, unless they are here."""
     from helpers.datasets import fashion_mnist
     from helpers.mnist import mnist
     from helpers.newswires import reuters

@@ -9,14 +9,13 @@
 # %% [markdown]
 # # Lab 06: What does the strategy do for me?
 #
-# In lab 05 `fit` trained on several devices, and you wrote no line for it. Who split
-# the batch? Who added up the gradients, and why did every copy of the network stay the
-# same?
+# In lab 05 `fit` trained on several devices. Who split the batch? Who added up the
+# gradients, and why did every copy of the network stay the same?
 #
 # In this lab you write the loop yourself: a loss that is right on any number of
 # replicas, a step that they do together, and the epochs around it. You also see what a
-# loss that is wrong does, and why it can hide. Without several GPUs the CPU is split
-# into logical devices; these are *simulated*, and they speed nothing up.
+# wrong loss does, and why it can hide. Without a GPU the CPU is split into logical
+# devices; these are *simulated*, and share its cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -67,7 +66,7 @@ from helpers.class_folders import write_class_folders
 from helpers.devices import new_strategy, simulated_strategy
 from helpers.errors import LabError
 from helpers.mnist import MNIST_CLASSES
-from helpers.models import mobilenet_v2
+from helpers.models import enlarge_and_classify, mobilenet_v2
 from helpers.pipelines import batches
 from helpers.watchdog import no_hang
 
@@ -79,7 +78,7 @@ if lab.device["simulated"]:
     # takes longer than it saves in so short a training.
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 strategy = new_strategy()
-print(f"Replicas in sync: {strategy.num_replicas_in_sync}")
+print(f"Replicas: {strategy.num_replicas_in_sync}")
 
 # %% [markdown]
 # ## The data, twice
@@ -90,7 +89,8 @@ print(f"Replicas in sync: {strategy.num_replicas_in_sync}")
 
 # %%
 x_train, y_train, x_valid, y_valid = labs.load_images(digits=True)
-folder = write_class_folders("mnist", train=(x_train, y_train), test=(x_valid, y_valid))
+parts = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
+folder = write_class_folders("mnist", MNIST_CLASSES, **parts)
 print(f"Folders for training: {', '.join(sorted(p.name for p in folder.glob('train/*')))}")
 files = sum(1 for _ in folder.glob("train/*/*.png"))
 print(f"Image files: {files:,} to train on")
@@ -102,9 +102,8 @@ print(f"Image files: {files:,} to train on")
 # %%
 def read_folder(part, **options):
     """Images as float32 (28, 28, 1) with one-hot labels, from files."""
-    names = sorted({str(label) for label in y_train})
     return keras.utils.image_dataset_from_directory(
-        folder / part, label_mode="categorical", class_names=names, color_mode="grayscale",
+        folder / part, label_mode="categorical", class_names=MNIST_CLASSES, color_mode="grayscale",
         image_size=(28, 28), verbose=False, **options,
     )  # fmt: skip
 
@@ -166,7 +165,7 @@ per_replica_batch = max(1, lab.batch_size // lab.replicas)
 global_batch = per_replica_batch * lab.replicas
 steps = lab.train_images // global_batch
 if global_batch > min(lab.train_images, lab.valid_images):
-    raise LabError(f"a global batch has {global_batch} images: give more images, or fewer replicas")
+    raise LabError(f"{global_batch} images in a global batch: give more images, or fewer replicas")
 
 def pipeline(part, images, labels, seed):
     """Whole global batches; shuffled anew in every epoch where there is a seed."""
@@ -182,7 +181,7 @@ train = strategy.experimental_distribute_dataset(pipeline("train", x_train, y_tr
 valid = strategy.experimental_distribute_dataset(pipeline("test", x_valid, y_valid, None))
 images, one_hot = next(iter(train))
 parts = [len(part) for part in strategy.experimental_local_results(images)]
-print(f"Global batch of {global_batch} images, on the replicas: {parts}")
+print(f"Global batch: {global_batch} images, of which the replicas get {parts}")
 
 # %% [markdown]
 # ## What the scope does
@@ -215,7 +214,7 @@ print(f"The network has {model.count_params():,} parameters")
 # every replica that counts on its own; they are added up when you ask for the result.)
 
 # %%
-labs.show_source(mobilenet_v2)
+labs.show_source(enlarge_and_classify)
 
 # %% [markdown]
 # ## Exercise 6.1: whose mean?
@@ -497,8 +496,8 @@ train_model = check("6.3", train_model)
 
 # %% [markdown]
 # Now train. The first step takes long: Python runs once *for every replica* and leaves
-# one large graph, and eight simulated replicas take minutes for that. On a laptop with
-# two it is the better part of a minute, and then the bar moves.
+# one large graph. On a laptop that can be most of the first epoch's time, and with eight
+# simulated replicas it takes minutes. Then the bar moves.
 #
 # **Predict** the validation accuracy after the last epoch.
 
@@ -525,7 +524,7 @@ text = f"Validation accuracy ends at {accuracy:.3f}; you guessed {my_accuracy_gu
 plots.show(figure, text, labs.caption())
 
 # %% [markdown]
-# Where validation is far behind training in the first epochs, that is mostly batch
+# Validation may be far behind training in the first epochs. One reason is batch
 # normalisation. In training it uses the mean and the deviation of the images *on this
 # replica*; in validation a running average of those, which trails behind while the
 # weights change fast. It is also the one place where replicas are not one device: lab 05
@@ -580,8 +579,8 @@ spare = input_speeds["files"] / speeds[-1]
 print(f"The image files come {spare:.1f} times as fast as this training needs them")
 
 # %% [markdown]
-# The last line is a limit of its own: with more times as many replicas as it says, the
-# host with its files is the slowest part, however fast the GPUs.
+# The last line is a limit of its own: with so many times the speed, the host and its
+# files would be the slowest part, however many GPUs there are.
 #
 # What helps? Let the global batch grow with the replicas, so that a step has more to
 # share: that is why lab 05 scales the learning rate. It divides the *time of an epoch*,

@@ -12,7 +12,7 @@ import pytest
 from helpers import class_folders, datasets, mnist
 from helpers.datasets import DEBIAN_FOLDER, find_fashion_mnist
 from helpers.errors import DataError
-from helpers.mnist import MNIST_FILE, MNIST_SHAPES, cache_folder, find_mnist
+from helpers.mnist import MNIST_CLASSES, MNIST_FILE, MNIST_SHAPES, cache_folder, find_mnist
 
 
 @pytest.fixture(autouse=True)
@@ -184,12 +184,12 @@ def digits():
 
 
 def test_class_folders_hold_the_same_images(digits):
-    folder = class_folders.write_class_folders("digits", **digits)
+    folder = class_folders.write_class_folders("digits", MNIST_CLASSES, **digits)
     assert not list(folder.parent.glob("*.part"))
     for part, (images, labels) in digits.items():
         read = keras.utils.image_dataset_from_directory(
-            folder / part, class_names=sorted({str(label) for label in labels}),
-            color_mode="grayscale", image_size=(28, 28), shuffle=False, verbose=False,
+            folder / part, class_names=MNIST_CLASSES, color_mode="grayscale",
+            image_size=(28, 28), shuffle=False, verbose=False,
         )  # fmt: skip
         pixels = np.concatenate([batch.numpy() for batch, _ in read])
         order = np.argsort(labels, kind="stable")
@@ -208,22 +208,22 @@ def test_class_folders_are_written_once_and_go_on_after_a_kill(digits, monkeypat
 
     monkeypatch.setattr(os, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        class_folders.write_class_folders("digits", **digits)
+        class_folders.write_class_folders("digits", MNIST_CLASSES, **digits)
     [unfinished] = class_folders.cache_folder().iterdir()
     assert unfinished.suffix == ".part"
     first = written.copy()
     written[:] = [None] * 21
-    folder = class_folders.write_class_folders("digits", **digits)
+    folder = class_folders.write_class_folders("digits", MNIST_CLASSES, **digits)
     assert not set(first) & set(written), "what was there is not written again"
     assert len([path for path in folder.rglob("*") if path.is_file()]) == 49
     count = len(written)
-    assert class_folders.write_class_folders("digits", **digits) == folder
+    assert class_folders.write_class_folders("digits", MNIST_CLASSES, **digits) == folder
     assert len(written) == count
     other = digits | {"test": digits["train"]}
-    assert class_folders.write_class_folders("digits", **other) != folder
+    assert class_folders.write_class_folders("digits", MNIST_CLASSES, **other) != folder
 
 
 def test_class_folders_that_cannot_be_written_are_one_clear_line(digits, tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.raises(DataError, match=r"cannot write image files .*XDG_CACHE_HOME"):
-        class_folders.write_class_folders("digits", **digits)
+        class_folders.write_class_folders("digits", MNIST_CLASSES, **digits)
