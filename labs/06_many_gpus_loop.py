@@ -426,9 +426,9 @@ print(f"With the right loss no step differs by more than {100 * right:.4f}%")
 # %% [markdown]
 # A replica's mean divides by the images on the replica, which are too few by a factor of
 # the number of replicas. So the sum of gradients is too long by that factor, and with SGD
-# that *is* a learning rate so many times larger. Nothing fails. The same script on other
-# machines just trains differently, well on two devices and badly on eight, and you look
-# for the reason anywhere else.
+# that *is* a learning rate so many times larger. Nothing fails. The same script just
+# trains differently on other machines, on some perhaps faster and on others not at all,
+# and you look for the reason anywhere else.
 
 # %% [markdown]
 # Adam hides the mistake. It divides the gradient by its own usual size, so a factor on
