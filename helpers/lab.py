@@ -14,7 +14,7 @@ _current = None
 _claimed = None
 
 
-def start(lab, namespace, sizes, devices="one"):
+def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
     """Check the parameters, choose the scale, seed everything, open the run card.
 
     Parameters
@@ -30,6 +30,9 @@ def start(lab, namespace, sizes, devices="one"):
         every device for a strategy, or as many as the parameters `replicas` and
         `gpu_indices` say; "simulated": the same, on logical CPUs where there is no
         TPU; "none": take nothing.
+    simulated_replicas : int, optional
+        For "all": how many logical CPUs stand in where there is no accelerator and
+        `replicas` is None; None: one for each core.
 
     Returns
     -------
@@ -72,8 +75,11 @@ def start(lab, namespace, sizes, devices="one"):
     if devices == "one" and device["kind"] == "gpu":
         claim_once(claim_gpu)
     elif devices in ("all", "simulated"):
+        replicas = chosen["replicas"]
+        if device["kind"] == "cpu":
+            replicas = replicas or simulated_replicas
         device = prepare_devices(
-            chosen["replicas"], chosen.get("gpu_indices"), devices == "simulated"
+            replicas, chosen.get("gpu_indices"), devices == "simulated"
         )
         chosen["replicas"] = device["replicas"]
     keras.utils.set_random_seed(chosen["seed"])
@@ -131,8 +137,13 @@ def caption():
     return " · ".join(parts)
 
 
-def load_images():
+def load_images(digits=False):
     """Fashion-MNIST cut to the lab's size, with a banner where it is synthetic.
+
+    Parameters
+    ----------
+    digits : bool
+        MNIST in its place.
 
     Returns
     -------
@@ -141,13 +152,14 @@ def load_images():
         training set and the first `valid_images` of the test set.
     """
     from helpers.datasets import fashion_mnist
+    from helpers.mnist import mnist
 
-    data = fashion_mnist()
+    data, name = (mnist(), "MNIST") if digits else (fashion_mnist(), "Fashion-MNIST")
     synthetic = data.source == "synthetic"
-    _current.card.measure("data_source", "synthetic" if synthetic else "fashion-mnist")
+    _current.card.measure("data_source", "synthetic" if synthetic else name.lower())
     if synthetic:
         print(
-            "SYNTHETIC DATA: Fashion-MNIST is not on this machine and could not be\n"
+            f"SYNTHETIC DATA: {name} is not on this machine and could not be\n"
             "downloaded, so noise patterns stand in. `labs doctor` says what to do."
         )
     n, m = _current.train_images, _current.valid_images

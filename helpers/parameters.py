@@ -82,6 +82,12 @@ RULES = {
     "log_interval": _whole(1),
     "pixel_mean": _number(0, 1),
     "pixel_deviation": _number(0.01, 1),
+    "image_size": _whole(64, 512),
+    "alpha": (
+        lambda value: value in (0.35, 0.5, 0.75, 1.0, 1.3, 1.4),
+        "0.35, 0.5, 0.75, 1.0, 1.3 or 1.4",
+    ),
+    "from_folders": (lambda value: isinstance(value, bool), "True or False"),
     "rows": _whole(1),
     "columns": _whole(1),
     "train_newswires": _whole(1, 8_982),

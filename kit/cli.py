@@ -174,11 +174,13 @@ def bench(
 
 @data_app.command("fetch")
 def fetch():
-    """Download Fashion-MNIST and Reuters into the user's cache, unless they are here."""
+    """Download all data sets into the user's cache, unless they are here."""
     from helpers.datasets import fashion_mnist
+    from helpers.mnist import mnist
     from helpers.newswires import reuters
 
-    for name, load in (("Fashion-MNIST", fashion_mnist), ("Reuters", reuters)):
+    sets = {"Fashion-MNIST": fashion_mnist, "MNIST": mnist, "Reuters": reuters}
+    for name, load in sets.items():
         data = load(offline_fallback=False)
         typer.echo(f"{name} is whole: {data.source}")
 

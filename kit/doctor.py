@@ -13,6 +13,7 @@ from rich.table import Table
 from helpers.datasets import cache_folder, fashion_mnist, find_fashion_mnist
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.mnist import find_mnist, mnist
 from helpers.newswires import find_reuters, reuters
 from helpers.quiet import silence_tensorflow
 from kit import sandbox
@@ -28,6 +29,7 @@ def doctor():
         ("packages", *packages()),
         ("device", *device()),
         ("Fashion-MNIST", *data(find_fashion_mnist, fashion_mnist, OR_DEBIAN)),
+        ("MNIST", *data(find_mnist, mnist)),
         ("Reuters", *data(find_reuters, reuters)),
         ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
         ("data cache", *cache()),
@@ -131,7 +133,7 @@ def writable(folder, variable):
 def cache():
     """Whether a download could be kept; no matter where the data are here already."""
     state, found, remedy = writable(cache_folder(), "XDG_CACHE_HOME")
-    if state == "missing" and find_fashion_mnist() and find_reuters():
+    if state == "missing" and all([find_fashion_mnist(), find_mnist(), find_reuters()]):
         return "note", found, "Not needed: the data are here."
     return state, found, remedy
 

@@ -16,9 +16,10 @@ from helpers.devices import prepare_devices  # noqa: E402
 # Before any test starts TensorFlow: checks of several devices need logical CPUs.
 prepare_devices(8, simulate=True)
 
-# Where Reuters may be: no Debian package has it.
+# Where Reuters and MNIST may be: no Debian package has them.
 SHARED = [os.environ.get("LABS_DATA_DIR"), REPOSITORY.parent / "shared" / "data"]
 HAVE_REUTERS = [Path(p) for p in SHARED if p and (Path(p) / "reuters.npz").is_file()]
+HAVE_MNIST = [Path(p) for p in SHARED if p and (Path(p) / "mnist.npz").is_file()]
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +30,9 @@ def own_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("LABS_SCALE", "smoke")
     monkeypatch.delenv("LABS_DATA_DIR", raising=False)
-    if HAVE_REUTERS:  # without it lab 04 runs on its synthetic set
-        monkeypatch.setenv("LABS_DATA_DIR", str(HAVE_REUTERS[0].absolute()))
+    # Without these labs 04 and 06 run on their synthetic sets.
+    if folders := HAVE_REUTERS or HAVE_MNIST:
+        monkeypatch.setenv("LABS_DATA_DIR", str(folders[0].absolute()))
 
 
 @pytest.fixture
@@ -39,6 +41,14 @@ def shared_data():
     if not HAVE_REUTERS:
         pytest.skip("no reuters.npz in ../shared/data or LABS_DATA_DIR")
     return HAVE_REUTERS[0].absolute()
+
+
+@pytest.fixture
+def shared_mnist():
+    """The folder beside the checkout that has the real MNIST."""
+    if not HAVE_MNIST:
+        pytest.skip("no mnist.npz in ../shared/data or LABS_DATA_DIR")
+    return HAVE_MNIST[0].absolute()
 
 
 def pytest_collection_modifyitems(items):
