@@ -3,6 +3,9 @@
 import keras
 from keras import layers
 
+# The widths that keras.applications knows.
+MOBILENET_ALPHAS = (0.35, 0.5, 0.75, 1.0, 1.3, 1.4)
+
 
 def wide_resnet(
     depth=16,
