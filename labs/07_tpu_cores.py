@@ -573,11 +573,12 @@ print(f"Images/sec: {speed:.2f}")
 print(f"That is {speed / few_speed:.2f} times as many; your guess: {my_speedup_guess:.2f}")
 
 # %% [markdown]
-# Simulated cores are threads of one processor. Where it has two cores of its own, two
-# threads run at a time and the others wait, so there is nothing to gain beyond two; and
-# every step now has eight small programs to start and eight gradients to add up. It can
-# well be *slower* than one. A simulation shows that the code is right, never how fast it
-# is.
+# Simulated cores are threads of one processor. A processor with two cores runs two of
+# them at a time, and the others wait: all that can be gained is the core that a single
+# thread left idle. Without any strategy TensorFlow would have used it, too. Against that,
+# every step now has eight small programs to start and eight gradients to add up, so it
+# can well be *slower*. A simulation shows that the code is right, not how fast eight
+# cores are.
 
 # %% [markdown]
 # On real TPU cores, too, eight are not eight times as fast. Between two steps all cores
