@@ -4,8 +4,6 @@ import keras
 import numpy as np
 from keras import layers, ops
 
-from helpers.errors import ParameterError
-
 
 def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=False):
     """Serve whole batches of images, shuffled anew in every epoch.
@@ -31,21 +29,11 @@ def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=
     tf.data.Dataset
         Of pairs: uint8 (batch, height, width, channels) and float32 one-hot
         labels (batch, 10).
-
-    Raises
-    ------
-    ParameterError
-        If no batch would be left.
     """
     # Imported here: everything else in this module runs on any Keras backend.
     import tensorflow as tf
 
     n = len(images)
-    if drop_remainder and batch_size > n and not repeat:
-        raise ParameterError(
-            f"a batch of {batch_size:,} is larger than the set of {n:,} images: give a "
-            "smaller batch, fewer replicas, or more images."
-        )
     images = tf.constant(images)
     one_hot = tf.constant(np.eye(10, dtype="float32")[labels])
     indices = tf.data.Dataset.range(n)

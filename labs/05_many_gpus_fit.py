@@ -64,6 +64,7 @@ import numpy as np
 from callbacks import PrintThroughput, TrainingProgress, counted
 from helpers import devices, plots
 from helpers.checks import check
+from helpers.errors import ParameterError
 from helpers.models import wide_resnet
 from helpers.pipelines import batches, with_preprocessing
 from helpers.recorder import EpochRecorder
@@ -140,6 +141,8 @@ print(f"Global batch: {global_batch} = {lab.batch_size} x {strategy.num_replicas
 
 # %%
 def training_batches(global_batch, seed=lab.seed):
+    if global_batch > lab.train_images:
+        raise ParameterError(f"a global batch of {global_batch} needs as many train_images")
     # A smaller last batch would not divide among the replicas.
     return batches(x_train, y_train, global_batch, seed, drop_remainder=True)
 

@@ -143,9 +143,9 @@ def matmul_question(rng):
     """A product that takes a while, and how late two of them start."""
     return {
         "device": rng.choice(["CPU:0", "/CPU:0", "/device:CPU:0"]),
-        "m": rng.randint(900, 1100),
+        "m": rng.randint(700, 900),
         "k": rng.randint(400, 600),
-        "n": rng.randint(900, 1100),
+        "n": rng.randint(700, 900),
         "repeats": 5,
         "late_seconds": 0.5,
     }
@@ -154,7 +154,10 @@ def matmul_question(rng):
 def judge_matmul(question, observation):
     """Between half of the shortest finished product and a part of a late one."""
     seconds, gflops = observation["seconds"], observation["gflops"]
-    fastest = min(observation["finished_seconds"])
+    fastest, slowest = (
+        min(observation["finished_seconds"]),
+        max(observation["finished_seconds"]),
+    )
     if question["device"] not in observation["devices"]:
         return f"nothing was computed on {question['device']!r} as asked", "device"
     reason = f"it says {seconds:.6f} s, a product takes about {fastest:.6f} s"
@@ -164,8 +167,10 @@ def judge_matmul(question, observation):
         return reason, "not_waited"
     if seconds > 0.9 * question["late_seconds"]:
         return f"{reason}; the first was made to take {question['late_seconds']} s", "first"
-    # An average of the repeats has its part of the late one.
-    if seconds > 0.9 * question["late_seconds"] / question["repeats"]:
+    # An average of the repeats has its part of the late one; on a machine with other
+    # work a product may take as long by itself.
+    part = 0.9 * question["late_seconds"] / question["repeats"]
+    if seconds > max(part, 3 * slowest):
         return f"{reason}; one of them was made slow", "mean"
     # None at all: it has another way to multiply, which is not counted.
     if 0 < observation["products"] <= question["repeats"]:
