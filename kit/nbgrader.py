@@ -44,8 +44,9 @@ def environment(**variables):
             if ended.returncode:
                 reason = (ended.stderr.strip().splitlines() or ["pip failed"])[-1]
                 raise LabError(f"nbgrader cannot be installed: {reason}")
-            Path(fresh).rename(FOLDER)
-            Path(fresh).mkdir()  # for the context to remove
+            if not FOLDER.exists():  # another process may have been faster
+                Path(fresh).rename(FOLDER)
+                Path(fresh).mkdir()  # for the context to remove
     return os.environ | {
         "PYTHONPATH": f"{FOLDER}:{REPOSITORY}",
         # It calls alembic by name.
