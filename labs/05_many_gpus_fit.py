@@ -514,9 +514,10 @@ summary = f"At the largest batch {best} is best, with {table[best][large[-1]]:.3
 plots.show(figure, summary, labs.caption())
 
 # %% [markdown]
-# Look along the line that was not scaled: a larger batch takes fewer steps, all of the
-# same length, and gets less far. Linear scaling repairs that, up to some batch. Where
-# the rate becomes too large for the network, it breaks down. And the warm-up?
+# Look along the line that was not scaled: a much larger batch takes few steps, all of
+# the same length, and gets less far. Linear scaling is meant to repair that. Up to which
+# batch did it, in your run? Where the rate becomes too large for the network, it breaks
+# down, and ends below the line that it should repair. And the warm-up?
 
 # %%
 gains = {size: table["SGD, warm-up"][size] - table["SGD, linear"][size] for size in large}
