@@ -150,6 +150,8 @@ valid = batches(
     x_valid, y_valid, 16 * strategy.num_replicas_in_sync, drop_remainder=True
 )
 steps = lab.train_images // global_batch
+
+# %%
 progress = [TrainingProgress(), PrintThroughput(steps * global_batch)]
 with no_hang("training with fit"):
     model.fit(
