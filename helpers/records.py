@@ -68,6 +68,25 @@ class RunCard:
         """
         return _Points(self, self.content["measurements"].setdefault(name, {}))
 
+    def hint(self, exercise, strength):
+        """Note a hint that was asked for; `strength` from 1, a question, to 3."""
+        self.content.setdefault("hints", {}).setdefault(exercise, []).append(strength)
+        self.save()
+
+    def answer(self, question, choice, right):
+        """Note an answer to the lab's quiz: the first, which stays, and the last.
+
+        Parameters
+        ----------
+        question, choice : int
+            As they are shown, from 1.
+        right : bool
+        """
+        given = {"choice": choice, "right": right}
+        answers = self.content.setdefault("quiz", {})
+        answers.setdefault(str(question), {"first": given})["last"] = given
+        self.save()
+
     def finish(self):
         """Mark the card as whole, so that the next run starts a new one."""
         self.content["finished"] = True
@@ -136,6 +155,8 @@ def open_card(lab, parameters, environment):
             "checks": {},
             "predictions": {},
             "measurements": {},
+            "hints": {},
+            "quiz": {},
         },
     )
 
