@@ -63,6 +63,7 @@ def check(exercise, answer):
     print(message)
     print(f"  Hint: {(judges.HINTS[exercise] | HINTS)[hint]}")
     print("  Until then the reference implementation stands in.")
+    print(f'  More help: hint("{exercise}")')
     return part("references", exercise).REFERENCES[exercise]
 
 
