@@ -21,7 +21,7 @@ verify: setup ## nbval: do the solutions still print what is stored?
 	$(LABS) verify
 grade: setup ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grades
 	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
-bench: setup ## measure the input pipeline and grading against what was there before
+bench: setup ## measure the pipeline, the dashboard and grading
 	$(LABS) bench
 setup: .venv/ready
 .venv/ready: requirements.txt pyproject.toml kit/setup.sh

@@ -31,9 +31,9 @@ class TrainingDashboard(keras.callbacks.Callback):
     Notes
     -----
     Throughput is examples over seconds of training, without validation. A timer
-    redraws, not the batches: words and bar each second, the curves when 60 times as
-    long has gone by as drawing them took. `labs bench dashboard` measures what it
-    costs.
+    redraws, not the batches: words and bar each second; the curves, too, as long as
+    drawing has taken less than 0.5% of the time, and 0.2 s to begin with.
+    `labs bench dashboard` measures the cost.
     """
 
     def __init__(self, examples_per_epoch=None, unit="images", print_epochs=True):
@@ -43,27 +43,30 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.view = None
 
     def on_train_begin(self, logs=None):
-        self.began = self.next_redraw = self.next_curves = time.perf_counter()
-        self.drawn = False
-        self.series, self.epoch_seconds, self.position = {}, [], 0.0
-        self.epoch, self.batch, self.trained = 0, 0, None
+        self.began = self.next_redraw = time.perf_counter()
+        self.drawing_seconds = 0.0
+        self.series, self.epoch_seconds = {}, []
+        self.done = self.epoch = self.batch = 0
+        self.trained = None
         self.started, self.started_batch = None, 0
         self.view = new_view(self.params["epochs"])
         self._watch_cell(True)
 
     def on_epoch_begin(self, epoch, logs=None):
-        self.epoch, self.batch, self.trained = epoch, 0, None
+        # `fit` may begin at an epoch other than the first.
+        self.done = self.epoch = epoch
+        self.batch, self.trained = 0, None
         self.epoch_began = time.perf_counter()
 
     # At the beginning: hooks at a batch's end would make Keras wait for each one.
     def on_train_batch_begin(self, batch, logs=None):
         self.batch = batch
-        steps, epochs = self.params.get("steps"), self.params["epochs"]
-        self.position = self.epoch + (batch / steps if steps else 0)
-        self.view.step(self.epoch * (steps or 0) + batch, steps and steps * epochs)
-        if batch and self.started is None:
-            self.started, self.started_batch = time.perf_counter(), batch
-        if batch and time.perf_counter() >= self.next_redraw:
+        if not batch:
+            return
+        now = time.perf_counter()
+        if self.started is None:
+            self.started, self.started_batch = now, batch
+        if now >= self.next_redraw:
             self._redraw(self._so_far())
 
     def on_test_begin(self, logs=None):
@@ -73,16 +76,17 @@ class TrainingDashboard(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         if self.trained is None:
             self._stop_clock()
-        self.position = epoch + 1
+        self.done = epoch + 1
         self.epoch_seconds.append(time.perf_counter() - self.epoch_began)
         metrics = {k: float(v) for k, v in (logs or {}).items() if k != "learning_rate"}
         for name, value in (metrics | {self.rate_name: self.rate}).items():
             self.series.setdefault(name, []).append((epoch + 1, value))
-        if self.print_epochs:
-            words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
-            self.view.epoch(f"Epoch {epoch + 1}: {words}")
         if time.perf_counter() >= self.next_redraw:
             self._redraw(self.series)
+        self.view.make_room()
+        if self.print_epochs:
+            words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+            print(f"Epoch {epoch + 1}: {words}")
 
     def on_train_end(self, logs=None):
         self._finish("Trained")
@@ -112,6 +116,8 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     def _so_far(self):
         """The curves, with a last point for the epoch that is under way."""
+        if self.series and time.perf_counter() - self.epoch_began < 0.5:
+            return self.series  # a few steps say little
         name, rate = self._rate(self.batch)
         now = {name: rate}
         if self.model:
@@ -120,32 +126,35 @@ class TrainingDashboard(keras.callbacks.Callback):
         names = [*dict.fromkeys([*self.series, *now])]
         return {
             name: self.series.get(name, [])
-            + ([(self.position, now[name])] if name in now else [])
+            + ([(self._position(), now[name])] if name in now else [])
             for name in names
         }
 
+    def _position(self):
+        """Epochs done, with the part of the one that is under way."""
+        steps = self.params.get("steps")
+        under_way = steps and self.epoch == self.done
+        return self.done + (self.batch / steps if under_way else 0.0)
+
     def _redraw(self, series):
         """Words and bar now, and the curves when they are due."""
-        # The processor time of this thread: what other programs take does not count.
-        began = time.thread_time()
-        self.view.say(self._part(), self._words(series))
+        steps, epochs = self.params.get("steps"), self.params["epochs"]
+        position = self._position()
+        self.view.step(round(position * (steps or 0)), steps and steps * epochs)
+        self.view.say(position / epochs, self._words(series))
         now = time.perf_counter()
-        if now >= self.next_curves:
+        if self.drawing_seconds <= 0.2 + 0.005 * (now - self.began):
+            # The processor time of this thread: what other programs take does not count.
+            began = time.thread_time()
             self.view.draw(series)
-            drawing_seconds = time.thread_time() - began
-            # The first time loads fonts, and says nothing of the next.
-            factor = 60 if self.drawn else 1
-            self.next_curves, self.drawn = now + factor * drawing_seconds, True
+            self.drawing_seconds += time.thread_time() - began
         self.next_redraw = now + 1.0
-
-    def _part(self):
-        return min(1.0, self.position / self.params["epochs"])
 
     def _words(self, series):
         epochs = self.params["epochs"]
         words = [f"Epoch {min(self.epoch + 1, epochs)} of {epochs}"]
         if each := self._seconds_per_epoch():
-            left = round((epochs - self.position) * each)
+            left = round((epochs - self._position()) * each)
             words.append(f"{left // 60}:{left % 60:02d} left")
         name = next(name for name in series if name.endswith("_per_second"))
         words.append(f"{series[name][-1][1]:,.1f} {name.replace('_per_second', '/s')}")
@@ -184,8 +193,8 @@ class TrainingDashboard(keras.callbacks.Callback):
             summary += f", {usual:.2f} {name.replace('_per_second', '/s')}"
             last = {k: v[-1][1] for k, v in self.series.items() if k != name}
             summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
-        whole = self.position >= self.params["epochs"] or verb == "Trained"
-        view.end(1.0 if whole else self._part(), f"{summary}.", self.series)
+        part = 1.0 if verb == "Trained" else self._position() / self.params["epochs"]
+        view.end(part, f"{summary}.", self.series)
 
     def _watch_cell(self, on):
         """Have the last state drawn when the cell ends without `on_train_end`."""

@@ -4,12 +4,15 @@ import base64
 import html
 import importlib.util
 import io
+import math
 import os
 import sys
 import threading
 from pathlib import Path
 
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 from callbacks.progress import progress
@@ -37,8 +40,8 @@ def new_view(epochs):
 class Curves:
     """Three panels: loss, the first metric, and throughput, by epoch.
 
-    The figure and its lines are kept and only given new points. Most of a redraw's
-    time goes into the numbers at the ticks, so there are few.
+    The figure and its lines are kept and only given new points. Nearly all of a
+    redraw's time goes into the axes, so these change only where a value leaves them.
     """
 
     def __init__(self, epochs):
@@ -60,7 +63,13 @@ class Curves:
         ----------
         series : dict of str to list of (float, float)
             By name (`loss`, `val_loss`, ..., `images_per_second`): epochs and values.
+
+        Returns
+        -------
+        bool
+            Whether the axes changed, not only the lines.
         """
+        changed = False
         names = [name.removeprefix("val_") for name in series if "_per_second" not in name]
         rate = next(name for name in series if "_per_second" in name)
         metrics = sorted(set(names), key=lambda name: (name != "loss", names.index(name)))
@@ -71,23 +80,30 @@ class Curves:
             axes.set_title(panel.replace("_per_second", "/s").replace("_", " "))
             for name, style in ((panel, TRAINING), (f"val_{panel}", VALIDATION)):
                 if series.get(name):
-                    self._draw(axes, name, style, series[name])
-            axes.relim()
-            axes.autoscale_view(scalex=False)
-            if panel == rate and series[rate]:
-                axes.set_ylim(0, 1.1 * max(value for _, value in series[rate]))
+                    changed |= self._draw(axes, name, style, series[name])
+        return changed
 
     def _draw(self, axes, name, style, points):
-        if name not in self.lines:
-            [self.lines[name]] = axes.plot([], [], markersize=4, **style)
+        epochs, values = zip(*points, strict=True)
+        new = name not in self.lines
+        if new:
+            # Animated: a live canvas draws lines by themselves, over the axes.
+            [self.lines[name]] = axes.plot([], [], markersize=4, animated=True, **style)
             if name == "val_loss":
-                axes.legend(loc="best", fontsize=8)
-        self.lines[name].set_data(*zip(*points, strict=True))
+                axes.legend(loc="upper right", fontsize=8)
+        self.lines[name].set_data(epochs, values)
+        bottom, top = axes.get_ylim() if axes.get_autoscaley_on() is False else (0, 0)
+        seen = [value for value in values if math.isfinite(value)]
+        low, high = min([bottom, *seen]), max([top, *seen])
+        if (low, high) == (bottom, top):
+            return new
+        axes.set_ylim(1.25 * low, 1.25 * high)  # room to grow
+        return True
 
     def png(self):
         """The figure as PNG bytes."""
         data = io.BytesIO()
-        self.figure.savefig(data, format="png", dpi=110)
+        self.figure.savefig(data, format="png")
         return data.getvalue()
 
 
@@ -104,19 +120,19 @@ class LiveView:
         FigureManager(canvas, 0)
         canvas.header_visible = canvas.footer_visible = canvas.toolbar_visible = False
         # The browser's greeting is not heard while a cell is busy (ipympl's issue 258).
-        canvas._repr_mimebundle_()
+        canvas._size = self.curves.figure.bbox.size.tolist()
         canvas.syncing_data_url = False
-        # Where the browser is heard, it asks from another thread.
+        # Where the browser is heard, it asks for a drawing from another thread.
         self.lock = threading.RLock()
-        canvas.draw = self._locked(canvas.draw)
+        canvas.draw = self._draw_axes_and_lines
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "100%"})
         self.text = ipywidgets.HTML("Starting ...")
         self.box = ipywidgets.VBox([self.bar, self.text, canvas])
         self.box.add_class("labs-dashboard")
         display(self.box)
 
-    def epoch(self, line):
-        print(line)
+    def make_room(self):
+        pass
 
     def step(self, done, total):
         pass
@@ -127,22 +143,31 @@ class LiveView:
 
     def draw(self, series):
         with self.lock:
-            self.curves.update(series)
-            # Not draw_idle(), which asks the browser first.
-            self.canvas.draw()
+            if self.curves.update(series):
+                self._draw_axes_and_lines()
+            else:
+                self._draw_lines()
 
-    def _locked(self, draw):
-        def draw_alone():
-            with self.lock:
-                draw()
+    def _draw_axes_and_lines(self):
+        with self.lock:
+            FigureCanvasAgg.draw(self.canvas)
+            self.background = self.canvas.copy_from_bbox(self.curves.figure.bbox)
+            self._draw_lines()
 
-        return draw_alone
+    def _draw_lines(self):
+        self.canvas.restore_region(self.background)
+        for line in self.curves.lines.values():
+            line.axes.draw_artist(line)
+        self.canvas.blit()  # to the browser, without asking it first
 
     def end(self, part, summary, series):
         self.say(part, summary)
         self.draw(series)
         self.bar.bar_style = "success" if part == 1 else "warning"
-        _show_picture(self.curves, summary, folded=True)
+        picture = io.BytesIO()
+        imsave(picture, self.canvas.buffer_rgba(), format="png")
+        # Stays in the notebook when the live one is gone.
+        _show_picture(picture.getvalue(), summary, "As a picture")
         print(summary)
 
 
@@ -157,9 +182,9 @@ class NotebookView:
         self.bar.total = total
         self.bar.update(done - self.bar.n)
 
-    def epoch(self, line):
+    def make_room(self):
+        """Others may print now."""
         self.bar.clear()
-        print(line)
 
     def say(self, part, text):
         pass
@@ -174,7 +199,7 @@ class NotebookView:
         print(summary)
 
     def show(self, summary, series):
-        _show_picture(self.curves, summary)
+        _show_picture(self.curves.png(), summary)
 
 
 class TerminalView(NotebookView):
@@ -191,14 +216,13 @@ class TerminalView(NotebookView):
         print(f"Curves: {self.FILE.absolute()}", file=sys.stdout)
 
 
-def _show_picture(curves, summary, folded=False):
+def _show_picture(png, summary, fold=None):
     from IPython.display import HTML, display
 
-    encoded = base64.b64encode(curves.png()).decode()
+    encoded = base64.b64encode(png).decode()
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
-    if folded:
-        # Stays in the notebook when the live one is gone.
-        image = f"<details><summary>As a picture</summary>{image}</details>"
+    if fold:
+        image = f"<details><summary>{fold}</summary>{image}</details>"
     display(HTML(image))
 
 

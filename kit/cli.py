@@ -156,23 +156,30 @@ def doctor():
 
 @app.command()
 def bench(
-    what: Annotated[str, typer.Argument(help="pipeline, grading or all.")] = "all",
+    what: Annotated[
+        str, typer.Argument(help="pipeline, dashboard, grading or all.")
+    ] = "all",
     students: Annotated[int, typer.Option(min=1, help="In the class graded.")] = 100,
     nbgrader_students: Annotated[
         int | None, typer.Option(min=1, help="That nbgrader grades too; default all.")
     ] = None,
 ):
-    """Measure the pipeline against ImageDataGenerator, and grading against nbgrader."""
-    if what not in ("pipeline", "grading", "all"):
-        raise LabError(f"bench measures pipeline, grading or all, not {what!r}.")
+    """Measure the input pipeline, the dashboard's cost, and grading against nbgrader."""
+    if what not in ("pipeline", "dashboard", "grading", "all"):
+        raise LabError(f"bench measures pipeline, dashboard, grading or all, not {what!r}.")
     if what in ("grading", "all"):  # first: no TensorFlow of ours beside it
         from kit.bench_grading import bench as measure_grading
 
         measure_grading(students, nbgrader_students)
-    if what in ("pipeline", "all"):
+    if what in ("pipeline", "dashboard", "all"):
         from helpers.quiet import silence_tensorflow
 
         silence_tensorflow()  # before the import of what imports it
+    if what in ("dashboard", "all"):
+        from kit.bench_dashboard import bench as measure_dashboard
+
+        measure_dashboard()
+    if what in ("pipeline", "all"):
         from kit.bench import bench as measure
 
         measure()
