@@ -125,7 +125,7 @@ def outcome(path, loss):
     steps = len(path) - 1
     first, last = loss(path[0]), loss(path[-1])
     if not np.isfinite(last) or last > 10 * first:
-        return f"it ran away: after {steps} steps {last / first:.1e} times the first loss"
+        return f"ran away, {last / first:.1e} times the first loss after {steps} steps"
     return f"loss {last:.3f} after {steps} steps, {first:.3f} at the start"
 
 

@@ -191,8 +191,8 @@ def size_question(rng):
     sigma = rng.uniform(0.3, 2)
 
     def curve(size):
-        # So low that the whole curve's variance is not that of the smallest batch.
-        top, fall_steps = rng.uniform(2.5, 4.5) * sigma**2, STEPS / rng.uniform(30, 40)
+        # So low that measuring the whole curve errs at the large sizes only.
+        top, fall_steps = rng.uniform(1.7, 2.3) * sigma**2, STEPS / rng.uniform(30, 40)
         return [
             # The mean of the squares of `size` normal errors.
             top * math.exp(-step / fall_steps)
