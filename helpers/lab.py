@@ -203,7 +203,7 @@ def show_source(*functions):
 
 
 def finish():
-    """Close the run card and print which checks passed."""
+    """Close the run card; print which checks passed, and which lab is next."""
     card = _current.card
     card.finish()
     checks = card.content["checks"]
@@ -213,6 +213,16 @@ def finish():
         if not check["passed"]:
             print(f"  still open: {exercise}")
     print(f"Run card: {_show(card.path)}")
+    print(f"Next: {_next_lab(card.content['lab'])}")
+
+
+def _next_lab(name):
+    """The notebook after this one; after the last, the start page."""
+    folder = REPOSITORY / "notebooks"
+    labs = [path.stem for path in folder.glob("[0-9][0-9]_*.ipynb")]
+    # No copy that somebody keeps beside the labs: 02_throughput.kept-20260101.
+    later = [lab for lab in labs if lab > name and re.fullmatch(r"\w+", lab)]
+    return f"notebooks/{min(later, default='index')}.ipynb"
 
 
 def _replicas(device):

@@ -137,9 +137,12 @@ def open_card(lab, parameters, environment):
     """
     folder = runs_folder() / lab
     same = {"lab": lab, "parameters": parameters, "environment": environment}
+    solution = _is_a_solution()
     for path in sorted(folder.glob("*.json"), reverse=True):
         content = read_card(path)
         if content is None or content["finished"] or _is_another_runs(content["owner"]):
+            continue
+        if content.get("solution", False) != solution:
             continue
         if all(content[name] == same[name] for name in same):
             return RunCard(path, content)
@@ -152,6 +155,7 @@ def open_card(lab, parameters, environment):
             "started_unix_seconds": now,
             "wall_seconds": 0.0,
             "finished": False,
+            "solution": solution,
             "checks": {},
             "predictions": {},
             "measurements": {},
@@ -159,6 +163,15 @@ def open_card(lab, parameters, environment):
             "quiz": {},
         },
     )
+
+
+def _is_a_solution():
+    """Whether a notebook in solutions/ runs here: what passes there nobody solved.
+
+    JupyterLab tells a kernel its notebook, and `labs run` does.
+    """
+    path = os.environ.get("LABS_NOTEBOOK") or os.environ.get("JPY_SESSION_NAME", "")
+    return Path(path).parent.name == "solutions"
 
 
 def _this_process():
@@ -180,6 +193,12 @@ def read_card(path):
     except (OSError, ValueError):
         return None
     return content if isinstance(content, dict) and "finished" in content else None
+
+
+def cards_of(lab):
+    """The contents of all run cards of a lab, the oldest first."""
+    paths = sorted((runs_folder() / lab).glob("*.json"))
+    return [content for path in paths if (content := read_card(path))]
 
 
 def latest_cards():

@@ -127,6 +127,12 @@ def grade(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
     """Open JupyterLab on the start page; options are handed to it."""
+    from kit.build import fill_index
+
+    try:
+        fill_index()
+    except OSError as error:  # a checkout that may only be read
+        typer.echo(f"labs: the start page stays as it was: {error.strerror}", err=True)
     # JUPYTER_CONFIG_PATH: no news pop-up, and widgets' state is saved.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)

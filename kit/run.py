@@ -84,6 +84,7 @@ HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds
 
 def _try_to_run(lab, parameters, solved):
     notebook = lab.solution if solved else lab.notebook
+    os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
     try:
         execute(notebook, REPORTS / f"{lab.name}.ipynb", parameters)
     except LabError as error:

@@ -12,10 +12,11 @@
 # A GPU multiplies large matrices much faster than a processor, and loses against it on
 # small ones. On a shared server it also belongs to others.
 #
-# In this lab you take one GPU without getting in the way of others. You learn to time
-# work that still runs when Python has gone on. And you find the size from which the
-# faster device wins. Without a GPU you compare one thread of the processor with all of
-# them.
+# In this lab you take one GPU without getting in others' way. You learn to time work
+# that still runs when Python has gone on. You find the size from which the faster device
+# wins. Without a GPU you compare one thread of the processor with all.
+#
+# Stuck? `hint("0.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
@@ -47,6 +48,7 @@ import tensorflow as tf
 from callbacks.progress import progress
 from helpers import one_thread, plots
 from helpers.checks import check
+from helpers.coach import hint, quiz
 from helpers.errors import DeviceError
 
 plots.use_figures()
@@ -345,6 +347,14 @@ print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 # makes the rounding visible. So never compare results of two devices with `==`: ask
 # whether they are close. And do not wonder when the same seed gives another loss on
 # another device, in its last digits at first.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("00")
 
 # %%
 labs.finish()

@@ -309,12 +309,14 @@ card.measure("loss_by_epoch", curves)
 
 # %%
 SIZES = [1, 4, 16, 64]
-hidden = dict(zip("ABCD", np.random.default_rng(lab.seed + 1).permutation(SIZES)))
+order = np.random.default_rng(lab.seed + 10).permutation(SIZES)
+hidden = dict(zip("ABCD", order, strict=True))
 loss_curves = {}
 for name, size in hidden.items():
     batches = batches_of(lab.train_points, size, 480)
     path = descend(gradient, x, y, START, batches, 0.05)
-    seen = zip(path, batches)  # the loss of each batch, before its step
+    # The loss of each batch, with the weights before its step.
+    seen = zip(path[:-1], batches, strict=True)
     loss_curves[name] = np.array([mean_squared_error(w, x[b], y[b]) for w, b in seen])
 figure = plots.batch_losses(loss_curves)
 summary = "All four curves fall for about 50 steps, then scatter, each by another amount."
@@ -406,9 +408,10 @@ print(f"Learning rate, largest: {largest_learning_rate(x_moved):.3f}, before {li
 # %% [markdown]
 # The walls allow only a small learning rate, and with that the walk along the floor takes
 # long: here even 60 exact steps do not quite arrive. Noise makes it worse. A single point
-# far to the right makes a wall of its own, steeper than all of them together, and throws
-# batches of 1 out of the valley at a rate that the full batch can bear.
-#
+# far to the right makes a wall of its own, steeper than all of them together. It throws
+# batches of 1 out of the valley, at a rate that the full batch can bear.
+
+# %% [markdown]
 # The cure is not a batch size. Move the points back, and the bowl is round: that is why
 # inputs are scaled to mean 0 and deviation 1, and why networks have batch normalisation.
 
@@ -503,6 +506,8 @@ print(f"A full step takes {single / full:.2f} times as long, guess {my_price_gue
 
 # %% [markdown]
 # ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
 
 # %%
 quiz("01")

@@ -16,7 +16,8 @@
 # behind the batch size, and use it to predict a number before you measure it.
 #
 # Every exercise marked **TODO** has a check under it. Until it passes, the
-# reference solution stands in, so you can always go on.
+# reference solution stands in, so you can always go on. Stuck?
+# `hint("2.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -73,6 +74,7 @@ import numpy as np
 from callbacks import StopAtAccuracy, TrainingProgress, counted
 from helpers import models, pipelines, plots
 from helpers.checks import check
+from helpers.coach import hint, quiz
 from helpers.datasets import FASHION_MNIST_CLASSES
 from helpers.devices import memory_guard
 from helpers.errors import LabError
@@ -445,6 +447,14 @@ print(f"Measured: {actual:.1f} images/s, {100 * (actual / predicted - 1):+.1f}%"
 # nothing is left to gain. Where the fit is bad, the law misses something: caches,
 # or a processor that does other things as well. A fixed cost near zero, or below,
 # says that it could not be told from the bumps.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("02")
 
 # %%
 labs.finish()

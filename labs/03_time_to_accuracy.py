@@ -15,6 +15,8 @@
 # In this lab you stop training when it is good enough, take the time until then,
 # and find out which batch size gets there first. You will also see why one run is
 # not an answer.
+#
+# Stuck? `hint("3.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -69,6 +71,7 @@ import keras
 from callbacks import PrintThroughput, TrainingProgress
 from helpers import plots
 from helpers.checks import check
+from helpers.coach import hint, quiz
 from helpers.models import wide_resnet
 from helpers.pipelines import batches, with_preprocessing
 from helpers.recorder import EpochRecorder
@@ -430,6 +433,14 @@ print(f"Of 1,000 single-run comparisons {count / 10:.1f}% are won by {name}.")
 # winner, in good faith. If it says 100%, the sizes lie further apart than the seeds
 # scatter, as far as so few runs can tell. A published claim should rest on many more,
 # and show its spread.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("03")
 
 # %%
 labs.finish()

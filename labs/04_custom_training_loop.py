@@ -15,6 +15,8 @@
 # In this lab you write the training loop by hand, find out whether it does the same
 # as `fit`, measure what a graph and a compiler buy, and see a network get worse
 # while its accuracy stays.
+#
+# Stuck? `hint("4.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -59,6 +61,7 @@ import tensorflow as tf
 from callbacks import TrainingProgress
 from helpers import models, plots
 from helpers.checks import check
+from helpers.coach import hint, quiz
 from helpers.newswires import decode
 
 plots.use_figures()
@@ -519,6 +522,14 @@ report("Trained to the end", model)
 # topic comes first. Does anybody use the probabilities, to sort, to set a threshold,
 # to ask a person when in doubt? Then stop by the loss. If only the first topic counts,
 # more epochs may even be a little better, and `EarlyStopping("val_accuracy")` says so.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("04")
 
 # %%
 labs.finish()

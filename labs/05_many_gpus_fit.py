@@ -11,10 +11,12 @@
 #
 # In *data parallel* training every device holds a copy of the model, a *replica*. Each
 # takes its part of the batch and works out gradients. These are averaged over all
-# replicas, and every copy makes the same step: so the copies stay equal.
+# replicas, and every copy makes the same step: so they stay equal.
 #
-# In this lab you do that with `fit`, test that it trains the same network as one device
-# does, find out what a larger batch does to learning, and measure how fast it is.
+# In this lab you do that with `fit`, test that it trains what one device does, find out
+# what a larger batch does to learning, and measure how fast it is.
+#
+# Stuck? `hint("5.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
@@ -64,6 +66,7 @@ import numpy as np
 from callbacks import PrintThroughput, TrainingProgress, counted
 from helpers import devices, plots
 from helpers.checks import check
+from helpers.coach import hint, quiz
 from helpers.errors import ParameterError
 from helpers.models import wide_resnet
 from helpers.pipelines import batches, with_preprocessing
@@ -541,6 +544,14 @@ print("Gained by the warm-up:", ", ".join(f"{gains[size]:.3f} at {size}" for siz
 # - `gradient_accumulation_steps`: an error in `merge_call`;
 # - `mixed_float16`: its loss scale looks at the first replica only, and can corrupt the
 #   weights without a word. `mixed_bfloat16` is fine.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("05")
 
 # %%
 labs.finish()

@@ -38,6 +38,8 @@ from_folders: bool = False  # train on image files, not on arrays
 # operations, many layers. At `gpu` scale it has its full width, all digits, and
 # 112x112 pixels. `smoke` and `laptop` take 64x64 pixels, a third of the width, and
 # fewer digits.
+#
+# Stuck? `hint("6.1")` asks you a question; call it again for more.
 
 # %%
 from helpers import lab as labs
@@ -63,6 +65,7 @@ from callbacks.progress import progress
 from helpers import plots
 from helpers.checks import check
 from helpers.class_folders import write_class_folders
+from helpers.coach import hint, quiz
 from helpers.devices import new_strategy, simulated_strategy
 from helpers.errors import LabError
 from helpers.mnist import MNIST_CLASSES
@@ -586,6 +589,14 @@ print(f"The image files come {spare:.1f} times as fast as this training needs th
 # share: that is why lab 05 scales the learning rate. It divides the *time of an epoch*,
 # not the number of steps that training needs. And simulated replicas share the cores of
 # one CPU: they show that your code is right, and nothing about speed.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("06")
 
 # %%
 labs.finish()

@@ -10,12 +10,13 @@
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
 # Eight cores train one network. Each has all the weights and images of its own; after
-# every step they agree on the next weights. That is the idea of labs 05 and 06. A TPU
-# adds a condition: every batch has to have the size of the last.
+# every step they agree on the next weights, as in labs 05 and 06. A TPU adds a condition:
+# all batches have one size.
 #
-# In this lab you give each core its images, choose a learning rate for all of them, and
-# write a loop that shows what every core does. Without a TPU, eight *simulated* cores
-# stand in.
+# In this lab you give each core its images, choose a learning rate for all, and write a
+# loop that shows what every core does. Without a TPU, eight *simulated* cores stand in.
+#
+# Stuck? `hint("7.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -56,6 +57,7 @@ import tensorflow as tf
 from callbacks.progress import progress
 from helpers import models, plots
 from helpers.checks import check
+from helpers.coach import hint, quiz
 from helpers.datasets import FASHION_MNIST_CLASSES
 from helpers.devices import new_strategy, replica_counts
 from helpers.errors import ParameterError
@@ -586,6 +588,14 @@ print(f"That is {speed / few_speed:.2f} times as many; your guess: {my_speedup_g
 # many images a second. And for a network as small as this one the fixed cost of a step
 # (lab 02) outweighs the arithmetic: a larger batch per core would help more than more
 # cores.
+
+# %% [markdown]
+# ## Quiz
+#
+# What have you kept? Every answer comes with an explanation.
+
+# %%
+quiz("07")
 
 # %%
 labs.finish()

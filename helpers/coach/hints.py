@@ -48,4 +48,4 @@ def _unknown(exercise, hints):
         there_are = hints
     else:
         there_are = [name for lab in labs_with_texts() for name in read_texts(lab)["hints"]]
-    return f"There is no exercise {exercise}; there are {', '.join(there_are)}."
+    return f"There is no exercise {exercise!r}; there are {', '.join(there_are)}."

@@ -7,7 +7,6 @@ and nbval would see none, and its answers do not come back to Python, for the ru
 from helpers import lab as labs
 from helpers.coach.texts import as_html, labs_with_texts, read_texts
 from helpers.errors import RecordError
-from helpers.plots import live_figures
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
 # ipywidgets gives each choice the height of one line: a longer text would overlap.
@@ -28,6 +27,8 @@ def quiz(number):
         The lab's, ``"02"``.
     """
     from IPython.display import HTML, display
+
+    from helpers.plots import live_figures
 
     questions = read_texts(number)["quiz"]
     if not questions:

@@ -1,12 +1,24 @@
 """The generated notebooks agree with their sources, and bad sources are refused."""
 
+import subprocess
+
 import nbformat
 import pytest
 
+from helpers import start_page
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from helpers.records import open_card
 from kit import build as builder
-from kit.build import build, build_index, choose, generate, keep_outputs, lint
+from kit.build import (
+    build,
+    build_index,
+    choose,
+    fill_index,
+    generate,
+    keep_outputs,
+    lint,
+)
 from kit.labs import all_labs, find_lab
 
 LABS = all_labs()
@@ -21,6 +33,33 @@ def test_the_start_page_is_up_to_date_and_lists_every_lab():
     assert build_index(write=False) == [], "run `make build` and commit what it wrote"
     page = (REPOSITORY / "notebooks" / "index.ipynb").read_text()
     assert all(f"({lab.notebook.name})" in page for lab in LABS)
+
+
+def test_the_start_page_is_filled_in_and_a_build_keeps_that(tmp_path, monkeypatch):
+    index = tmp_path / "notebooks" / "index.ipynb"
+    monkeypatch.setattr(builder, "INDEX", index)
+    assert build_index() == [index]
+    fill_index()
+    filled = index.read_bytes()
+    cell = nbformat.read(index, as_version=4).cells[-1]
+    assert cell.metadata.jupyter.source_hidden
+    assert start_page.page() == cell.outputs[0].data["text/html"]
+    fill_index()
+    assert build_index() == []
+    assert index.read_bytes() == filled
+    open_card("02_throughput", {}, {}).check("2.1", True)
+    fill_index()
+    assert index.read_bytes() != filled
+    assert not list(index.parent.glob("*.kept-*")), "it is nobody's work"
+
+
+def test_the_start_page_is_committed_without_what_one_machine_said():
+    command = ["git", "-C", REPOSITORY, "show", ":notebooks/index.ipynb"]
+    committed = subprocess.run(command, capture_output=True, text=True, check=False)
+    if committed.returncode:
+        pytest.skip("this is no git checkout")
+    cells = nbformat.reads(committed.stdout, as_version=4).cells
+    assert not cells[-1].outputs, "git restore notebooks/index.ipynb, then commit"
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)

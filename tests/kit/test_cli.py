@@ -5,8 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from helpers.files import REPOSITORY
+from kit import build as builder
+from kit.cli import app
 
 LABS = Path(sys.executable).with_name("labs")
 
@@ -61,6 +64,26 @@ def test_run_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     assert report.count("<img ") >= 2
     page = (tmp_path / "reports" / "03_time_to_accuracy.html").read_text()
     assert 'src="http' not in page, "a page must need nothing from the network"
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_lab_fills_the_start_page_in_before_it_opens_it(writable, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    folder = tmp_path / ("notebooks" if writable else "file")
+    index = folder / "index.ipynb"
+    monkeypatch.setattr(builder, "INDEX", index)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
+    opened = []
+    monkeypatch.setattr(
+        "os.execv", lambda _, arguments: opened.append((arguments, index.is_file()))
+    )
+    ended = CliRunner().invoke(app, ["lab", "--port=1234"])
+    [(arguments, filled)] = opened
+    assert arguments[-1] == "--port=1234"
+    assert "--LabApp.default_url=/lab/tree/notebooks/index.ipynb" in arguments
+    assert filled == writable
+    assert ("stays as it was" in ended.stderr) != writable
 
 
 def test_setup_says_which_python_it_needs(tmp_path):

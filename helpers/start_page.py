@@ -1,0 +1,189 @@
+"""What notebooks/index.ipynb shows: the labs, what is done, this machine, what is next."""
+
+import json
+import os
+import re
+import time
+from collections import Counter
+from html import escape
+from typing import NamedTuple
+
+from helpers import machine
+from helpers.coach.texts import read_texts
+from helpers.files import REPOSITORY
+from helpers.records import cards_of
+
+
+class LabState(NamedTuple):
+    """A lab, and what this student has done of it."""
+
+    name: str  # "02_throughput"
+    title: str
+    run: dict  # of the stored solution: device, minutes, scale; or empty
+    exercises: tuple  # "2.1" and so on
+    questions: tuple  # of the quiz: "1" and so on
+    passed: frozenset  # of the exercises, in any run
+    answered: frozenset  # of the questions
+    last_unix_seconds: float  # when the last run was started; 0.0: never
+
+    @property
+    def open_exercises(self):
+        return [name for name in self.exercises if name not in self.passed]
+
+    @property
+    def done(self):
+        return not self.open_exercises and self.answered >= set(self.questions)
+
+    def link(self, text):
+        """A link to its notebook, relative to the page, which lies beside it."""
+        return f'<a href="{self.name}.ipynb">{escape(text)}</a>'
+
+
+def show():
+    """Show the page's state; the cell of the start page calls it."""
+    from IPython.display import HTML, display
+
+    display(HTML(page()))
+
+
+def page():
+    """The state as HTML; the same to the letter as long as nothing happens."""
+    states = lab_states()
+    return "\n".join(
+        [f"<p><strong>Next:</strong> {what_next(states)}</p>", *_table(states), _machine()]
+    )
+
+
+def lab_states():
+    """Every lab that has a notebook, in order, with what the run cards say.
+
+    Returns
+    -------
+    list of LabState
+    """
+    folder = REPOSITORY / "notebooks"
+    names = [path.stem for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))]
+    return [_state(name) for name in names if re.fullmatch(r"\w+", name)]
+
+
+def what_next(states):
+    """One sentence, as HTML: what to do next.
+
+    First what was begun last, then what follows it, then what was left out before.
+
+    Parameters
+    ----------
+    states : list of LabState
+    """
+    last = max(states, key=lambda state: state.last_unix_seconds)
+    if not last.last_unix_seconds:
+        return f"begin with {_short_link(states[0])}."
+    if last.open_exercises:
+        *first, one = last.open_exercises
+        several = f"{', '.join(first)} and {one}" if first else one
+        return f"solve {several} in {_short_link(last)}."
+    if not last.done:
+        return f"answer the quiz at the end of {_short_link(last)}."
+    place = states.index(last)
+    for state in states[place:] + states[:place]:
+        if not state.done:
+            return f"open {_short_link(state)}."
+    return "you have done all there is; run a lab on another machine, and compare."
+
+
+def _short_link(state):
+    return state.link(state.title.partition(":")[0])
+
+
+def _state(name):
+    texts = read_texts(name[:2])
+    passed, answered, last = set(), set(), 0.0
+    for card in cards_of(name):
+        # `labs run` and an opened solution pass everything: that is not the student.
+        if card.get("solution"):
+            continue
+        checks = card.get("checks", {})
+        passed |= {number for number, check in checks.items() if check["passed"]}
+        answered |= set(card.get("quiz", {}))
+        last = max(last, card.get("started_unix_seconds", 0.0))
+    solution = _notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
+    return LabState(
+        name=name,
+        title=_title(_notebook(REPOSITORY / "notebooks" / f"{name}.ipynb")) or name,
+        run=solution.get("metadata", {}).get("labs", {}),
+        exercises=tuple(texts["hints"]),
+        questions=tuple(str(n) for n in range(1, len(texts["quiz"]) + 1)),
+        passed=frozenset(passed),
+        answered=frozenset(answered),
+        last_unix_seconds=last,
+    )
+
+
+def _notebook(path):
+    """A notebook as plain JSON; empty where there is none that can be read."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def _title(notebook):
+    for cell in notebook.get("cells", ()):
+        if found := re.match(r"# (.+)", "".join(cell["source"])):
+            return found[1]
+    return None
+
+
+def _table(states):
+    yield "<table>"
+    yield "<caption>The labs in their order, and what you have done so far</caption>"
+    headings = ("lab", "minutes", "exercises passed", "quiz answered", "last begun")
+    cells = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
+    yield f"<thead><tr>{cells}</tr></thead>"
+    yield "<tbody>"
+    for state in states:
+        cells = [
+            f"{state.run['minutes']:g}" if state.run else "?",
+            _part(state.passed, state.exercises),
+            _part(state.answered, state.questions),
+            _day(state.last_unix_seconds),
+        ]
+        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        yield f'<tr><th scope="row">{state.link(state.title)}</th>{row}</tr>'
+    yield "</tbody>"
+    yield "</table>"
+    runs = Counter((s.run["scale"], s.run["device"]) for s in states if s.run)
+    for (scale, device), _ in runs.most_common(1):
+        text = f"Minutes: of the solution, at {scale} scale, on {device}."
+        yield f"<p>{escape(text)} Yours will differ.</p>"
+
+
+def _part(of_it, all_of_it):
+    return f"{len(of_it & set(all_of_it))} of {len(all_of_it)}"
+
+
+def _day(unix_seconds):
+    if not unix_seconds:
+        return "not yet"
+    return time.strftime("%Y-%m-%d", time.localtime(unix_seconds))
+
+
+def _machine():
+    """What computes here. Whether TensorFlow sees it all, only TensorFlow can say."""
+    cores = machine.cores()
+    parts = [
+        machine.cpu_name(),
+        f"{cores} core{'s' * (cores > 1)}",
+        f"{machine.memory_bytes() / 2**30:.1f} GiB of memory",
+    ]
+    gpus = Counter(machine.nvidia_gpus())
+    parts += [f"{count} × {name}" for name, count in gpus.items()]
+    if os.environ.get("TPU_NAME"):
+        parts.append("a TPU")
+    text = f"This machine: {', '.join(parts)}."
+    if not gpus and not os.environ.get("TPU_NAME"):
+        text += (
+            " It has no GPU, and needs none: the labs are cut to its size, and where "
+            "several devices are the subject, they are simulated."
+        )
+    return f"<p>{escape(text)}</p>"

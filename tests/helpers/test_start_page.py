@@ -1,0 +1,172 @@
+"""The start page says what is done, and what to do next."""
+
+import subprocess
+import sys
+from itertools import pairwise
+from types import SimpleNamespace
+
+import pytest
+
+from helpers import lab as labs
+from helpers import machine, start_page
+from helpers.coach.texts import read_texts
+from helpers.files import REPOSITORY, write_atomically
+from helpers.records import open_card
+from helpers.start_page import lab_states, what_next
+from kit.exercises import exercises
+from kit.labs import all_labs, find_lab
+
+LABS = all_labs()
+
+
+def state_of(number):
+    [state] = [state for state in lab_states() if state.name[:2] == number]
+    return state
+
+
+def row_of(number):
+    link = f'<tr><th scope="row"><a href="{find_lab(number).name}.ipynb">'
+    [row] = [line for line in start_page.page().splitlines() if line.startswith(link)]
+    return row
+
+
+def do_all(lab):
+    card = open_card(lab.name, {}, {})
+    for exercise in exercises(lab):
+        card.check(exercise.number, True)
+    for question in range(1, len(read_texts(lab.number)["quiz"]) + 1):
+        card.answer(question, 1, False)
+    card.finish()
+
+
+def test_every_lab_has_a_row_with_link_and_minutes_in_order():
+    page = start_page.page()
+    places = [page.index(f'<th scope="row"><a href="{lab.name}.ipynb">') for lab in LABS]
+    assert places == sorted(places)
+    for lab in LABS:
+        state = state_of(lab.number)
+        assert state.title.startswith(f"Lab {lab.number}: ")
+        assert f"<td>{state.run['minutes']:g}</td>" in row_of(lab.number)
+        assert list(state.exercises) == [exercise.number for exercise in exercises(lab)]
+    assert page.count('<th scope="col">') == 5
+    assert "<caption>" in page
+
+
+def test_what_is_done_is_added_up_over_runs():
+    first = open_card("02_throughput", {"seed": 1}, {})
+    first.check("2.1", True)
+    first.check("2.2", False, "it is not")
+    second = open_card("02_throughput", {"seed": 2}, {})
+    second.check("2.1", False, "broken again")
+    second.check("2.3", True)
+    second.answer(2, 1, False)
+    assert state_of("02").passed == {"2.1", "2.3"}
+    assert "<td>2 of 3</td>" in row_of("02")
+    quiz = len(read_texts("02")["quiz"])
+    assert f"<td>1 of {quiz}</td>" in row_of("02")
+    assert "not yet" not in row_of("02")
+    assert "<td>0 of 3</td>" in row_of("03")
+    assert "not yet" in row_of("03")
+
+
+def test_a_card_from_before_the_coach_counts():
+    card = open_card("02_throughput", {}, {})
+    for name in ("hints", "quiz", "solution"):
+        del card.content[name]
+    card.check("2.1", True)
+    assert state_of("02").passed == {"2.1"}
+
+
+@pytest.mark.parametrize("variable", ["LABS_NOTEBOOK", "JPY_SESSION_NAME"])
+def test_what_a_solution_passes_is_not_the_students(variable, monkeypatch):
+    monkeypatch.setenv(variable, str(find_lab("02").solution))
+    open_card("02_throughput", {}, {}).check("2.1", True)
+    assert state_of("02").passed == frozenset()
+    monkeypatch.setenv(variable, str(find_lab("02").notebook))
+    mine = open_card("02_throughput", {}, {})
+    assert not mine.content["checks"], "an interrupted solution is not taken up"
+    mine.check("2.2", True)
+    assert state_of("02").passed == {"2.2"}
+
+
+def test_next_is_one_sentence_with_a_link_all_the_way_through():
+    assert what_next(lab_states()).startswith('begin with <a href="00_devices.ipynb">')
+    card = open_card("00_devices", {}, {})
+    card.check("0.1", True)
+    said = what_next(lab_states())
+    assert said == 'solve 0.2 and 0.3 in <a href="00_devices.ipynb">Lab 00</a>.'
+    for exercise in ("0.2", "0.3"):
+        card.check(exercise, True)
+    assert what_next(lab_states()).startswith("answer the quiz at the end of <a ")
+    for lab, following in pairwise(LABS):
+        do_all(lab)
+        assert f'open <a href="{following.name}.ipynb">' in what_next(lab_states())
+    do_all(LABS[-1])
+    assert "all there is" in what_next(lab_states())
+
+
+def test_next_comes_back_to_a_lab_that_was_left_out():
+    for lab in LABS[1:]:
+        do_all(lab)
+    assert f'open <a href="{LABS[0].name}.ipynb">' in what_next(lab_states())
+
+
+def test_a_damaged_notebook_or_card_does_not_spoil_the_page(tmp_path, monkeypatch):
+    write_atomically(tmp_path / "runs" / "02_throughput" / "1.json", "{")
+    write_atomically(tmp_path / "notebooks" / "02_throughput.ipynb", "{")
+    write_atomically(tmp_path / "notebooks" / "02_throughput.kept-1.ipynb", "{}")
+    monkeypatch.setattr(start_page, "REPOSITORY", tmp_path)
+    page = start_page.page()
+    assert page.count('<th scope="row">') == 1
+    assert '<a href="02_throughput.ipynb">02_throughput</a>' in page
+
+
+def test_the_machine_is_described(monkeypatch):
+    monkeypatch.delenv("TPU_NAME", raising=False)
+    monkeypatch.setattr(machine, "nvidia_gpus", lambda: [])
+    page = start_page.page()
+    assert machine.cpu_name() in page
+    assert "GiB of memory" in page
+    assert "no GPU" in page
+    monkeypatch.setattr(machine, "nvidia_gpus", lambda: ["NVIDIA X", "NVIDIA X"])
+    page = start_page.page()
+    assert "2 × NVIDIA X" in page
+    assert "no GPU" not in page
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("echo NVIDIA A; echo NVIDIA B", ["NVIDIA A", "NVIDIA B"]),
+        ("echo cannot talk to the driver; exit 9", []),
+    ],
+)
+def test_gpus_are_those_of_a_driver_that_answers(script, found, tmp_path, monkeypatch):
+    command = tmp_path / "nvidia-smi"
+    command.write_text(f"#!/bin/sh\n{script}\n")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    assert machine.nvidia_gpus() == found
+
+
+def test_the_page_is_made_without_tensorflow():
+    code = (
+        "import sys; from helpers import start_page; import kit.build; start_page.page(); "
+        "print(sorted({'tensorflow', 'keras', 'matplotlib'} & set(sys.modules)))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ended.stdout.strip() == "[]"
+
+
+NEXT = [(lab.name, following.name) for lab, following in pairwise(LABS)]
+
+
+@pytest.mark.parametrize(("name", "following"), [*NEXT, (LABS[-1].name, "index")])
+def test_the_end_of_a_lab_says_what_is_next(name, following, monkeypatch, capsys):
+    current = SimpleNamespace(card=open_card(name, {}, {}))
+    monkeypatch.setattr(labs, "_current", current)
+    labs.finish()
+    assert capsys.readouterr().out.endswith(f"Next: notebooks/{following}.ipynb\n")
