@@ -612,7 +612,8 @@ def loss_surface(axes, loss, box, side=60):
     # As many of the points between any two levels, be the surface steep or flat; more
     # levels low down, where a path ends.
     levels = np.quantile(heights, np.linspace(0, 1, 12) ** 1.5)
-    axes.contourf(slopes, intercepts, heights, levels, cmap="cividis", alpha=0.55)
+    blues = mpl.colormaps["Blues_r"](np.linspace(0.25, 0.95, len(levels) - 1))
+    axes.contourf(slopes, intercepts, heights, levels, colors=blues)
     lines = axes.contour(slopes, intercepts, heights, levels, colors=GREY, linewidths=0.6)
     axes.clabel(lines, levels[2:-1:3], fmt="%.3g", fontsize=7)
     axes.set(xlabel="slope", ylabel="intercept", xlim=box[0], ylim=box[1])
