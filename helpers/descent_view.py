@@ -71,10 +71,10 @@ def live(train, loss, settings, steps, box):
         options=sizes, value=size_now, description="batch size", **wide
     )
     drawn = widgets.IntSlider(steps, min=0, max=steps, description="steps drawn", **wide)
-    play = widgets.Play(value=steps, min=0, max=steps, interval=150)
-    play.tooltip = "Draw the path step by step"
-    # In the kernel, not in the browser: so one message moves the slider and the path.
+    # It counts in the browser; its own buttons have no names, so a button starts it.
+    play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
     widgets.link((play, "value"), (drawn, "value"))
+    start = widgets.Button(description="Draw step by step", layout={"width": "11em"})
     text = widgets.HTML()
     text.add_class("labs-descent-text")
 
@@ -88,7 +88,8 @@ def live(train, loss, settings, steps, box):
         line.set_data(*shown.T)
         end.set_data(*shown[-1:].T)
         result = f"{name_of(rate.value, size.value)}: {outcome(shown, loss)}."
-        text.value = _announced(result)
+        # Not every step of a path that is being drawn: nobody could listen to that.
+        text.value = result if play.playing and drawn.value < steps else _announced(result)
         figure.canvas.draw_idle()
 
     def train_again(change):
@@ -96,11 +97,15 @@ def live(train, loss, settings, steps, box):
         path = train(rate.value, size.value, steps)
         draw()
 
+    def play_from_the_start(button):
+        play.playing, drawn.value = True, 0
+
+    start.on_click(play_from_the_start)
     rate.observe(train_again, "value")
     size.observe(train_again, "value")
     drawn.observe(draw, "value")
     draw()
-    controls = widgets.VBox([rate, size, widgets.HBox([drawn, play]), text])
+    controls = widgets.VBox([rate, size, widgets.HBox([drawn, start, play]), text])
     controls.add_class("labs-descent")
     return figure, controls
 

@@ -36,24 +36,16 @@ def live():
     figure, controls = descent_view.live(train, bowl, SETTINGS, STEPS, BOX)
     line, _, end = figure.axes[0].lines
     rate, size, row, text = controls.children
-    drawn, play = row.children
-    widgets = {
-        "learning rate": rate,
-        "batch size": size,
-        "steps drawn": drawn,
-        "play": play,
-    }
+    drawn, button, play = row.children
+    widgets = {"learning rate": rate, "batch size": size, "steps drawn": drawn}
+    widgets |= {"button": button, "play": play, "html": text}
     return line, end, widgets, lambda: re.sub("<.*?>", "", text.value)
 
 
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        (
-            "learning rate",
-            0.3,
-            "learning rate 0.3, batch size 1: loss 0.000 after 20 steps",
-        ),
+        ("learning rate", 0.3, "rate 0.3, batch size 1: loss 0.000 after 20 steps"),
         ("learning rate", 1.5, "learning rate 1.5, batch size 1: ran away"),
         ("batch size", 8, "learning rate 0.1, batch size 8: loss"),
         ("steps drawn", 0, "batch size 1: loss 2.000 after 0 steps"),
@@ -72,10 +64,26 @@ def test_a_slider_changes_the_text_and_the_path(live, name, value, said):
     assert np.allclose(end.get_xydata(), path[shown - 1])
 
 
-def test_the_button_moves_the_slider_of_the_steps(live):
+def test_the_button_draws_the_path_from_the_start(live):
+    line, _, widgets, text = live
+    widgets["button"].click()
+    assert widgets["play"].playing
+    assert len(line.get_xydata()) == 1
+    widgets["play"].value = 7  # the browser counts on
+    assert len(line.get_xydata()) == 1 + widgets["steps drawn"].value == 8
+    assert "after 7 steps" in text()
+
+
+def test_a_screen_reader_hears_results_but_not_every_step_of_a_drawing(live):
     _, _, widgets, _ = live
-    widgets["play"].value = 7
-    assert widgets["steps drawn"].value == 7
+    html = widgets["html"]
+    assert 'role="alert"' in html.value
+    widgets["button"].click()
+    for step in range(STEPS):
+        widgets["play"].value = step
+        assert "alert" not in html.value
+    widgets["play"].value = STEPS
+    assert 'role="alert"' in html.value
 
 
 def test_the_batch_sizes_reach_from_one_point_to_all(live):
