@@ -1,5 +1,6 @@
 """The reference callbacks: each short enough to read in class."""
 
+from callbacks.dashboard import TrainingDashboard, follow
 from callbacks.early_stopping import StopAtAccuracy
 from callbacks.progress import TrainingProgress, counted
 from callbacks.throughput import PrintThroughput
@@ -9,6 +10,8 @@ __all__ = [
     "PrintThroughput",
     "PrintTotalTime",
     "StopAtAccuracy",
+    "TrainingDashboard",
     "TrainingProgress",
     "counted",
+    "follow",
 ]

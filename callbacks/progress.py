@@ -1,4 +1,4 @@
-"""A bar for what takes longer than a few seconds, and a line for each epoch."""
+"""A bar for what takes longer than a few seconds."""
 
 import sys
 
@@ -28,20 +28,7 @@ def counted(function, total, unit):
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """Show a progress bar with time left; leave one line of metrics per epoch.
-
-    Give it to `fit` before the other callbacks, with ``verbose=0``: it clears
-    its bar before they print.
-
-    Parameters
-    ----------
-    print_epochs : bool
-        False: only the bar, for one of many trainings.
-    """
-
-    def __init__(self, print_epochs=True):
-        super().__init__()
-        self.print_epochs = print_epochs
+    """A bar with the time left and nothing else, for one of many trainings."""
 
     def on_train_begin(self, logs=None):
         steps, epochs = self.params.get("steps"), self.params["epochs"]
@@ -54,16 +41,9 @@ class TrainingProgress(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         self.bar.update()
 
+    # Others may print now.
     def on_epoch_end(self, epoch, logs=None):
         self.bar.clear()
-        if not self.print_epochs:
-            return
-        metrics = ", ".join(
-            f"{name} {value:.4f}"
-            for name, value in (logs or {}).items()
-            if name != "learning_rate"
-        )
-        print(f"Epoch {epoch + 1}: {metrics}")
 
     def on_train_end(self, logs=None):
         self.bar.close()

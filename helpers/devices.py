@@ -159,6 +159,7 @@ def _end_iterators_at_once():
 
 def _connect_tpu(replicas):
     # Written from TensorFlow's guide; the kit was never run on a TPU.
+    _split_cpu(FEWEST_LOGICAL_CPUS)
     name = os.environ.get("TPU_NAME") or "local"
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
     tf.config.experimental_connect_to_cluster(resolver)

@@ -11,6 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib._pylab_helpers import Gcf
 
+from helpers.figure_table import figure_table
+
 # Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
 MARKERS = "osD^vP*X"
@@ -38,7 +40,9 @@ def use_figures():
 
 
 def show(figure, summary, caption):
-    """Show a figure with its caption, and print one sentence that says what it shows.
+    """Show a figure with its caption, its data, and one sentence that says what it shows.
+
+    The data stand behind "The data as a table", as `figure_table` reads them off.
 
     Parameters
     ----------
@@ -62,7 +66,7 @@ def show(figure, summary, caption):
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
     if live_figures():
         image = f"<details><summary>As a picture</summary>{image}</details>"
-    display(HTML(image))
+    display(HTML(image + figure_table(figure)))
     print(summary)
     # Forgotten, not closed: closing would cut a live figure off from the browser.
     Gcf.figs.pop(figure.canvas.manager.num, None)
@@ -154,6 +158,7 @@ def accuracy_against_time(runs, target):
                 linestyle=LINES[i % len(LINES)],
                 marker=MARKERS[i % len(MARKERS)],
                 markersize=4,
+                label=f"_batch {size:,}",  # "_": in the table, not in the legend
             )
         line.set_label(f"batch {size:,}")
     axes.axhline(target, color=RED, linewidth=1, label=f"target {target:g}")
@@ -178,21 +183,35 @@ def time_to_accuracy_spread(times, guess):
     """
     figure, axes = plt.subplots()
     reached = [t for all_times in times.values() for t in all_times if t is not None]
-    ceiling = 1.15 * max(reached, default=1.0)
+    ceiling = 1.25 * max(reached, default=1.0)
     for i, (size, all_times) in enumerate(sorted(times.items())):
         got_there = [t for t in all_times if t is not None]
         missing = len(all_times) - len(got_there)
-        axes.plot([i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7)
+        axes.plot(
+            [i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7, label="_each run"
+        )
         if missing < len(all_times) / 2:
             middle = statistics.median(
                 t if t is not None else float("inf") for t in all_times
             )
-            axes.plot([i - 0.25, i + 0.25], [middle] * 2, color=BLUE, linewidth=2)
+            axes.plot(
+                i,
+                middle,
+                "_",
+                color=BLUE,
+                markersize=36,
+                markeredgewidth=2,
+                label="_median",
+            )
         if missing:
-            axes.plot(i, ceiling, "X", color=RED, markersize=9)
+            never = f"{missing} of {len(all_times)} never"
+            # At a height of the axes, not of the data: it is no time that was measured.
+            above = {"transform": axes.get_xaxis_transform(), "label": f"_{never}"}
+            axes.plot(i, 0.93, "X", color=RED, markersize=9, **above)
             axes.annotate(
-                f"{missing} of {len(all_times)} never",
-                (i, ceiling),
+                never,
+                (i, 0.93),
+                xycoords=above["transform"],
                 textcoords="offset points",
                 xytext=(0, -14),
                 ha="center",
@@ -205,7 +224,8 @@ def time_to_accuracy_spread(times, guess):
     axes.set(
         xlabel="batch size [images]",
         ylabel="time to accuracy [s]",
-        ylim=(0, ceiling * 1.08),
+        xlim=(-0.5, len(times) - 0.5),
+        ylim=(0, ceiling),
         title="each dot a run, the bar their median",
     )
     return figure

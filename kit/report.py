@@ -5,6 +5,7 @@ import re
 import jinja2
 import nbformat
 from nbconvert import HTMLExporter
+from pygments.formatters import HtmlFormatter
 
 from helpers.files import REPOSITORY, write_atomically
 from kit.labs import title_and_question
@@ -45,24 +46,39 @@ def write_report(results, folder):
                 "has_page": executed.exists(),
             }
         )
-    loader = jinja2.FileSystemLoader(REPOSITORY / "kit")
-    template = jinja2.Environment(loader=loader, autoescape=True).get_template(
-        "report.html.j2"
-    )
     index = folder / "index.html"
-    write_atomically(index, template.render(rows=rows, headings=HEADINGS[1:]))
+    html = _template("report.html.j2").render(rows=rows, headings=HEADINGS[1:])
+    write_atomically(index, html)
     return index
 
 
 def page(notebook, lab):
-    """One executed lab as an HTML page that needs nothing from the network."""
-    exporter = HTMLExporter(mathjax_url="", require_js_url="", jupyter_widgets_base_url="")
-    title = title_and_question(lab)[0]
-    html, _ = exporter.from_notebook_node(notebook, {"metadata": {"name": title}})
-    # The template asks for a diagram library on the web; no lab draws with it.
-    return re.sub(
-        r'<script type="module">\s*import mermaid.*?</script>', "", html, flags=re.S
+    """Make an executed lab an HTML page that needs nothing from the network.
+
+    The page is ours, not nbconvert's: that has texts with too little contrast, and
+    scripts from the web. Of a widget it shows what stands in for it.
+
+    Parameters
+    ----------
+    notebook : nbformat.NotebookNode
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    str
+    """
+    exporter = HTMLExporter(
+        template_name="basic",
+        exclude_anchor_links=True,
+        exclude_input_prompt=True,
+        exclude_output_prompt=True,
+        display_data_priority=["text/html", "text/markdown", "image/png", "text/plain"],
     )
+    cells, _ = exporter.from_notebook_node(notebook)
+    # Of Pygments' colours the ones with enough contrast on grey.
+    colours = HtmlFormatter(style="xcode").get_style_defs(".highlight")
+    title = title_and_question(lab)[0]
+    return _template("lab.html.j2").render(title=title, cells=cells, colours=colours)
 
 
 def pictures(notebook):
@@ -73,3 +89,8 @@ def pictures(notebook):
             html = output.get("data", {}).get("text/html", "")
             found += re.findall(r'<img alt="([^"]*)" src="(data:image/png[^"]+)"', html)
     return [(source, alt) for alt, source in found]
+
+
+def _template(name):
+    loader = jinja2.FileSystemLoader(REPOSITORY / "kit")
+    return jinja2.Environment(loader=loader, autoescape=True).get_template(name)

@@ -71,7 +71,7 @@ import time
 import keras
 import numpy as np
 
-from callbacks import StopAtAccuracy, TrainingProgress, counted
+from callbacks import StopAtAccuracy, TrainingDashboard, counted
 from helpers import models, pipelines, plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
@@ -217,7 +217,9 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train. On a laptop this takes a minute or two.
+# Now train. On a laptop this takes a minute or two. `TrainingDashboard` is a callback
+# of ours: it shows how far training is, and draws the curves as they grow. To stop,
+# press the square in the notebook's toolbar.
 #
 # **Predict** first: will the first epoch be as fast as the others? Guess its
 # throughput divided by that of a usual epoch.
@@ -228,7 +230,7 @@ card.predict("first_epoch_over_others", my_first_epoch_guess)
 
 # %%
 model, recorder = build_model(), EpochRecorder()
-callbacks = [TrainingProgress(), PrintThroughput(lab.train_images), recorder]
+callbacks = [TrainingDashboard(), PrintThroughput(lab.train_images), recorder]
 # This one ends training at the target; you will write it in lab 03.
 callbacks.append(StopAtAccuracy(lab.target_accuracy, lab.patience))
 if lab.log_dir:

@@ -68,7 +68,7 @@ from collections import Counter
 
 import keras
 
-from callbacks import PrintThroughput, TrainingProgress
+from callbacks import PrintThroughput, TrainingDashboard, TrainingProgress
 from helpers import plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
@@ -216,7 +216,7 @@ history = model.fit(
     validation_data=valid,
     epochs=lab.epochs,
     callbacks=[
-        TrainingProgress(),
+        TrainingDashboard(),
         PrintThroughput(lab.train_images),
         PrintTotalTime(),
         StopAtAccuracy(0.01, lab.patience),
@@ -264,7 +264,7 @@ def run(batch_size, seed):
         batches(x_train, y_train, batch_size, seed),
         validation_data=valid,
         epochs=lab.epochs,
-        callbacks=[TrainingProgress(print_epochs=False), recorder],
+        callbacks=[TrainingProgress(), recorder],
         verbose=0,
     )
     return {"batch_size": batch_size, "seed": seed} | recorder.epochs

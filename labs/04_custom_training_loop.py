@@ -58,7 +58,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from callbacks import TrainingProgress
+from callbacks import TrainingDashboard, follow
 from helpers import models, plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
@@ -329,24 +329,31 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
 train_model = check("4.3", train_model)
 
 # %% [markdown]
-# Now train; on a laptop this takes a minute. Training loss will fall in every epoch,
-# or nearly. **Predict:** after which epoch is the *validation* loss lowest?
+# Now train; on a laptop this takes a minute. `follow` lets the dashboard of lab 02 watch
+# your loop, by the two functions that it calls.
+#
+# Training loss will fall in every epoch, or nearly. **Predict:** after which epoch is
+# the *validation* loss lowest?
 
 # %%
 my_turn_guess = 10  # change this
 card.predict("epoch_of_lowest_valid_loss", my_turn_guess)
 
 # %%
+def new_dashboard():
+    return TrainingDashboard(len(x_train), "newswires", print_epochs=False)
+
+def logs(_):
+    return {name.replace("valid", "val"): m.result() for name, m in metrics.items()}
+
+# %%
 model, optimizer, metrics = new_training()
 valid = pipeline(x_valid, y_valid, shuffle=False)
-by_loop = train_model(
-    partial(train_step, model, optimizer, metrics),
-    partial(valid_step, model, metrics),
-    metrics,
-    pipeline(x_train, y_train, shuffle=True),
-    valid,
-    lab.epochs,
-)
+train = pipeline(x_train, y_train, shuffle=True)
+steps = partial(train_step, model, optimizer, metrics), partial(valid_step, model, metrics)
+lengths = lab.epochs, len(train), len(valid)
+with follow(new_dashboard(), *steps, logs, *lengths) as watched:
+    by_loop = train_model(*watched, metrics, train, valid, lab.epochs)
 card.measure("loop", by_loop)
 
 # %% [markdown]
@@ -373,8 +380,7 @@ def fit(*callbacks):
     train = pipeline(x_train, y_train, shuffle=True)
     history = model.fit(
         train.repeat(), steps_per_epoch=len(train), validation_data=valid,
-        epochs=lab.epochs, callbacks=[TrainingProgress(print_epochs=False), *callbacks],
-        verbose=0,
+        epochs=lab.epochs, callbacks=[new_dashboard(), *callbacks], verbose=0,
     )  # fmt: skip
     return model, {name.replace("val_", "valid_"): v for name, v in history.history.items()}
 

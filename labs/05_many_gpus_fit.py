@@ -52,7 +52,7 @@ sizes = {
 sizes["smoke"] |= {"depth": 10, "width": 1, "stem_pool": 4, "steps": 4}
 sizes["laptop"] |= {"depth": 10, "width": 1, "stem_pool": 2, "steps": 8}
 sizes["gpu"] |= {"depth": 16, "width": 4, "stem_pool": 1, "steps": 100}
-sizes["smoke"]["global_batches"] = [32, 128]
+sizes["smoke"]["global_batches"] = [64]
 sizes["laptop"]["global_batches"] = [32, 128, 512]
 sizes["gpu"]["global_batches"] = [256, 1024, 4096]
 lab = labs.start("05_many_gpus_fit", globals(), sizes, devices="all")
@@ -63,7 +63,7 @@ import statistics
 import keras
 import numpy as np
 
-from callbacks import PrintThroughput, TrainingProgress, counted
+from callbacks import PrintThroughput, TrainingDashboard, counted
 from helpers import devices, plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
@@ -155,7 +155,7 @@ valid = batches(
 steps = lab.train_images // global_batch
 
 # %%
-progress = [TrainingProgress(), PrintThroughput(steps * global_batch)]
+progress = [TrainingDashboard(), PrintThroughput(steps * global_batch)]
 with no_hang("training with fit"):
     model.fit(
         training_batches(global_batch),

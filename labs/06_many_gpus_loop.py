@@ -61,6 +61,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from callbacks import TrainingDashboard, follow
 from callbacks.progress import progress
 from helpers import plots
 from helpers.checks import check
@@ -500,7 +501,8 @@ train_model = check("6.3", train_model)
 # %% [markdown]
 # Now train. The first step takes long: Python runs once *for every replica* and leaves
 # one large graph. On a laptop that can be most of the first epoch's time, and with eight
-# simulated replicas it takes minutes. Then the bar moves.
+# simulated replicas it takes minutes. Then the bar moves, and `follow` lets the
+# dashboard watch, as in lab 04.
 #
 # **Predict** the validation accuracy after the last epoch.
 
@@ -511,8 +513,17 @@ card.predict("val_accuracy", my_accuracy_guess)
 # %%
 train_step = make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)
 valid_step = make_valid_step(strategy, model, metrics)
-with no_hang("training on all replicas"):
-    history = train_model(train_step, valid_step, metrics, train, valid, lab.epochs, steps)
+dashboard = TrainingDashboard(steps * global_batch, print_epochs=False)
+
+def logs(_):
+    return {name.replace("valid", "val"): m.result() for name, m in metrics.items()}
+
+lengths = lab.epochs, steps, lab.valid_images // global_batch
+with (
+    no_hang("training on all replicas"),
+    follow(dashboard, train_step, valid_step, logs, *lengths) as watched,
+):
+    history = train_model(*watched, metrics, train, valid, lab.epochs, steps)
 
 # %%
 speeds = [steps * global_batch / seconds for seconds in history["train_seconds"]]

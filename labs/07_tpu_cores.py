@@ -54,7 +54,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from callbacks.progress import progress
+from callbacks import TrainingDashboard, follow
 from helpers import models, plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
@@ -476,8 +476,8 @@ print(f"Largest difference of a first-layer weight between two cores: {apart:.8f
 #
 # Nobody reads the lines of eight cores over fifty epochs in a notebook: a long run logs
 # into a file. Your loop prints; what it prints now goes to a file beside the run card.
-# You can watch it with `tail -f` while the cell runs. **Predict** the accuracy at the
-# end.
+# You can watch it with `tail -f` while the cell runs. `follow` lets the dashboard watch
+# your loop, by the two functions that it calls. **Predict** the accuracy at the end.
 
 # %%
 my_accuracy_guess = 0.8  # change this
@@ -485,16 +485,19 @@ card.predict("test_accuracy", my_accuracy_guess)
 
 # %%
 log = card.path.with_suffix(".log")
-bar = progress(total=(lab.epochs - 1) * steps, unit="step")
-
-def counted_step(batch):
-    bar.update()
-    return train_step(batch)
-
+dashboard = TrainingDashboard(steps * global_batch, print_epochs=False)
 others = range(1, lab.epochs)
-with no_hang("training"), open(log, "w", buffering=1) as file, redirect_stdout(file):
-    rest = train(others, batches_of, counted_step, test_accuracy, lab.log_interval)
-bar.close()
+
+def logs(accuracy):
+    return {"val_accuracy": accuracy}
+
+with (
+    no_hang("training"),
+    follow(dashboard, train_step, test_accuracy, logs, len(others), steps) as watched,
+    open(log, "w", buffering=1) as file,
+    redirect_stdout(file),
+):
+    rest = train(others, batches_of, *watched, lab.log_interval)
 print(f"Log of the cores: {log}")
 
 # %%

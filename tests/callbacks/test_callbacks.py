@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy, TrainingProgress
+from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy, TrainingDashboard
 
 X, Y = np.zeros((12, 1), "float32"), np.zeros((12, 1), "float32")
 
@@ -31,6 +31,11 @@ WAYS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # the dashboard leaves its picture there
+
+
 @pytest.fixture(scope="module")
 def model():
     model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
@@ -42,7 +47,7 @@ def model():
 @pytest.mark.parametrize("way", WAYS)
 def test_all_callbacks_work_with_whatever_fit_is_given(model, way, capsys):
     callbacks = [
-        TrainingProgress(),
+        TrainingDashboard(),
         PrintThroughput(12),
         PrintTotalTime(),
         StopAtAccuracy(0.5, patience=2),
@@ -68,7 +73,7 @@ def test_an_interrupted_training_leaves_the_callbacks_usable(model, capsys):
             raise KeyboardInterrupt
 
     callbacks = [
-        TrainingProgress(),
+        TrainingDashboard(),
         PrintThroughput(12),
         PrintTotalTime(),
         StopAtAccuracy(),

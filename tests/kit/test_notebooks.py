@@ -120,6 +120,27 @@ def test_nbval_passes_other_figures_and_another_scale(tmp_path):
     assert verify([path])
 
 
+SHOWS_A_FIGURE = """
+from IPython.display import HTML, display
+rows = '<tr><td>0.5</td></tr>' * 2
+picture = '<img alt="Bars." src="data:image/png;base64,AAAA">'
+table = f'<details class="figure-data"><table>{rows}</table></details>'
+display(HTML(picture + table))
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "passes"), [("picture + table + ''", True), ("picture", False)]
+)
+def test_nbval_wants_the_table_of_a_figure_with_any_rows(tmp_path, after, passes):
+    path = stored(tmp_path, [SHOWS_A_FIGURE])
+    notebook = nbformat.read(path, as_version=4)
+    source = notebook.cells[0].source.replace("</tr>' * 2", "</tr>' * 3")
+    notebook.cells[0].source = source.replace("picture + table", after)
+    nbformat.write(notebook, path)
+    assert verify([path]) == passes
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -1,0 +1,260 @@
+"""See a training while it runs."""
+
+import statistics
+import time
+from contextlib import contextmanager
+
+import keras
+
+from callbacks.dashboard_views import current_shell, new_view
+
+
+class TrainingDashboard(keras.callbacks.Callback):
+    """Show progress, time left, curves, throughput, learning rate and device memory.
+
+    In JupyterLab a bar and curves that move; under papermill, in Colab or VS Code a
+    line for each epoch and a picture at the end; in a terminal the picture is
+    ``training.png``. Give it to `fit` before other callbacks that print, with
+    ``verbose=0``.
+
+    Parameters
+    ----------
+    examples_per_epoch : int, optional
+        For a loop of your own. `fit` counts the examples itself, in the weight of
+        its mean loss; where a model's own `train_step` keeps no such loss, steps per
+        second are shown in their place.
+    unit : str
+        What an example is.
+    print_epochs : bool
+        False: no line for each epoch, where a loop prints its own.
+
+    Notes
+    -----
+    Throughput is examples over seconds of training, without validation. A timer
+    redraws, not the batches: words and bar each second, the curves when 60 times as
+    long has gone by as drawing them took. `labs bench dashboard` measures what it
+    costs.
+    """
+
+    def __init__(self, examples_per_epoch=None, unit="images", print_epochs=True):
+        super().__init__()
+        self.examples_per_epoch, self.unit = examples_per_epoch, unit
+        self.print_epochs = print_epochs
+        self.view = None
+
+    def on_train_begin(self, logs=None):
+        self.began = self.next_redraw = self.next_curves = time.perf_counter()
+        self.drawn = False
+        self.series, self.epoch_seconds, self.position = {}, [], 0.0
+        self.epoch, self.batch, self.trained = 0, 0, None
+        self.started, self.started_batch = None, 0
+        self.view = new_view(self.params["epochs"])
+        self._watch_cell(True)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch, self.batch, self.trained = epoch, 0, None
+        self.epoch_began = time.perf_counter()
+
+    # At the beginning: hooks at a batch's end would make Keras wait for each one.
+    def on_train_batch_begin(self, batch, logs=None):
+        self.batch = batch
+        steps, epochs = self.params.get("steps"), self.params["epochs"]
+        self.position = self.epoch + (batch / steps if steps else 0)
+        self.view.step(self.epoch * (steps or 0) + batch, steps and steps * epochs)
+        if batch and self.started is None:
+            self.started, self.started_batch = time.perf_counter(), batch
+        if batch and time.perf_counter() >= self.next_redraw:
+            self._redraw(self._so_far())
+
+    def on_test_begin(self, logs=None):
+        if self.trained is None:  # not an `evaluate` of somebody's
+            self._stop_clock()
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.trained is None:
+            self._stop_clock()
+        self.position = epoch + 1
+        self.epoch_seconds.append(time.perf_counter() - self.epoch_began)
+        metrics = {k: float(v) for k, v in (logs or {}).items() if k != "learning_rate"}
+        for name, value in (metrics | {self.rate_name: self.rate}).items():
+            self.series.setdefault(name, []).append((epoch + 1, value))
+        if self.print_epochs:
+            words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+            self.view.epoch(f"Epoch {epoch + 1}: {words}")
+        if time.perf_counter() >= self.next_redraw:
+            self._redraw(self.series)
+
+    def on_train_end(self, logs=None):
+        self._finish("Trained")
+
+    def _stop_clock(self):
+        """Take the throughput of the epoch, before validation."""
+        self.rate_name, self.rate = self._rate(self.batch + 1)
+        self.trained = time.perf_counter()
+
+    def _rate(self, steps):
+        """The name of the throughput, and its value in this epoch so far."""
+        if self.examples_per_epoch:
+            examples = self.examples_per_epoch * steps / self.params["steps"]
+        else:
+            examples = self._examples()
+        seconds = time.perf_counter() - self.epoch_began  # after what waits for a device
+        if examples:
+            return f"{self.unit}_per_second", examples / seconds
+        return "steps_per_second", steps / seconds
+
+    def _examples(self):
+        """Examples of this epoch: Keras weighs its mean loss by them."""
+        tracked = self.model.metrics[0] if self.model and self.model.metrics else None
+        if tracked is None or tracked.name != "loss" or not hasattr(tracked, "count"):
+            return 0
+        return float(keras.ops.convert_to_numpy(tracked.count))
+
+    def _so_far(self):
+        """The curves, with a last point for the epoch that is under way."""
+        name, rate = self._rate(self.batch)
+        now = {name: rate}
+        if self.model:
+            results = self.model.get_metrics_result()
+            now |= {key: float(value) for key, value in results.items()}
+        names = [*dict.fromkeys([*self.series, *now])]
+        return {
+            name: self.series.get(name, [])
+            + ([(self.position, now[name])] if name in now else [])
+            for name in names
+        }
+
+    def _redraw(self, series):
+        """Words and bar now, and the curves when they are due."""
+        # The processor time of this thread: what other programs take does not count.
+        began = time.thread_time()
+        self.view.say(self._part(), self._words(series))
+        now = time.perf_counter()
+        if now >= self.next_curves:
+            self.view.draw(series)
+            drawing_seconds = time.thread_time() - began
+            # The first time loads fonts, and says nothing of the next.
+            factor = 60 if self.drawn else 1
+            self.next_curves, self.drawn = now + factor * drawing_seconds, True
+        self.next_redraw = now + 1.0
+
+    def _part(self):
+        return min(1.0, self.position / self.params["epochs"])
+
+    def _words(self, series):
+        epochs = self.params["epochs"]
+        words = [f"Epoch {min(self.epoch + 1, epochs)} of {epochs}"]
+        if each := self._seconds_per_epoch():
+            left = round((epochs - self.position) * each)
+            words.append(f"{left // 60}:{left % 60:02d} left")
+        name = next(name for name in series if name.endswith("_per_second"))
+        words.append(f"{series[name][-1][1]:,.1f} {name.replace('_per_second', '/s')}")
+        optimizer = getattr(self.model, "optimizer", None)
+        if optimizer is not None:
+            rate = float(keras.ops.convert_to_numpy(optimizer.learning_rate))
+            words.append(f"learning rate {rate:.3g}")
+        if memory := device_memory_bytes():
+            words.append(f"{memory / 2**30:.2f} GiB of device memory")
+        return " · ".join(words)
+
+    def _seconds_per_epoch(self):
+        """Of the last epoch; in the first one by the steps after the start-up."""
+        if self.epoch_seconds:
+            return self.epoch_seconds[-1]
+        steps = self.params.get("steps")
+        if not steps or self.batch <= self.started_batch:
+            return None
+        seconds = time.perf_counter() - self.started
+        return steps * seconds / (self.batch - self.started_batch)
+
+    def _finish(self, verb):
+        self._watch_cell(False)
+        view, self.view = self.view, None
+        if view is None:
+            return
+        seconds = time.perf_counter() - self.began
+        summary = f"{verb} {len(self.epoch_seconds)} epochs in {seconds:.2f} s"
+        if not self.epoch_seconds:
+            self.series = {"steps_per_second": []}
+        else:
+            name = next(name for name in self.series if name.endswith("_per_second"))
+            # The start-up is in the first epoch only.
+            rates = [rate for _, rate in self.series[name]]
+            usual = statistics.median(rates[1:] or rates)
+            summary += f", {usual:.2f} {name.replace('_per_second', '/s')}"
+            last = {k: v[-1][1] for k, v in self.series.items() if k != name}
+            summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
+        whole = self.position >= self.params["epochs"] or verb == "Trained"
+        view.end(1.0 if whole else self._part(), f"{summary}.", self.series)
+
+    def _watch_cell(self, on):
+        """Have the last state drawn when the cell ends without `on_train_end`."""
+        if shell := current_shell():
+            change = shell.events.register if on else shell.events.unregister
+            # Not there any more if an interrupt came first.
+            if on or self._cell_ended in shell.events.callbacks["post_run_cell"]:
+                change("post_run_cell", self._cell_ended)
+
+    def _cell_ended(self, *_):
+        self._finish("Stopped after")
+
+
+def device_memory_bytes():
+    """Memory in use on the first accelerator, where it tells; else None."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        if not tf.config.list_logical_devices("GPU"):
+            return None
+        return tf.config.experimental.get_memory_info("GPU:0")["current"]
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return (jax.local_devices()[0].memory_stats() or {}).get("bytes_in_use")
+    return None
+
+
+@contextmanager
+def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
+    """Let a dashboard watch a loop of your own, by the functions that it calls.
+
+    Parameters
+    ----------
+    dashboard : TrainingDashboard
+        With `examples_per_epoch`.
+    train_step : callable
+        The loop calls it `steps` times in each epoch.
+    test : callable
+        The loop calls it `tests` times after the steps of an epoch.
+    logs : callable
+        From what `test` returned last to the epoch's metrics, a dict of str to float.
+    epochs, steps, tests : int
+
+    Yields
+    ------
+    tuple of callable
+        What to give to the loop in place of `train_step` and `test`.
+    """
+    calls = {"train": 0, "test": 0}
+    dashboard.set_params({"epochs": epochs, "steps": steps})
+
+    def watched_train_step(*arguments):
+        epoch, batch = divmod(calls["train"], steps)
+        if batch == 0:
+            dashboard.on_epoch_begin(epoch)
+        dashboard.on_train_batch_begin(batch)
+        calls["train"] += 1
+        return train_step(*arguments)
+
+    def watched_test(*arguments):
+        if calls["test"] % tests == 0:
+            dashboard.on_test_begin()
+        result = test(*arguments)
+        calls["test"] += 1
+        if calls["test"] % tests == 0:
+            dashboard.on_epoch_end(calls["test"] // tests - 1, logs(result))
+        return result
+
+    dashboard.on_train_begin()
+    yield watched_train_step, watched_test
+    dashboard.on_train_end()

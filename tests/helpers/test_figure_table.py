@@ -1,0 +1,117 @@
+"""The data of a figure can be had as a table, with what the axes say."""
+
+import html
+import re
+import xml.etree.ElementTree as ET
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import pytest
+
+from helpers import plots
+from helpers.figure_table import MOST_ROWS, figure_table
+
+
+@pytest.fixture(autouse=True)
+def static_figures():
+    mpl.use("agg")
+    yield
+    plt.close("all")
+
+
+def tables(figure):
+    """Each table's rows as lists of text, the heads first; and the lines under them."""
+    details = ET.fromstring(figure_table(figure))
+    assert details.get("class") == "figure-data"
+    cells = [
+        [["".join(cell.itertext()) for cell in row] for row in table.iter("tr")]
+        for table in details.iter("table")
+    ]
+    return cells, [line.text for line in details.iter("p")]
+
+
+def test_bars_and_lines_at_the_same_sizes_share_rows_that_the_ticks_name():
+    guess, original = {8: 1, 1024: 2}, {8: 328, 16: 551}
+    figure = plots.throughput_bars({8: 300.1234, 1024: None}, guess, None, original)
+    [table], _ = tables(figure)
+    assert table == [
+        ["batch size [images]", "measured here", "your prediction",
+         "original lab, GPU not stated"],
+        ["8", "300.1", "1", "328"],
+        ["1,024", "", "2", ""],
+    ]  # fmt: skip
+
+
+def test_what_is_drawn_across_the_axes_is_said_in_words():
+    figure = plots.accuracy_by_epoch([1.5, 3], [0.51239, 0.7], target=0.9, guess=0.8)
+    [table], [words] = tables(figure)
+    assert table[1:] == [["1.5", "0.5124"], ["3", "0.7"]]
+    assert words == "target 0.9: test accuracy 0.9; your guess 0.8: test accuracy 0.8"
+
+
+def test_runs_at_one_size_stand_in_one_cell_and_one_that_never_ended_has_no_time():
+    figure = plots.time_to_accuracy_spread({8: [1.5, 2.5, None], 64: [None] * 2}, 64)
+    [table], [words] = tables(figure)
+    assert table == [
+        ["batch size [images]", "each run", "median"], ["8", "1.5; 2.5", "2.5"],
+    ]  # fmt: skip
+    assert "1 of 3 never: batch size [images] 8; 2 of 2 never" in words
+
+
+def test_bars_to_the_side_are_headed_by_their_names():
+    [table], _ = tables(plots.weight_differences({"plain": 1e-7, "norm": 0.25}, 0.01))
+    assert [row[:2] for row in table[1:]] == [["plain", "1e-07"], ["norm", "0.25"]]
+
+
+def test_every_axes_has_its_own_table_and_every_run_the_name_of_its_size():
+    runs = [
+        {"batch_size": size, "wall_seconds": [1, 2], "val_accuracy": [0.1, 0.2]}
+        for size in (8, 8, 16)
+    ]
+    [table], _ = tables(plots.accuracy_against_time(runs, 0.85))
+    assert table[1] == ["1", "0.1; 0.1", "0.1"]
+    history = {key: [1] for key in ("loss", "accuracy", "valid_loss", "valid_accuracy")}
+    found, _ = tables(plots.epoch_curves(history))
+    assert [table[0][0] for table in found] == ["epoch", "epoch"]
+
+
+def test_error_bars_points_and_a_path():
+    figure, axes = plt.subplots()
+    axes.errorbar([1, 2], [3, 4], yerr=[0.5, 0.25], label="mean")
+    axes.scatter([1, 2], [7, 8], label="<dots>")
+    axes.plot([3, 1, 2], [5, 6, 7], label="path")
+    axes.set(xlabel="weight", ylabel="loss")
+    (shared, path), _ = tables(figure)
+    assert shared == [
+        ["weight", "mean", "<dots>"],
+        ["1", "3 (2.5 to 3.5)", "7"],
+        ["2", "4 (3.75 to 4.25)", "8"],
+    ]
+    assert path == [["weight", "path"], ["3", "5"], ["1", "6"], ["2", "7"]]
+
+
+def test_a_long_series_is_thinned_and_says_so():
+    figure = plots.learning_rates({"constant": [0.1] * 1001})
+    [table], _ = tables(figure)
+    assert len(table) == MOST_ROWS + 1
+    assert (table[1][0], table[-1][0]) == ("0", "1000")
+    assert f"({MOST_ROWS} of 1,001 rows, evenly spaced)" in figure_table(figure)
+
+
+def test_pictures_have_no_table():
+    figure, axes = plt.subplots()
+    axes.imshow([[0, 1], [1, 0]])
+    assert figure_table(figure) == ""
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_figure_is_shown_with_its_table(live, monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    monkeypatch.setattr(plots, "live_figures", lambda: live)
+    figure = plots.step_times({8: 0.5})
+    plots.show(figure, "What it <shows>", "a caption")
+    text = shown[-1].data
+    assert html.escape("What it <shows>") in text
+    assert re.search(r'<details class="figure-data">.*<td>0\.5</td>.*</details>$', text)
+    assert capsys.readouterr().out == "What it <shows>\n"
