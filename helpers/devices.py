@@ -3,8 +3,6 @@
 import contextlib
 import math
 import os
-import platform
-import re
 from pathlib import Path
 
 import keras
@@ -13,6 +11,7 @@ import tensorflow as tf
 from tensorflow.python.data.ops import multi_device_iterator_ops
 
 from helpers.errors import DeviceError
+from helpers.machine import cores, cpu_name
 
 # What checks of labs with several devices need, on any machine.
 FEWEST_LOGICAL_CPUS = 2
@@ -35,20 +34,13 @@ def describe_device():
         details = tf.config.experimental.get_device_details(gpus[0])
         kind, name = "gpu", details.get("device_name", "GPU")
     else:
-        kind, name = "cpu", f"{_cpu_name()}, {os.cpu_count()} cores"
+        kind, name = "cpu", f"{cpu_name()}, {os.cpu_count()} cores"
     return {"kind": kind, "name": name, "replicas": 1, "simulated": False}
 
 
 def has_tpu():
     """Whether there is a TPU, found without connecting to it."""
     return bool(os.environ.get("TPU_NAME") or tf.config.list_physical_devices("TPU"))
-
-
-def cores():
-    """Processor cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()  # macOS
 
 
 def prepare_devices(replicas=None, gpu_indices=None, simulate=False):
@@ -110,7 +102,7 @@ def _prepare(replicas, gpu_indices, simulate):
         _split_cpu(max(FEWEST_LOGICAL_CPUS, replicas))
         # One thread each: more would only get in each other's way.
         tf.config.threading.set_intra_op_parallelism_threads(1)
-        name = f"{_cpu_name()}, {os.cpu_count()} cores"
+        name = f"{cpu_name()}, {os.cpu_count()} cores"
         return {
             "kind": "cpu",
             "name": name,
@@ -366,15 +358,3 @@ def memory_free_bytes():
     except OSError:
         return free
     return free if limit == "max" else min(free, int(limit) - int(used))
-
-
-def _cpu_name():
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    name = re.sub(r"\((R|TM)\)|Processor|CPU", "", line.split(":")[1])
-                    return " ".join(name.split())
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

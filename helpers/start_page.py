@@ -13,6 +13,8 @@ from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
 from helpers.records import cards_of
 
+LEFT = 'style="text-align: left"'  # JupyterLab would have it at the right
+
 
 class LabState(NamedTuple):
     """A lab, and what this student has done of it."""
@@ -138,7 +140,7 @@ def _table(states):
     yield "<table>"
     yield "<caption>The labs in their order, and what you have done so far</caption>"
     headings = ("lab", "minutes", "exercises passed", "quiz answered", "last begun")
-    cells = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
+    cells = "".join(f'<th scope="col" {LEFT}>{heading}</th>' for heading in headings)
     yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     for state in states:
@@ -148,8 +150,8 @@ def _table(states):
             _part(state.answered, state.questions),
             _day(state.last_unix_seconds),
         ]
-        row = "".join(f"<td>{cell}</td>" for cell in cells)
-        yield f'<tr><th scope="row">{state.link(state.title)}</th>{row}</tr>'
+        row = "".join(f"<td {LEFT}>{cell}</td>" for cell in cells)
+        yield f'<tr><th scope="row" {LEFT}>{state.link(state.title)}</th>{row}</tr>'
     yield "</tbody>"
     yield "</table>"
     runs = Counter((s.run["scale"], s.run["device"]) for s in states if s.run)

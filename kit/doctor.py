@@ -2,7 +2,6 @@
 
 import platform
 import shutil
-import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
@@ -13,6 +12,7 @@ from rich.table import Table
 from helpers.datasets import cache_folder, fashion_mnist, find_fashion_mnist
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.machine import nvidia_gpus
 from helpers.mnist import find_mnist, mnist
 from helpers.newswires import find_reuters, reuters
 from helpers.quiet import silence_tensorflow
@@ -88,21 +88,13 @@ def device():
     from helpers.devices import describe_device
 
     found = describe_device()
-    if found["kind"] == "cpu" and nvidia_driver():
+    if found["kind"] == "cpu" and nvidia_gpus():
         return (
             "note",
             f"{found['name']}; an NVIDIA driver is there, TensorFlow sees no GPU",
             "Remove .venv and run make setup, which installs the CUDA libraries.",
         )
     return "ok", found["name"], ""
-
-
-def nvidia_driver():
-    """Whether there is an NVIDIA driver that answers."""
-    if not shutil.which("nvidia-smi"):
-        return False
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=False)
-    return listed.returncode == 0 and b"GPU" in listed.stdout
 
 
 def data(find, load, other_ways=""):

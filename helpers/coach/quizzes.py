@@ -9,10 +9,13 @@ from helpers.coach.texts import as_html, labs_with_texts, read_texts
 from helpers.errors import RecordError
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
-# ipywidgets gives each choice the height of one line: a longer text would overlap.
-STYLE = """<style>
-.labs-quiz .widget-radio-box label {height: auto; white-space: normal; line-height: 1.5}
-</style>"""
+# ipywidgets gives each choice the height of one line: a longer text would overlap. Its
+# radio buttons are no group to a browser, so the arrow keys belong to JupyterLab.
+HEAD = """<style>
+.labs-quiz .widget-radio-box label {height: auto; white-space: normal}
+.labs-quiz .widget-radio-box label, .labs-quiz .widget-html-content {line-height: 1.5}
+</style>
+<p>Choose an answer. Without a mouse: the Tab key goes to the next, Space chooses.</p>"""
 
 
 def quiz(number):
@@ -65,10 +68,10 @@ def live_quiz(questions):
     -------
     ipywidgets.VBox
     """
-    from ipywidgets import HTML, VBox
+    from ipywidgets import HTML, Layout, VBox
 
     asked = [_live_question(*pair) for pair in enumerate(questions, start=1)]
-    box = VBox([HTML(STYLE), *asked])
+    box = VBox([HTML(HEAD, layout=Layout(width="auto")), *asked])
     box.add_class("labs-quiz")
     return box
 

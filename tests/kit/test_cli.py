@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from helpers.files import REPOSITORY
+from helpers.records import latest_cards
 from kit import build as builder
 from kit.cli import app
 
@@ -59,6 +60,7 @@ def test_run_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     ended = labs("run", "03", "-p", "batch_sizes=[64]", "-p", "epochs=1", "-p", "repeats=2")
     assert ended.returncode == 0, ended.stderr
     assert "3 of 3" in ended.stdout
+    assert latest_cards()["03_time_to_accuracy"]["solution"], "no student's progress"
     report = (tmp_path / "reports" / "index.html").read_text()
     assert 'href="03_time_to_accuracy.html"' in report
     assert report.count("<img ") >= 2
