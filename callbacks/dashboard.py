@@ -19,6 +19,8 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     Parameters
     ----------
+    caption : str
+        What the figures hold for, such as the device; stands under the curves.
     examples_per_epoch : int, optional
         For a loop of your own. `fit` counts the examples itself, in the weight of
         its mean loss; where a model's own `train_step` keeps no such loss, steps per
@@ -36,8 +38,11 @@ class TrainingDashboard(keras.callbacks.Callback):
     `labs bench dashboard` measures the cost.
     """
 
-    def __init__(self, examples_per_epoch=None, unit="images", print_epochs=True):
+    def __init__(
+        self, caption="", examples_per_epoch=None, unit="images", print_epochs=True
+    ):
         super().__init__()
+        self.caption = caption
         self.examples_per_epoch, self.unit = examples_per_epoch, unit
         self.print_epochs = print_epochs
         self.view = None
@@ -49,7 +54,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.done = self.epoch = self.batch = 0
         self.trained = None
         self.started, self.started_batch = None, 0
-        self.view = new_view(self.params["epochs"])
+        self.view = new_view(self.params["epochs"], self.caption)
         self._watch_cell(True)
 
     def on_epoch_begin(self, epoch, logs=None):

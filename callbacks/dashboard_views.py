@@ -29,12 +29,12 @@ def in_jupyterlab():
     return all(importlib.util.find_spec(name) for name in ("ipympl", "ipywidgets"))
 
 
-def new_view(epochs):
+def new_view(epochs, caption):
     """The view that fits where this runs: live, in a notebook, or in a terminal."""
     if in_jupyterlab():
-        return LiveView(epochs)
+        return LiveView(epochs, caption)
     in_notebook = hasattr(current_shell(), "kernel")
-    return NotebookView(epochs) if in_notebook else TerminalView(epochs)
+    return (NotebookView if in_notebook else TerminalView)(epochs, caption)
 
 
 class Curves:
@@ -44,11 +44,12 @@ class Curves:
     redraw's time goes into the axes, so these change only where a value leaves them.
     """
 
-    def __init__(self, epochs):
+    def __init__(self, epochs, caption):
         # Fixed margins: a layout that adapts is computed anew at each redraw.
-        self.figure = Figure(figsize=(7.6, 2.6), dpi=100)
+        self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
         self.axes = self.figure.subplots(1, 3)
-        self.figure.subplots_adjust(0.06, 0.18, 0.99, 0.89, wspace=0.28)
+        self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
+        self.figure.text(0.01, 0.01, caption, fontsize=6.5, color="#555555")
         self.lines = {}
         for axes in self.axes:
             axes.grid(True)
@@ -110,12 +111,12 @@ class Curves:
 class LiveView:
     """A bar, a line of text and a canvas that move while a cell is busy."""
 
-    def __init__(self, epochs):
+    def __init__(self, epochs, caption):
         import ipywidgets
         from ipympl.backend_nbagg import Canvas, FigureManager
         from IPython.display import display
 
-        self.curves = Curves(epochs)
+        self.curves = Curves(epochs, caption)
         canvas = self.canvas = Canvas(self.curves.figure)
         FigureManager(canvas, 0)
         canvas.header_visible = canvas.footer_visible = canvas.toolbar_visible = False
@@ -174,8 +175,8 @@ class LiveView:
 class NotebookView:
     """A bar of text, a line for each epoch, and a picture at the end."""
 
-    def __init__(self, epochs):
-        self.curves = Curves(epochs)
+    def __init__(self, epochs, caption):
+        self.curves = Curves(epochs, caption)
         self.bar = progress(unit="step")
 
     def step(self, done, total):

@@ -230,7 +230,7 @@ card.predict("first_epoch_over_others", my_first_epoch_guess)
 
 # %%
 model, recorder = build_model(), EpochRecorder()
-callbacks = [TrainingDashboard(), PrintThroughput(lab.train_images), recorder]
+callbacks = [TrainingDashboard(labs.caption()), PrintThroughput(lab.train_images), recorder]
 # This one ends training at the target; you will write it in lab 03.
 callbacks.append(StopAtAccuracy(lab.target_accuracy, lab.patience))
 if lab.log_dir:

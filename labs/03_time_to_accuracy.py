@@ -216,7 +216,7 @@ history = model.fit(
     validation_data=valid,
     epochs=lab.epochs,
     callbacks=[
-        TrainingDashboard(),
+        TrainingDashboard(labs.caption()),
         PrintThroughput(lab.train_images),
         PrintTotalTime(),
         StopAtAccuracy(0.01, lab.patience),

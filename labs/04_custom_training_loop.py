@@ -341,7 +341,7 @@ card.predict("epoch_of_lowest_valid_loss", my_turn_guess)
 
 # %%
 def new_dashboard():
-    return TrainingDashboard(len(x_train), "newswires", print_epochs=False)
+    return TrainingDashboard(labs.caption(), len(x_train), "newswires", print_epochs=False)
 
 def logs(_):
     return {name.replace("valid", "val"): m.result() for name, m in metrics.items()}

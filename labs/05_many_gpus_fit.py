@@ -155,7 +155,7 @@ valid = batches(
 steps = lab.train_images // global_batch
 
 # %%
-progress = [TrainingDashboard(), PrintThroughput(steps * global_batch)]
+progress = [TrainingDashboard(labs.caption()), PrintThroughput(steps * global_batch)]
 with no_hang("training with fit"):
     model.fit(
         training_batches(global_batch),

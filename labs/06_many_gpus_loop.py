@@ -513,7 +513,7 @@ card.predict("val_accuracy", my_accuracy_guess)
 # %%
 train_step = make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)
 valid_step = make_valid_step(strategy, model, metrics)
-dashboard = TrainingDashboard(steps * global_batch, print_epochs=False)
+dashboard = TrainingDashboard(labs.caption(), steps * global_batch, print_epochs=False)
 
 def logs(_):
     return {name.replace("valid", "val"): m.result() for name, m in metrics.items()}

@@ -485,7 +485,7 @@ card.predict("test_accuracy", my_accuracy_guess)
 
 # %%
 log = card.path.with_suffix(".log")
-dashboard = TrainingDashboard(steps * global_batch, print_epochs=False)
+dashboard = TrainingDashboard(labs.caption(), steps * global_batch, print_epochs=False)
 others = range(1, lab.epochs)
 
 def logs(accuracy):

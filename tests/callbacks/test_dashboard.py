@@ -224,7 +224,10 @@ def test_a_loop_that_fails_keeps_its_error():
 
     with (
         pytest.raises(ValueError, match="mine"),
-        follow(TrainingDashboard(1), fail, None, None, 1, 1) as (step, _),
+        follow(TrainingDashboard(examples_per_epoch=1), fail, None, None, 1, 1) as (
+            step,
+            _,
+        ),
     ):
         step()
 
