@@ -53,7 +53,8 @@ def live(train, loss, settings, steps, box):
     -------
     figure : matplotlib.figure.Figure
     controls : ipywidgets.VBox
-        The sliders, a button that draws the path as it goes, and the outcome as text.
+        The sliders, a button that draws the path as it goes or stops that, and the
+        outcome as text.
     """
     import ipywidgets as widgets
 
@@ -74,7 +75,7 @@ def live(train, loss, settings, steps, box):
     # It counts in the browser; its own buttons have no names, so a button starts it.
     play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
     widgets.link((play, "value"), (drawn, "value"))
-    start = widgets.Button(description="Draw step by step", layout={"width": "11em"})
+    button = widgets.Button(description="Draw step by step", layout={"width": "11em"})
     text = widgets.HTML()
     text.add_class("labs-descent-text")
 
@@ -97,15 +98,19 @@ def live(train, loss, settings, steps, box):
         path = train(rate.value, size.value, steps)
         draw()
 
-    def play_from_the_start(button):
-        play.playing, drawn.value = True, 0
+    def start_or_stop(clicked):
+        if not play.playing:
+            # Before it plays: the browser then counts, and takes no value from here.
+            drawn.value = 0
+        play.playing = not play.playing
 
-    start.on_click(play_from_the_start)
     rate.observe(train_again, "value")
     size.observe(train_again, "value")
     drawn.observe(draw, "value")
+    play.observe(draw, "playing")
+    button.on_click(start_or_stop)
     draw()
-    controls = widgets.VBox([rate, size, widgets.HBox([drawn, start, play]), text])
+    controls = widgets.VBox([rate, size, widgets.HBox([drawn, button, play]), text])
     controls.add_class("labs-descent")
     return figure, controls
 
