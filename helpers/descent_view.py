@@ -1,7 +1,6 @@
 """Lab 01's sliders: how a path of gradient descent depends on what is chosen."""
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from helpers import plots
 
@@ -17,8 +16,7 @@ def explore(train, loss, settings, steps, box, caption):
     ----------
     train : callable
         ``train(learning_rate, batch_size, steps) -> path``, an array of shape
-        (steps + 1, 2): slope and intercept before the first step and after each. A path
-        that runs away may be shorter.
+        (steps + 1, 2): slope and intercept before the first step and after each.
     loss : callable
         From the weights (slope, intercept) to the loss over all points.
     settings : list of pair
@@ -53,7 +51,8 @@ def live(train, loss, settings, steps, box):
     -------
     figure : matplotlib.figure.Figure
     controls : ipywidgets.VBox
-        The sliders, a button that draws the path as it goes, and the outcome as text.
+        The sliders, a button that draws the path as it goes or stops that, and the
+        outcome as text.
     """
     import ipywidgets as widgets
 
@@ -62,7 +61,6 @@ def live(train, loss, settings, steps, box):
     sizes = sorted(
         {2**i for i in range(most.bit_length()) if 2**i < most} | {most, size_now}
     )
-    path = train(rate_now, size_now, steps)
     wide = {"layout": {"width": "26em"}, "style": {"description_width": "9em"}}
     rate = widgets.FloatLogSlider(
         rate_now, min=-3, max=0.25, step=0.05, description="learning rate", **wide
@@ -71,14 +69,15 @@ def live(train, loss, settings, steps, box):
         options=sizes, value=size_now, description="batch size", **wide
     )
     drawn = widgets.IntSlider(steps, min=0, max=steps, description="steps drawn", **wide)
+    path = train(rate.value, size.value, steps)
     # It counts in the browser; its own buttons have no names, so a button starts it.
     play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
     widgets.link((play, "value"), (drawn, "value"))
-    start = widgets.Button(description="Draw step by step", layout={"width": "11em"})
+    button = widgets.Button(description="Draw step by step", layout={"width": "11em"})
     text = widgets.HTML()
     text.add_class("labs-descent-text")
 
-    figure, axes = plt.subplots(figsize=(7.5, 4.8))
+    figure, axes = plt.subplots(figsize=(6, 5.2))
     plots.loss_surface(axes, loss, box)
     line, end = plots.path_on(axes, path, "path")
     axes.legend(loc="upper right", fontsize=8)
@@ -97,15 +96,19 @@ def live(train, loss, settings, steps, box):
         path = train(rate.value, size.value, steps)
         draw()
 
-    def play_from_the_start(button):
-        play.playing, drawn.value = True, 0
+    def start_or_stop(clicked):
+        if not play.playing:
+            # Before it plays: the browser then counts, and takes no value from here.
+            drawn.value = 0
+        play.playing = not play.playing
 
-    start.on_click(play_from_the_start)
     rate.observe(train_again, "value")
     size.observe(train_again, "value")
     drawn.observe(draw, "value")
+    play.observe(draw, "playing")
+    button.on_click(start_or_stop)
     draw()
-    controls = widgets.VBox([rate, size, widgets.HBox([drawn, start, play]), text])
+    controls = widgets.VBox([rate, size, widgets.HBox([drawn, button, play]), text])
     controls.add_class("labs-descent")
     return figure, controls
 
@@ -129,7 +132,7 @@ def outcome(path, loss):
     """
     steps = len(path) - 1
     first, last = loss(path[0]), loss(path[-1])
-    if not np.isfinite(last) or last > 10 * first:
+    if last > 10 * first:
         return f"ran away, {last / first:.1e} times the first loss after {steps} steps"
     return f"loss {last:.3f} after {steps} steps, {first:.3f} at the start"
 

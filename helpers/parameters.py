@@ -59,7 +59,7 @@ RULES = {
     "repeats": _whole(2),
     "train_images": _whole(1, 60_000),
     "valid_images": _whole(1, 10_000),
-    "train_points": _whole(64, 100_000),
+    "train_points": _whole(128, 100_000),
     "depth": _DEPTH,
     "width": _whole(1, 64),
     "dropout": _number(0, 0.99),

@@ -136,9 +136,7 @@ def descend(gradient, x, y, start, batches, learning_rate):
     path = [np.array(start)]
     for batch in batches:
         step = -learning_rate * gradient(path[-1], x[batch], y[batch])
-        path.append(path[-1] + step)
-        if np.abs(path[-1]).max() > 1e6:  # it runs away, and will not come back
-            break
+        path.append(np.clip(path[-1] + step, -1e6, 1e6))  # who runs away stops there
     return np.array(path)
 
 # %% [markdown]
@@ -163,7 +161,7 @@ def loss(weights):
 full_batches = [np.arange(lab.train_points)] * 60
 paths = {
     f"learning rate {rate}": descend(gradient, x, y, START, full_batches, rate)
-    for rate in (0.02, 0.3, 0.9)
+    for rate in (0.02, 0.3, 1.2)
 }
 figure = plots.descent_paths(loss, paths, BOX)
 summary = "\n".join(f"{name}: {outcome(path, loss)}" for name, path in paths.items())
@@ -244,9 +242,9 @@ def train(learning_rate, batch_size, steps):
 # %% [markdown]
 # ## Turn the knobs
 #
-# In JupyterLab there are sliders below; click one, then use the arrow keys. The button
-# beside *steps drawn* draws the path as it goes. Elsewhere you see three settings side
-# by side, with 60 steps each.
+# In JupyterLab there are sliders below; click one, then use the arrow keys. The line
+# under them says how it ended. The button beside *steps drawn* draws the path as it goes,
+# and stops that. Elsewhere you see three settings side by side, with 60 steps each.
 #
 # - What does the path look like with batches of 1, and of all points?
 # - Where does it go once it is near the lowest point?
@@ -296,7 +294,7 @@ card.measure("loss_by_epoch", curves)
 #
 # That is the first half of the answer to this lab's question: **noise is cheap far from
 # the lowest point, and costs you near it.** So the learning rate is lowered towards the
-# end of a training: lab 02 divides it by 10, twice or three times.
+# end of a training: lab 02 divides it by 10 after some epochs.
 
 # %% [markdown]
 # ## Exercise 1.3: which batch size was it?
@@ -384,7 +382,8 @@ card.measure("batch_sizes_by_the_law", found)
 # upper left to lower right.
 #
 # Before you run it: the walls are steep, the floor is nearly flat. What does the steepest
-# direction say about the learning rate?
+# direction say about the learning rate? Then look at the full batch first, and go down
+# to batches of 1.
 
 # %%
 x_moved = x + 2
@@ -443,7 +442,8 @@ plots.show(figure, "Two groups of points that cross, like an X.", labs.caption()
 # *saddle*: downhill to both sides, uphill to the front and back. We start right above it,
 # with slope 0, where nothing says left or right.
 #
-# **Predict** before you run it: where is the full batch after 200 steps?
+# **Predict** before you run it: where is the full batch after 200 steps? And batches of
+# 16, and of 1?
 
 # %%
 def cross_gradient(weights, x, y):

@@ -72,6 +72,8 @@ def test_the_button_draws_the_path_from_the_start(live):
     widgets["play"].value = 7  # the browser counts on
     assert len(line.get_xydata()) == 1 + widgets["steps drawn"].value == 8
     assert "after 7 steps" in text()
+    widgets["button"].click()
+    assert not widgets["play"].playing
 
 
 def test_a_screen_reader_hears_results_but_not_every_step_of_a_drawing(live):
