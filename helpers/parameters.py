@@ -59,6 +59,7 @@ RULES = {
     "repeats": _whole(2),
     "train_images": _whole(1, 60_000),
     "valid_images": _whole(1, 10_000),
+    "train_points": _whole(64, 100_000),
     "depth": _DEPTH,
     "width": _whole(1, 64),
     "dropout": _number(0, 0.99),
@@ -128,7 +129,7 @@ def check_parameters(values, allowed, lab, optional=()):
         if not rule(value):
             raise ParameterError(f"{name} must be {text}, not {value!r}.")
     largest = max([values.get("batch_size") or 0, *(values.get("batch_sizes") or ())])
-    for name in ("train_images", "train_newswires"):
+    for name in ("train_images", "train_newswires", "train_points"):
         size = values.get(name)
         if size and largest > size:
             raise ParameterError(
