@@ -9,7 +9,6 @@ import statistics
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib._pylab_helpers import Gcf
 
 from helpers.figure_table import figure_table
 
@@ -31,9 +30,8 @@ def live_figures():
 
 
 def use_figures():
-    """Choose the backend: interactive in JupyterLab, static everywhere else."""
-    mpl.use("module://ipympl.backend_nbagg" if live_figures() else "agg")
-    plt.ioff()
+    """Choose how figures look; `show` makes them live where they can be."""
+    mpl.use("agg")
     plt.rcParams.update(
         {"figure.figsize": (7.5, 4.2), "axes.grid": True, "axes.axisbelow": True}
     )
@@ -57,19 +55,34 @@ def show(figure, summary, caption):
 
     figure.text(0.01, 0.005, caption, fontsize=6.5, color=GREY)
     figure.set_layout_engine("constrained", rect=(0, 0.035, 1, 0.965))
-    if live_figures():
-        display(figure.canvas)
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=110)
     encoded = base64.b64encode(png.getvalue()).decode()
     # The picture stays in the notebook when the live one is gone.
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
+    table = figure_table(figure)
+    plt.close(figure)
     if live_figures():
+        display(_live(figure), raw=True)
         image = f"<details><summary>As a picture</summary>{image}</details>"
-    display(HTML(image + figure_table(figure)))
+    display(HTML(image + table))
     print(summary)
-    # Forgotten, not closed: closing would cut a live figure off from the browser.
-    Gcf.figs.pop(figure.canvas.manager.num, None)
+
+
+def _live(figure):
+    """Give a figure an ipympl canvas, and return what shows that, by MIME type.
+
+    After everything else has been drawn: the browser asks for the picture as soon as
+    there is a canvas, ipykernel answers from another thread, and while `savefig` has
+    the figure nobody is there to answer. Then the canvas would stay blank.
+    """
+    from ipympl.backend_nbagg import Canvas, FigureManager
+
+    canvas = Canvas(figure)
+    canvas.header_visible = False
+    FigureManager(canvas, 0)
+    view = {"version_major": 2, "version_minor": 0, "model_id": canvas.model_id}
+    return {"application/vnd.jupyter.widget-view+json": view, "text/plain": "a figure"}
 
 
 def throughput_bars(points, guess, fitted, original):

@@ -63,6 +63,8 @@ def group_of(item):
     """Grading counts processes; several notebooks with several devices starve."""
     if item.path.name in ("test_grade.py", "test_nbgrader.py"):
         return "grading"
+    if item.path.parent.name == "browser":
+        return "browser"  # one JupyterLab, and one window at a time
     lab = getattr(item, "callspec", None) and item.callspec.params.get("lab")
     several = lab and re.search(r'devices="(all|simulated)"', lab.source.read_text())
     return "devices" if several and item.path.name == "test_notebooks.py" else None

@@ -107,7 +107,9 @@ def test_pictures_have_no_table():
 @pytest.mark.parametrize("live", [False, True])
 def test_a_figure_is_shown_with_its_table(live, monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr("IPython.display.display", shown.append)
+    monkeypatch.setattr(
+        "IPython.display.display", lambda what, raw=False: shown.append(what)
+    )
     monkeypatch.setattr(plots, "live_figures", lambda: live)
     figure = plots.step_times({8: 0.5})
     plots.show(figure, "What it <shows>", "a caption")
@@ -115,3 +117,5 @@ def test_a_figure_is_shown_with_its_table(live, monkeypatch, capsys):
     assert html.escape("What it <shows>") in text
     assert re.search(r'<details class="figure-data">.*<td>0\.5</td>.*</details>$', text)
     assert capsys.readouterr().out == "What it <shows>\n"
+    views = [what for what in shown if isinstance(what, dict)]
+    assert len(views) == live, "one canvas in JupyterLab, none elsewhere"

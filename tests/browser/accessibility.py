@@ -1,0 +1,29 @@
+"""axe-core: can a page be read without sight, without colour, without a mouse?"""
+
+from axe_playwright_python.sync_playwright import Axe
+
+GRAVE = ("serious", "critical")
+
+
+def violations(page, within=None):
+    """Find what axe-core calls serious or critical, with everything unfolded.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    within : list of str, optional
+        Selectors; default the whole page.
+
+    Returns
+    -------
+    list of str
+        A rule and the first element that breaks it.
+    """
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    context = {"include": [[selector] for selector in within]} if within else None
+    found = Axe().run(page, context=context).response["violations"]
+    return [
+        f"{rule['id']}: {rule['nodes'][0]['html']}"
+        for rule in found
+        if rule["impact"] in GRAVE
+    ]

@@ -1,0 +1,40 @@
+"""A browser, and JupyterLab with a copy of the course."""
+
+import pytest
+
+from tests.browser import student
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """For a module, not longer: its event loop would stand in the way of nbclient's."""
+    with student.chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """Where `lab_server` has its copy."""
+    return tmp_path_factory.mktemp("course")
+
+
+@pytest.fixture(scope="module")
+def lab_server(course):
+    with student.jupyterlab(course) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser):
+    """A window of its own; afterwards nothing may have complained in its console."""
+    problems = []
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(60_000)
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on(
+        "console",
+        lambda message: message.type == "error" and problems.append(message.text),
+    )
+    yield page
+    page.close()
+    assert not problems

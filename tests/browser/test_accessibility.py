@@ -1,0 +1,101 @@
+"""The pages that the kit writes pass axe-core without a serious violation."""
+
+import shutil
+
+import nbformat
+import pytest
+
+from kit import feedback
+from kit.exercises import exercises
+from kit.labs import all_labs
+from kit.report import write_report
+from tests.browser.accessibility import violations
+
+LABS = all_labs()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Pages of the stored solutions, of which one failed, and their index."""
+    folder = tmp_path_factory.mktemp("report")
+    for lab in LABS:
+        shutil.copy(lab.solution, folder)
+    errors = [*[None] * (len(LABS) - 1), "a cell raised"]
+    return write_report(
+        [
+            {"lab": lab, "card": None, "seconds": 1.0, "error": error}
+            for lab, error in zip(LABS, errors, strict=True)
+        ],
+        folder,
+    ).parent
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory):
+    """Pages of one who passed, one who did not, and what could not be graded."""
+    out = tmp_path_factory.mktemp("grades")
+    lab, *_ = LABS
+    asked = {"question": {"sizes": [1, 2]}, "observation": {"printed": ["x" * 200]}}
+    right = asked | {"passed": True, "points": 2, "reason": "", "hint": "", "borrowed": []}
+    wrong = asked | {
+        "passed": False, "points": 0, "reason": "it printed nothing",
+        "hint": "Who calls it?", "borrowed": ["PrintThroughput"],
+    }  # fmt: skip
+    results = [
+        {
+            "student": student, "file_name": student, "lab": lab.name, "status": status,
+            "problem": problem, "total": verdict["points"], "of": 2, "isolated": False,
+            "exercises": {
+                exercise.number: verdict | {"of": 2, "code": "answer = 1\n" + "y" * 200}
+                for exercise in exercises(lab)
+            },
+        }
+        for student, verdict, status, problem in (
+            ("ada", right, "graded", ""),
+            ("bob", wrong, "graded", ""),
+            ("cyd", wrong, "not graded", "no notebook"),
+        )
+    ]  # fmt: skip
+    feedback.write(results, [lab], [("notes.txt", "is no notebook")], out)
+    return out
+
+
+@pytest.mark.parametrize("name", ["index", *(lab.name for lab in LABS)])
+def test_reports_can_be_read_by_everybody(page, report, name):
+    page.goto((report / f"{name}.html").as_uri())
+    assert not violations(page)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "overview.html",
+        f"feedback/ada/{LABS[0].name}.html",
+        f"feedback/bob/{LABS[0].name}.html",
+    ],
+    ids=["overview", "right", "wrong"],
+)
+def test_grades_can_be_read_by_everybody(page, grades, path):
+    page.goto((grades / path).as_uri())
+    assert not violations(page)
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_a_report_has_the_text_of_every_figure(page, report, lab):
+    page.goto((report / f"{lab.name}.html").as_uri())
+    stored = nbformat.read(lab.solution, as_version=4)
+    shown = [
+        output.data["text/html"]
+        for cell in stored.cells
+        for output in cell.get("outputs", ())
+        if "<img " in output.get("data", {}).get("text/html", "")
+    ]
+    described = page.locator("img[alt]:not([alt=''])")
+    assert described.count() == page.locator("img").count() == len(shown)
+
+
+def test_axe_finds_what_is_wrong(page):
+    pale = "<p style='color: #aaa'>pale</p>"
+    page.set_content(f"<title>x</title><main><img>{pale}<details>{pale}</details></main>")
+    found = {violation.partition(":")[0] for violation in violations(page)}
+    assert found == {"color-contrast", "html-has-lang", "image-alt"}

@@ -1,0 +1,123 @@
+"""A student's way through the course in JupyterLab, in a real browser."""
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import expect
+
+from helpers.coach.texts import read_texts
+from helpers.files import REPOSITORY
+from kit.build import generate
+from kit.exercises import exercises
+from kit.labs import find_lab
+from tests.browser import student
+from tests.browser.accessibility import violations
+
+SCREENSHOTS = REPOSITORY / "reports" / "screenshots"
+
+
+def test_a_student_solves_lab_02(lab_server, page):
+    lab = find_lab("02")
+    numbers = [exercise.number for exercise in exercises(lab)]
+    student.open_start_page(page, lab_server)
+    start = page.locator(".jp-RenderedMarkdown").first
+    expect(start.get_by_role("heading", name="Scaling Labs")).to_be_visible()
+    assert not page.get_by_role("dialog").is_visible(), "something asks a question"
+    assert not violations(page, [".jp-RenderedMarkdown", ".jp-OutputArea-output"])
+    student.look(page, start, SCREENSHOTS / "start.png")
+
+    page.get_by_role("link", name=re.compile("^Lab 02")).first.click()
+    student.wait_for_notebook(page, lab.notebook.name)
+    student.watch_progress(page)
+    open_lines = [f"✗ {number} not yet: " for number in numbers]
+    shown = student.run_and_look(
+        page, *open_lines, f"Checks passed: 0 of {len(numbers)}", "Images/sec: "
+    )
+    student.look(page, shown.get_by_text(open_lines[0]), SCREENSHOTS / "02-not-yet.png")
+    assert any(0 < width < 100 for width in student.progress_seen(page))
+
+    for asked, solved in zip(*(notebook.cells for notebook in generate(lab)), strict=True):
+        if asked.source != solved.source:
+            student.type_into_cell(page, asked.source, solved.source)
+    passed_lines = [f"✓ {number} " for number in numbers]
+    everything = "Checks passed: {0} of {0}".format(len(numbers))
+    shown = student.run_and_look(page, *passed_lines, everything)
+    expect(shown.get_by_text("not yet: ")).to_have_count(0)
+    student.look(page, shown.get_by_text(passed_lines[0]), SCREENSHOTS / "02-passed.png")
+
+    dashboard = page.locator(f"{student.PANEL} .labs-dashboard")
+    expect(dashboard).to_contain_text("Trained ")
+    expect(dashboard.locator(".progress-bar")).to_have_attribute(
+        "style", re.compile(r"width: 100%")
+    )
+    expect(dashboard.locator(".jupyter-matplotlib canvas").first).to_be_visible()
+    student.look(page, dashboard, SCREENSHOTS / "02-dashboard.png")
+
+    answer_the_first_question(page, lab)
+    student.look(page, shown.get_by_text(everything), SCREENSHOTS / "02-end.png")
+
+
+def answer_the_first_question(page, lab):
+    """Choose each answer in turn, and read what is said of it."""
+    quiz = page.locator(f"{student.PANEL} .labs-quiz")
+    for number, choice in enumerate(read_texts(lab.number)["quiz"][0]["choices"]):
+        quiz.get_by_role("radio").nth(number).check()
+        said = "✓ Right." if choice.get("right") else "✗ Not right."
+        expect(quiz.get_by_role("alert").first).to_contain_text(said)
+    student.look(page, quiz, SCREENSHOTS / f"{lab.number}-quiz.png")
+
+
+def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(lab_server, page):
+    lab = find_lab("01")
+    student.open_notebook(page, lab_server, lab.notebook.name)
+    student.run_and_look(page, f"Checks passed: 0 of {len(exercises(lab))}")
+    controls = page.locator(f"{student.PANEL} .labs-descent").first
+    text = controls.locator(".labs-descent-text")
+    before = text.inner_text()
+    assert before
+    controls.get_by_role("slider").first.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(text).not_to_have_text(before)
+    student.look(page, controls, SCREENSHOTS / "01-slider.png")
+
+
+FIGURE = """
+from helpers import plots
+plots.use_figures()
+plots.show(plots.step_times({8: 0.5, 16: 0.7}), "Steps.", "no device")
+"""
+# Nothing to see on it, as when a picture never arrives.
+BLANK = """
+from ipympl.backend_nbagg import Canvas, FigureManager
+from matplotlib.figure import Figure
+canvas = Canvas(Figure())
+FigureManager(canvas, 0)
+display(canvas)
+"""
+PASSES, FAILS = "print('✓ 9.1 right')", "print('✗ 9.1 not yet: wrong')"
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        ([PASSES, FIGURE], None),
+        ([PASSES, FIGURE, "1 / 0"], "cells raised: .*ZeroDivisionError"),
+        ([FAILS, FIGURE], "to be visible"),
+        ([PASSES, FIGURE, BLANK], "a figure is blank"),
+        ([PASSES], "a figure is blank"),
+    ],
+    ids=["sound", "a cell raises", "a check fails", "a blank canvas", "no figure"],
+)
+def test_this_would_fail_on_a_broken_notebook(course, lab_server, page, cells, problem):
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    notebook = new_notebook(cells=list(map(new_code_cell, cells)), metadata=kernel)
+    nbformat.write(notebook, course / "course" / "notebooks" / "broken.ipynb")
+    student.open_notebook(page, lab_server, "broken.ipynb")
+    page.set_default_timeout(10_000)
+    if problem is None:
+        student.run_and_look(page, "✓ 9.1 ")
+        return
+    with pytest.raises(AssertionError, match=problem):
+        student.run_and_look(page, "✓ 9.1 ")
