@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
+from callbacks.figure_table import figure_table
 from callbacks.progress import progress
 
 # Okabe & Ito's colours, safe for colour-blind readers; line and marker differ as well.
@@ -168,7 +169,8 @@ class LiveView:
         picture = io.BytesIO()
         imsave(picture, self.canvas.buffer_rgba(), format="png")
         # Stays in the notebook when the live one is gone.
-        _show_picture(picture.getvalue(), summary, "As a picture")
+        table = figure_table(self.curves.figure)
+        _show_picture(picture.getvalue(), summary, table, "As a picture")
         print(summary)
 
 
@@ -200,7 +202,7 @@ class NotebookView:
         print(summary)
 
     def show(self, summary, series):
-        _show_picture(self.curves.png(), summary)
+        _show_picture(self.curves.png(), summary, figure_table(self.curves.figure))
 
 
 class TerminalView(NotebookView):
@@ -217,14 +219,14 @@ class TerminalView(NotebookView):
         print(f"Curves: {self.FILE.absolute()}", file=sys.stdout)
 
 
-def _show_picture(png, summary, fold=None):
+def _show_picture(png, summary, table, fold=None):
     from IPython.display import HTML, display
 
     encoded = base64.b64encode(png).decode()
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
     if fold:
         image = f"<details><summary>{fold}</summary>{image}</details>"
-    display(HTML(image))
+    display(HTML(image + table))
 
 
 def current_shell():

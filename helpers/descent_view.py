@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 
+from callbacks.dashboard_views import in_jupyterlab
 from helpers import plots
 
 
@@ -31,7 +32,7 @@ def explore(train, loss, settings, steps, box, caption):
     """
     paths = {setting: train(*setting, steps) for setting in settings}
     texts = [f"{name_of(*setting)}: {outcome(paths[setting], loss)}" for setting in paths]
-    if plots.live_figures():
+    if in_jupyterlab():
         from IPython.display import display
 
         figure, controls = live(train, loss, settings, steps, box)

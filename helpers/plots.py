@@ -3,30 +3,19 @@
 import base64
 import html
 import io
-import os
 import statistics
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figure_table import figure_table
+from callbacks.dashboard_views import in_jupyterlab
+from callbacks.figure_table import figure_table
 
 # Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
 MARKERS = "osD^vP*X"
 LINES = ("-", "--", "-.", ":")
-
-
-def live_figures():
-    """Whether figures can be moved and zoomed: in JupyterLab with ipympl."""
-    if "JPY_SESSION_NAME" not in os.environ:
-        return False
-    try:
-        import ipympl  # noqa: F401
-    except ImportError:
-        return False
-    return True
 
 
 def use_figures():
@@ -62,7 +51,7 @@ def show(figure, summary, caption):
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
     table = figure_table(figure)
     plt.close(figure)
-    if live_figures():
+    if in_jupyterlab():
         display(_live(figure), raw=True)
         image = f"<details><summary>As a picture</summary>{image}</details>"
     display(HTML(image + table))

@@ -31,14 +31,14 @@ def quiz(number):
     """
     from IPython.display import HTML, display
 
-    from helpers.plots import live_figures
+    from callbacks.dashboard_views import in_jupyterlab
 
     questions = read_texts(number)["quiz"]
     if not questions:
         print(f"There is no quiz {number!r}; there are {', '.join(labs_with_texts())}.")
         return
     page = static_quiz(questions)
-    if not live_figures():
+    if not in_jupyterlab():
         display(HTML(page))
         return
     # The page goes along, for an export to HTML, where no widget lives.

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from callbacks.dashboard_views import in_jupyterlab
 from helpers import lab as labs
 from helpers.checks import check, part
 from helpers.coach import hint, hints, quiz
 from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz
 from helpers.coach.texts import as_html, labs_with_texts, read_texts
-from helpers.plots import live_figures
 from helpers.records import open_card, read_card
 from kit.exercises import exercises
 from kit.labs import all_labs
@@ -168,7 +168,7 @@ def test_outside_of_jupyterlab_each_choice_opens_and_says_what_it_is(lab, monkey
 
 def test_in_jupyterlab_the_widget_comes_with_the_page_for_an_export(monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "02_throughput.ipynb")
-    assert live_figures()
+    assert in_jupyterlab()
     shown = []
     monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
     quiz("02")

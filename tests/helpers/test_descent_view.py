@@ -95,7 +95,7 @@ def test_the_batch_sizes_reach_from_one_point_to_all(live):
 
 def test_without_jupyterlab_there_is_a_panel_for_each_setting(monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr(plots, "live_figures", lambda: False)
+    monkeypatch.setattr(descent_view, "in_jupyterlab", lambda: False)
     monkeypatch.setattr(plots, "show", lambda *parts: shown.append(parts))
     descent_view.explore(train, bowl, SETTINGS, STEPS, BOX, "caption")
     [(figure, summary, _)] = shown

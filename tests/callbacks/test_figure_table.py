@@ -8,8 +8,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import pytest
 
+from callbacks.figure_table import MOST_ROWS, figure_table
 from helpers import plots
-from helpers.figure_table import MOST_ROWS, figure_table
 
 
 @pytest.fixture(autouse=True)
@@ -110,7 +110,7 @@ def test_a_figure_is_shown_with_its_table(live, monkeypatch, capsys):
     monkeypatch.setattr(
         "IPython.display.display", lambda what, raw=False: shown.append(what)
     )
-    monkeypatch.setattr(plots, "live_figures", lambda: live)
+    monkeypatch.setattr(plots, "in_jupyterlab", lambda: live)
     figure = plots.step_times({8: 0.5})
     plots.show(figure, "What it <shows>", "a caption")
     text = shown[-1].data
