@@ -90,7 +90,9 @@ class Curves:
         new = name not in self.lines
         if new:
             # Animated: a live canvas draws lines by themselves, over the axes.
-            [self.lines[name]] = axes.plot([], [], markersize=4, animated=True, **style)
+            [self.lines[name]] = axes.plot(
+                [], [], markersize=4, animated=True, clip_on=False, **style
+            )
             if name == "val_loss":
                 axes.legend(loc="upper right", fontsize=8)
         self.lines[name].set_data(epochs, values)
