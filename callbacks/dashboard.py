@@ -50,7 +50,7 @@ class TrainingDashboard(keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         self.began = self.next_redraw = time.perf_counter()
         self.drawing_seconds = 0.0
-        self.series, self.epoch_seconds = {}, []
+        self.series, self.shown, self.epoch_seconds = {}, {}, []
         self.done = self.epoch = self.batch = 0
         self.trained = None
         self.started, self.started_batch = None, 0
@@ -143,6 +143,7 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     def _redraw(self, series):
         """Words and bar now, and the curves when they are due."""
+        self.shown = series
         steps, epochs = self.params.get("steps"), self.params["epochs"]
         position = self._position()
         self.view.step(round(position * (steps or 0)), steps and steps * epochs)
@@ -188,9 +189,7 @@ class TrainingDashboard(keras.callbacks.Callback):
             return
         seconds = time.perf_counter() - self.began
         summary = f"{verb} {len(self.epoch_seconds)} epochs in {seconds:.2f} s"
-        if not self.epoch_seconds:
-            self.series = {"steps_per_second": []}
-        else:
+        if self.epoch_seconds:
             name = next(name for name in self.series if name.endswith("_per_second"))
             # The start-up is in the first epoch only.
             rates = [rate for _, rate in self.series[name]]
@@ -198,8 +197,10 @@ class TrainingDashboard(keras.callbacks.Callback):
             summary += f", {usual:.2f} {name.replace('_per_second', '/s')}"
             last = {k: v[-1][1] for k, v in self.series.items() if k != name}
             summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
-        part = 1.0 if verb == "Trained" else self._position() / self.params["epochs"]
-        view.end(part, f"{summary}.", self.series)
+        whole = verb == "Trained"
+        part = 1.0 if whole else self._position() / self.params["epochs"]
+        # After an interrupt, with the epoch that was under way.
+        view.end(part, f"{summary}.", self.series if whole else self.shown)
 
     def _watch_cell(self, on):
         """Have the last state drawn when the cell ends without `on_train_end`."""

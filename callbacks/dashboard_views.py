@@ -51,8 +51,9 @@ class Curves:
         self.axes = self.figure.subplots(1, 3)
         self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
         self.figure.text(0.01, 0.01, caption, fontsize=6.5, color="#555555")
-        self.lines = {}
+        self.lines, self.panels = {}, {}
         for axes in self.axes:
+            axes.set_visible(False)  # until there is something to draw
             axes.grid(True)
             axes.yaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
@@ -73,12 +74,12 @@ class Curves:
         """
         changed = False
         names = [name.removeprefix("val_") for name in series if "_per_second" not in name]
-        rate = next(name for name in series if "_per_second" in name)
-        metrics = sorted(set(names), key=lambda name: (name != "loss", names.index(name)))
-        panels = [*metrics[:2], rate]
-        for axes in self.axes[len(panels) :]:
-            axes.set_visible(False)
-        for axes, panel in zip(self.axes, panels, strict=False):
+        for name in sorted(dict.fromkeys(names), key=lambda name: name != "loss"):
+            if name not in self.panels and len(self.panels) < 2:
+                self.panels[name] = self.axes[len(self.panels)]
+        rates = {name: self.axes[2] for name in series if "_per_second" in name}
+        for panel, axes in (self.panels | rates).items():
+            axes.set_visible(True)
             axes.set_title(panel.replace("_per_second", "/s").replace("_", " "))
             for name, style in ((panel, TRAINING), (f"val_{panel}", VALIDATION)):
                 if series.get(name):

@@ -424,9 +424,8 @@ def _family(pid):
 def _kill_family(pid):
     """All that can be found of it: without a box a process can hide."""
     family = _family(pid)
-    for group in {pid}:
-        with contextlib.suppress(OSError):
-            os.killpg(group, signal.SIGKILL)
+    with contextlib.suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
     for member in family:
         with contextlib.suppress(OSError):
             os.kill(member, signal.SIGKILL)

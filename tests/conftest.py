@@ -1,7 +1,9 @@
 """What every test starts from: run cards of its own, and TensorFlow kept quiet."""
 
+import http.server
 import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,22 @@ def group_of(item):
     lab = getattr(item, "callspec", None) and item.callspec.params.get("lab")
     several = lab and re.search(r'devices="(all|simulated)"', lab.source.read_text())
     return "devices" if several and item.path.name == "test_notebooks.py" else None
+
+
+@pytest.fixture
+def file_server(tmp_path):
+    """A folder, and the address at which a server on this machine hands out its files."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, directory=folder, **options)
+
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield folder, f"http://127.0.0.1:{running.server_port}/"
+        running.shutdown()

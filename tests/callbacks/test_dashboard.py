@@ -11,6 +11,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from callbacks import TrainingDashboard, follow
 from callbacks.dashboard import device_memory_bytes
+from callbacks.dashboard_views import Curves
 from helpers.devices import simulated_strategy
 from helpers.files import REPOSITORY
 
@@ -176,6 +177,7 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, more, monkeypatc
     summary = re.search(rf"^{said} {done} epochs in .*images/s, .*val_loss.*$", text, re.M)
     [picture] = html_of(cell)
     assert f'<img alt="{summary[0]}" src="data:image/png;base64,' in picture
+    assert "<td>" in picture, "the data as a table"
     live = [o for o in cell.outputs if "FloatProgress" in str(o.get("data"))]
     assert len(live) == in_lab
 
@@ -230,6 +232,18 @@ def test_a_loop_that_fails_keeps_its_error():
         ),
     ):
         step()
+
+
+def test_each_line_stays_in_its_panel_when_metrics_come_later():
+    curves = Curves(3, "a caption")
+    rate, loss = [(0.5, 3.0)], [(1, 2.0)]
+    assert curves.update({"words_per_second": rate})
+    assert curves.update({"words_per_second": rate, "accuracy": rate, "val_loss": loss})
+    assert not curves.update({"words_per_second": rate, "val_loss": loss})
+    assert {name: line.axes.get_title() for name, line in curves.lines.items()} == {
+        "words_per_second": "words/s", "accuracy": "accuracy", "val_loss": "loss",
+    }  # fmt: skip
+    assert curves.update({"words_per_second": [*rate, (1, 9.0)]}), "beyond the axes"
 
 
 def test_a_processor_has_no_device_memory_to_tell():

@@ -1,9 +1,7 @@
 """Fashion-MNIST: the right place first, and never a damaged or a half-written file."""
 
 import gzip
-import http.server
 import shutil
-import threading
 
 import numpy as np
 import pytest
@@ -29,24 +27,11 @@ def nowhere(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
+def server(monkeypatch, file_server):
     """A server on this machine in place of the one on the web."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, directory=folder, **options)
-
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{running.server_port}/"
-        monkeypatch.setattr(datasets, "FASHION_MNIST_URL", address)
-        yield folder
-        running.shutdown()
+    folder, address = file_server
+    monkeypatch.setattr(datasets, "FASHION_MNIST_URL", address)
+    return folder
 
 
 @needs_debian

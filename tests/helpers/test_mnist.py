@@ -1,9 +1,7 @@
 """MNIST: the right place first, never a damaged file; and class folders, whole or not."""
 
 import hashlib
-import http.server
 import os
-import threading
 
 import keras
 import numpy as np
@@ -43,24 +41,11 @@ def own(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
+def server(monkeypatch, file_server):
     """A server on this machine in place of the one on the web."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, directory=folder, **options)
-
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{running.server_port}/"
-        monkeypatch.setattr(mnist, "MNIST_URL", address)
-        yield folder
-        running.shutdown()
+    folder, address = file_server
+    monkeypatch.setattr(mnist, "MNIST_URL", address)
+    return folder
 
 
 def test_the_hash_is_the_one_that_keras_publishes():

@@ -1,10 +1,8 @@
 """Reuters: the right place first, never a damaged file, and Keras' own numbering."""
 
 import hashlib
-import http.server
 import json
 import pickle
-import threading
 
 import keras
 import numpy as np
@@ -215,24 +213,11 @@ def test_without_copy_and_network_the_set_is_synthetic_and_says_so():
 
 
 @pytest.fixture
-def server(monkeypatch, tmp_path):
+def server(monkeypatch, file_server):
     """A server on this machine in place of the one on the web."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *arguments, **options):
-            super().__init__(*arguments, directory=folder, **options)
-
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{running.server_port}/"
-        monkeypatch.setattr(newswires, "REUTERS_URL", address)
-        yield folder
-        running.shutdown()
+    folder, address = file_server
+    monkeypatch.setattr(newswires, "REUTERS_URL", address)
+    return folder
 
 
 def test_a_download_that_is_not_the_file_is_not_kept(server, monkeypatch):
