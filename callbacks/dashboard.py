@@ -34,7 +34,7 @@ class TrainingDashboard(keras.callbacks.Callback):
     -----
     Throughput is examples over seconds of training, without validation. A timer
     redraws, not the batches: words and bar each second; the curves, too, as long as
-    drawing has taken less than 0.5% of the time, and 0.2 s to begin with.
+    drawing has taken less than 0.3% of the time, and 0.1 s to begin with.
     `labs bench dashboard` measures the cost.
     """
 
@@ -149,7 +149,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.view.step(round(position * (steps or 0)), steps and steps * epochs)
         self.view.say(position / epochs, self._words(series))
         now = time.perf_counter()
-        if self.drawing_seconds <= 0.2 + 0.005 * (now - self.began):
+        if self.drawing_seconds <= 0.1 + 0.003 * (now - self.began):
             # The processor time of this thread: what other programs take does not count.
             began = time.thread_time()
             self.view.draw(series)
