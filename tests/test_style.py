@@ -89,6 +89,15 @@ def test_the_readme_quotes_the_stored_benchmark():
         assert quoted in readme
 
 
+def test_the_readme_quotes_what_the_dashboard_costs():
+    stored = json.loads((REPOSITORY / "docs" / "bench" / "dashboard.json").read_text())
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    row = stored["rows"]["the dashboard"]
+    assert f"{row['own_percent']:.1f}% of the training time" in readme
+    assert f"changed by {row['added_wall_percent']:+.1f}%" in readme
+    assert row["own_percent"] < 2
+
+
 def test_the_page_on_grading_quotes_the_stored_benchmark():
     stored = json.loads((REPOSITORY / "docs" / "bench" / "grading.json").read_text())
     page = (REPOSITORY / "docs" / "grading.md").read_text(encoding="utf-8")
