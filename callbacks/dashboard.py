@@ -28,7 +28,7 @@ class TrainingDashboard(keras.callbacks.Callback):
     unit : str
         What an example is.
     print_epochs : bool
-        False: no line for each epoch, where a loop prints its own.
+        False: no line for each epoch and no bar of text, where a loop has its own.
 
     Notes
     -----
@@ -54,7 +54,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.done = self.epoch = self.batch = 0
         self.trained = None
         self.started, self.started_batch = None, 0
-        self.view = new_view(self.params["epochs"], self.caption)
+        self.view = new_view(self.params["epochs"], self.caption, self.print_epochs)
         self._watch_cell(True)
 
     def on_epoch_begin(self, epoch, logs=None):

@@ -30,12 +30,12 @@ def in_jupyterlab():
     return all(importlib.util.find_spec(name) for name in ("ipympl", "ipywidgets"))
 
 
-def new_view(epochs, caption):
+def new_view(epochs, caption, with_bar):
     """The view that fits where this runs: live, in a notebook, or in a terminal."""
     if in_jupyterlab():
         return LiveView(epochs, caption)
     in_notebook = hasattr(current_shell(), "kernel")
-    return (NotebookView if in_notebook else TerminalView)(epochs, caption)
+    return (NotebookView if in_notebook else TerminalView)(epochs, caption, with_bar)
 
 
 class Curves:
@@ -180,9 +180,9 @@ class LiveView:
 class NotebookView:
     """A bar of text, a line for each epoch, and a picture at the end."""
 
-    def __init__(self, epochs, caption):
+    def __init__(self, epochs, caption, with_bar):
         self.curves = Curves(epochs, caption)
-        self.bar = progress(unit="step")
+        self.bar = progress(unit="step", disable=not with_bar)
 
     def step(self, done, total):
         self.bar.total = total

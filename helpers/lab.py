@@ -50,7 +50,9 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
     import keras
 
     from helpers.devices import claim_gpu, describe_device, prepare_devices
+    from helpers.kernel import answer_by_the_stream
 
+    answer_by_the_stream()
     given = {name: namespace[name] for name in RULES if name in namespace}
     optional = set(sizes["laptop"])
     unknown = _injected_names(namespace) - set(given)
