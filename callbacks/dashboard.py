@@ -33,9 +33,8 @@ class TrainingDashboard(keras.callbacks.Callback):
     Notes
     -----
     Throughput is examples over seconds of training, without validation. A timer
-    redraws, not the batches: words and bar each second; the curves, too, as long as
-    drawing has taken less than 0.3% of the time, and 0.1 s to begin with.
-    `labs bench dashboard` measures the cost.
+    redraws, not the batches: words and bar each second, the curves when 150 times
+    as long has gone by as drawing them took. `labs bench dashboard` measures the cost.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         self.began = self.next_redraw = time.perf_counter()
-        self.drawing_seconds = 0.0
+        self.next_curves = self.began + 2.0  # before, there is little to see
         self.series, self.shown, self.epoch_seconds = {}, {}, []
         self.done = self.epoch = self.batch = 0
         self.trained = None
@@ -149,11 +148,11 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.view.step(round(position * (steps or 0)), steps and steps * epochs)
         self.view.say(position / epochs, self._words(series))
         now = time.perf_counter()
-        if self.drawing_seconds <= 0.1 + 0.003 * (now - self.began):
+        if now >= self.next_curves:
             # The processor time of this thread: what other programs take does not count.
             began = time.thread_time()
             self.view.draw(series)
-            self.drawing_seconds += time.thread_time() - began
+            self.next_curves = now + 150 * (time.thread_time() - began)
         self.next_redraw = now + 1.0
 
     def _words(self, series):

@@ -185,6 +185,8 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, more, monkeypatc
 def test_a_terminal_gets_a_picture_in_a_file_also_when_interrupted(tmp_path, capsys):
     class Interrupt(keras.callbacks.Callback):
         def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 1:
+                time.sleep(2.1)  # before, nothing is drawn
             if epoch == 2:
                 raise KeyboardInterrupt
 
