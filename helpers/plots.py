@@ -8,6 +8,7 @@ import statistics
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from PIL import Image
 
 from callbacks.dashboard_views import in_jupyterlab
 from callbacks.figure_table import figure_table
@@ -46,7 +47,11 @@ def show(figure, summary, caption):
     figure.set_layout_engine("constrained", rect=(0, 0.035, 1, 0.965))
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=110)
-    encoded = base64.b64encode(png.getvalue()).decode()
+    small = io.BytesIO()
+    # 256 colours show the same, and a notebook full of contours is a third as large.
+    with Image.open(png) as picture:
+        picture.convert("RGB").quantize(256).save(small, format="png", optimize=True)
+    encoded = base64.b64encode(small.getvalue()).decode()
     # The picture stays in the notebook when the live one is gone.
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
     table = figure_table(figure)
