@@ -49,10 +49,11 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
     silence_tensorflow()
     import keras
 
+    from callbacks.dashboard_views import current_shell
     from helpers.devices import claim_gpu, describe_device, prepare_devices
     from helpers.kernel import answer_by_the_stream
 
-    answer_by_the_stream()
+    answer_by_the_stream(current_shell())
     given = {name: namespace[name] for name in RULES if name in namespace}
     optional = set(sizes["laptop"])
     unknown = _injected_names(namespace) - set(given)

@@ -27,4 +27,6 @@ if nvidia-smi -L 2>/dev/null | grep -q GPU; then
   $pip install --constraint requirements.txt "tensorflow[and-cuda]"
 fi
 $pip install --no-deps --editable .
+mkdir -p .venv/etc/ipython
+echo 'c.InteractiveShellApp.extensions = ["helpers.kernel"]' >.venv/etc/ipython/ipython_kernel_config.py
 touch .venv/ready

@@ -18,7 +18,7 @@ COURSE = ("callbacks", "helpers", "kit", "labs", "notebooks", "solutions")
 TOKEN = "test"
 START_SECONDS = 60
 # Longer than a lab takes at laptop scale: only for a kernel that hangs.
-RUN_MS = 600_000
+RUN_MS = 300_000
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 # Of the notebook, not of the page: that draws an output some time after the cell ended.
 ERRORS = """() => window.jupyterapp.shell.currentWidget.content.widgets
