@@ -211,9 +211,12 @@ def latest_cards():
 
 
 def versions():
-    """Versions of the libraries that figures depend on, and the git revision."""
+    """Versions of the libraries that figures depend on, and the git revision.
+
+    That one ends in "-dirty" where files have been changed since.
+    """
     found = {name: version(name) for name in ("keras", "tensorflow", "numpy")}
-    command = ["git", "-C", REPOSITORY, "rev-parse", "--short", "HEAD"]
+    command = ["git", "-C", REPOSITORY, "describe", "--always", "--dirty", "--exclude=*"]
     try:
         git = subprocess.run(command, capture_output=True, text=True, check=False)
         revision = git.stdout.strip()

@@ -5,6 +5,7 @@ number, then plain JSON of a bounded depth, and then data for the judge.
 """
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import hmac
@@ -22,7 +23,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 
@@ -130,7 +130,8 @@ def _judge(judges, exercise, question, observation):
 # ---------------------------------------------------------------- the conversation
 
 
-class Box(NamedTuple):
+@dataclasses.dataclass
+class Box:
     """One exercise's process, and what it may still use."""
 
     channel: socket.socket
@@ -138,9 +139,12 @@ class Box(NamedTuple):
     limits: sandbox.Limits
     deadline: float
     pids: object  # a function: the processes of the box
-    borrowed: set
-    received: bytearray
-    printed: list
+    borrowed: set = dataclasses.field(default_factory=set)
+    received: bytearray = dataclasses.field(default_factory=bytearray)
+    output_ended: bool = False
+    printed_bytes: int = 0
+    last_printed: bytes = b""
+    weigh_at: float = 0.0
 
     def ask(self, question):
         """Put a question; wait as the probe says, and keep when that was."""
@@ -195,33 +199,34 @@ class Box(NamedTuple):
         until = self.deadline if seconds is None else time.perf_counter() + seconds
         while True:
             now = time.perf_counter()
+            # By the clock, not when all is quiet: a box that prints all the time has to
+            # be weighed as well.
+            if now >= self.weigh_at:
+                self._weigh()
+                self.weigh_at = now + LOOK_SECONDS
             if now >= self.deadline:
                 took = f"{self.limits.wall_seconds:g} seconds"
                 raise RefusedError(f"it had not finished after {took}", "time")
             if now >= until:
                 return
+            output = None if self.output_ended else self.output
             ready, _, _ = select.select(
-                [file for file in (wanted, self._open_output()) if file is not None],
+                [file for file in (wanted, output) if file is not None],
                 [], [], min(until - now, LOOK_SECONDS),
             )  # fmt: skip
             if self.output in ready:
                 self._drain()
             if wanted in ready:
                 return
-            if not ready:
-                self._weigh()
-
-    def _open_output(self):
-        return None if self.printed[0] is None else self.output
 
     def _drain(self):
         data = os.read(self.output, 2**16)
         if not data:
-            self.printed[0] = None
+            self.output_ended = True
             return
-        self.printed[0] += len(data)
-        self.printed[1] = (self.printed[1] + data)[-2000:]
-        if self.printed[0] > self.limits.printed_bytes:
+        self.printed_bytes += len(data)
+        self.last_printed = (self.last_printed + data)[-2000:]
+        if self.printed_bytes > self.limits.printed_bytes:
             size = f"{self.limits.printed_bytes // 1024:,} KB"
             raise RefusedError(f"it printed more than {size}", "output")
 
@@ -234,11 +239,9 @@ class Box(NamedTuple):
 
     def _last_line(self):
         with contextlib.suppress(OSError, RefusedError):
-            while (
-                select.select([self.output], [], [], 0)[0] and self.printed[0] is not None
-            ):
+            while not self.output_ended and select.select([self.output], [], [], 0)[0]:
                 self._drain()
-        lines = self.printed[1].decode(errors="replace").strip().splitlines()
+        lines = self.last_printed.decode(errors="replace").strip().splitlines()
         return f": {lines[-1][:200]}" if lines else ""
 
     def _say(self, message):
@@ -276,7 +279,7 @@ def _conversation(job, limits, boxed, hide):
             pids = functools.partial(_family, pid)
             stack.callback(_kill_family, pid)
         deadline = time.perf_counter() + limits.wall_seconds
-        box = Box(ours, output, limits, deadline, pids, set(), bytearray(), [0, b""])
+        box = Box(ours, output, limits, deadline, pids)
         box._say({
             **{k: job[k] for k in ("setup", "cells", "exercise", "name", "references")},
             "probes": f"helpers.checks.probes.lab_{job['lab'][:2]}",

@@ -19,6 +19,7 @@ from kit.examine import memory_mib
 MOST_BYTES = 50 * sandbox.MIB
 # The box's own deadline comes first: a kernel that is killed leaves no notebook.
 GRACE_SECONDS = 30
+LOOK_SECONDS = 0.5  # between two looks at the box's memory
 SCRIPT = "/tmp/full_in_box.py"
 
 
@@ -89,10 +90,15 @@ def _follow(process, job, limits, pids):
     given, taken = process.stdin.fileno(), process.stdout.fileno()
     for pipe in (given, taken):
         os.set_blocking(pipe, False)
-    deadline = time.monotonic() + limits.full_seconds + GRACE_SECONDS
-    while time.monotonic() < deadline:
+    weigh_at = time.monotonic()
+    deadline = weigh_at + limits.full_seconds + GRACE_SECONDS
+    while (now := time.monotonic()) < deadline:
+        if now >= weigh_at:
+            weigh_at = now + LOOK_SECONDS
+            if memory_mib(pids(), limits.memory_mib) > limits.memory_mib:
+                return f"it took more than {limits.memory_mib:,} MiB of memory", None
         writing = [given] if asked else []
-        readable, writable, _ = select.select([taken], writing, [], 0.5)
+        readable, writable, _ = select.select([taken], writing, [], LOOK_SECONDS)
         try:
             if writable:
                 asked = asked[os.write(given, asked) :]
@@ -109,8 +115,6 @@ def _follow(process, job, limits, pids):
             break
         if len(said) > MOST_BYTES:
             return "its outputs are larger than 50 MB", None
-        if not readable and memory_mib(pids(), limits.memory_mib) > limits.memory_mib:
-            return f"it took more than {limits.memory_mib:,} MiB of memory", None
     else:
         return f"it had not finished after {limits.full_seconds:g} seconds", None
     verdict, _, notebook = said.decode(errors="replace").partition("\n")

@@ -14,8 +14,8 @@
 # fits on a page: you see every step.
 #
 # You write the gradient and the sampler of mini-batches, move the learning rate and the
-# batch size, and see where noise helps and where it hurts. There is no network and no
-# TensorFlow in this lab, only NumPy; it runs in seconds.
+# batch size, and see where noise helps and where it hurts. There is no network in this
+# lab. You use only NumPy, and it runs in seconds.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; here it sets only how many steps are timed
@@ -126,8 +126,8 @@ gradient = check("1.1", gradient)
 # %% [markdown]
 # ## Walking down
 #
-# This is gradient descent, all of it. For each step it gets a *batch*: the places of the
-# points that it may look at. It takes their gradient and goes a little the other way;
+# This is gradient descent, all of it. For each step it gets a *batch*: the indices of
+# the points that it may look at. It takes their gradient and goes a little the other way;
 # the *learning rate* says how little.
 
 # %%
@@ -171,14 +171,17 @@ plots.show(figure, summary, labs.caption())
 # The contours are lines of equal loss, as on a map. The darkest part is the lowest. The
 # path starts at the square and ends at the cross; each dot is a step.
 #
-# Where does it begin to run away? Along one direction the surface is a parabola. If its
-# second derivative, the *curvature*, is `c`, a step multiplies the distance to the
-# lowest point by `1 - learning_rate * c`. Beyond `2 / c` that is below -1: each step
-# lands further out, on the other side. The steepest direction decides.
+# Where does it begin to run away? Along any straight line through the lowest point the
+# surface is a parabola. If its second derivative, the *curvature*, is `c`, a step
+# multiplies the distance to the lowest point by `1 - learning_rate * c`. Beyond `2 / c`
+# that is below -1: each step lands further out, on the other side. The direction with
+# the largest curvature gives way first, so it decides. The function below takes the
+# curvatures from the matrix of second derivatives: they are its eigenvalues, by
+# `eigvalsh`. You need not follow that algebra to go on.
 
 # %%
 def largest_learning_rate(x):
-    """2 / the curvature of the mean squared error in its steepest direction."""
+    """2 / the largest curvature of the mean squared error."""
     inputs = np.column_stack([x, np.ones_like(x)])
     curvatures = np.linalg.eigvalsh(2 * inputs.T @ inputs / len(x))
     return 2 / curvatures.max()
@@ -190,10 +193,10 @@ print(f"Your guess was {my_rate_guess:.3f}")
 # %% [markdown]
 # ## Exercise 1.2: mini-batches
 #
-# A step that looks at all points is exact, and expensive: with a million images you
-# would wait minutes for one step. A few points give a gradient that is right on average,
-# and *noisy*. A network is trained with such *mini-batches*. One *epoch* is over when
-# each point has been in one batch.
+# A step that looks at all points is exact, but it has to look at all of them: with a
+# million images that is much work for one step. A few points give a gradient that is
+# right on average, and *noisy*. A network is trained with such *mini-batches*. One
+# *epoch* is over when each point has been in one batch.
 
 # %% [markdown]
 # Write `epoch_batches(points, batch_size, rng)`: the batches of one epoch, as a list of
@@ -243,22 +246,25 @@ def train(learning_rate, batch_size, steps):
 # ## Turn the knobs
 #
 # In JupyterLab there are sliders below; click one, then use the arrow keys. The line
-# under them says how it ended. The button beside *steps drawn* draws the path as it goes,
-# and stops that. Elsewhere you see three settings side by side, with 60 steps each.
+# under them says how it ended. *Draw step by step* draws the path as it goes; click it
+# again to stop. Elsewhere you see three settings side by side, with 60 steps each.
+#
+# Say before you look, then try:
 #
 # - What does the path look like with batches of 1, and of all points?
 # - Where does it go once it is near the lowest point?
-# - Find a learning rate at which the full batch arrives, and batches of 1 run away.
+# - Is there a learning rate at which the full batch arrives, and batches of 1 run away?
 
 # %%
 settings = [(lab.learning_rate, size) for size in (lab.train_points, lab.batch_size, 1)]
 explore(train, loss, settings, steps=60, box=BOX, caption=labs.caption())
 
 # %% [markdown]
-# The full batch goes straight down and stops. Smaller batches stagger: each step follows
-# its own few points. At the bottom they do not stop. There the gradient over all points
-# is 0, but that of a few is not, so they keep wandering around the lowest point. The
-# smaller the batch and the larger the learning rate, the further.
+# The full batch goes straight down and stops. Batches of 1 stagger: each step follows its
+# own point. At the bottom they do not stop. There the gradient over all points is 0, but
+# that of one is not, so they keep wandering around the lowest point. With batches of 16
+# it is the same, so much weaker that you hardly see it. And there is such a learning
+# rate: at 0.5 the full batch arrives, while batches of 1 run away.
 
 # %% [markdown]
 # ## What does an epoch buy?
@@ -289,8 +295,9 @@ card.measure("loss_by_epoch", curves)
 
 # %% [markdown]
 # The full batch pays one epoch for one step. The middle one gets near the lowest loss in
-# the first epoch: its steps are not exact, but there are many. Batches of 1 are fast as
-# well, and then stay above the others, because they wander.
+# the first epoch: its steps are not exact, but there are many. Batches of 1 are as fast
+# in the first epoch. Then they jump up and down above the middle one, because they
+# wander; in the end even the full batch has passed them.
 #
 # That is the first half of the answer to this lab's question: **noise is cheap far from
 # the lowest point, and costs you near it.** So the learning rate is lowered towards the
@@ -317,7 +324,7 @@ for name, size in hidden.items():
     seen = zip(path[:-1], batches, strict=True)
     loss_curves[name] = np.array([mean_squared_error(w, x[b], y[b]) for w, b in seen])
 figure = plots.batch_losses(loss_curves)
-summary = "All four curves fall for about 50 steps, then scatter, each by another amount."
+summary = "All four curves fall for some 30 steps, then scatter, each by another amount."
 plots.show(figure, summary, labs.caption())
 
 # %%
@@ -335,7 +342,8 @@ card.predict("batch_sizes", my_sizes)
 # Write `which_batch_size(losses, example_variance, sizes)`: from a curve, an array of
 # one loss a step, to the one of `sizes` (a rising list) that fits best. The law holds
 # only where the curve is flat, which its second half surely is. What comes out will lie
-# between the sizes: take the nearest, by ratio. About three lines. Example: losses with a
+# between the sizes: take the nearest by ratio, so that the border between 4 and 16 is 8.
+# About three lines. Example: losses with a
 # variance of 0.02 in their flat part, `example_variance` 0.3, sizes `[1, 4, 16, 64]`:
 # that is `16`.
 
@@ -374,16 +382,20 @@ card.measure("batch_sizes_by_the_law", found)
 # have to look through it: average over many steps.
 
 # %% [markdown]
-# ## A narrow valley: where noise hurts
+# ## A narrow valley
 #
-# The same points, moved 2 to the right. Nothing else changes, and the same line is found,
-# only from another origin. But now slope and intercept depend on one another: raise the
-# slope, and you have to lower the intercept. The round bowl becomes a narrow valley, from
-# upper left to lower right.
+# The same points, moved 2 to the right, and the line to start from as well. Nothing else
+# changes: it is the same picture, seen from another origin. But now slope and intercept
+# depend on one another: raise the slope, and you have to lower the intercept. The round
+# bowl becomes a narrow valley, from upper left to lower right.
 #
-# Before you run it: the walls are steep, the floor is nearly flat. What does the steepest
-# direction say about the learning rate? Then look at the full batch first, and go down
-# to batches of 1.
+# **Predict:** the walls are steep, the floor is nearly flat. What does the largest
+# curvature say about the learning rate? We take 0.9 times the largest that the full batch
+# can bear. Which batch sizes run away with that: 1, 16, all?
+
+# %%
+my_runaways = [16]  # change this: none, one or more batch sizes
+card.predict("batch_sizes_that_run_away", my_runaways)
 
 # %%
 x_moved = x + 2
@@ -396,7 +408,7 @@ def valley_loss(weights):
 def train_in_valley(learning_rate, batch_size, steps):
     """The path of the weights on the moved points."""
     batches = batches_of(lab.train_points, batch_size, steps)
-    return descend(gradient, x_moved, y, (-1.0, 1.5), batches, learning_rate)
+    return descend(gradient, x_moved, y, (-1.0, 0.5), batches, learning_rate)
 
 # %%
 settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
@@ -406,16 +418,16 @@ print(f"Learning rate, largest: {largest_learning_rate(x_moved):.3f}, before {li
 
 # %% [markdown]
 # The walls allow only a small learning rate, and with that the walk along the floor takes
-# long: here even 60 exact steps do not quite arrive. Noise makes it worse. A single point
+# long: here even 60 exact steps do not quite arrive. Here **noise hurts**. A single point
 # far to the right makes a wall of its own, steeper than all of them together. It throws
 # batches of 1 out of the valley, at a rate that the full batch can bear.
 
 # %% [markdown]
 # The cure is not a batch size. Move the points back, and the bowl is round: that is why
-# inputs are scaled to mean 0 and deviation 1, and why networks have batch normalisation.
+# inputs are scaled to mean 0 and deviation 1, and one reason for batch normalisation.
 
 # %% [markdown]
-# ## A saddle: where noise helps
+# ## A saddle
 #
 # Now the points have two groups: in one, y rises with x; in the other it falls. We want a
 # line through *one* of them, so we take a loss that gives up on far points. Each counts
@@ -439,11 +451,14 @@ plots.show(figure, "Two groups of points that cross, like an X.", labs.caption()
 
 # %% [markdown]
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
-# *saddle*: downhill to both sides, uphill to the front and back. We start right above it,
-# with slope 0, where nothing says left or right.
+# *saddle*: downhill to the left and right (other slopes), uphill above and below (other
+# intercepts). We start right above it, with slope 0, where nothing says left or right.
 #
-# **Predict** before you run it: where is the full batch after 200 steps? And batches of
-# 16, and of 1?
+# **Predict:** which batch sizes have left the middle after 200 steps: 1, 16, all?
+
+# %%
+my_leavers = [16]  # change this: none, one or more batch sizes
+card.predict("batch_sizes_that_leave_the_saddle", my_leavers)
 
 # %%
 def cross_gradient(weights, x, y):
@@ -463,9 +478,10 @@ saddle = ((-1.6, 1.6), (-1.3, 1.8))
 explore(train_on_cross, cross_loss, settings, 200, saddle, labs.caption())
 
 # %% [markdown]
-# The full batch walks to the saddle and stays. Its gradient there is 0: it knows nothing
-# of the two better places beside it. A few points are never quite balanced. Their noise
-# pushes the weights to one side, and from there it is downhill. Which side? Chance.
+# Here **noise helps**. The full batch walks to the saddle and stays. Its gradient there
+# is 0: it knows nothing of the two better places beside it. A few points are never quite
+# balanced. Their noise pushes the weights to one side, and from there it is downhill.
+# Which side? Chance.
 #
 # This start was chosen to be exactly in the middle. A real network starts beside it. But
 # near a saddle the gradient is small, so exact steps linger there, and a surface with
@@ -500,9 +516,9 @@ print(f"Full batch steps/sec: {full:.2f}")
 print(f"A full step takes {single / full:.2f} times as long, guess {my_price_guess:.2f}")
 
 # %% [markdown]
-# Far less than so many times as long: most of a step's time is Python and NumPy getting
-# started, whatever the batch. So a larger batch is nearly free at first. That is the
-# subject of lab 02, with a real network.
+# It looks at 256 times as many points, and takes nowhere near 256 times as long: most of
+# a step's time is Python and NumPy getting started, whatever the batch. So a larger batch
+# is nearly free at first. That is the subject of lab 02, with a real network.
 
 # %% [markdown]
 # ## Quiz
@@ -519,9 +535,10 @@ labs.finish()
 # ## What you learned
 #
 # A mini-batch's gradient is right on average, and its noise shrinks as the batch grows:
-# four times the batch, half the noise. Far from the lowest point many cheap, noisy steps
-# beat few exact ones; near it the noise keeps you from arriving. Noise frees you from a
-# saddle, and throws you out of a narrow valley.
+# four times the batch, half the noise. For the same number of points looked at, many
+# noisy steps beat few exact ones far from the lowest point; near it the noise keeps you
+# from arriving. Noise frees you from a saddle, and throws you out of a narrow valley. And
+# a step with more points need not take longer: so by the clock it is another race.
 #
 # Two questions to take along. If you make the batch four times as large, what may you do
 # to the learning rate? And which is the best batch size, if a step with more points costs

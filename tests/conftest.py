@@ -53,6 +53,7 @@ def shared_mnist():
     return HAVE_MNIST[0].absolute()
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the marks in the same hook
 def pytest_collection_modifyitems(items):
     """Two workers: what must not run beside its like stays in one, and begins first."""
     for item in items:

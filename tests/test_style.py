@@ -95,6 +95,7 @@ def test_the_readme_quotes_what_the_dashboard_costs():
     row = stored["rows"]["the dashboard"]
     assert f"{row['own_percent']:.1f}% of the training time" in readme
     assert f"changed by {row['added_wall_percent']:+.1f}%" in readme
+    assert f"CPU time by {row['added_cpu_percent']:+.1f}%" in readme
     assert row["own_percent"] < 2
 
 
