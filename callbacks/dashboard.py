@@ -193,7 +193,8 @@ class TrainingDashboard(keras.callbacks.Callback):
             # The start-up is in the first epoch only.
             rates = [rate for _, rate in self.series[name]]
             usual = statistics.median(rates[1:] or rates)
-            summary += f", {usual:.2f} {name.replace('_per_second', '/s')}"
+            unit = name.replace("_per_second", "/s")
+            summary += f" with start-up and validation, {usual:.2f} {unit} without"
             last = {k: v[-1][1] for k, v in self.series.items() if k != name}
             summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
         whole = verb == "Trained"

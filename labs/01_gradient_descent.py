@@ -170,7 +170,8 @@ plots.show(figure, summary, labs.caption())
 # %% [markdown]
 # The contours are lines of equal loss, as on a map. The darkest part is the lowest. The
 # path starts at the square and ends at the cross; each dot is a step.
-#
+
+# %% [markdown]
 # Where does it begin to run away? Along any straight line through the lowest point the
 # surface is a parabola. If its second derivative, the *curvature*, is `c`, a step
 # multiplies the distance to the lowest point by `1 - learning_rate * c`. Beyond `2 / c`
@@ -248,7 +249,8 @@ def train(learning_rate, batch_size, steps):
 # In JupyterLab there are sliders below; click one, then use the arrow keys. The line
 # under them says how it ended. *Draw step by step* draws the path as it goes; click it
 # again to stop. Elsewhere you see three settings side by side, with 60 steps each.
-#
+
+# %% [markdown]
 # Say before you look, then try:
 #
 # - What does the path look like with batches of 1, and of all points?
@@ -298,7 +300,8 @@ card.measure("loss_by_epoch", curves)
 # the first epoch: its steps are not exact, but there are many. Batches of 1 are as fast
 # in the first epoch. Then they jump up and down above the middle one, because they
 # wander; in the end even the full batch has passed them.
-#
+
+# %% [markdown]
 # That is the first half of the answer to this lab's question: **noise is cheap far from
 # the lowest point, and costs you near it.** So the learning rate is lowered towards the
 # end of a training: lab 02 divides it by 10 after some epochs.
@@ -388,7 +391,8 @@ card.measure("batch_sizes_by_the_law", found)
 # changes: it is the same picture, seen from another origin. But now slope and intercept
 # depend on one another: raise the slope, and you have to lower the intercept. The round
 # bowl becomes a narrow valley, from upper left to lower right.
-#
+
+# %% [markdown]
 # **Predict:** the walls are steep, the floor is nearly flat. What does the largest
 # curvature say about the learning rate? We take 0.9 times the largest that the full batch
 # can bear. Which batch sizes run away with that: 1, 16, all?
@@ -501,14 +505,13 @@ card.predict("full_step_over_single_step", my_price_guess)
 def steps_per_second(batch_size):
     """Gradient steps a second, the batches drawn beforehand."""
     batches = batches_of(lab.train_points, batch_size, lab.timed_steps)
-    seconds = []
-    for _ in range(3):
-        began = time.perf_counter()
-        descend(gradient, x, y, START, batches, 0.01)
-        seconds.append(time.perf_counter() - began)
-    return lab.timed_steps / min(seconds)  # the run that other programs disturbed least
+    began = time.perf_counter()
+    descend(gradient, x, y, START, batches, 0.01)
+    return lab.timed_steps / (time.perf_counter() - began)
 
-single, full = steps_per_second(1), steps_per_second(lab.train_points)
+# In turn, and the fastest of each: the run that other programs disturbed least.
+pairs = [(steps_per_second(1), steps_per_second(lab.train_points)) for _ in range(5)]
+single, full = (max(speeds) for speeds in zip(*pairs, strict=True))
 card.measure("steps_per_second", single)
 card.measure("full_batch_steps_per_second", full)
 print(f"Steps/sec: {single:.2f}")

@@ -10,9 +10,11 @@
 # # Lab 05: What changes in my code on many GPUs, and in my learning rate?
 #
 # In *data parallel* training every device holds a copy of the model, a *replica*. Each
-# takes its part of the batch and works out gradients. These are averaged over all
-# replicas, and every copy makes the same step: so they stay equal.
-#
+# takes its part of the batch and works out gradients. These are added up (each divided
+# by the size of the whole batch, so that the sum is the mean). Then every copy makes the
+# same step: so they stay equal.
+
+# %% [markdown]
 # In this lab you do that with `fit`, test that it trains what one device does, find out
 # what a larger batch does to learning, and measure how fast it is.
 #
@@ -37,9 +39,9 @@ global_batches: list = None  # of the large-batch experiment
 # ## Set up
 #
 # With several GPUs each is a replica; on a TPU each core. With neither, the CPU is cut
-# into logical devices with one thread each. TensorFlow treats them as it treats GPUs, so
-# all the code is real. The speed is real as long as every replica has a core of its own;
-# beyond that the replicas are *simulated*, and share.
+# into logical devices with one thread each. TensorFlow treats them as it treats GPUs.
+# Such replicas are *simulated*, threads of one processor: what they compute is real; how
+# fast they are is real up to the number of cores, and beyond that they share.
 
 # %%
 from helpers import lab as labs
@@ -94,10 +96,11 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # - `new_model()` gives a network, `new_optimizer()` an optimizer. Both hold variables.
 #   Variables get a copy on every replica only if they are made inside
 #   `with strategy.scope():`.
-# - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
-#   `jit_compile=False`: XLA does not work over several replicas.
-# - Return the model and the *global batch*, the images that all replicas together take
-#   in one step: it is what `fit` wants to know. About eight lines.
+# - `compile` makes metrics, which hold variables, too: call it in there. Take the loss
+#   `"categorical_crossentropy"`, `metrics=["accuracy"]` and `jit_compile=False`: XLA does
+#   not work over several replicas.
+# - Return the model and the *global batch*: the images that all replicas together take
+#   in one step. It is what `fit` wants to know. About eight lines.
 
 # %% name="5.1-build" points=2
 # TODO 5.1: build and compile for all replicas; return the model and the global batch.
@@ -182,9 +185,11 @@ with no_hang("training with fit"):
 # line from `base_rate` at step 0 to `factor * base_rate` at step `warmup_steps`, and
 # stays there. Example: `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5
 # and 10.
-#
-# In `fit` the step is a tensor in a graph, without a value yet: `keras.ops.cast` makes
-# it a float, and `keras.ops.minimum` works where `if` and `min` do not. About four lines.
+
+# %% [markdown]
+# An optimizer gives it the step as a tensor in a graph, without a value yet, and so does
+# the check: `keras.ops.cast` makes it a float, and `keras.ops.minimum` works where `if`
+# and `min` do not. About four lines.
 
 # %% name="5.2-linear-warmup" points=2
 # TODO 5.2: the learning rate at each step.
@@ -245,8 +250,8 @@ plots.show(plots.learning_rates(lines), top, labs.caption())
 #
 # Write `train_from(start, strategy, new_model, images, labels, global_batch)`:
 #
-# - build with `new_model()`, which also compiles, so that every replica of `strategy`
-#   has a copy;
+# - make the model with `new_model()` inside the scope of `strategy`, so that every
+#   replica has a copy (it is compiled already);
 # - give it the weights `start`, a list of arrays (`set_weights`);
 # - train one epoch with `fit` on `images` and `labels`, in their order, silently;
 # - return the new weights (`get_weights`). About five lines.
@@ -273,10 +278,11 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Three small networks: a plain one, one with batch normalisation, and one whose batch
-# normalisation is *synchronised*. Eight steps with one replica, and eight with several.
-# Rounding alone makes a difference of about 1e-7 in a weight. **Predict:** how large is
-# the largest difference with batch normalisation?
+# Three small networks: a plain one; one with batch normalisation, which subtracts the
+# mean of the images that a replica sees; and one whose batch normalisation is
+# *synchronised*, and takes the mean over all replicas. Eight steps with one replica, and
+# eight with several. Rounding alone makes differences of up to about 1e-6; we call less
+# than 1e-3 the same. **Predict:** how large is the largest with batch normalisation?
 
 # %%
 my_difference_guess = 1e-7  # change this
@@ -317,7 +323,7 @@ one = devices.new_strategy(1) if lab.replicas > 1 else devices.simulated_strateg
 batch = 8 * several.num_replicas_in_sync
 
 def largest_difference(normalisation):
-    """Of a weight, after eight steps with one replica and with several."""
+    """Of a weight or running average, after eight steps with one replica and several."""
     def new_model():
         return small_network(*normalisation)
 
@@ -342,10 +348,10 @@ plots.show(figure, f"Another network comes out with: {others or 'none'}.", labs.
 
 # %% [markdown]
 # Batch normalisation takes mean and variance from the images that it sees, and each
-# replica sees only its part: with 4 replicas, a quarter of the batch. The average of
-# gradients from four normalisations is not the gradient from one. It is still good
-# training, and usually what you want: the statistics are those of the per-replica batch,
-# whatever the number of replicas.
+# replica sees only its part: with 4 replicas, a quarter of the batch. What comes out of
+# four normalisations is not what comes out of one, nor are the gradients. It is still
+# good training, and usually what you want: the statistics are those of the per-replica
+# batch, whatever the number of replicas.
 
 # %% [markdown]
 # With `synchronized=True` the replicas average their statistics in every such layer,
@@ -355,9 +361,10 @@ plots.show(figure, f"Another network comes out with: {others or 'none'}.", labs.
 # %% [markdown]
 # ## How much faster is it?
 #
-# The experiment: the per-replica batch stays, the number of replicas grows. If nothing
-# got in the way, N replicas would train N times as many images a second. *Efficiency* is
-# the part of that which you get. **Predict** it for all replicas: 1.0 is perfect.
+# The experiment: the per-replica batch stays, so the global batch grows with the number
+# of replicas. If nothing got in the way, N replicas would train N times as many images a
+# second. *Efficiency* is the measured speed divided by N times that of one replica.
+# **Predict** it for all replicas: 1.0 is perfect.
 
 # %%
 my_efficiency_guess = 1.0  # change this
@@ -387,9 +394,12 @@ for n in counts:
         measured[n] = measure(n)
 card.measure("images_per_second", measured[counts[-1]])
 per_replica = measured[counts[0]] / counts[0]
-efficiency = measured[counts[-1]] / per_replica / counts[-1]
 print(f"Images/sec with {counts[-1]} replicas: {measured[counts[-1]]:.2f}")
-print(f"Efficiency: {efficiency:.2f}, your guess: {my_efficiency_guess:.2f}")
+for n in counts:
+    step_ms = 1000 * n * lab.batch_size / measured[n]
+    share = measured[n] / n / per_replica
+    print(f"Replicas: {n}, a step takes {step_ms:.1f} ms, efficiency {share:.2f}")
+print(f"Your guess for {counts[-1]}: {my_efficiency_guess:.2f}")
 
 # %%
 real = counts[-1] if not lab.device["simulated"] else min(counts[-1], devices.cores())
@@ -400,19 +410,22 @@ summary = f"{real} of {counts[-1]} replicas have a processor of their own{beyond
 plots.show(figure, summary, labs.caption())
 
 # %% [markdown]
-# A simulated replica beyond the number of cores cannot make anything faster: it only
-# waits for its turn. But even real replicas stay below the line. Why are eight GPUs not
-# eight times faster?
+# A simulated replica beyond the number of cores adds work and no processor: four can be
+# slower than two. So look at the efficiency up to the cores of your machine. (Your first
+# training was slower than this: in so short an epoch it counts that every epoch sets up
+# its input on all replicas anew. Here the input just goes on.)
+#
+# But even real replicas stay below the line. Why are eight GPUs not eight times faster?
 
 # %% [markdown]
-# 1. **They talk.** After every step all gradients are summed over all replicas
+# 1. **They talk.** In every step all gradients are added up over all replicas
 #    (*all-reduce*). One replica alone does not do that at all.
 # 2. **They wait.** A step ends when the slowest replica ends.
 # 3. **They are fed by one host.** Reading and shuffling must be N times as fast, too.
-# 4. **Some work is not divided**: Python, the start of each step, saving, validation of
-#    too few images.
+# 4. **Some work is not divided**: Python, the start of each operation, saving.
 #
-# How much do they say to each other in each step?
+# How much do they say to each other in each step, and how long does that take? Say the
+# devices are joined by a link that carries 10 GB a second.
 
 # %%
 gradient_mib = 4 * sum(np.prod(w.shape) for w in model.trainable_weights) / 2**20
@@ -420,10 +433,18 @@ n = max(2, strategy.num_replicas_in_sync)
 sent = 2 * (n - 1) / n * gradient_mib
 print(f"All gradients of this network: {gradient_mib:.2f} MiB")
 print(f"A ring all-reduce sends {sent:.2f} MiB from each replica, in each step")
+print(f"At 10 GB a second that takes {1000 * sent * 2**20 / 10e9:.3f} ms")
 
 # %% [markdown]
-# In a ring all-reduce (Patarasuk and Yuan 2009) each replica sends `2 (N - 1) / N` times
-# its gradients: nearly independent of N. So what counts is how long a step computes
+# In a ring all-reduce (Patarasuk and Yuan 2009) each replica passes parts of its
+# gradients to its neighbour only, `2 (N - 1) / N` times their size in all: once for two
+# replicas, and never more than twice. Beside the milliseconds of a step above that is
+# nothing: here it is not the talking that costs, but the missing cores.
+
+# %% [markdown]
+# It is another matter for a network with many weights on devices that compute fast.
+# ResNet-50 has 25.6 million (Keras' table of applications): 102 MB of gradients, which is
+# up to 20 ms on that link, in every step. So what counts is how long a step computes
 # against how long it sends. A larger per-replica batch computes longer and sends the
 # same: it scales better. And that makes the global batch larger still, with the price
 # that comes now.
@@ -443,6 +464,13 @@ card.predict("best_recipe_at_largest_batch", my_recipe_guess)
 # %% [markdown]
 # As in lab 03, one model is compiled for each optimizer and started anew for each run. A
 # small callback gives the optimizer the rate of each step.
+
+# %% [markdown]
+# One trap. Validation does not use the statistics of its batch, but *running averages*
+# from training: of the old value 0.9, of the new 0.1. After 15 steps a fifth of such an
+# average is still what it began with, and that spoils the accuracy of a network that has
+# learned well. So before we measure, the averages may *settle*: some steps with learning
+# rate 0, which move no weight (Wu and Johnson 2021).
 
 # %%
 class FollowSchedule(keras.callbacks.Callback):
@@ -480,27 +508,31 @@ def recipe_rate(name, global_batch):
     }[name]
 
 # %%
-def accuracy_after(name, global_batch):
-    """Validation accuracy after all epochs, from the same first weights."""
-    model = trained[name.split(",")[0]]
-    model.set_weights(first_weights)
+def fit_from_rest(model, data, rate, **options):
+    """Train with the optimizer as new, which has no momentum."""
     for variable in model.optimizer.variables:
         variable.assign(keras.ops.zeros_like(variable))
-    follow = FollowSchedule(recipe_rate(name, global_batch))
+    model.fit(data, callbacks=[FollowSchedule(rate)], verbose=0, **options)
+    return float(model.evaluate(valid, verbose=0)[1])
+
+def accuracies(name, size):
+    """Validation accuracy after all epochs, before and after the averages settle."""
+    model = trained[name.split(",")[0]]
+    model.set_weights(first_weights)
     with no_hang("training with a large batch"):
-        model.fit(
-            training_batches(global_batch), epochs=lab.epochs, callbacks=[follow], verbose=0
-        )
-        return float(model.evaluate(valid, verbose=0)[1])
+        rate, data = recipe_rate(name, size), training_batches(size)
+        before = fit_from_rest(model, data, rate, epochs=lab.epochs)
+        same, n = batches(x_train, y_train, global_batch, lab.seed, True, True), 5 * lab.steps
+        return before, fit_from_rest(model, same, lambda step: 0.0, steps_per_epoch=n)
 
 # %%
 recipes = ["SGD, not scaled", "SGD, linear", "SGD, warm-up", "LAMB"]
 n = strategy.num_replicas_in_sync
 large = [-(-size // n) * n for size in lab.global_batches]  # a multiple of n
 runs = [f"{name} at batch {size}" for name in recipes for size in large]
-done = card.points("val_accuracy_of_recipes")
+done = card.points("val_accuracy_before_and_after_settling")
 train = counted(
-    lambda run: accuracy_after(run.split(" at ")[0], int(run.split()[-1])), len(runs), "run"
+    lambda run: accuracies(run.split(" at ")[0], int(run.split()[-1])), len(runs), "run"
 )
 for run in runs:
     if run not in done:
@@ -508,42 +540,50 @@ for run in runs:
 
 # %%
 table = {
-    name: {size: done[f"{name} at batch {size}"] for size in large} for name in recipes
+    name: {size: done[f"{name} at batch {size}"][1] for size in large} for name in recipes
 }
 for name, row in table.items():
     print(f"{name}:", ", ".join(f"{row[size]:.3f} at {size}" for size in large))
 best = max(recipes, key=lambda name: table[name][large[-1]])
-card.measure("val_accuracy", max(done.values()))
+card.measure("val_accuracy", max(after for _, after in done.values()))
 figure = plots.accuracy_by_batch(table, my_recipe_guess)
 summary = f"At the largest batch {best} is best, with {table[best][large[-1]]:.3f}."
 plots.show(figure, summary, labs.caption())
+before, after = done[f"SGD, not scaled at batch {large[-1]}"]
+print(f"Not scaled at {large[-1]}: {before:.3f} before the averages settled, {after:.3f} after")
 
 # %% [markdown]
 # Look along the line that was not scaled: a much larger batch takes few steps, all of
 # the same length, and gets less far. Linear scaling is meant to repair that. Up to which
 # batch did it, in your run? Where the rate becomes too large for the network, it breaks
-# down, and ends below the line that it should repair. And the warm-up?
+# down, and ends below the line that it should repair. And the warm-up? (At a batch of 32
+# nothing is scaled: there the recipes with SGD are one and the same.)
 
 # %%
-gains = {size: table["SGD, warm-up"][size] - table["SGD, linear"][size] for size in large}
-print("Gained by the warm-up:", ", ".join(f"{gains[size]:.3f} at {size}" for size in large))
+for better, worse in (("linear", "not scaled"), ("warm-up", "linear")):
+    gains = {n: table[f"SGD, {better}"][n] - table[f"SGD, {worse}"][n] for n in large}
+    shown = ", ".join(f"{gain:+.3f} at {size}" for size, gain in gains.items())
+    print(f"What {better} gains over {worse}: {shown}")
 
 # %% [markdown]
-# If it lost at your largest batch, that is no mistake of yours: it does not help
-# everywhere, and so few steps are soon over. Do not promise it to anybody before you have
-# measured it. And these are single runs, one seed each: lab 03 has shown what those are
-# worth.
+# TEXT
 
 # %% [markdown]
 # ## What does not work over replicas, today
 #
 # With TensorFlow 2.21 and Keras 3.15, leave these away under a strategy:
 #
-# - a last batch that does not divide among the replicas: `drop_remainder=True`;
-# - `jit_compile=True`: variables of another device;
-# - `gradient_accumulation_steps`: an error in `merge_call`;
-# - `mixed_float16`: its loss scale looks at the first replica only, and can corrupt the
-#   weights without a word. `mixed_bfloat16` is fine.
+# - a last batch that does not divide among the replicas, hence `drop_remainder=True` (our
+#   validation loses its last images by that, too; lab 07 shows how none is lost);
+# - `jit_compile=True`: a program compiled for one device meets variables of another;
+# - `gradient_accumulation_steps`, one update for several batches: it ends in an error that
+#   names `merge_call`, where the replicas wait for each other;
+# - `mixed_float16`.
+
+# %% [markdown]
+# Why not that? float16 numbers overflow easily, so Keras multiplies the loss by a large
+# factor, and looks for overflow, but on the first replica only. The others can spoil the
+# weights without a word. `mixed_bfloat16` has the range of float32, and is fine.
 
 # %% [markdown]
 # ## Quiz
@@ -570,5 +610,6 @@ labs.finish()
 #
 # To read on: Goyal et al., "Accurate, Large Minibatch SGD" (2017); You et al., "Large
 # Batch Optimization for Deep Learning" (2020); Patarasuk and Yuan, "Bandwidth optimal
-# all-reduce algorithms" (2009); Shallue et al., "Measuring the Effects of Data
-# Parallelism on Neural Network Training" (2019).
+# all-reduce algorithms" (2009); Wu and Johnson, "Rethinking 'Batch' in BatchNorm" (2021);
+# Shallue et al., "Measuring the Effects of Data Parallelism on Neural Network Training"
+# (2019).

@@ -11,11 +11,13 @@
 #
 # In lab 05 `fit` trained on several devices. Who split the batch? Who added up the
 # gradients, and why did every copy of the network stay the same?
-#
+
+# %% [markdown]
 # In this lab you write the loop yourself: a loss that is right on any number of
 # replicas, a step that they do together, and the epochs around it. You also see what a
-# wrong loss does, and why it can hide. Without a GPU the CPU is split into logical
-# devices; these are *simulated*, and share its cores.
+# wrong loss does. Without a GPU the CPU is split into *simulated*
+# devices, threads of one processor: what they compute is real; how fast they are is real
+# up to the number of cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -160,9 +162,10 @@ print(f"The array is {ratio:.1f} times as fast, you guessed {my_array_guess:.1f}
 # ## What a replica gets
 #
 # The *global batch* is what the optimizer takes one step for. The strategy hands every
-# replica an equal part of it. The remainder at the end of an epoch is dropped: parts
-# of unequal size are another shape, and some replicas might get nothing at all, which
-# ends in an error. In validation, too, so up to a batch of images is not looked at.
+# replica an equal part of it. The remainder at the end of an epoch is dropped: parts of
+# unequal size are another shape, and some replicas might get nothing at all, which ends
+# in an error. In validation, too: the last images, fewer than a batch, go unseen. Lab 07
+# shows how none is lost.
 
 # %%
 per_replica_batch = max(1, lab.batch_size // lab.replicas)
@@ -236,7 +239,8 @@ labs.show_source(enlarge_and_classify)
 # replicas together. Return one number, this replica's share of the mean.
 #
 # Example: the global batch has 4 images. One replica has losses 1, 2 and 3, the other
-# only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line.
+# only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. (Our pipeline makes
+# equal parts; a right answer does not count on that.) One line.
 
 # %% name="6.1-global-loss" points=2
 # TODO 6.1: this replica's share of the mean loss over the global batch.
@@ -254,15 +258,13 @@ def global_loss(losses, global_batch):
 global_loss = check("6.1", global_loss)
 
 # %% [markdown]
-# If your check failed at first: did you see the number? On two replicas a mean over a
-# replica's own images makes the step twice as long. Further below we look at what that
-# does.
+# What a wrong share does to training, you measure further below.
 #
 # Keras' own loss objects know about strategies: inside `strategy.run`,
 # `CategoricalCrossentropy()` divides by the number of replicas already. Divided once
 # more, by you, it is wrong again. Functions such as
-# `keras.losses.categorical_crossentropy` give one loss for each image, and leave the
-# division to you. Use those.
+# `keras.losses.categorical_crossentropy`, and loss objects with `reduction="none"`, give
+# one loss for each image, and leave the division to you. Use those.
 
 # %% [markdown]
 # ## Exercise 6.2: a step on all replicas
@@ -280,18 +282,17 @@ global_loss = check("6.1", global_loss)
 # %% [markdown]
 # Write `make_train_step`, which gets all that they need and returns `train_step`. That
 # takes a distributed batch and returns its mean loss. `global_loss(losses,
-# global_batch)` is yours from 6.1. About fifteen lines.
+# global_batch)` is yours from 6.1; `optimizer.apply(gradients, variables)` is that of
+# lab 04. `strategy.run` returns one object that holds a value of every replica: the
+# *shares*. About fifteen lines.
 #
 # Where are the gradients added up? In `optimizer.apply`: it waits for all replicas
 # (*all-reduce*). So it belongs into `replica_step`, and every replica has to get there.
 
 # %% [markdown]
-# Four things to leave alone. `jit_compile=True`: a program compiled for one device meets
-# variables of another, an error. `gradient_accumulation_steps` in a Keras optimizer: it
-# cannot wait for the other replicas where it would have to. `mixed_float16`: Keras asks
-# the first replica only whether numbers became too large, and the others may spoil the
-# weights without a word; `mixed_bfloat16` needs no such question. And a batch without
-# `drop_remainder=True`, as said above.
+# What lab 05 says to leave away under a strategy holds for a loop of your own, too:
+# `jit_compile=True`, `gradient_accumulation_steps`, `mixed_float16`, and a last batch
+# that does not divide.
 
 # %% name="6.2-train-step" points=3
 # TODO 6.2: a step that all replicas do together; it returns the mean loss.
@@ -363,8 +364,8 @@ def make_valid_step(strategy, model, metrics):
 # 1, 2, ... *simulated* replicas, whatever you have, for only the numbers count here, not
 # the time.
 #
-# **Predict:** on two replicas, how many times as long is the step with the wrong loss,
-# with plain SGD, and with Adam?
+# **Predict:** on two replicas, how many times as long is the step with the wrong loss as
+# with the right one, with plain SGD, and with Adam?
 
 # %%
 my_times_guess = {"SGD": 1.0, "Adam": 1.0}  # change these
@@ -425,7 +426,7 @@ on_two = {name: lengths[f"{name}, mean of own"][1] for name in wrong}
 for name, times in on_two.items():
     print(f"{name} on two replicas: {times:.2f} times, you guessed {my_times_guess[name]:.2f}")
 right = max(abs(times - 1) for name in wrong for times in lengths[f"{name}, global mean"])
-print(f"With the right loss no step differs by more than {100 * right:.4f}%")
+print(f"With the right loss no first step differs by more than {100 * right:.4f}%")
 
 # %% [markdown]
 # A replica's mean divides by the images on the replica, which are too few by a factor of
@@ -433,6 +434,11 @@ print(f"With the right loss no step differs by more than {100 * right:.4f}%")
 # that *is* a learning rate so many times larger. Nothing fails. The same script just
 # trains differently on other machines, on some perhaps faster and on others not at all,
 # and you look for the reason anywhere else.
+
+# %% [markdown]
+# In the right panel the wrong loss may even fall *faster*: 0.2 is a small rate for this
+# network, and it has been multiplied unawares. With a rate at its limit it would have run
+# away (lab 01).
 
 # %% [markdown]
 # Adam hides the mistake. It divides the gradient by its own usual size, so a factor on
@@ -448,7 +454,7 @@ print(f"With the right loss no step differs by more than {100 * right:.4f}%")
 #
 #     Epoch 1: loss 0.512, accuracy 0.834, valid_loss 0.311, valid_accuracy 0.905
 #
-# Each epoch's figures are its own: the metrics start anew. The function returns a dict of
+# Each epoch's figures are its own: all four metrics start anew before it. The function returns a dict of
 # lists, a value for every epoch: one for each metric's name, and `"train_seconds"`,
 # without validation.
 
@@ -456,7 +462,7 @@ print(f"With the right loss no step differs by more than {100 * right:.4f}%")
 # While an epoch trains, a bar shows how far it is: `progress(train, total=steps,
 # desc="Epoch 1")` is a `tqdm` that gives the batches one by one. (`steps`, because a
 # distributed data set has no `len()`.) It also shows the loss and the accuracy so far:
-# `bar.set_postfix(loss=..., accuracy=...)`, every tenth step and at the last.
+# `bar.set_postfix(loss=..., accuracy=...)` with floats, every tenth step and at the last.
 #
 # Why not at every step? Reading a metric waits until the devices have finished, and while
 # Python waits it hands them no new work. About fifteen lines.
@@ -538,7 +544,7 @@ text = f"Validation accuracy ends at {accuracy:.3f}; you guessed {my_accuracy_gu
 plots.show(figure, text, labs.caption())
 
 # %% [markdown]
-# Validation may be far behind training in the first epochs. One reason is batch
+# Validation may be far behind training in the first epoch or two. One reason is batch
 # normalisation. In training it uses the mean and the deviation of the images *on this
 # replica*; in validation a running average of those, which trails behind while the
 # weights change fast. It is also the one place where replicas are not one device: lab 05
@@ -554,34 +560,41 @@ for variable in model.trainable_variables:
     first, *others = strategy.experimental_local_results(variable.value)
     different += any(np.any(first.numpy() != other.numpy()) for other in others)
 print(f"Trained variables that differ between replicas: {different}")
-megabytes = 4 * sum(np.prod(v.shape) for v in model.trainable_variables) / 1e6
-card.measure("gradient_megabytes", float(megabytes))
-print(f"Gradient that each replica gives and gets in every step: {megabytes:.2f} MB")
+mib = 4 * sum(np.prod(v.shape) for v in model.trainable_variables) / 2**20
+card.measure("gradient_mib", float(mib))
+print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 
 # %% [markdown]
 # They start equal, and every step adds the same sum to each. So nobody ever copies
-# weights around. What travels is the gradient: in every step, from everybody to
-# everybody, and nobody goes on before it is there.
+# weights around. What travels is the gradient: in every step, until everybody has the sum
+# of all, and nobody goes on before it is there.
 
 # %% [markdown]
 # ## Why are eight GPUs not eight times as fast?
 #
+# Lab 05 kept the batch of each replica, so the global batch grew. Here the global batch
+# stays, 64, and each replica gets less.
+
+# %% [markdown]
 # Split a step into what becomes shorter with more replicas, and what does not:
 #
 # - the images on a replica: 64 in all are 8 on each of eight replicas. That part shrinks;
 # - starting every operation, `t0` in lab 02: the same for 8 images as for 64;
-# - the all-reduce: as many bytes as before, and more partners;
+# - the all-reduce: none on one device, then up to twice the gradients from each replica
+#   (lab 05), however few images each has;
 # - waiting for the slowest replica, and for the host to read, decode and send images.
 
 # %% [markdown]
-# Amdahl (1967) says what follows. Let a part `f` of a step stay as it is, and `n`
-# replicas share the rest: the step then takes `f + (1 - f) / n` of its time.
-# **Predict** before you run the cell: how many times as fast are eight replicas if one
-# tenth stays?
+# Let one tenth of a step stay as it is, while eight replicas share the rest. **Predict:**
+# how many times as fast are they?
 
 # %%
 my_speed_up_guess = 8.0  # change this
 card.predict("speed_up_of_eight", my_speed_up_guess)
+
+# %% [markdown]
+# Amdahl (1967) has the law: if a part `f` of a step stays and `n` replicas share the
+# rest, the step takes `f + (1 - f) / n` of its time.
 
 # %%
 for stays in (0.01, 0.10, 0.30):
@@ -593,13 +606,16 @@ spare = input_speeds["files"] / speeds[-1]
 print(f"The image files come {spare:.1f} times as fast as this training needs them")
 
 # %% [markdown]
-# The last line is a limit of its own: with so many times the speed, the host and its
-# files would be the slowest part, however many GPUs there are.
-#
+# Amdahl leaves out what more replicas *add*, the all-reduce and the waiting: real
+# training lies below his numbers. The last line is a limit of its own: with so many times
+# the speed, at best, the host and its files would be the slowest part, however many GPUs
+# there are.
+
+# %% [markdown]
 # What helps? Let the global batch grow with the replicas, so that a step has more to
-# share: that is why lab 05 scales the learning rate. It divides the *time of an epoch*,
-# not the number of steps that training needs. And simulated replicas share the cores of
-# one CPU: they show that your code is right, and nothing about speed.
+# share: that is why lab 05 scales the learning rate. Each epoch then takes less time; but
+# training may need more epochs (lab 03). And simulated replicas on the cores of one CPU
+# show that your code is right, and little about the speed of GPUs.
 
 # %% [markdown]
 # ## Quiz

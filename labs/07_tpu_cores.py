@@ -84,8 +84,9 @@ strategy = new_strategy()
 cores = strategy.num_replicas_in_sync
 simulated = lab.device["kind"] != "tpu"
 kind = "simulated cores, threads on this computer's processor" if simulated else "TPU cores"
-print(f"{cores} {kind}")
 global_batch = cores * lab.batch_size
+print(f"{cores} {kind}")
+print(f"Global batch: {global_batch:,} images = {cores} x {lab.batch_size}")
 if global_batch > lab.train_images:
     raise ParameterError(
         f"{cores} cores times batch_size {lab.batch_size} are more than the "
@@ -158,9 +159,9 @@ print(f"Weights of the network: {new_network().count_params():,}")
 #
 # A TPU runs programs that XLA, a compiler, made for it, and XLA needs to know every
 # size: it plans each memory cell and each multiplication beforehand. A batch of another
-# size is another program. `tf.function` behaves alike, on any device: for a new shape
-# it *traces* your Python code again. **Predict:** four batches, the last one shorter.
-# How many traces?
+# size is another program. Does `tf.function` behave alike, on any device? It *traces*
+# your Python code, to make a graph of it. **Predict:** four batches, the last one
+# shorter. How many traces?
 
 # %%
 my_traces_guess = 1  # change this
@@ -179,20 +180,20 @@ for size in (128, 128, 128, 100):
 print(f"Four batches, traced {len(traced)} times; your guess: {my_traces_guess}")
 
 # %% [markdown]
-# On a TPU each of these is a compilation, which takes seconds to minutes. With several
-# replicas it gets worse: if seven images are left for eight cores, one has none. And
-# the mean over cores gives an image in a small batch more weight than one in a large
-# batch. So in training the remainder is dropped: each core gets the same number of
-# whole batches.
+# A new shape, a new trace. On a TPU each of these is a compilation, which takes seconds
+# to minutes. With several replicas it gets worse: if seven images are left for eight
+# cores, one has none. And the mean over cores gives an image in a small batch more weight
+# than one in a large batch. So in training the remainder is dropped: each core gets the
+# same number of whole batches.
 
 # %% [markdown]
 # ## Exercise 7.1: a shard for every core
 #
 # Write `core_indices(core, replicas, images, batch_size, epoch, seed)`: which images
-# does one core train on in one epoch? Return their indices, from 0 to `images - 1`, in
-# an array of shape `(steps, batch_size)`.
+# does one core train on in one epoch? `images` is a number. Return indices from 0 to
+# `images - 1`, in an array of shape `(steps, batch_size)`.
 #
-# - `steps` is as large as all cores can have alike.
+# - `steps` is the largest number of whole batches that every core can get.
 # - No image is given twice in an epoch.
 # - Each epoch and each seed has another order; the same call gives the same answer.
 # - What is left out in one epoch has its chance in the next.
@@ -228,9 +229,11 @@ core_indices = check("7.1", core_indices)
 
 # %% [markdown]
 # All cores together: indices of shape (steps, cores, batch). **Predict:** how many
-# images does an epoch leave out here? The cell above the images has all you need.
+# images does an epoch leave out here? You need the global batch, printed further above,
+# and the number of images below.
 
 # %%
+print(f"Images to train on: {lab.train_images:,}")
 my_left_out_guess = 0  # change this
 card.predict("images_left_out", my_left_out_guess)
 
@@ -292,17 +295,18 @@ for core in range(cores):
 # ## Exercise 7.2: a learning rate for all cores
 #
 # With 8 cores an epoch has an eighth of the steps, and each follows the mean gradient of
-# 8 batches, which is less noisy. To get as far, steps have to be longer. The *linear
-# rule* (Goyal et al. 2017): the learning rate grows with the number of replicas.
+# 8 batches, which is less noisy. To get as far, steps have to be longer: lab 05's *linear
+# rule* again (Goyal et al. 2017), without a warm-up. The learning rate grows with the
+# number of replicas.
 #
 # Write `new_optimizer(base_learning_rate, momentum, replicas)`: plain SGD with momentum,
 # as a Keras optimizer, by this rule. `new_optimizer(0.01, 0.5, 8)` learns with 0.08. One
 # line.
 
 # %% [markdown]
-# Would `gradient_accumulation_steps` make the batch larger still? Not here: under a
-# strategy Keras 3 refuses it with an error (`merge_call`). Nor does a larger batch need
-# it: take more images per core.
+# Would `gradient_accumulation_steps`, one update for several batches, make the batch
+# larger still? Not here: under a strategy it ends in an error (lab 05). Nor does a larger
+# batch need it: take more images per core.
 
 # %% name="7.2-new-optimizer" points=1
 # TODO 7.2: SGD with momentum, its learning rate scaled by the linear rule.
@@ -342,10 +346,9 @@ def core_step(model, optimizer, images, labels):
 # %% [markdown]
 # The step of all cores is one `tf.function`, a graph. We do not ask for
 # `jit_compile=True`: on a TPU XLA compiles the graph anyway, and over simulated cores it
-# ends in an error, because the weights lie on another device than the program. float16
-# is no help either: it needs its loss scaled, and under a strategy Keras 3 looks at
-# core 0 only to see whether a number has overflowed. A TPU multiplies in bfloat16,
-# which needs no such scaling.
+# ends in an error, because the weights lie on another device than the program. Nor for
+# float16, which is not safe under a strategy (lab 05). A TPU multiplies in bfloat16,
+# which has the range of float32.
 
 # %%
 def new_training(strategy):
@@ -404,9 +407,9 @@ def predict_step(images):
 #     {"accuracy": [0.8123], "wall_seconds": [41.25]}
 #
 # with an entry for each epoch: its accuracy, and the seconds since `train` was called,
-# after its test. About fourteen lines; `enumerate(..., start=1)` and
-# `time.perf_counter()` help. Look at a loss only when you print it: to read it, Python
-# waits for the device.
+# taken after its test and before its line. About fourteen lines; `enumerate(...,
+# start=1)` and `time.perf_counter()` help. Look at a loss only when you print it: to read
+# it, Python waits for the device.
 
 # %% name="7.3-train" points=3
 # TODO 7.3: train, log every core's loss, test each epoch, take the time.
@@ -462,14 +465,17 @@ with no_hang("the first epoch"):
     history = train(range(1), batches_of, train_step, test_accuracy, lab.log_interval)
 
 # %%
-kernel = strategy.experimental_local_results(model.trainable_variables[0].value)
-apart = max(float(tf.reduce_max(abs(one - kernel[0]))) for one in kernel)
-print(f"Largest difference of a first-layer weight between two cores: {apart:.8f}")
+apart = 0.0
+for variable in model.trainable_variables:
+    copies = strategy.experimental_local_results(variable.value)
+    apart = max(apart, *(float(tf.reduce_max(abs(copy - copies[0]))) for copy in copies))
+print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
 # The losses differ, because every core has images of its own; that is why a log has a
-# line for each. One core that stays far above the others has been given odd images. The
-# weights do not differ: each core adds the same sum of gradients to the same weights.
+# line for each. Images are dealt out anew in every epoch, so a core that stays far above
+# the others over epochs is a sign of a mistake in its input. The weights do not differ:
+# each core adds the same sum of gradients to the same weights.
 
 # %% [markdown]
 # ## All epochs
@@ -522,10 +528,10 @@ plots.show(figure, summary, labs.caption())
 
 # %% [markdown]
 # The first marker comes late: the first epoch includes tracing, and on a TPU compiling.
-# The design that we follow was run for 50 epochs over eight cores of a TPU and got above
-# 89% in 269 s; of which generation they were is not said. The full scale of this lab
-# does the same number of epochs, over all 60,000 images. A laptop's few epochs end
-# lower.
+# The notebook whose design we follow says that 50 epochs over eight cores of a TPU got it
+# above 89% in 269 s; it does not say of which generation they were. The full scale of
+# this lab does the same number of epochs, over all 60,000 images. A laptop's few epochs
+# end lower.
 
 # %% [markdown]
 # ## Right and wrong
@@ -579,11 +585,10 @@ print(f"That is {speed / few_speed:.2f} times as many; your guess: {my_speedup_g
 
 # %% [markdown]
 # Simulated cores are threads of one processor. A processor with two cores runs two of
-# them at a time, and the others wait: all that can be gained is the core that a single
-# thread left idle. Without any strategy TensorFlow would have used it, too. Against that,
-# every step now has eight small programs to start and eight gradients to add up, so it
-# can well be *slower*. A simulation shows that the code is right, not how fast eight
-# cores are.
+# them at a time, and the others wait: all that can be gained are the cores that a single
+# thread left idle. A number near that of your processor's cores says just that, and
+# nothing about eight. A simulation shows that the code is right, not how fast eight cores
+# are.
 
 # %% [markdown]
 # On real TPU cores, too, eight are not eight times as fast. Between two steps all cores
@@ -607,9 +612,10 @@ labs.finish()
 # ## What you learned
 #
 # Every core gets whole batches of its own, all of one size, and the remainder waits for
-# the next epoch; a test fills its last batch up instead. The learning rate grows with
-# the number of replicas. A log with a line per core shows that their losses differ while
-# their weights agree, and simulated cores show that this is right, not that it is fast.
+# the next epoch; a test fills its last batch up instead. We let the learning rate grow
+# with the number of replicas; what that is worth here you can find out. A log with a line
+# per core shows that their losses differ while their weights agree, and simulated cores
+# show that this is right, not that it is fast.
 #
 # Two questions to take along. What does the run give with the pixels' own mean and
 # deviation, or with `learning_rate=0.00125`, which leaves it unscaled on eight cores? And

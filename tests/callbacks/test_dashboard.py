@@ -174,7 +174,9 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, more, monkeypatc
     text, done = text_of(cell), 1 if more else 3
     assert re.findall(r"^Epoch (\d): .*val_loss \d", text, re.M) == [*"123"[:done]]
     said = "Stopped after" if more else "Trained"
-    summary = re.search(rf"^{said} {done} epochs in .*images/s, .*val_loss.*$", text, re.M)
+    summary = re.search(
+        rf"^{said} {done} epochs in .*images/s without, .*val_loss.*$", text, re.M
+    )
     [picture] = html_of(cell)
     assert f'<img alt="{summary[0]}" src="data:image/png;base64,' in picture
     assert "<td>" in picture, "the data as a table"
