@@ -233,7 +233,7 @@ core_indices = check("7.1", core_indices)
 # and the number of images below.
 
 # %%
-print(f"Images to train on: {lab.train_images:,}")
+print(f"{lab.train_images:,} images to train on")
 my_left_out_guess = 0  # change this
 card.predict("images_left_out", my_left_out_guess)
 
