@@ -48,7 +48,8 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         self.began = self.next_redraw = time.perf_counter()
-        self.next_curves = self.began + 2.0  # before, there is little to see
+        self.drawn = self.began + 2.0  # before, there is little to see
+        self.draw_seconds = 0.0
         self.series, self.shown, self.epoch_seconds = {}, {}, []
         self.done = self.epoch = self.batch = 0
         self.trained = None
@@ -85,8 +86,10 @@ class TrainingDashboard(keras.callbacks.Callback):
         metrics = {k: float(v) for k, v in (logs or {}).items() if k != "learning_rate"}
         for name, value in (metrics | {self.rate_name: self.rate}).items():
             self.series.setdefault(name, []).append((epoch + 1, value))
-        if time.perf_counter() >= self.next_redraw:
-            self._redraw(self.series)
+        # Here a point is final. So it is drawn sooner, where epochs are long enough.
+        curves_due = time.perf_counter() >= self.drawn + 60 * self.draw_seconds
+        if curves_due or time.perf_counter() >= self.next_redraw:
+            self._redraw(self.series, curves_due)
         self.view.make_room()
         if self.print_epochs:
             words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
@@ -140,7 +143,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         under_way = steps and self.epoch == self.done
         return self.done + (self.batch / steps if under_way else 0.0)
 
-    def _redraw(self, series):
+    def _redraw(self, series, curves_due=False):
         """Words and bar now, and the curves when they are due."""
         self.shown = series
         steps, epochs = self.params.get("steps"), self.params["epochs"]
@@ -148,11 +151,11 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.view.step(round(position * (steps or 0)), steps and steps * epochs)
         self.view.say(position / epochs, self._words(series))
         now = time.perf_counter()
-        if now >= self.next_curves:
+        if curves_due or now >= self.drawn + 150 * self.draw_seconds:
             # The processor time of this thread: what other programs take does not count.
             began = time.thread_time()
             self.view.draw(series)
-            self.next_curves = now + 150 * (time.thread_time() - began)
+            self.drawn, self.draw_seconds = now, time.thread_time() - began
         self.next_redraw = now + 1.0
 
     def _words(self, series):

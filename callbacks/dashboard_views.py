@@ -96,6 +96,8 @@ class Curves:
             )
             if name == "val_loss":
                 axes.legend(loc="upper right", fontsize=8)
+            if "accuracy" in name:
+                axes.set_ylim(0, 1)  # it never needs other axes
         self.lines[name].set_data(epochs, values)
         bottom, top = axes.get_ylim() if axes.get_autoscaley_on() is False else (0, 0)
         seen = [value for value in values if math.isfinite(value)]

@@ -123,32 +123,45 @@ def test_throughput_leaves_validation_out(monkeypatch):
     assert dashboard.series["images_per_second"] == [(1, 50.0), (2, 50.0)]
 
 
-def test_it_redraws_by_the_clock_and_not_by_the_batch(monkeypatch):
-    clock = [0.0]
+def trained_by_a_clock(monkeypatch, batch_seconds, draw_seconds):
+    """A dashboard that saw ten epochs of 100 batches, and where its drawings ended."""
+    clock, ends = [0.0], []
     monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(time, "thread_time", lambda: clock[0])
 
     class Tick(keras.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            keep = dashboard.view.draw
+
+            def draw(series):
+                clock[0] += draw_seconds
+                ends.append(series["loss"][-1][0])
+                keep(series)
+
+            dashboard.view.draw = draw
+
         def on_train_batch_begin(self, batch, logs=None):
-            clock[0] += 0.01
+            clock[0] += batch_seconds
 
     dashboard = Watched()
-    draw = dashboard._redraw
-
-    def slow_draw(series):
-        before = len(dashboard.drawn_series)
-        draw(series)
-        assert len(dashboard.drawn_series) <= before + 1
-
-    dashboard._redraw = slow_draw
     data = {"batch_size": 1, "epochs": 10}
     new_model().fit(X, Y, callbacks=[dashboard, Tick()], verbose=0, **data)
-    # 1,000 batches in ten seconds of this clock.
-    assert 8 <= len(dashboard.said) <= 12
+    return dashboard, ends
+
+
+def test_it_redraws_by_the_clock_and_not_by_the_batch(monkeypatch):
+    dashboard, ends = trained_by_a_clock(monkeypatch, 0.01, 0.05)
+    assert 8 <= len(dashboard.said) <= 14
+    assert 2 <= len(ends) <= 5  # and one when training ends
     parts = [part for part, _ in dashboard.said]
     assert parts == sorted(parts)
-    assert "left" in dashboard.said[-1][1]
-    assert "learning rate 0.01" in dashboard.said[-1][1]
+    assert "left" in dashboard.said[-2][1]
+    assert "learning rate 0.01" in dashboard.said[-2][1]
+
+
+def test_the_end_of_a_long_epoch_is_drawn(monkeypatch):
+    _, ends = trained_by_a_clock(monkeypatch, 0.2, 0.2)
+    assert set(ends) >= set(range(1, 11))
 
 
 def test_an_epoch_under_way_is_the_last_point_of_the_curves():
