@@ -167,15 +167,15 @@ def judge_matmul(question, observation):
         return reason, "not_waited"
     if seconds > 0.9 * question["late_seconds"]:
         return f"{reason}; the first was made to take {question['late_seconds']} s", "first"
+    # None at all: it has another way to multiply, which is not counted.
+    if 0 < observation["products"] <= question["repeats"]:
+        made, repeats = observation["products"], question["repeats"]
+        return f"it made {made} products for {repeats} repeats, none to start up", "first"
     # An average of the repeats has its part of the late one; on a machine with other
     # work a product may take as long by itself.
     part = 0.9 * question["late_seconds"] / question["repeats"]
     if seconds > max(part, 3 * slowest):
         return f"{reason}; one of them was made slow", "mean"
-    # None at all: it has another way to multiply, which is not counted.
-    if 0 < observation["products"] <= question["repeats"]:
-        made, repeats = observation["products"], question["repeats"]
-        return f"it made {made} products for {repeats} repeats, none to start up", "first"
     operations = 2 * question["m"] * question["k"] * question["n"]
     right = operations / seconds / 1e9
     if abs(gflops - right) <= 0.02 * right:
