@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -384,6 +385,30 @@ def test_a_grader_killed_while_it_opens_a_box_leaves_none_half_open():
         and process.status() != psutil.STATUS_ZOMBIE
         and str(OWN_SIZE_MIB * sandbox.MIB) in process.cmdline()
     ]
+
+
+def test_a_box_that_prints_all_the_time_is_weighed_by_the_clock():
+    output, end = os.pipe()
+    ours, theirs = socket.socketpair()
+    stop, weighed = threading.Event(), []
+
+    def print_all_the_time():
+        while not stop.wait(0.01):
+            os.write(end, b".")
+
+    def pids():
+        weighed.append(time.perf_counter())
+        return []
+
+    box = examine.Box(ours, output, sandbox.Limits(), time.perf_counter() + 60, pids)
+    printing = threading.Thread(target=print_all_the_time)
+    printing.start()
+    box._look(None, 15 * examine.LOOK_SECONDS)
+    stop.set()
+    printing.join()
+    for descriptor in (ours.detach(), theirs.detach(), output, end):
+        os.close(descriptor)
+    assert len(weighed) >= 5  # once is at the very end
 
 
 @needs_box

@@ -326,20 +326,6 @@ def hostile(world):
             """,
             "MiB of memory",
         ),
-        "memory_of_many_that_talk": attack(
-            """
-            import os, time
-            for _ in range(8):
-                if os.fork() == 0:
-                    kept = bytearray(os.urandom(2**20)) * 500
-                    time.sleep(60)
-                    os._exit(0)
-            for _ in range(1200):
-                print(end=".", flush=True)
-                time.sleep(0.05)
-            """,
-            "MiB of memory",
-        ),
         "disk_bomb": attack(
             """
             for number in range(40):
