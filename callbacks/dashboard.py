@@ -34,7 +34,8 @@ class TrainingDashboard(keras.callbacks.Callback):
     -----
     Throughput is examples over seconds of training, without validation. A timer
     redraws, not the batches: words and bar each second, the curves when 150 times
-    as long has gone by as drawing them took. `labs bench dashboard` measures the cost.
+    as long has gone by as drawing them took, or 60 times at the end of an epoch.
+    `labs bench dashboard` measures the cost.
     """
 
     def __init__(
