@@ -17,7 +17,7 @@ from kit.build import generate
 COURSE = ("callbacks", "helpers", "kit", "labs", "notebooks", "solutions")
 TOKEN = "test"
 START_SECONDS = 60
-# Longer than a lab takes at laptop scale: only for a kernel that hangs.
+# Longer than what is tried here takes: only for a kernel that hangs.
 RUN_MS = 300_000
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 # Of the notebook, not of the page: that draws an output some time after the cell ended.
