@@ -469,7 +469,7 @@ card.predict("best_recipe_at_largest_batch", my_recipe_guess)
 # One trap. Validation does not use the statistics of its batch, but *running averages*
 # from training: of the old value 0.9, of the new 0.1. After 15 steps a fifth of such an
 # average is still what it began with, and that spoils the accuracy of a network that has
-# learned well. So before we measure, the averages may *settle*: some steps with learning
+# learned well. So before we measure, the averages may *settle*: 40 steps with learning
 # rate 0, which move no weight (Wu and Johnson 2021).
 
 # %%
@@ -522,8 +522,8 @@ def accuracies(name, size):
     with no_hang("training with a large batch"):
         rate, data = recipe_rate(name, size), training_batches(size)
         before = fit_from_rest(model, data, rate, epochs=lab.epochs)
-        same, n = batches(x_train, y_train, global_batch, lab.seed, True, True), 5 * lab.steps
-        return before, fit_from_rest(model, same, lambda step: 0.0, steps_per_epoch=n)
+        more = batches(x_train, y_train, size, lab.seed, repeat=True, drop_remainder=True)
+        return before, fit_from_rest(model, more, lambda step: 0.0, steps_per_epoch=40)
 
 # %%
 recipes = ["SGD, not scaled", "SGD, linear", "SGD, warm-up", "LAMB"]

@@ -454,9 +454,9 @@ print(f"With the right loss no first step differs by more than {100 * right:.4f}
 #
 #     Epoch 1: loss 0.512, accuracy 0.834, valid_loss 0.311, valid_accuracy 0.905
 #
-# Each epoch's figures are its own: all four metrics start anew before it. The function returns a dict of
-# lists, a value for every epoch: one for each metric's name, and `"train_seconds"`,
-# without validation.
+# Each epoch's figures are its own: all four metrics start anew before it. The function
+# returns a dict of lists, a value for every epoch: one for each metric's name, and
+# `"train_seconds"`, without validation.
 
 # %% [markdown]
 # While an epoch trains, a bar shows how far it is: `progress(train, total=steps,
