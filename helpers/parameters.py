@@ -57,6 +57,7 @@ RULES = {
     # Larger than the training set is fine here: it is repeated.
     "sweep_batch_sizes": _rising(*_list_of(*_whole(1))),
     "repeats": _whole(2),
+    "seeds": _whole(1),
     "train_images": _whole(1, 60_000),
     "valid_images": _whole(1, 10_000),
     "train_points": _whole(128, 100_000),

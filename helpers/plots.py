@@ -357,12 +357,12 @@ def scaling(points, guess, real):
 
 
 def accuracy_by_batch(accuracies, guess):
-    """Validation accuracy against the global batch, one line a recipe.
+    """Validation accuracy against the global batch, a line a recipe, a marker a run.
 
     Parameters
     ----------
-    accuracies : dict of str to dict of int to float
-        By recipe and global batch.
+    accuracies : dict of str to dict of int to list of float
+        Of each run, by recipe and global batch; the line goes through the medians.
     guess : str
         The recipe that the student expects to be best at the largest batch.
 
@@ -373,10 +373,18 @@ def accuracy_by_batch(accuracies, guess):
     figure, axes = plt.subplots()
     colours = (GREY, BLUE, ORANGE, GREEN)
     for i, (name, row) in enumerate(accuracies.items()):
+        # Side by side, so that runs that come out alike are seen.
+        sizes = np.array(list(row)) * 1.06 ** (i - 1.5)
         axes.plot(
-            list(row), list(row.values()), color=colours[i], linestyle=LINES[i],
-            marker=MARKERS[i], label=name + (" (your guess)" if name == guess else ""),
+            sizes, [statistics.median(values) for values in row.values()],
+            color=colours[i], linestyle=LINES[i], marker=MARKERS[i],
+            label=name + (" (your guess)" if name == guess else ""),
         )  # fmt: skip
+        for size, values in zip(sizes, row.values(), strict=True):
+            axes.plot(
+                [size] * len(values), values, MARKERS[i], color=colours[i],
+                markerfacecolor="none", label="_each run",
+            )  # fmt: skip
     sizes = list(row)
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
