@@ -373,17 +373,15 @@ def accuracy_by_batch(accuracies, guess):
     figure, axes = plt.subplots()
     colours = (GREY, BLUE, ORANGE, GREEN)
     for i, (name, row) in enumerate(accuracies.items()):
-        # Side by side, so that runs that come out alike are seen.
-        sizes = np.array(list(row)) * 1.06 ** (i - 1.5)
         axes.plot(
-            sizes, [statistics.median(values) for values in row.values()],
+            list(row), [statistics.median(values) for values in row.values()],
             color=colours[i], linestyle=LINES[i], marker=MARKERS[i],
             label=name + (" (your guess)" if name == guess else ""),
         )  # fmt: skip
-        for size, values in zip(sizes, row.values(), strict=True):
+        for size, values in row.items():
             axes.plot(
                 [size] * len(values), values, MARKERS[i], color=colours[i],
-                markerfacecolor="none", label="_each run",
+                markerfacecolor="none", label=f"_{name}, each run",
             )  # fmt: skip
     sizes = list(row)
     axes.set_xscale("log", base=2)
