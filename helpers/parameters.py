@@ -1,6 +1,7 @@
 """The rules for lab parameters, for a notebook and for the command line alike."""
 
 import ast
+from itertools import chain
 
 from helpers.errors import ParameterError
 
@@ -129,7 +130,8 @@ def check_parameters(values, allowed, lab, optional=()):
             continue
         if not rule(value):
             raise ParameterError(f"{name} must be {text}, not {value!r}.")
-    largest = max([values.get("batch_size") or 0, *(values.get("batch_sizes") or ())])
+    lists = [values.get(name) or () for name in ("batch_sizes", "global_batches")]
+    largest = max([values.get("batch_size") or 0, *chain(*lists)])
     for name in ("train_images", "train_newswires", "train_points"):
         size = values.get(name)
         if size and largest > size:

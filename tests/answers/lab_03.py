@@ -170,6 +170,13 @@ class AllEpochsOverTheLast(Total):
         print(EVERY.format(epoch + 1, (time.perf_counter() - self.began) / (epoch + 1)))
 
 
+class MeanAfterASlowStart(AllEpochsOverTheLast):
+    """On a busy machine the first epoch is much longer than the others."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        time.sleep(0.3 if epoch == 0 else 0)
+
+
 class NothingAtTheEnd(Total):
     def on_train_end(self, logs=None):
         pass
@@ -369,6 +376,7 @@ WRONG = {
         ("constructor", ClockInTheConstructor),
         ("per_epoch", TimeOfOneEpoch),
         ("per_epoch", AllEpochsOverTheLast),
+        ("per_epoch", MeanAfterASlowStart),
         ("nothing", NothingAtTheEnd),
         ("again", ClockOfTheFirstFit),
         ("format", OtherWords),

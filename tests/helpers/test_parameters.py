@@ -34,7 +34,11 @@ def test_a_wrong_parameter_is_refused_with_the_rule(name, value, says):
 
 
 def test_a_batch_larger_than_the_training_set_is_refused():
-    for wrong in ({"batch_size": 512}, {"batch_sizes": [8, 512]}):
+    for wrong in (
+        {"batch_size": 512},
+        {"batch_sizes": [8, 512]},
+        {"global_batches": [8, 512]},
+    ):
         with pytest.raises(ParameterError, match=r"512 is larger .* 256"):
             check_parameters({"train_images": 256} | wrong, tuple(RULES), "02")
     with pytest.raises(ParameterError, match=r"64 is larger .* 32 newswires"):
