@@ -264,6 +264,17 @@ def leaves_the_tests_out(*arguments):
     return _train(*arguments, with_tests=False)
 
 
+def leaves_slow_tests_out(epochs, batches_of, train_step, test_accuracy, log_interval):
+    """On a busy machine a test takes longer than all steps together."""
+
+    def slow_test():
+        time.sleep(0.3)
+        return test_accuracy()
+
+    arguments = epochs, batches_of, train_step, slow_test, log_interval
+    return _train(*arguments, with_tests=False)
+
+
 def returns_the_accuracies(*arguments):
     return _train(*arguments)["accuracy"]
 
@@ -351,6 +362,7 @@ WRONG = {
         ("accuracy", calls_the_first_epoch_zero),
         ("per_epoch", times_the_last_epoch),
         ("time", leaves_the_tests_out),
+        ("time", leaves_slow_tests_out),
         ("returned", returns_the_accuracies),
         ("raised", needs_a_length),
     ],
