@@ -58,6 +58,15 @@ def test_runs_at_one_size_stand_in_one_cell_and_one_that_never_ended_has_no_time
     assert "1 of 3 never: batch size [images] 8; 2 of 2 never" in words
 
 
+def test_runs_of_several_recipes_stand_in_columns_of_their_own():
+    runs = {"plain": {32: [0.8], 512: [0.1, 0.3, 0.2]}, "LAMB": {32: [0.7], 512: [0.5]}}
+    [table], _ = tables(plots.accuracy_by_batch(runs, "LAMB"))
+    names = ["plain", "plain, each run", "LAMB (your guess)", "LAMB, each run"]
+    values = {name: row for name, *row in zip(*table, strict=True)}
+    assert values["global batch [images]"] == ["32", "512"]
+    assert [values[name][1] for name in names] == ["0.2", "0.1; 0.3; 0.2", "0.5", "0.5"]
+
+
 def test_bars_to_the_side_are_headed_by_their_names():
     [table], _ = tables(plots.weight_differences({"plain": 1e-7, "norm": 0.25}, 0.01))
     assert [row[:2] for row in table[1:]] == [["plain", "1e-07"], ["norm", "0.25"]]
