@@ -5,15 +5,18 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup run test lab build outputs verify grade bench requirements
+.PHONY: setup run test test-fast lab build outputs verify grade bench requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
 test: setup ## the whole test suite
+	@sh kit/setup_tests.sh
 	.venv/bin/pytest -n 2 --dist loadgroup
+test-fast: setup ## what takes no notebook, no browser and no sandbox: under three minutes
+	.venv/bin/pytest -n 2 --dist loadgroup -m "not slow"
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
-build: setup ## generate the notebooks from labs/*.py
+build: setup ## generate notebooks, references and the README's table from labs/*.py
 	$(LABS) build
 outputs: setup ## execute the solutions at laptop scale and store what they print
 	$(LABS) outputs

@@ -1,12 +1,14 @@
-"""The reference callbacks: each short enough to read in class."""
+"""The callbacks of the course: the reference ones, each short enough to read in class."""
 
-from callbacks.dashboard import TrainingDashboard, follow
 from callbacks.early_stopping import StopAtAccuracy
-from callbacks.progress import TrainingProgress, counted
+from callbacks.epoch_recorder import EpochRecorder
+from callbacks.live.dashboard import TrainingDashboard, follow
+from callbacks.live.progress import TrainingProgress, counted, progress
 from callbacks.throughput import PrintThroughput
 from callbacks.total_time import PrintTotalTime
 
 __all__ = [
+    "EpochRecorder",
     "PrintThroughput",
     "PrintTotalTime",
     "StopAtAccuracy",
@@ -14,4 +16,5 @@ __all__ = [
     "TrainingProgress",
     "counted",
     "follow",
+    "progress",
 ]

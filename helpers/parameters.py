@@ -1,135 +1,138 @@
-"""The rules for lab parameters, for a notebook and for the command line alike."""
+"""The rules for lab parameters, for a notebook and for the command line alike.
+
+Here is what all labs share, and the words for rules. Each lab has the rules of its own
+parameters in `helpers/lab_NN/parameters.py`.
+"""
 
 import ast
+import importlib
+import os
+from collections.abc import Callable
 from itertools import chain
+from typing import NamedTuple
 
 from helpers.errors import ParameterError
 
 SCALES = ("auto", "gpu", "laptop", "smoke")
 
 
-def _whole(low, high=None):
-    def rule(value):
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        return whole and value >= low and (high is None or value <= high)
+class Rule(NamedTuple):
+    """What a parameter may be: a function of the value, and the rule in words."""
+
+    allows: Callable
+    text: str
+
+
+def whole(low, high=None):
+    """A whole number from `low` up, or to `high`."""
+
+    def allows(value):
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        return is_whole and value >= low and (high is None or value <= high)
 
     upper = "up" if high is None else f"to {high:,}"
-    return rule, f"a whole number from {low} {upper}"
+    return Rule(allows, f"a whole number from {low} {upper}")
 
 
-def _number(low, high):
-    def rule(value):
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        return number and low <= value <= high
+def number(low, high):
+    """A number from `low` to `high`, both allowed."""
 
-    return rule, f"a number from {low:g} to {high:g}"
+    def allows(value):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return is_number and low <= value <= high
 
-
-def _list_of(rule, text):
-    def all_of(value):
-        return isinstance(value, (list, tuple)) and bool(value) and all(map(rule, value))
-
-    return all_of, f"a list, each entry {text}"
+    return Rule(allows, f"a number from {low:g} to {high:g}")
 
 
-def _rising(rule, text):
-    def rises(value):
-        return rule(value) and list(value) == sorted(set(value))
-
-    return rises, f"{text}, rising"
+def one_of(*values):
+    """One of a few values."""
+    return Rule(lambda value: value in values, f"one of {', '.join(map(str, values))}")
 
 
-def _or_none(rule, text):
-    return lambda value: value is None or rule(value), f"{text}, or None for all"
+def rising(rule):
+    """A list whose entries keep a rule, each larger than the one before."""
+
+    def allows(value):
+        if not isinstance(value, (list, tuple)) or not value:
+            return False
+        return all(map(rule.allows, value)) and list(value) == sorted(set(value))
+
+    return Rule(allows, f"a list, each entry {rule.text}, rising")
 
 
-_DEPTH = (
+def or_none(rule):
+    """What another rule allows, or None for all there are."""
+    return Rule(
+        lambda value: value is None or rule.allows(value), f"{rule.text}, or None for all"
+    )
+
+
+YES_OR_NO = Rule(lambda value: isinstance(value, bool), "True or False")
+FOLDER = Rule(lambda value: isinstance(value, str), "a folder's path, or ''")
+DEPTH = Rule(
     lambda value: isinstance(value, int) and value >= 10 and (value - 4) % 6 == 0,
     "6n+4: 10, 16, 22, ...",
 )
-# Every parameter of every lab. None stands for "what the scale says".
-RULES = {
-    "scale": (lambda value: value in SCALES, f"one of {', '.join(SCALES)}"),
-    "seed": _whole(0, 2**31 - 1),
-    "epochs": _whole(1),
-    "batch_size": _whole(1),
-    "valid_batch_size": _whole(1),
-    "batch_sizes": _rising(*_list_of(*_whole(1))),
-    # Larger than the training set is fine here: it is repeated.
-    "sweep_batch_sizes": _rising(*_list_of(*_whole(1))),
-    "repeats": _whole(2),
-    "seeds": _whole(1),
-    "train_images": _whole(1, 60_000),
-    "valid_images": _whole(1, 10_000),
-    "train_points": _whole(128, 100_000),
-    "depth": _DEPTH,
-    "width": _whole(1, 64),
-    "dropout": _number(0, 0.99),
-    "learning_rate": _number(1e-9, 10),
-    "momentum": _number(0, 1),
-    "learning_rate_drop_epochs": _rising(*_list_of(*_whole(1))),
-    "weight_decay": _number(0, 1),
-    "shift": _number(0, 0.5),
-    "flip": (lambda value: isinstance(value, bool), "True or False"),
-    "target_accuracy": (
-        lambda value: isinstance(value, (int, float)) and 0 < value < 1,
-        "a number between 0 and 1, such as 0.85",
-    ),
-    "patience": _whole(1),
-    "patience_seconds": _number(1, 86_400),
-    "gpu_index": _whole(0),
-    "gpu_indices": _or_none(*_rising(*_list_of(*_whole(0)))),
-    "replicas": _or_none(*_whole(1)),
-    "global_batches": _rising(*_list_of(*_whole(1))),
-    "warmup_epochs": _number(0, 100),
-    "log_interval": _whole(1),
-    "pixel_mean": _number(0, 1),
-    "pixel_deviation": _number(0.01, 1),
-    "image_size": _whole(64, 512),
-    "alpha": (
-        lambda value: value in (0.35, 0.5, 0.75, 1.0, 1.3, 1.4),
-        "0.35, 0.5, 0.75, 1.0, 1.3 or 1.4",
-    ),
-    "from_folders": (lambda value: isinstance(value, bool), "True or False"),
-    "rows": _whole(1),
-    "columns": _whole(1),
-    "train_newswires": _whole(1, 8_982),
-    "valid_newswires": _whole(1, 2_246),
-    "vocabulary": _whole(100, 30_982),
-    "words": _whole(20, 2_000),
-    "log_dir": (lambda value: isinstance(value, str), "a folder's path, or ''"),
+LEARNING_RATE = number(1e-9, 10)
+TARGET_ACCURACY = Rule(
+    lambda value: isinstance(value, (int, float)) and 0 < value < 1,
+    "a number between 0 and 1, such as 0.85",
+)
+
+# Every lab has these four.
+SHARED_RULES = {
+    "scale": one_of(*SCALES),
+    "seed": whole(0, 2**31 - 1),
+    "epochs": whole(1),
+    "batch_size": whole(1),
 }
 
 
-def check_parameters(values, allowed, lab, optional=()):
-    """Refuse a parameter that the lab does not have, or a value it cannot take.
+def rules_of(lab):
+    """The rules of a lab's parameters.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+
+    Returns
+    -------
+    dict of str to Rule
+    """
+    own = importlib.import_module(f"helpers.lab_{lab[:2]}.parameters")
+    return SHARED_RULES | own.RULES
+
+
+def check_parameters(values, lab, allowed, optional=()):
+    """Refuse a parameter that the lab does not have, or a value that it cannot take.
 
     Parameters
     ----------
     values : dict
         What was given, by name.
+    lab : str
+        ``"02_throughput"``.
     allowed : iterable of str
         The names that the lab has.
-    lab : str
-        For the message.
     optional : iterable of str
-        Names that may be None, "as the scale says".
+        Names that may be None, "what the scale says".
 
     Raises
     ------
     ParameterError
         With one line that says what is allowed.
     """
+    rules = rules_of(lab)
     for name, value in values.items():
         if name not in allowed:
             raise ParameterError(
                 f"lab {lab} has no parameter {name!r}; it has {', '.join(allowed)}."
             )
-        rule, text = RULES[name]
         if value is None and name in optional:
             continue
-        if not rule(value):
-            raise ParameterError(f"{name} must be {text}, not {value!r}.")
+        if not rules[name].allows(value):
+            raise ParameterError(f"{name} must be {rules[name].text}, not {value!r}.")
     lists = [values.get(name) or () for name in ("batch_sizes", "global_batches")]
     largest = max([values.get("batch_size") or 0, *chain(*lists)])
     for name in ("train_images", "train_newswires", "train_points"):
@@ -141,10 +144,68 @@ def check_parameters(values, allowed, lab, optional=()):
             )
 
 
+def check_given(given, lab, sizes, injected=()):
+    """Check all that can be checked before it is known what computes here.
+
+    Parameters
+    ----------
+    given : dict
+        The lab's parameters by name.
+    lab : str
+    sizes : dict of dict
+        For each scale the value of every parameter that was left at None.
+    injected : iterable of str
+        Other names that somebody gave a value: the lab does not have them.
+
+    Raises
+    ------
+    ParameterError
+        With one line.
+    """
+    names, optional = tuple(given), set(sizes["laptop"])
+    check_parameters(dict.fromkeys(injected) | given, lab, names, optional)
+    scale = scale_asked_for(given, lab)
+    scales = [scale] if scale != "auto" else ["laptop", "gpu"]
+    problems = []
+    for possible in scales:
+        try:
+            return check_parameters(at_scale(given, sizes, possible), lab, names)
+        except ParameterError as error:
+            problems.append(error)
+    # Larger sets come later: what does not fit into the last one fits into none.
+    raise problems[-1]
+
+
+def scale_asked_for(given, lab):
+    """The scale of the parameters; for "auto" that of ``LABS_SCALE``, if it is set."""
+    scale = given["scale"]
+    if scale == "auto":
+        scale = os.environ.get("LABS_SCALE") or "auto"
+        check_parameters({"scale": scale}, lab, ("scale",))
+    return scale
+
+
+def at_scale(given, sizes, scale):
+    """The parameters with every None replaced by what the scale says."""
+    said = sizes[scale]
+    filled = {
+        name: said[name] if value is None and name in said else value
+        for name, value in given.items()
+    }
+    return filled | {"scale": scale}
+
+
+def defaults(source):
+    """The parameters of a lab: what its first code cell assigns, the value by name."""
+    return {name: ast.literal_eval(value) for name, value in _assigned(source)}
+
+
 def assigned_names(source):
-    """The names that a cell assigns at its top level, in their order."""
-    names = []
+    """The names that a cell assigns at its top level."""
+    return [name for name, _ in _assigned(source)]
+
+
+def _assigned(source):
     for node in ast.parse(source).body:
         targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
-        names += [target.id for target in targets if isinstance(target, ast.Name)]
-    return names
+        yield from ((t.id, node.value) for t in targets if isinstance(t, ast.Name))

@@ -8,9 +8,9 @@ from collections import Counter
 from html import escape
 from typing import NamedTuple
 
-from helpers import machine
 from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
+from helpers.machine import computer
 from helpers.records import cards_of
 
 LEFT = 'style="text-align: left"'  # JupyterLab would have it at the right
@@ -172,13 +172,13 @@ def _day(unix_seconds):
 
 def _machine():
     """What computes here. Whether TensorFlow sees it all, only TensorFlow can say."""
-    cores = machine.cores()
+    cores = computer.cores()
     parts = [
-        machine.cpu_name(),
+        computer.cpu_name(),
         f"{cores} core{'s' * (cores > 1)}",
-        f"{machine.memory_bytes() / 2**30:.1f} GiB of memory",
+        f"{computer.memory_bytes() / 2**30:.1f} GiB of memory",
     ]
-    gpus = Counter(machine.nvidia_gpus())
+    gpus = Counter(computer.nvidia_gpus())
     parts += [f"{count} × {name}" for name, count in gpus.items()]
     if os.environ.get("TPU_NAME"):
         parts.append("a TPU")

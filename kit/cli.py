@@ -1,6 +1,5 @@
 """The `labs` command."""
 
-import ast
 import os
 import sys
 from pathlib import Path
@@ -10,8 +9,8 @@ import typer
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from helpers.parameters import RULES
 from kit.labs import all_labs, find_lab
+from kit.parameters import parsed
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
@@ -30,24 +29,39 @@ Names = Annotated[
 
 @app.command()
 def build(names: Names = None):
-    """Generate the notebooks from labs/*.py."""
-    from kit import build as builder
+    """Generate notebooks, references and the README's table from labs/*.py."""
+    from kit.build import build as build_lab
+    from kit.index import build_index
+    from kit.readme import build_readme
 
-    written = [path for lab in _chosen(names) for path in builder.build(lab)]
-    written += builder.build_index()
+    written = [path for lab in _chosen(names) for path in build_lab(lab)]
+    written += build_index() + build_readme()
     for path in written:
         typer.echo(f"wrote {path.relative_to(REPOSITORY)}")
     if not written:
-        typer.echo("Nothing to do: all notebooks agree with their sources.")
+        typer.echo("Nothing to do: everything agrees with labs/*.py.")
+
+
+@app.command(hidden=True)
+def new(name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.")]):
+    """Make a new lab with one exercise, for its author to change."""
+    from kit.new import new_lab
+
+    lab = new_lab(name)
+    build([lab.name])
+    folder = lab.folder.relative_to(REPOSITORY)
+    typer.echo(f"Edit labs/{lab.source.name} and {folder}; then: labs outputs {lab.number}")
 
 
 @app.command()
 def outputs(names: Names = None):
     """Execute the solutions at laptop scale and store their outputs."""
     from kit.outputs import store_outputs
+    from kit.readme import build_readme
 
     for lab in _chosen(names):
         store_outputs(lab)
+    build_readme()
 
 
 @app.command()
@@ -62,10 +76,11 @@ def run(
     ] = False,
 ):
     """Execute labs headless and write reports/index.html."""
+    labs = _chosen(names)
+    parameters = [parsed(parameter or [], lab) for lab in labs]
     from kit.run import run as run_labs
 
-    parameters = dict(map(_name_and_value, parameter or ()))
-    if not run_labs(_chosen(names), parameters, solved=not student):
+    if not run_labs(labs, parameters, solved=not student):
         raise typer.Exit(1)
 
 
@@ -106,7 +121,7 @@ def grade(
     ] = False,
 ):
     """Grade a folder of submissions; docs/instructor.md says how."""
-    from kit import grade as grader
+    from kit.grading import grade as grader
 
     labs = all_labs() if lab == "all" else [find_lab(lab)]
     try:
@@ -127,7 +142,7 @@ def grade(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
     """Open JupyterLab on the start page; options are handed to it."""
-    from kit.build import fill_index
+    from kit.index import fill_index
 
     try:
         fill_index()
@@ -168,19 +183,19 @@ def bench(
     if what not in ("pipeline", "dashboard", "grading", "all"):
         raise LabError(f"bench measures pipeline, dashboard, grading or all, not {what!r}.")
     if what in ("grading", "all"):  # first: no TensorFlow of ours beside it
-        from kit.bench_grading import bench as measure_grading
+        from kit.bench.grading import bench as measure_grading
 
         measure_grading(students, nbgrader_students)
     if what in ("pipeline", "dashboard", "all"):
-        from helpers.quiet import silence_tensorflow
+        from helpers.machine.quiet_tensorflow import silence_tensorflow
 
         silence_tensorflow()  # before the import of what imports it
     if what in ("dashboard", "all"):
-        from kit.bench_dashboard import bench as measure_dashboard
+        from kit.bench.dashboard import bench as measure_dashboard
 
         measure_dashboard()
     if what in ("pipeline", "all"):
-        from kit.bench import bench as measure
+        from kit.bench.pipeline import bench as measure
 
         measure()
 
@@ -188,14 +203,11 @@ def bench(
 @data_app.command("fetch")
 def fetch():
     """Download all data sets into the user's cache, unless they are here."""
-    from helpers.datasets import fashion_mnist
-    from helpers.mnist import mnist
-    from helpers.newswires import reuters
+    from helpers.data.sets import DATA_SETS
 
-    sets = {"Fashion-MNIST": fashion_mnist, "MNIST": mnist, "Reuters": reuters}
-    for name, load in sets.items():
+    for data_set, load in DATA_SETS:
         data = load(offline_fallback=False)
-        typer.echo(f"{name} is whole: {data.source}")
+        typer.echo(f"{data_set.name} is whole: {data.source}")
 
 
 def main():
@@ -216,19 +228,6 @@ def main():
 
 def _chosen(names):
     return [find_lab(name) for name in names] if names else all_labs()
-
-
-def _name_and_value(text):
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
-    if RULES.get(name) is RULES["log_dir"]:
-        return name, value
-    try:
-        parsed = ast.literal_eval(value)
-    except (ValueError, SyntaxError):
-        return name, value
-    return name, list(parsed) if isinstance(parsed, tuple) else parsed
 
 
 if __name__ == "__main__":

@@ -9,17 +9,15 @@ from packaging.requirements import Requirement
 from rich.console import Console
 from rich.table import Table
 
-from helpers.datasets import cache_folder, fashion_mnist, find_fashion_mnist
+from helpers.data.places import user_cache
+from helpers.data.sets import DATA_SETS
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
-from helpers.machine import nvidia_gpus
-from helpers.mnist import find_mnist, mnist
-from helpers.newswires import find_reuters, reuters
-from helpers.quiet import silence_tensorflow
-from kit import sandbox
+from helpers.machine.computer import nvidia_gpus
+from helpers.machine.quiet_tensorflow import silence_tensorflow
+from kit.grading import sandbox
 
 FREE_GIB = 1
-OR_DEBIAN = ", or apt-get install dataset-fashion-mnist"
 
 
 def doctor():
@@ -28,9 +26,7 @@ def doctor():
         ("Python", *python()),
         ("packages", *packages()),
         ("device", *device()),
-        ("Fashion-MNIST", *data(find_fashion_mnist, fashion_mnist, OR_DEBIAN)),
-        ("MNIST", *data(find_mnist, mnist)),
-        ("Reuters", *data(find_reuters, reuters)),
+        *((data_set.name, *data(data_set, load)) for data_set, load in DATA_SETS),
         ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
         ("data cache", *cache()),
         ("disk", *disk()),
@@ -85,7 +81,7 @@ def device():
         silence_tensorflow()
     except ImportError as error:
         return "missing", f"TensorFlow: {error}", "Remove .venv and run make setup."
-    from helpers.devices import describe_device
+    from helpers.machine.devices import describe_device
 
     found = describe_device()
     if found["kind"] == "cpu" and nvidia_gpus():
@@ -97,12 +93,13 @@ def device():
     return "ok", found["name"], ""
 
 
-def data(find, load, other_ways=""):
+def data(data_set, load):
     """Where a data set is, and whether it is whole."""
     try:
-        if find() is None:
+        if data_set.find() is None:
             remedy = (
-                f"Run labs data fetch{other_ways}; until then a synthetic set stands in."
+                "Run labs data fetch; until then a synthetic set is used instead. "
+                f"No network? {data_set.elsewhere}"
             )
             return "note", "not on this machine", remedy
         return "ok", load().source, ""
@@ -124,8 +121,8 @@ def writable(folder, variable):
 
 def cache():
     """Whether a download could be kept; no matter where the data are here already."""
-    state, found, remedy = writable(cache_folder(), "XDG_CACHE_HOME")
-    if state == "missing" and all([find_fashion_mnist(), find_mnist(), find_reuters()]):
+    state, found, remedy = writable(user_cache(), "XDG_CACHE_HOME")
+    if state == "missing" and all(data_set.find() for data_set, _ in DATA_SETS):
         return "note", found, "Not needed: the data are here."
     return state, found, remedy
 

@@ -1,6 +1,5 @@
 """Run a notebook from top to bottom, and find out whether it really got there."""
 
-import ast
 import os
 import time
 
@@ -11,18 +10,9 @@ from papermill.exceptions import PapermillExecutionError
 
 from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
-from helpers.parameters import check_parameters
 
 # Without this every kernel says on the terminal that it listens on localhost.
 KERNEL_ARGUMENTS = ["--log-level=ERROR"]
-
-
-def check_lab_parameters(lab, parameters):
-    """Refuse parameters before a kernel is started; raises ParameterError."""
-    stored = papermill.inspect_notebook(str(lab.notebook))
-    defaults = {name: ast.literal_eval(found["default"]) for name, found in stored.items()}
-    optional = {name for name, value in defaults.items() if value is None}
-    check_parameters(defaults | parameters, tuple(defaults), lab.name, optional)
 
 
 def execute(notebook, output, parameters=None, progress=True):

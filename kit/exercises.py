@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from helpers.files import REPOSITORY
-from kit.build import generate
+from kit.generate import generate
 
 # What a lab's `lab` holds when a cell is graded: nothing is trained at another scale.
 SCALE = "smoke"
@@ -65,12 +65,14 @@ def setup(lab):
     for cell in student.cells:
         if cell.cell_type != "code" or cell.source.startswith("# TODO"):
             continue
+        tags = cell.metadata.get("tags", ())
         for node in ast.parse(cell.source).body:
-            if "parameters" in cell.metadata.get("tags", ()):
+            if "parameters" in tags:
                 parameters.append(node.target.id)
             if _is_setup(node):
                 statements.append(ast.unparse(node))
-            elif _starts_the_lab(node):
+            elif "setup" in tags and isinstance(node, ast.Assign):
+                # It would open a run card: `lab` gets the parameters and no more.
                 values = ", ".join(f"{name!r}: {name}" for name in parameters)
                 statements.append(
                     "import types\n"
@@ -82,30 +84,31 @@ def setup(lab):
 
 def modules(lab):
     """What a judge's process imports before it forks: all that the lab imports."""
-    found = [f"helpers.checks.probes.lab_{lab.number}"]
+    found = [f"helpers.lab_{lab.number}.probe"]
     for statement in setup(lab):
         for node in ast.parse(statement).body:
             if isinstance(node, ast.Import):
                 found += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 found.append(node.module)
-                # A submodule or a name in it: who cannot be imported is passed over.
+                # A submodule, or a name in the module: a name cannot be imported alone.
                 found += [f"{node.module}.{alias.name}" for alias in node.names]
     return found
 
 
 @functools.cache
 def reference_names(lab):
-    """The names and modules of the reference callbacks that solve a lab's exercises.
+    """The callbacks of the course that solve a lab's exercises, and their modules.
 
     Read, not imported: importing them would import TensorFlow.
     """
-    path = REPOSITORY / "helpers" / "checks" / "references" / f"lab_{lab.number}.py"
+    answers = {exercise.answer for exercise in exercises(lab)}
     return sorted(
         name
+        for path in (REPOSITORY / "callbacks").glob("*.py")
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ImportFrom) and node.module.startswith("callbacks")
-        for name in (*(a.name for a in node.names), node.module.split(".")[-1])
+        if isinstance(node, ast.ClassDef) and node.name in answers
+        for name in (node.name, path.stem)
     )
 
 
@@ -119,9 +122,3 @@ def _is_setup(node):
             return False
         return True
     return False
-
-
-def _starts_the_lab(node):
-    return isinstance(node, ast.Assign) and ast.unparse(node.value).startswith(
-        "labs.start("
-    )

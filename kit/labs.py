@@ -8,7 +8,7 @@ from helpers.files import REPOSITORY
 
 
 class Lab(NamedTuple):
-    """One lab and its three files."""
+    """One lab and where its files are."""
 
     name: str
 
@@ -27,6 +27,15 @@ class Lab(NamedTuple):
     @property
     def solution(self):
         return REPOSITORY / "solutions" / f"{self.name}.ipynb"
+
+    @property
+    def folder(self):
+        """What belongs to this lab alone."""
+        return REPOSITORY / "helpers" / f"lab_{self.number}"
+
+    @property
+    def reference(self):
+        return self.folder / "reference.py"
 
 
 def all_labs():

@@ -10,6 +10,8 @@ from pygments.formatters import HtmlFormatter
 from helpers.files import REPOSITORY, write_atomically
 from kit.labs import title_and_question
 
+HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds")
+
 
 def write_report(results, folder):
     """Write ``index.html`` and a page per lab.
@@ -26,8 +28,6 @@ def write_report(results, folder):
     Path
         Of the index.
     """
-    from kit.run import HEADINGS, summary
-
     rows = []
     for result in results:
         lab, figures = result["lab"], []
@@ -50,6 +50,27 @@ def write_report(results, folder):
     html = _template("report.html.j2").render(rows=rows, headings=HEADINGS[1:])
     write_atomically(index, html)
     return index
+
+
+def summary(result):
+    """The cells of one row: lab, device, checks, speed, accuracy, seconds."""
+    card = result["card"]
+    if card is None:
+        return [result["lab"].name, "-", "-", "-", "-", f"{result['seconds']:.0f}"]
+    checks, measured = card["checks"], card["measurements"]
+    device, scale = card["environment"]["device"], card["parameters"]["scale"]
+    rates = ((name, rate) for name, rate in measured.items() if isinstance(rate, float))
+    speed = next((pair for pair in rates if pair[0].endswith("_per_second")), None)
+    accuracy = measured.get("val_accuracy")
+    synthetic = " (synthetic)" if measured.get("data_source") == "synthetic" else ""
+    return [
+        result["lab"].name,
+        f"{device['name']}, {scale} scale",
+        f"{sum(check['passed'] for check in checks.values())} of {len(checks)}",
+        f"{speed[1]:,.1f} {speed[0].removesuffix('_per_second')}" if speed else "-",
+        f"{accuracy:.3f}{synthetic}" if accuracy else "-",
+        f"{result['seconds']:.0f}",
+    ]
 
 
 def page(notebook, lab):

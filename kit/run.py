@@ -10,8 +10,8 @@ from rich.table import Table
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder
 from helpers.records import read_card
-from kit.execute import check_lab_parameters, execute, timed
-from kit.report import write_report
+from kit.execute import execute, timed
+from kit.report import HEADINGS, summary, write_report
 
 REPORTS = Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
 
@@ -22,8 +22,8 @@ def run(labs, parameters, solved=True):
     Parameters
     ----------
     labs : list of kit.labs.Lab
-    parameters : dict
-        For papermill; every lab given has to have them.
+    parameters : list of dict
+        For papermill, by lab.
     solved : bool
         Run the solutions, or the notebooks as students get them.
 
@@ -32,14 +32,12 @@ def run(labs, parameters, solved=True):
     bool
         Whether every lab ran to its end.
     """
-    for lab in labs:
-        check_lab_parameters(lab, parameters)
     console = Console()
     results = []
-    for lab in labs:
+    for lab, given in zip(labs, parameters, strict=True):
         console.print(f"Running {lab.name} ...")
         began = time.time()
-        error, seconds = timed(_try_to_run, lab, parameters, solved)
+        error, seconds = timed(_try_to_run, lab, given, solved)
         # Also the card of an interrupted run that was taken up.
         written = [path for path in _cards(lab) if path.stat().st_mtime >= began]
         card = read_card(max(written)) if written else None
@@ -56,30 +54,6 @@ def run(labs, parameters, solved=True):
     page = write_report(results, REPORTS)
     console.print(f"Report: {os.path.relpath(page)}", highlight=False)
     return not any(result["error"] for result in results)
-
-
-def summary(result):
-    """The cells of one row: lab, device, checks, speed, accuracy, seconds."""
-    card = result["card"]
-    if card is None:
-        return [result["lab"].name, "-", "-", "-", "-", f"{result['seconds']:.0f}"]
-    checks, measured = card["checks"], card["measurements"]
-    device, scale = card["environment"]["device"], card["parameters"]["scale"]
-    rates = ((name, rate) for name, rate in measured.items() if isinstance(rate, float))
-    speed = next((pair for pair in rates if pair[0].endswith("_per_second")), None)
-    accuracy = measured.get("val_accuracy")
-    synthetic = " (synthetic)" if measured.get("data_source") == "synthetic" else ""
-    return [
-        result["lab"].name,
-        f"{device['name']}, {scale} scale",
-        f"{sum(check['passed'] for check in checks.values())} of {len(checks)}",
-        f"{speed[1]:,.1f} {speed[0].removesuffix('_per_second')}" if speed else "-",
-        f"{accuracy:.3f}{synthetic}" if accuracy else "-",
-        f"{result['seconds']:.0f}",
-    ]
-
-
-HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds")
 
 
 def _try_to_run(lab, parameters, solved):

@@ -19,14 +19,21 @@ if ! .venv/bin/python -c "$fits" 2>/dev/null || ! .venv/bin/python -m pip --vers
     exit 1
   fi
 fi
-echo "Installing the pinned packages, a few minutes the first time ..."
+# uv installs the same pinned packages several times as fast; pip does where uv cannot.
 pip=".venv/bin/python -m pip --disable-pip-version-check --quiet"
-$pip install --requirement requirements.txt
+install="$pip install"
+if command -v uv >/dev/null || $pip install uv 2>/dev/null; then
+  uv=$(command -v uv || echo .venv/bin/uv)
+  install="$uv pip install --quiet --python .venv/bin/python"
+fi
+echo "Installing the pinned packages, some minutes the first time ..."
+add() { $install "$@" || $pip install "$@"; }
+add --requirement requirements.txt
 if nvidia-smi -L 2>/dev/null | grep -q GPU; then
   echo "Found an NVIDIA driver: adding the CUDA libraries ..."
-  $pip install --constraint requirements.txt "tensorflow[and-cuda]"
+  add --constraint requirements.txt "tensorflow[and-cuda]"
 fi
-$pip install --no-deps --editable .
+add --no-deps --editable .
 mkdir -p .venv/etc/ipython
-echo 'c.InteractiveShellApp.extensions = ["helpers.kernel"]' >.venv/etc/ipython/ipython_kernel_config.py
+echo 'c.InteractiveShellApp.extensions = ["helpers.machine.kernel_patch"]' >.venv/etc/ipython/ipython_kernel_config.py
 touch .venv/ready

@@ -28,8 +28,8 @@ repeats: int = 5  # timed products per size
 rows: int = None  # of the first matrix; None here: what the scale says
 columns: int = None  # of the second matrix
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 sizes = {
     "smoke": {"rows": 1000, "columns": 1000, "largest": 512},
@@ -37,21 +37,26 @@ sizes = {
     "gpu": {"rows": 10_000, "columns": 100_000, "largest": 8192},
 }
 # This lab is about taking a GPU: so the set-up must not take one.
-lab = labs.start("00_devices", globals(), sizes, devices="none")
+lab = session.start("00_devices", globals(), sizes, devices="none")
 
 # %%
+# statistics, tf and time are for your answers: bind them to what you like. Our own
+# cells use other names.
 import statistics
 import time
+from time import perf_counter
 
+import tensorflow
 import tensorflow as tf
 
-from callbacks.progress import progress
-from helpers import one_thread, plots
+from callbacks import progress
 from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.errors import DeviceError
+from helpers.figures import show_figure, use_figures
+from helpers.lab_00 import figures, one_thread
 
-plots.use_figures()
+use_figures()
 card = lab.card
 
 # %% [markdown]
@@ -74,7 +79,8 @@ card = lab.card
 
 # %%
 for kind in ("CPU", "GPU"):
-    print(f"{kind}s that TensorFlow sees: {len(tf.config.list_physical_devices(kind))}")
+    visible = tensorflow.config.list_physical_devices(kind)
+    print(f"{kind}s that TensorFlow sees: {len(visible)}")
 
 # %% [markdown]
 # ## Exercise 0.1: claim one GPU
@@ -144,8 +150,8 @@ claim_gpu = check("0.1", claim_gpu)
 # later lab does the same: one GPU, with memory growth.
 
 # %%
-print(labs.claim_once(claim_gpu, lab.gpu_index))
-gpus = tf.config.list_logical_devices("GPU")
+print(session.claim_once(claim_gpu, lab.gpu_index))
+gpus = tensorflow.config.list_logical_devices("GPU")
 fast, slow = ("GPU:0", "CPU:0") if gpus else ("CPU:0", "one CPU thread")
 fast_name, slow_name = (fast, slow) if gpus else ("all CPU threads", slow)
 print(f"Comparing {slow_name} with {fast_name}")
@@ -163,15 +169,15 @@ my_ratio_guess = 1.0  # change this: seconds until finished / seconds until retu
 card.predict("finished_over_returned", my_ratio_guess)
 
 # %%
-tf.config.experimental.set_synchronous_execution(False)
-a = tf.random.normal((1000, 1000))
-tf.matmul(a, a).numpy()  # the first call starts things up: it does not count
-began = time.perf_counter()
-product = tf.matmul(a, a)
-returned = time.perf_counter() - began
+tensorflow.config.experimental.set_synchronous_execution(False)
+a = tensorflow.random.normal((1000, 1000))
+tensorflow.matmul(a, a).numpy()  # the first call starts things up: it does not count
+began = perf_counter()
+product = tensorflow.matmul(a, a)
+returned = perf_counter() - began
 product.numpy()
-finished = time.perf_counter() - began
-tf.config.experimental.set_synchronous_execution(True)  # as it was
+finished = perf_counter() - began
+tensorflow.config.experimental.set_synchronous_execution(True)  # as it was
 print(f"Returned after {1000 * returned:.3f} ms, finished after {1000 * finished:.3f} ms")
 print(f"Ratio: {finished / returned:.1f}, your guess: {my_ratio_guess:.1f}")
 
@@ -292,10 +298,10 @@ crossover = check("0.3", crossover)
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
 card.measure("crossover_size", winner)
 curves = {slow_name: slow_seconds, fast_name: fast_seconds}
-figure = plots.matmul_curves(tested, curves, winner, my_crossover_guess)
+figure = figures.matmul_curves(tested, curves, winner, my_crossover_guess)
 where = f"from size {winner} on" if winner else "not even at the largest"
 summary = f"{fast_name} ahead: {where}. Your guess was {my_crossover_guess}."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %%
 ratio = slow_seconds[-1] / fast_seconds[-1]
@@ -326,9 +332,9 @@ card.predict("equal_digits", my_digits_guess)
 
 # %%
 total = one_thread.sum_of_product
-with tf.device(fast):
+with tensorflow.device(fast):
     on_fast, by_column = total(lab.seed), total(lab.seed, columns_first=True)
-with tf.device("CPU:0"):
+with tensorflow.device("CPU:0"):
     on_slow = total(lab.seed) if gpus else one_thread.sum_on_one_thread(lab.seed)
 a, b = one_thread.random_matrices(lab.seed).astype("float64")
 print(f"On {fast_name}: {on_fast:.6f}")
@@ -357,7 +363,7 @@ print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 quiz("00")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

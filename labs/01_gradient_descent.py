@@ -32,8 +32,8 @@ learning_rate: float = 0.1
 # solution stands in, so you can always go on. Stuck? `hint("1.1")` in a cell of your
 # own asks you a question; called again, it says more.
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 sizes = {
     "smoke": {"timed_steps": 1000},
@@ -41,19 +41,24 @@ sizes = {
     "gpu": {"timed_steps": 5000},
 }
 # Nothing here runs on a GPU: so none is taken.
-lab = labs.start("01_gradient_descent", globals(), sizes, devices="none")
+lab = session.start("01_gradient_descent", globals(), sizes, devices="none")
 
 # %%
+# np and time are for your answers: bind them to what you like. Our own cells use other
+# names.
 import time
+from time import perf_counter
 
+import numpy
 import numpy as np
 
-from helpers import plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
-from helpers.descent_view import explore, outcome
+from helpers.figures import show_figure, use_figures
+from helpers.lab_01 import figures
+from helpers.lab_01.sliders import explore, outcome
 
-plots.use_figures()
+use_figures()
 card = lab.card
 
 # %% [markdown]
@@ -64,14 +69,15 @@ card = lab.card
 
 # %%
 START = (-1.0, -1.5)  # slope and intercept before the first step
-rng = np.random.default_rng(lab.seed)
-x = rng.uniform(-1.7, 1.7, lab.train_points)
-y = 1.5 * x + 0.5 + rng.normal(0, 0.5, lab.train_points)
-best = np.polyfit(x, y, 1)  # the best line, in one go: for two weights that is easy
+rng = numpy.random.default_rng(lab.seed)
+all_x = rng.uniform(-1.7, 1.7, lab.train_points)
+all_y = 1.5 * all_x + 0.5 + rng.normal(0, 0.5, lab.train_points)
+# The best line, in one go: for two weights that is easy.
+best = numpy.polyfit(all_x, all_y, 1)
 lines = {"where we start": START, "the best line": best}
-figure = plots.points_and_lines(x, y, lines)
+figure = figures.points_and_lines(all_x, all_y, lines)
 summary = f"{lab.train_points} points around a rising line; the line to start from falls."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The *loss* says how bad a line is: the mean of its squared errors. Each pair of slope
@@ -82,10 +88,10 @@ plots.show(figure, summary, labs.caption())
 def mean_squared_error(weights, x, y):
     """The loss of the line with weights (slope, intercept) on some points."""
     slope, intercept = weights
-    return np.mean((slope * x + intercept - y) ** 2)
+    return numpy.mean((slope * x + intercept - y) ** 2)
 
-lowest = mean_squared_error(best, x, y)
-print(f"Loss at the start: {mean_squared_error(START, x, y):.3f}")
+lowest = mean_squared_error(best, all_x, all_y)
+print(f"Loss at the start: {mean_squared_error(START, all_x, all_y):.3f}")
 print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 
 # %% [markdown]
@@ -133,11 +139,11 @@ gradient = check("1.1", gradient)
 # %%
 def descend(gradient, x, y, start, batches, learning_rate):
     """The weights before the first step and after each, shape (steps + 1, 2)."""
-    path = [np.array(start)]
+    path = [numpy.array(start)]
     for batch in batches:
         step = -learning_rate * gradient(path[-1], x[batch], y[batch])
-        path.append(np.clip(path[-1] + step, -1e6, 1e6))  # who runs away stops there
-    return np.array(path)
+        path.append(numpy.clip(path[-1] + step, -1e6, 1e6))  # a path that diverges stops
+    return numpy.array(path)
 
 # %% [markdown]
 # First with all points in every batch, the *full batch*. Each step then goes straight
@@ -154,25 +160,25 @@ card.predict("largest_learning_rate", my_rate_guess)
 # %%
 BOX = ((-2.0, 5.0), (-3.0, 4.0))  # slopes and intercepts to draw
 
-def loss(weights):
+def full_loss(weights):
     """The loss over all points: the height of the surface."""
-    return mean_squared_error(weights, x, y)
+    return mean_squared_error(weights, all_x, all_y)
 
-full_batches = [np.arange(lab.train_points)] * 60
+full_batches = [numpy.arange(lab.train_points)] * 60
 paths = {
-    f"learning rate {rate}": descend(gradient, x, y, START, full_batches, rate)
+    f"learning rate {rate}": descend(gradient, all_x, all_y, START, full_batches, rate)
     for rate in (0.02, 0.3, 1.2)
 }
-figure = plots.descent_paths(loss, paths, BOX)
-summary = "\n".join(f"{name}: {outcome(path, loss)}" for name, path in paths.items())
-plots.show(figure, summary, labs.caption())
+figure = figures.descent_paths(full_loss, paths, BOX)
+summary = "\n".join(f"{name}: {outcome(path, full_loss)}" for name, path in paths.items())
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The contours are lines of equal loss, as on a map. The darkest part is the lowest. The
 # path starts at the square and ends at the cross; each dot is a step.
 
 # %% [markdown]
-# Where does it begin to run away? Along any straight line through the lowest point the
+# Where does it begin to diverge? Along any straight line through the lowest point the
 # surface is a parabola. If its second derivative, the *curvature*, is `c`, a step
 # multiplies the distance to the lowest point by `1 - learning_rate * c`. Beyond `2 / c`
 # that is below -1: each step lands further out, on the other side. The direction with
@@ -183,12 +189,12 @@ plots.show(figure, summary, labs.caption())
 # %%
 def largest_learning_rate(x):
     """2 / the largest curvature of the mean squared error."""
-    inputs = np.column_stack([x, np.ones_like(x)])
-    curvatures = np.linalg.eigvalsh(2 * inputs.T @ inputs / len(x))
+    inputs = numpy.column_stack([x, numpy.ones_like(x)])
+    curvatures = numpy.linalg.eigvalsh(2 * inputs.T @ inputs / len(x))
     return 2 / curvatures.max()
 
-limit = largest_learning_rate(x)
-print(f"The full batch runs away from learning rate {limit:.3f} on")
+limit = largest_learning_rate(all_x)
+print(f"The full batch diverges from learning rate {limit:.3f} on")
 print(f"Your guess was {my_rate_guess:.3f}")
 
 # %% [markdown]
@@ -233,7 +239,7 @@ epoch_batches = check("1.2", epoch_batches)
 # %%
 def batches_of(points, batch_size, steps):
     """The batch of each of so many steps, epoch after epoch."""
-    rng, batches = np.random.default_rng(lab.seed), []
+    rng, batches = numpy.random.default_rng(lab.seed), []
     while len(batches) < steps:
         batches.extend(epoch_batches(points, batch_size, rng))
     return batches[:steps]
@@ -241,7 +247,7 @@ def batches_of(points, batch_size, steps):
 def train(learning_rate, batch_size, steps):
     """The path of the weights from START on."""
     batches = batches_of(lab.train_points, batch_size, steps)
-    return descend(gradient, x, y, START, batches, learning_rate)
+    return descend(gradient, all_x, all_y, START, batches, learning_rate)
 
 # %% [markdown]
 # ## Turn the knobs
@@ -255,18 +261,19 @@ def train(learning_rate, batch_size, steps):
 #
 # - What does the path look like with batches of 1, and of all points?
 # - Where does it go once it is near the lowest point?
-# - Is there a learning rate at which the full batch arrives, and batches of 1 run away?
+# - Is there a learning rate at which the full batch arrives, and the path with batches
+#   of 1 diverges?
 
 # %%
 settings = [(lab.learning_rate, size) for size in (lab.train_points, lab.batch_size, 1)]
-explore(train, loss, settings, steps=60, box=BOX, caption=labs.caption())
+explore(train, full_loss, settings, steps=60, box=BOX, caption=session.caption())
 
 # %% [markdown]
 # The full batch goes straight down and stops. Batches of 1 stagger: each step follows its
 # own point. At the bottom they do not stop. There the gradient over all points is 0, but
 # that of one is not, so they keep wandering around the lowest point. With batches of 16
 # it is the same, so much weaker that you hardly see it. And there is such a learning
-# rate: at 0.5 the full batch arrives, while batches of 1 run away.
+# rate: at 0.5 the full batch arrives, while with batches of 1 the path diverges.
 
 # %% [markdown]
 # ## What does an epoch buy?
@@ -287,12 +294,12 @@ curves = {}
 for size in (lab.train_points, lab.batch_size, 1):
     steps_per_epoch = -(-lab.train_points // size)  # rounded up
     path = train(lab.learning_rate, size, lab.epochs * steps_per_epoch)
-    losses = [float(loss(weights)) for weights in path[::steps_per_epoch]]
+    losses = [float(full_loss(weights)) for weights in path[::steps_per_epoch]]
     curves[f"batch size {size}, steps in an epoch: {steps_per_epoch}"] = losses
     print(f"Batch size {size}: {losses[0]:.3f}, after one epoch {losses[1]:.3f}")
-figure = plots.loss_by_epoch(curves, lowest, my_loss_guess)
+figure = figures.loss_by_epoch(curves, lowest, my_loss_guess)
 summary = "After one epoch the full batch has made one step, a smaller batch many."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 card.measure("loss_by_epoch", curves)
 
 # %% [markdown]
@@ -317,18 +324,19 @@ card.measure("loss_by_epoch", curves)
 
 # %%
 SIZES = [1, 4, 16, 64]
-order = np.random.default_rng(lab.seed + 10).permutation(SIZES)
+order = numpy.random.default_rng(lab.seed + 10).permutation(SIZES)
 hidden = dict(zip("ABCD", order, strict=True))
 loss_curves = {}
 for name, size in hidden.items():
     batches = batches_of(lab.train_points, size, 480)
-    path = descend(gradient, x, y, START, batches, 0.05)
+    path = descend(gradient, all_x, all_y, START, batches, 0.05)
     # The loss of each batch, with the weights before its step.
     seen = zip(path[:-1], batches, strict=True)
-    loss_curves[name] = np.array([mean_squared_error(w, x[b], y[b]) for w, b in seen])
-figure = plots.batch_losses(loss_curves)
+    losses = [mean_squared_error(w, all_x[b], all_y[b]) for w, b in seen]
+    loss_curves[name] = numpy.array(losses)
+figure = figures.batch_losses(loss_curves)
 summary = "All four curves fall for some 30 steps, then scatter, each by another amount."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %%
 my_sizes = {"A": 4, "B": 4, "C": 4, "D": 4}  # change these: 1, 4, 16 or 64
@@ -368,7 +376,7 @@ def which_batch_size(losses, example_variance, sizes):
 which_batch_size = check("1.3", which_batch_size)
 
 # %%
-example_variance = np.var((best[0] * x + best[1] - y) ** 2)
+example_variance = numpy.var((best[0] * all_x + best[1] - all_y) ** 2)
 found = {
     name: int(which_batch_size(losses, example_variance, SIZES))
     for name, losses in loss_curves.items()
@@ -395,29 +403,29 @@ card.measure("batch_sizes_by_the_law", found)
 # %% [markdown]
 # **Predict:** the walls are steep, the floor is nearly flat. What does the largest
 # curvature say about the learning rate? We take 0.9 times the largest that the full batch
-# can bear. Which batch sizes run away with that: 1, 16, all?
+# can bear. Which batch sizes make the path diverge: 1, 16, all?
 
 # %%
 my_runaways = [16]  # change this: none, one or more batch sizes
 card.predict("batch_sizes_that_run_away", my_runaways)
 
 # %%
-x_moved = x + 2
+x_moved = all_x + 2
 valley_rate = 0.9 * largest_learning_rate(x_moved)
 
 def valley_loss(weights):
     """The loss over all moved points."""
-    return mean_squared_error(weights, x_moved, y)
+    return mean_squared_error(weights, x_moved, all_y)
 
 def train_in_valley(learning_rate, batch_size, steps):
     """The path of the weights on the moved points."""
     batches = batches_of(lab.train_points, batch_size, steps)
-    return descend(gradient, x_moved, y, (-1.0, 0.5), batches, learning_rate)
+    return descend(gradient, x_moved, all_y, (-1.0, 0.5), batches, learning_rate)
 
 # %%
 settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
 valley = ((-2.0, 4.0), (-6.0, 4.0))
-explore(train_in_valley, valley_loss, settings, 60, valley, labs.caption())
+explore(train_in_valley, valley_loss, settings, 60, valley, session.caption())
 print(f"Learning rate, largest: {largest_learning_rate(x_moved):.3f}, before {limit:.3f}")
 
 # %% [markdown]
@@ -438,20 +446,20 @@ print(f"Learning rate, largest: {largest_learning_rate(x_moved):.3f}, before {li
 # `error**2 / (1 + error**2)`: nearly the square if it is near, at most 1 if it is far.
 
 # %%
-quarter = np.random.default_rng(lab.seed)
+quarter = numpy.random.default_rng(lab.seed)
 side = quarter.uniform(-2, 2, lab.train_points // 4)
 height = 0.8 * side + quarter.normal(0, 0.3, len(side))
 # Mirrored both ways, so that neither group is better.
-x_cross = np.concatenate([side, -side, side, -side])
-y_cross = np.concatenate([height, height, -height, -height])
+x_cross = numpy.concatenate([side, -side, side, -side])
+y_cross = numpy.concatenate([height, height, -height, -height])
 
 def cross_loss(weights):
     """The mean of error**2 / (1 + error**2) over the crossing points."""
     squares = (weights[0] * x_cross + weights[1] - y_cross) ** 2
-    return np.mean(squares / (1 + squares))
+    return numpy.mean(squares / (1 + squares))
 
-figure = plots.points_and_lines(x_cross, y_cross, {"where we start": (0.0, 1.5)})
-plots.show(figure, "Two groups of points that cross, like an X.", labs.caption())
+figure = figures.points_and_lines(x_cross, y_cross, {"where we start": (0.0, 1.5)})
+show_figure(figure, "Two groups of points that cross, like an X.", session.caption())
 
 # %% [markdown]
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
@@ -469,7 +477,7 @@ def cross_gradient(weights, x, y):
     """How fast the loss of the crossing points rises with slope and intercept."""
     errors = weights[0] * x + weights[1] - y
     pull = 2 * errors / (1 + errors**2) ** 2
-    return np.array([np.mean(pull * x), np.mean(pull)])
+    return numpy.array([numpy.mean(pull * x), numpy.mean(pull)])
 
 def train_on_cross(learning_rate, batch_size, steps):
     """The path of the weights on the crossing points."""
@@ -479,7 +487,7 @@ def train_on_cross(learning_rate, batch_size, steps):
 
 settings = [(0.2, size) for size in (1, lab.batch_size, len(x_cross))]
 saddle = ((-1.6, 1.6), (-1.3, 1.8))
-explore(train_on_cross, cross_loss, settings, 200, saddle, labs.caption())
+explore(train_on_cross, cross_loss, settings, 200, saddle, session.caption())
 
 # %% [markdown]
 # Here **noise helps**. The full batch walks to the saddle and stays. Its gradient there
@@ -505,9 +513,9 @@ card.predict("full_step_over_single_step", my_price_guess)
 def steps_per_second(batch_size):
     """Gradient steps a second, the batches drawn beforehand."""
     batches = batches_of(lab.train_points, batch_size, lab.timed_steps)
-    began = time.perf_counter()
-    descend(gradient, x, y, START, batches, 0.01)
-    return lab.timed_steps / (time.perf_counter() - began)
+    began = perf_counter()
+    descend(gradient, all_x, all_y, START, batches, 0.01)
+    return lab.timed_steps / (perf_counter() - began)
 
 # In turn, and the fastest of each: the run that other programs disturbed least.
 pairs = [(steps_per_second(1), steps_per_second(lab.train_points)) for _ in range(5)]
@@ -532,7 +540,7 @@ print(f"A full step takes {single / full:.2f} times as long, guess {my_price_gue
 quiz("01")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

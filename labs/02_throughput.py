@@ -51,8 +51,8 @@ log_dir: str = ""  # a folder for TensorBoard
 # images. The *run card*, a file under `runs/`, keeps your guesses, the verdicts and
 # what was measured.
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 sizes = {
     "smoke": {"depth": 10, "width": 1, "train_images": 256, "valid_images": 64},
@@ -62,26 +62,37 @@ sizes = {
 sizes["smoke"] |= {"images_per_point": 100, "patience_seconds": 1}
 sizes["laptop"] |= {"images_per_point": 2000, "patience_seconds": 20}
 sizes["gpu"] |= {"images_per_point": 20_000, "patience_seconds": 60}
-lab = labs.start("02_throughput", globals(), sizes)
+lab = session.start("02_throughput", globals(), sizes)
 
 # %%
+# For your answers: bind them to what you like. Our own cells use other names.
 import math
 import time
 
 import keras
 import numpy as np
 
-from callbacks import StopAtAccuracy, TrainingDashboard, counted
-from helpers import models, pipelines, plots
+card = lab.card
+
+# %%
+from math import ceil
+from statistics import median
+from time import perf_counter
+
+from keras import optimizers
+from keras.callbacks import TensorBoard
+
+from callbacks import EpochRecorder, StopAtAccuracy, TrainingDashboard, counted
+from helpers import models, pipelines
 from helpers.checks import check
 from helpers.coach import hint, quiz
-from helpers.datasets import FASHION_MNIST_CLASSES
-from helpers.devices import memory_guard
+from helpers.data.fashion_mnist import FASHION_MNIST_CLASSES
 from helpers.errors import LabError
-from helpers.recorder import EpochRecorder
+from helpers.figures import image_grid, show_figure, use_figures
+from helpers.lab_02 import figures
+from helpers.machine.memory import memory_guard
 
-plots.use_figures()
-card = lab.card
+use_figures()
 
 # %% [markdown]
 # ## The data
@@ -90,9 +101,9 @@ card = lab.card
 # Vollgraf 2017). A pixel is one byte.
 
 # %%
-x_train, y_train, x_valid, y_valid = labs.load_images()
-figure = plots.image_grid(x_train, y_train, FASHION_MNIST_CLASSES)
-plots.show(figure, "The first eight training images with their classes.", labs.caption())
+x_train, y_train, x_valid, y_valid = session.load_images()
+figure = image_grid(x_train, y_train, FASHION_MNIST_CLASSES)
+show_figure(figure, "The first eight training images with their classes.", session.caption())
 
 # %% [markdown]
 # ## The model
@@ -102,7 +113,7 @@ plots.show(figure, "The first eight training images with their classes.", labs.c
 # its input. Read it. Which line is the shortcut?
 
 # %%
-labs.show_source(models.conv_bn_relu, models.residual_block)
+session.show_source(models.conv_bn_relu, models.residual_block)
 
 # %% [markdown]
 # The last line adds it. A network is a first convolution, three stages of such
@@ -110,7 +121,7 @@ labs.show_source(models.conv_bn_relu, models.residual_block)
 # change, and what makes the shortcut fit there?
 
 # %%
-labs.show_source(models.three_stages)
+session.show_source(models.three_stages)
 
 # %% [markdown]
 # WRN-16-10 has 16 convolutions (the first, two in each of six blocks, one for each
@@ -137,7 +148,7 @@ del full_model
 # layers of the model, on the *device* that trains.
 
 # %%
-labs.show_source(pipelines.batches)
+session.show_source(pipelines.batches)
 
 # %% [markdown]
 # The layers in front of the network flip and shift each image at random, and scale
@@ -146,7 +157,7 @@ labs.show_source(pipelines.batches)
 # one, and nothing travels; there it is the work on whole batches that pays.
 
 # %%
-labs.show_source(pipelines.with_preprocessing)
+session.show_source(pipelines.with_preprocessing)
 train = pipelines.batches(x_train, y_train, lab.batch_size, seed=lab.seed)
 valid = pipelines.batches(x_valid, y_valid, lab.valid_batch_size)
 images, labels = next(iter(train))
@@ -159,12 +170,12 @@ print(f"A batch: {images.shape}, {images.dtype.name}; labels: {labels.dtype.name
 # %%
 def build_model():
     """A new network with its preprocessing, compiled."""
-    steps_per_epoch = math.ceil(lab.train_images / lab.batch_size)
+    steps_per_epoch = ceil(lab.train_images / lab.batch_size)
     drops = [epoch * steps_per_epoch for epoch in lab.learning_rate_drop_epochs]
     rates = [lab.learning_rate * 0.1**i for i in range(len(drops) + 1)]
-    rate = keras.optimizers.schedules.PiecewiseConstantDecay(drops, rates)
+    rate = optimizers.schedules.PiecewiseConstantDecay(drops, rates)
     # Keras takes None, not 0, for no weight decay.
-    sgd = keras.optimizers.SGD(rate, lab.momentum, weight_decay=lab.weight_decay or None)
+    sgd = optimizers.SGD(rate, lab.momentum, weight_decay=lab.weight_decay or None)
     network = models.wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
     model = pipelines.with_preprocessing(network, x_train, lab.shift, lab.flip, lab.seed)
     # XLA, a compiler, is on by default on some devices: off, so that all compare.
@@ -229,19 +240,19 @@ my_first_epoch_guess = 1.0  # change this; 0.5: half as fast, 2.0: twice as fast
 card.predict("first_epoch_over_others", my_first_epoch_guess)
 
 # %%
-model, recorder = build_model(), EpochRecorder()
-callbacks = [TrainingDashboard(labs.caption()), PrintThroughput(lab.train_images), recorder]
+trained_model, recorder = build_model(), EpochRecorder()
+callbacks = [TrainingDashboard(session.caption()), PrintThroughput(lab.train_images), recorder]
 # This one ends training at the target; you will write it in lab 03.
 callbacks.append(StopAtAccuracy(lab.target_accuracy, lab.patience))
 if lab.log_dir:
-    callbacks.append(keras.callbacks.TensorBoard(lab.log_dir))
-history = model.fit(
+    callbacks.append(TensorBoard(lab.log_dir))
+training_history = trained_model.fit(
     train, validation_data=valid, epochs=lab.epochs, callbacks=callbacks, verbose=0
 )
 
 # %%
 seconds = recorder.epochs["train_seconds"]
-usual_seconds = float(np.median(seconds[1:] or seconds))
+usual_seconds = median(seconds[1:] or seconds)
 usual = lab.train_images / usual_seconds
 card.measure("epochs", recorder.epochs)
 card.measure("images_per_second", usual)
@@ -282,13 +293,13 @@ def measure(batch_size):
     data = pipelines.batches(x_train, y_train, batch_size, lab.seed, repeat=True)
     steps = max(1, lab.images_per_point // (3 * batch_size))
     speeds = []
-    with memory_guard(model, batch_size):
-        model.fit(data, steps_per_epoch=1, verbose=0)
+    with memory_guard(trained_model, batch_size):
+        trained_model.fit(data, steps_per_epoch=1, verbose=0)
         for _ in range(3):
-            began = time.perf_counter()
-            model.fit(data, steps_per_epoch=steps, verbose=0)
-            speeds.append(steps * batch_size / (time.perf_counter() - began))
-    return float(np.median(speeds))
+            began = perf_counter()
+            trained_model.fit(data, steps_per_epoch=steps, verbose=0)
+            speeds.append(steps * batch_size / (perf_counter() - began))
+    return median(speeds)
 
 # %% [markdown]
 # Write the sweep: call `measure` for each size in turn and keep the result in
@@ -349,8 +360,8 @@ summary = (
     f"Batch size {smallest} trains {measured[smallest]:.1f} images/s; "
     f"batch size {fastest} is the fastest with {measured[fastest]:.1f} images/s."
 )
-figure = plots.throughput_bars(points, guess, None, original)
-plots.show(figure, summary, labs.caption())
+figure = figures.throughput_bars(points, guess, None, original)
+show_figure(figure, summary, session.caption())
 
 # %%
 close = [b for b in guess if b in measured and abs(guess[b] / measured[b] - 1) <= 0.2]
@@ -379,9 +390,9 @@ print(f"Did not fit in memory: {', '.join(refused) or 'none'}")
 
 # %%
 step_seconds = {size: size / speed for size, speed in measured.items()}
-figure = plots.step_times(step_seconds)
+figure = figures.step_times(step_seconds)
 summary = f"A step takes {step_seconds[smallest]:.3f} s at batch size {smallest}, and longer"
-plots.show(figure, f"{summary} the larger the batch.", labs.caption())
+show_figure(figure, f"{summary} the larger the batch.", session.caption())
 
 # %% [markdown]
 # A straight line. Write `fit_throughput(points)`: from `{batch_size:
@@ -426,10 +437,10 @@ def fitted(batch_size):
     """The law with the two numbers just found."""
     return batch_size / (t0_seconds + batch_size / peak)
 
-error = np.median([abs(fitted(b) / speed - 1) for b, speed in measured.items()])
-figure = plots.throughput_bars(points, guess, fitted, original)
+error = median([abs(fitted(b) / speed - 1) for b, speed in measured.items()])
+figure = figures.throughput_bars(points, guess, fitted, original)
 summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # A law is worth something if it predicts what it has not seen. **Choose** a batch
@@ -459,7 +470,7 @@ print(f"Measured: {actual:.1f} images/s, {100 * (actual / predicted - 1):+.1f}%"
 quiz("02")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

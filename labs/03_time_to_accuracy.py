@@ -47,8 +47,8 @@ flip: bool = False
 # on a quarter of the positions: it is going to be trained a dozen times. The
 # optimizer has momentum now, so that a few epochs are enough.
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 sizes = {
     "smoke": {"depth": 10, "width": 1, "train_images": 512, "valid_images": 64},
@@ -58,42 +58,52 @@ sizes = {
 sizes["smoke"] |= {"stem_pool": 4, "epochs": 3}
 sizes["laptop"] |= {"stem_pool": 2, "epochs": 12}
 sizes["gpu"] |= {"stem_pool": 1, "epochs": 20}
-lab = labs.start("03_time_to_accuracy", globals(), sizes)
+lab = session.start("03_time_to_accuracy", globals(), sizes)
 
 # %%
+# For your answers: bind them to what you like. Our own cells use other names.
 import random
 import statistics
 import time
-from collections import Counter
 
 import keras
 
-from callbacks import PrintThroughput, TrainingDashboard, TrainingProgress
-from helpers import plots
+card = lab.card
+
+# %%
+from collections import Counter
+from random import Random
+from statistics import median
+
+from keras import ops, optimizers, utils
+
+from callbacks import EpochRecorder, PrintThroughput, TrainingDashboard, TrainingProgress
 from helpers.checks import check
 from helpers.coach import hint, quiz
+from helpers.figures import show_figure, use_figures
+from helpers.lab_03 import figures
 from helpers.models import wide_resnet
 from helpers.pipelines import batches, with_preprocessing
-from helpers.recorder import EpochRecorder
 
-plots.use_figures()
-card = lab.card
-x_train, y_train, x_valid, y_valid = labs.load_images()
+use_figures()
+x_train, y_train, x_valid, y_valid = session.load_images()
 valid = batches(x_valid, y_valid, lab.valid_batch_size)
 
 # %%
 def new_network(seed):
     """A network with its preprocessing; every seed starts from other weights."""
-    keras.utils.set_random_seed(seed)
+    utils.set_random_seed(seed)
     shape = {"dropout": lab.dropout, "stem_pool": lab.stem_pool}
     network = wide_resnet(lab.depth, lab.width, **shape)
     return with_preprocessing(network, x_train, lab.shift, lab.flip, seed)
 
-model = new_network(lab.seed)
+compiled_model = new_network(lab.seed)
 # Keras takes None, not 0, for no weight decay.
-sgd = keras.optimizers.SGD(0.0, lab.momentum, weight_decay=lab.weight_decay or None)
+sgd = optimizers.SGD(0.0, lab.momentum, weight_decay=lab.weight_decay or None)
 # XLA, a compiler, is on by default on some devices: off, so that all compare.
-model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
+compiled_model.compile(
+    sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False
+)
 
 # %% [markdown]
 # The start-up that you met in lab 02 is paid once for each compiled model. So we keep
@@ -104,10 +114,10 @@ model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile
 def restart(batch_size, seed):
     """Forget all training, as if the model had just been made with this seed."""
     fresh = new_network(seed)
-    for variable, new in zip(model.variables, fresh.variables, strict=True):
+    for variable, new in zip(compiled_model.variables, fresh.variables, strict=True):
         variable.assign(new)
     for variable in sgd.variables:
-        variable.assign(keras.ops.zeros_like(variable))
+        variable.assign(ops.zeros_like(variable))
     sgd.learning_rate = lab.learning_rate * (batch_size / 32) ** 0.5
 
 # %% [markdown]
@@ -211,12 +221,12 @@ card.predict("last_epoch_of_easy_target", my_last_epoch_guess)
 restart(lab.batch_size, lab.seed)
 recorder = EpochRecorder()
 train = batches(x_train, y_train, lab.batch_size, lab.seed)
-history = model.fit(
+training_history = compiled_model.fit(
     train,
     validation_data=valid,
     epochs=lab.epochs,
     callbacks=[
-        TrainingDashboard(labs.caption()),
+        TrainingDashboard(session.caption()),
         PrintThroughput(lab.train_images),
         PrintTotalTime(),
         StopAtAccuracy(0.01, lab.patience),
@@ -226,7 +236,8 @@ history = model.fit(
 )
 
 # %%
-print(f"It stopped after epoch {len(history.epoch)}; you guessed {my_last_epoch_guess}")
+last_epoch = len(training_history.epoch)
+print(f"It stopped after epoch {last_epoch}; you guessed {my_last_epoch_guess}")
 
 # %% [markdown]
 # `patience` epochs in a row have to be good, so it cannot stop before epoch
@@ -260,7 +271,7 @@ def run(batch_size, seed):
     """Train until the target; wall seconds and accuracy after every epoch."""
     restart(batch_size, seed)
     recorder = EpochRecorder(lab.target_accuracy)
-    model.fit(
+    compiled_model.fit(
         batches(x_train, y_train, batch_size, seed),
         validation_data=valid,
         epochs=lab.epochs,
@@ -289,13 +300,13 @@ card.measure("val_accuracy", max(max(run["val_accuracy"]) for run in runs))
 # Accuracy against time. A run that gets to the horizontal line has arrived.
 
 # %%
-figure = plots.accuracy_against_time(runs, lab.target_accuracy)
+figure = figures.accuracy_against_time(runs, lab.target_accuracy)
 best = max(runs, key=lambda run: max(run["val_accuracy"]))
 accuracy = max(best["val_accuracy"])
-plots.show(
+show_figure(
     figure,
     f"Validation accuracy of every run over its wall time; the best had {accuracy:.3f}.",
-    labs.caption(),
+    session.caption(),
 )
 
 # %% [markdown]
@@ -372,11 +383,11 @@ def seconds_or_never(seconds):
 table = summarize(runs, lab.target_accuracy)
 card.measure("time_to_accuracy", {str(size): row for size, row in table.items()})
 for size, row in sorted(table.items()):
-    median = seconds_or_never(row["median_seconds"])
+    median_time = seconds_or_never(row["median_seconds"])
     fastest = seconds_or_never(row["fastest_seconds"])
     slowest = seconds_or_never(row["slowest_seconds"])
     print(f"Batch {size}: {row['reached']} of {row['runs']} runs arrived, ", end="")
-    print(f"median {median}, fastest {fastest}, slowest {slowest}")
+    print(f"median {median_time}, fastest {fastest}, slowest {slowest}")
 
 # %%
 times = {size: [] for size in lab.batch_sizes}
@@ -387,8 +398,8 @@ for one in runs:
 medians = {b: row["median_seconds"] for b, row in table.items() if row["median_seconds"]}
 winner = min(medians, key=medians.get) if medians else None
 text = f"batch size {winner} has the lowest median" if winner else "no median exists"
-figure = plots.time_to_accuracy_spread(times, my_winner)
-plots.show(figure, f"Time to {lab.target_accuracy}: {text}.", labs.caption())
+figure = figures.time_to_accuracy_spread(times, my_winner)
+show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption())
 print(f"Your bet was {my_winner}: {'right' if my_winner == winner else 'not this time'}")
 
 # %% [markdown]
@@ -400,8 +411,8 @@ print(f"Your bet was {my_winner}: {'right' if my_winner == winner else 'not this
 # %%
 for size in lab.batch_sizes:
     own = [run for run in runs if run["batch_size"] == size]
-    seconds = statistics.median(s for run in own for s in run["train_seconds"])
-    epochs_taken = statistics.median(len(run["val_accuracy"]) for run in own)
+    seconds = median(s for run in own for s in run["train_seconds"])
+    epochs_taken = median(len(run["val_accuracy"]) for run in own)
     print(f"Batch {size}: {lab.train_images / seconds:.2f} images/s, ", end="")
     print(f"{epochs_taken:.1f} epochs")
 
@@ -419,7 +430,7 @@ for size in lab.batch_sizes:
 # The cell does that a thousand times, with one run of each size, drawn at random.
 
 # %%
-chance, wins = random.Random(lab.seed), Counter()
+chance, wins = Random(lab.seed), Counter()
 never = float("inf")
 for _ in range(1000):
     drawn = [(chance.choice(column) or never, size) for size, column in times.items()]
@@ -443,7 +454,7 @@ print(f"Of 1,000 single-run comparisons {count / 10:.1f}% are won by {name}.")
 quiz("03")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

@@ -36,8 +36,8 @@ patience: int = 2  # epochs without a better validation loss, at the end of the 
 # The network is small, so `laptop` and `gpu` train it on all newswires. `smoke` takes
 # a few, and looks at 2,000 words only.
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 everything = {"train_newswires": 8982, "valid_newswires": 2246}
 everything |= {"vocabulary": 30_982, "words": 300}
@@ -47,25 +47,37 @@ sizes = {
     "laptop": everything | {"eager_steps": 20, "graph_steps": 100},
     "gpu": everything | {"eager_steps": 50, "graph_steps": 500},
 }
-lab = labs.start("04_custom_training_loop", globals(), sizes)
+lab = session.start("04_custom_training_loop", globals(), sizes)
 
 # %%
+# keras, np, tf, time and datetime are for your answers: bind them to what you like. Our
+# own cells use other names.
 import time
 from datetime import datetime
 from functools import partial
+from time import perf_counter
 
 import keras
+import numpy
 import numpy as np
+import tensorflow
 import tensorflow as tf
+from keras import optimizers, utils
+from keras.callbacks import EarlyStopping
+from keras.metrics import Mean, SparseCategoricalAccuracy
 
+card = lab.card
+
+# %%
 from callbacks import TrainingDashboard, follow
-from helpers import models, plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
-from helpers.newswires import decode
+from helpers.data.reuters import decode
+from helpers.figures import show_figure, use_figures
+from helpers.lab_04 import figures, models
+from helpers.lab_04.newswires import load_newswires
 
-plots.use_figures()
-card = lab.card
+use_figures()
 
 # %% [markdown]
 # ## The data
@@ -75,10 +87,10 @@ card = lab.card
 # the more frequent, the smaller. What can you still read?
 
 # %%
-data = labs.load_newswires()
+data = load_newswires(lab)
 text = decode(data.x_train[0][:60], data.word_index)
 print(f"A newswire about {data.topics[data.y_train[0]]}: {text}")
-share = np.bincount(data.y_train).max() / len(data.y_train)
+share = numpy.bincount(data.y_train).max() / len(data.y_train)
 print(f"Always guessing the most frequent topic is right in {100 * share:.1f}%")
 
 # %% [markdown]
@@ -89,14 +101,14 @@ print(f"Always guessing the most frequent topic is right in {100 * share:.1f}%")
 # %%
 def rectangle(newswires):
     """Word numbers (n, words): cut, or filled up with zeros, at the end."""
-    return keras.utils.pad_sequences(newswires, lab.words, padding="post", truncating="post")
+    return utils.pad_sequences(newswires, lab.words, padding="post", truncating="post")
 
 x_train, y_train = rectangle(data.x_train), data.y_train
 x_valid, y_valid = rectangle(data.x_valid), data.y_valid
 lengths = [len(newswire) for newswire in data.x_train]
-cut = np.mean(np.array(lengths) > lab.words)
-figure = plots.text_lengths(lengths, lab.words)
-plots.show(figure, f"Newswires that are cut: {100 * cut:.1f}%.", labs.caption())
+cut = numpy.mean(numpy.array(lengths) > lab.words)
+figure = figures.text_lengths(lengths, lab.words)
+show_figure(figure, f"Newswires that are cut: {100 * cut:.1f}%.", session.caption())
 
 # %% [markdown]
 # ## The input pipeline: in which order?
@@ -116,7 +128,7 @@ my_guess = {  # change these: True, if epoch 2 has another order than epoch 1
 card.predict("another_order", my_guess)
 
 # %%
-numbers = tf.data.Dataset.range(1000)
+numbers = tensorflow.data.Dataset.range(1000)
 pipelines = {
     "cache, then shuffle": numbers.cache().shuffle(1000, lab.seed),
     "shuffle, then cache": numbers.shuffle(1000, lab.seed).cache(),
@@ -135,13 +147,13 @@ for name, pipeline in pipelines.items():
 
 # %%
 def pipeline(x, y, shuffle):
-    """Batches of newswires and topics; shuffled anew in every epoch, or in order."""
-    rows = tf.data.Dataset.from_tensor_slices((x, y)).cache()
+    """Batches of newswires and topics; shuffled in every epoch, or in order."""
+    rows = tensorflow.data.Dataset.from_tensor_slices((x, y)).cache()
     if shuffle:
         rows = rows.shuffle(len(x), lab.seed)
     # TensorFlow 2.21 tunes buffers in a thread that sleeps twice as long each time;
     # an epoch that ends during its sleep waits for it, for seconds.
-    options = tf.data.Options()
+    options = tensorflow.data.Options()
     options.autotune.enabled = False
     return rows.batch(lab.batch_size).prefetch(2).with_options(options)
 
@@ -154,7 +166,7 @@ def pipeline(x, y, shuffle):
 # parameters?
 
 # %%
-labs.show_source(models.look_at_neighbours)
+session.show_source(models.look_at_neighbours)
 
 # %%
 full_model = models.text_cnn(vocabulary=30_982, classes=46, words=300)
@@ -170,16 +182,16 @@ print(f"Its embedding has {100 * part:.1f}% of them")
 # %%
 def new_training():
     """A network, its optimizer and its metrics; every call starts from the same weights."""
-    keras.utils.set_random_seed(lab.seed)
+    utils.set_random_seed(lab.seed)
     model = models.text_cnn(lab.vocabulary, len(data.topics), lab.words)
-    optimizer = keras.optimizers.Nadam(lab.learning_rate)
+    optimizer = optimizers.Nadam(lab.learning_rate)
     # All variables are made now: a graph may make some in its very first call only.
     optimizer.build(model.trainable_variables)
     metrics = {
-        "loss": keras.metrics.Mean(),
-        "accuracy": keras.metrics.SparseCategoricalAccuracy(),
-        "valid_loss": keras.metrics.Mean(),
-        "valid_accuracy": keras.metrics.SparseCategoricalAccuracy(),
+        "loss": Mean(),
+        "accuracy": SparseCategoricalAccuracy(),
+        "valid_loss": Mean(),
+        "valid_accuracy": SparseCategoricalAccuracy(),
     }
     return model, optimizer, metrics
 
@@ -341,19 +353,22 @@ card.predict("epoch_of_lowest_valid_loss", my_turn_guess)
 
 # %%
 def new_dashboard():
-    return TrainingDashboard(labs.caption(), len(x_train), "newswires", print_epochs=False)
+    return TrainingDashboard(session.caption(), len(x_train), "newswires", print_epochs=False)
 
 def logs(_):
-    return {name.replace("valid", "val"): m.result() for name, m in metrics.items()}
+    return {name.replace("valid", "val"): m.result() for name, m in epoch_metrics.items()}
 
 # %%
-model, optimizer, metrics = new_training()
+model, optimizer, epoch_metrics = new_training()
 valid = pipeline(x_valid, y_valid, shuffle=False)
 train = pipeline(x_train, y_train, shuffle=True)
-steps = partial(train_step, model, optimizer, metrics), partial(valid_step, model, metrics)
+steps = (
+    partial(train_step, model, optimizer, epoch_metrics),
+    partial(valid_step, model, epoch_metrics),
+)
 lengths = lab.epochs, len(train), len(valid)
 with follow(new_dashboard(), *steps, logs, *lengths) as watched:
-    by_loop = train_model(*watched, metrics, train, valid, lab.epochs)
+    by_loop = train_model(*watched, epoch_metrics, train, valid, lab.epochs)
 card.measure("loop", by_loop)
 
 # %% [markdown]
@@ -385,22 +400,22 @@ def fit(*callbacks):
     return model, {name.replace("val_", "valid_"): v for name, v in history.history.items()}
 
 # %%
-model, by_fit = fit()
+trained_model, by_fit = fit()
 card.measure("fit", by_fit)
 card.measure("val_accuracy", by_fit["valid_accuracy"][-1])
-apart = {name: np.abs(np.subtract(by_loop[name], by_fit[name])) for name in by_loop}
+apart = {name: numpy.abs(numpy.subtract(by_loop[name], by_fit[name])) for name in by_loop}
 for name, differences in apart.items():
     print(f"{name}: largest difference {differences.max():.7f}")
 print(f"Last validation losses: {apart['valid_loss'][-1]:.7f} apart, ", end="")
 print(f"you guessed {my_difference_guess:.7f}")
 
 # %%
-figure = plots.learning_curves(by_loop, by_fit)
-turn = int(np.argmin(by_loop["valid_loss"])) + 1
+figure = figures.learning_curves(by_loop, by_fit)
+turn = int(numpy.argmin(by_loop["valid_loss"])) + 1
 text = f"The loop ends with training accuracy {by_loop['accuracy'][-1]:.3f} and validation"
 text += f" accuracy {by_loop['valid_accuracy'][-1]:.3f}, fit with "
 text += f"{by_fit['accuracy'][-1]:.3f} and {by_fit['valid_accuracy'][-1]:.3f}."
-plots.show(figure, text, labs.caption())
+show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # On one CPU the curves often agree in every digit. On a GPU sums are added up in
@@ -432,20 +447,20 @@ def measure(step, steps):
     model, optimizer, metrics = new_training()
     seconds = []
     for calls in (1, steps):
-        began = time.perf_counter()
+        began = perf_counter()
         for _ in range(calls):
-            step(model, optimizer, metrics, *map(tf.constant, batch))
+            step(model, optimizer, metrics, *map(tensorflow.constant, batch))
         float(metrics["loss"].result())  # waits for the device
-        seconds.append(time.perf_counter() - began)
+        seconds.append(perf_counter() - began)
     return seconds[0], 1000 * seconds[1] / steps
 
 # %%
 # What stands under @tf.function: the plain Python of the step.
 in_python = getattr(train_step, "python_function", train_step)
-compiled = tf.function(in_python, jit_compile=True)
+compiled = tensorflow.function(in_python, jit_compile=True)
 measured = {
     "eager": measure(in_python, lab.eager_steps),
-    "graph": measure(tf.function(in_python), lab.graph_steps),
+    "graph": measure(tensorflow.function(in_python), lab.graph_steps),
     "jit_compile": measure(compiled, lab.graph_steps),
 }
 for name, (first_seconds, milliseconds) in measured.items():
@@ -455,9 +470,9 @@ card.measure("step_milliseconds", steps)
 card.measure("newswires_per_second", 1000 * lab.batch_size / steps["graph"])
 
 # %%
-figure = plots.step_modes(steps, my_speed_ups)
+figure = figures.step_modes(steps, my_speed_ups)
 times = steps["eager"] / steps["graph"]
-plots.show(figure, f"The graph is {times:.1f} times as fast as eager.", labs.caption())
+show_figure(figure, f"The graph is {times:.1f} times as fast as eager.", session.caption())
 saved = (steps["graph"] - steps["jit_compile"]) / steps["graph"]
 wait = firsts["jit_compile"] - firsts["graph"]
 even = f"{max(0, wait) / saved:.1f} s" if saved > 0 else "never"
@@ -496,9 +511,7 @@ print(f"Validation accuracy: {accuracies[turn - 1]:.3f} there, {accuracies[-1]:.
 # train?
 
 # %%
-stopper = keras.callbacks.EarlyStopping(
-    "val_loss", patience=lab.patience, restore_best_weights=True
-)
+stopper = EarlyStopping("val_loss", patience=lab.patience, restore_best_weights=True)
 stopped_model, by_stopped = fit(stopper)
 print(f"EarlyStopping trained to epoch {len(by_stopped['loss'])}", end="")
 print(f" and kept the weights of epoch {stopper.best_epoch + 1}")
@@ -520,7 +533,7 @@ def report(name, model):
     print(f"{sure_and_wrong:.1f}% sure where it is wrong")
 
 report("Stopped", stopped_model)
-report("Trained to the end", model)
+report("Trained to the end", trained_model)
 
 # %% [markdown]
 # Cross-entropy is the negative logarithm of the probability of the right topic, so it
@@ -538,7 +551,7 @@ report("Trained to the end", model)
 quiz("04")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

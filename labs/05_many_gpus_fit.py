@@ -44,8 +44,8 @@ seeds: int = None  # how many runs at the largest of these
 # Such replicas are *simulated*, threads of one processor: what they compute is real; how
 # fast they are is real up to the number of cores, and beyond that they share.
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 sizes = {
     "smoke": {"replicas": 2, "train_images": 256, "valid_images": 128},
@@ -58,27 +58,37 @@ sizes["gpu"] |= {"depth": 16, "width": 4, "stem_pool": 1, "steps": 100}
 sizes["smoke"] |= {"global_batches": [64], "seeds": 1}
 sizes["laptop"] |= {"global_batches": [32, 128, 512], "seeds": 3}
 sizes["gpu"] |= {"global_batches": [256, 1024, 4096], "seeds": 3}
-lab = labs.start("05_many_gpus_fit", globals(), sizes, devices="all")
+lab = session.start("05_many_gpus_fit", globals(), sizes, devices="all")
 
 # %%
+# keras, np and statistics are for your answers: bind them to what you like. Our own
+# cells use other names.
 import statistics
+from math import prod
+from statistics import median
 
 import keras
 import numpy as np
+from keras import Input, Sequential, layers, ops, optimizers, utils
+from keras.callbacks import Callback
 
-from callbacks import PrintThroughput, TrainingDashboard, counted
-from helpers import devices, plots
+card = lab.card
+
+# %%
+from callbacks import EpochRecorder, PrintThroughput, TrainingDashboard, counted
 from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.errors import ParameterError
+from helpers.figures import show_figure, use_figures
+from helpers.lab_05 import figures
+from helpers.machine import devices
+from helpers.machine.computer import cores
+from helpers.machine.watchdog import no_hang
 from helpers.models import wide_resnet
 from helpers.pipelines import batches, with_preprocessing
-from helpers.recorder import EpochRecorder
-from helpers.watchdog import no_hang
 
-plots.use_figures()
-card = lab.card
-x_train, y_train, x_valid, y_valid = labs.load_images()
+use_figures()
+x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
 # A *strategy* knows the replicas and adds up what they find. `new_strategy` is ours: it
@@ -134,15 +144,15 @@ build = check("5.1", build)
 
 # %%
 def new_network(seed=lab.seed):
-    keras.utils.set_random_seed(seed)
+    utils.set_random_seed(seed)
     network = wide_resnet(lab.depth, lab.width, dropout=0.0, stem_pool=lab.stem_pool)
     return with_preprocessing(network, x_train, shift=0, flip=False, seed=seed)
 
 def new_sgd():
-    return keras.optimizers.SGD(lab.learning_rate, momentum=0.9, nesterov=True)
+    return optimizers.SGD(lab.learning_rate, momentum=0.9, nesterov=True)
 
-model, global_batch = build(strategy, new_network, new_sgd, lab.batch_size)
-copies = len(getattr(model.weights[0].value, "values", [0]))
+resnet, global_batch = build(strategy, new_network, new_sgd, lab.batch_size)
+copies = len(getattr(resnet.weights[0].value, "values", [0]))
 print(f"Copies of each weight: {copies}")
 print(f"Global batch: {global_batch} = {lab.batch_size} x {strategy.num_replicas_in_sync}")
 
@@ -159,9 +169,9 @@ valid = batches(
 steps = lab.train_images // global_batch
 
 # %%
-progress = [TrainingDashboard(labs.caption()), PrintThroughput(steps * global_batch)]
+progress = [TrainingDashboard(session.caption()), PrintThroughput(steps * global_batch)]
 with no_hang("training with fit"):
-    model.fit(
+    resnet.fit(
         training_batches(global_batch),
         validation_data=valid,
         epochs=lab.epochs,
@@ -234,7 +244,7 @@ lines = {
     "as for a batch of 32": [lab.learning_rate] * len(rates),
 }
 top = f"The rate rises from {rates[0]:.3f} to {rates[-1]:.3f} in {warmup_steps} steps."
-plots.show(plots.learning_rates(lines), top, labs.caption())
+show_figure(figures.learning_rates(lines), top, session.caption())
 
 # %% [markdown]
 # ## Is it really the same training?
@@ -292,28 +302,28 @@ card.predict("difference_with_batch_norm", my_difference_guess)
 # %%
 def small_network(*normalisation):
     """A few filters, with what is to be tested behind them."""
-    model = keras.Sequential(
+    model = Sequential(
         [
-            keras.Input((28, 28, 1)),
-            keras.layers.Rescaling(1 / 255),
-            keras.layers.Conv2D(8, 3, strides=2),
+            Input((28, 28, 1)),
+            layers.Rescaling(1 / 255),
+            layers.Conv2D(8, 3, strides=2),
             *[layer() for layer in normalisation],
-            keras.layers.ReLU(),
-            keras.layers.GlobalAveragePooling2D(),
-            keras.layers.Dense(10, activation="softmax"),
+            layers.ReLU(),
+            layers.GlobalAveragePooling2D(),
+            layers.Dense(10, activation="softmax"),
         ]
     )
     loss = "sparse_categorical_crossentropy"
-    model.compile(keras.optimizers.SGD(0.1), loss=loss, jit_compile=False)
+    model.compile(optimizers.SGD(0.1), loss=loss, jit_compile=False)
     return model
 
 # %%
 def synchronised():
-    return keras.layers.BatchNormalization(synchronized=True)
+    return layers.BatchNormalization(synchronized=True)
 
 kinds = {
     "no batch norm": [],
-    "batch norm": [keras.layers.BatchNormalization],
+    "batch norm": [layers.BatchNormalization],
     "synchronised batch norm": [synchronised],
 }
 
@@ -329,11 +339,11 @@ def largest_difference(normalisation):
         return small_network(*normalisation)
 
     start = new_model().get_weights()
-    rows = np.arange(8 * batch) % len(x_train)
+    rows = [i % len(x_train) for i in range(8 * batch)]
     data = x_train[rows], y_train[rows], batch
     with no_hang("the test of equality"):
         a, b = (train_from(start, s, new_model, *data) for s in (one, several))
-    return max(float(np.abs(x - y).max()) for x, y in zip(a, b, strict=True))
+    return max(float(abs(x - y).max()) for x, y in zip(a, b, strict=True))
 
 measure = counted(lambda name: largest_difference(kinds[name]), len(kinds), "test")
 differences = {name: measure(name) for name in kinds}
@@ -343,9 +353,9 @@ card.measure("largest_difference_of_a_weight", differences)
 for name, difference in differences.items():
     verdict = "the same to rounding" if difference < 1e-3 else "NOT the same training"
     print(f"{name}: {difference:.1e}, {verdict}")
-figure = plots.weight_differences(differences, my_difference_guess)
+figure = figures.weight_differences(differences, my_difference_guess)
 others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
-plots.show(figure, f"Another network comes out with: {others or 'none'}.", labs.caption())
+show_figure(figure, f"Another network comes out with: {others or 'none'}.", session.caption())
 
 # %% [markdown]
 # Batch normalisation takes mean and variance from the images that it sees, and each
@@ -383,7 +393,7 @@ def throughput(replicas):
         model.fit(
             endless, steps_per_epoch=lab.steps, epochs=rounds, callbacks=[recorder], verbose=0
         )
-    seconds = statistics.median(recorder.epochs["train_seconds"][1:])
+    seconds = median(recorder.epochs["train_seconds"][1:])
     return lab.steps * global_batch / seconds
 
 # %%
@@ -403,12 +413,12 @@ print("Efficiency:", ", ".join(f"{efficiency[n]:.2f} at {n}" for n in counts))
 print(f"Your guess: {my_efficiency_guess:.2f}")
 
 # %%
-real = counts[-1] if not lab.device["simulated"] else min(counts[-1], devices.cores())
+real = counts[-1] if not lab.device["simulated"] else min(counts[-1], cores())
 guess = my_efficiency_guess * per_replica * counts[-1]
-figure = plots.scaling(dict(measured), guess, real)
+figure = figures.scaling(dict(measured), guess, real)
 beyond = "" if real == counts[-1] else ", and the rest share cores"
 summary = f"{real} of {counts[-1]} replicas have a processor of their own{beyond}."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # A simulated replica beyond the number of cores adds work and no processor: four can be
@@ -429,7 +439,7 @@ plots.show(figure, summary, labs.caption())
 # devices are joined by a link that carries 10 GB a second.
 
 # %%
-gradient_mib = 4 * sum(np.prod(w.shape) for w in model.trainable_weights) / 2**20
+gradient_mib = 4 * sum(prod(w.shape) for w in resnet.trainable_weights) / 2**20
 n = max(2, strategy.num_replicas_in_sync)
 sent = 2 * (n - 1) / n * gradient_mib
 print(f"All gradients of this network: {gradient_mib:.2f} MiB")
@@ -475,7 +485,7 @@ card.predict("best_recipe_at_largest_batch", my_recipe_guess)
 # rate 0, which move no weight (Wu and Johnson 2021).
 
 # %%
-class FollowSchedule(keras.callbacks.Callback):
+class FollowSchedule(Callback):
     """Set the learning rate of each step from a function of its number."""
 
     def __init__(self, rate):
@@ -490,7 +500,7 @@ class FollowSchedule(keras.callbacks.Callback):
         self.step += 1
 
 def new_lamb():
-    return keras.optimizers.Lamb(0.01)
+    return optimizers.Lamb(0.01)
 
 trained = {name: build(strategy, new_network, new, 1)[0]
            for name, new in (("SGD", new_sgd), ("LAMB", new_lamb))}
@@ -513,7 +523,7 @@ def recipe_rate(name, global_batch):
 def fit_from_rest(model, data, rate, n):
     """Train n steps with the optimizer as new, which has no momentum; then validate."""
     for variable in model.optimizer.variables:
-        variable.assign(keras.ops.zeros_like(variable))
+        variable.assign(ops.zeros_like(variable))
     model.fit(data, steps_per_epoch=n, callbacks=[FollowSchedule(rate)], verbose=0)
     return float(model.evaluate(valid, verbose=0)[1])
 
@@ -546,7 +556,7 @@ settled = {name: {size: [] for size in large} for name in recipes}
 for run, (name, size, _) in runs.items():
     settled[name][size].append(done[run][1])
 table = {
-    name: {size: statistics.median(values) for size, values in row.items()}
+    name: {size: median(values) for size, values in row.items()}
     for name, row in settled.items()
 }
 card.measure("val_accuracy", max(max(row.values()) for row in table.values()))
@@ -556,9 +566,9 @@ for name, row in settled.items():
 
 # %%
 best = max(recipes, key=lambda name: table[name][large[-1]])
-figure = plots.accuracy_by_batch(settled, my_recipe_guess)
+figure = figures.accuracy_by_batch(settled, my_recipe_guess)
 summary = f"At the largest batch {best} is best, with a median of {table[best][large[-1]]:.3f}."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 before, after = done[f"SGD, not scaled at batch {large[-1]}, run 1"]
 print(f"Not scaled, largest batch: {before:.3f} before the averages settle, {after:.3f} after")
 
@@ -613,7 +623,7 @@ for better, worse in (("linear", "not scaled"), ("warm-up", "linear")):
 quiz("05")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

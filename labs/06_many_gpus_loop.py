@@ -43,8 +43,8 @@ from_folders: bool = False  # train on image files, not on arrays
 #
 # Stuck? `hint("6.1")` asks you a question; call it again for more.
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 small = {"image_size": 64, "alpha": 0.35}
 sizes = {
@@ -52,37 +52,48 @@ sizes = {
     "laptop": small | {"train_images": 4096, "valid_images": 512},
     "gpu": {"image_size": 112, "alpha": 1.0, "train_images": 60_000, "valid_images": 10_000},
 }
-lab = labs.start(
+lab = session.start(
     "06_many_gpus_loop", globals(), sizes, devices="all", simulated_replicas=2
 )
 
 # %%
+# keras, np, tf and time are for your answers: bind them to what you like. Our own cells
+# use other names.
 import time
+from time import perf_counter
 
 import keras
+import numpy
 import numpy as np
+import tensorflow
 import tensorflow as tf
+from keras import Input, Sequential, layers, optimizers, utils
+from keras.losses import categorical_crossentropy
+from keras.metrics import CategoricalAccuracy, Mean
 
-from callbacks import TrainingDashboard, follow
-from callbacks.progress import progress
-from helpers import plots
-from helpers.checks import check
-from helpers.class_folders import write_class_folders
-from helpers.coach import hint, quiz
-from helpers.devices import new_strategy, simulated_strategy
-from helpers.errors import LabError
-from helpers.mnist import MNIST_CLASSES
-from helpers.models import enlarge_and_classify, mobilenet_v2
-from helpers.pipelines import batches
-from helpers.watchdog import no_hang
+card = lab.card
 
 # %%
-plots.use_figures()
-card = lab.card
+from callbacks import TrainingDashboard, follow, progress
+from helpers.checks import check
+from helpers.coach import hint, quiz
+from helpers.data.mnist import MNIST_CLASSES
+from helpers.errors import LabError
+from helpers.figures import image_grid, show_figure, use_figures
+from helpers.lab_06 import figures
+from helpers.lab_06.class_folders import write_class_folders
+from helpers.lab_06.models import enlarge_and_classify, mobilenet_v2
+from helpers.machine.devices import new_strategy, simulated_strategy
+from helpers.machine.watchdog import no_hang
+from helpers.pipelines import batches
+
+use_figures()
+
+# %%
 if lab.device["simulated"]:
     # TensorFlow improves a graph before it runs: for several copies of this network that
     # takes longer than it saves in so short a training.
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 strategy = new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
@@ -94,7 +105,7 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # The next cell writes such files, `train/0/00001.png` and so on, into your cache.
 
 # %%
-x_train, y_train, x_valid, y_valid = labs.load_images(digits=True)
+x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
 parts = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
 folder = write_class_folders("mnist", MNIST_CLASSES, **parts)
 print(f"Folders for training: {', '.join(sorted(p.name for p in folder.glob('train/*')))}")
@@ -108,20 +119,20 @@ print(f"Image files: {files:,} to train on")
 # %%
 def read_folder(part, **options):
     """Images as float32 (28, 28, 1) with one-hot labels, from files."""
-    return keras.utils.image_dataset_from_directory(
+    return utils.image_dataset_from_directory(
         folder / part, label_mode="categorical", class_names=MNIST_CLASSES, color_mode="grayscale",
         image_size=(28, 28), verbose=False, **options,
     )  # fmt: skip
 
 files = read_folder("train", shuffle=False, batch_size=lab.batch_size)
 read = [(images.numpy(), one_hot.numpy()) for images, one_hot in files]
-from_files = np.concatenate([images for images, _ in read])
-classes = np.concatenate([one_hot.argmax(axis=1) for _, one_hot in read])
+from_files = numpy.concatenate([images for images, _ in read])
+classes = numpy.concatenate([one_hot.argmax(axis=1) for _, one_hot in read])
 
 # %%
-figure = plots.image_grid(from_files, classes, MNIST_CLASSES)
-plots.show(figure, "The first eight images from the folders: sorted by class.", labs.caption())
-order = np.argsort(y_train, kind="stable")  # files are sorted by class, then by name
+figure = image_grid(from_files, classes, MNIST_CLASSES)
+show_figure(figure, "The first eight images from the folders: sorted by class.", session.caption())
+order = numpy.argsort(y_train, kind="stable")  # files are sorted by class, then by name
 different = (from_files != x_train[order]).any(axis=(1, 2, 3)).sum()
 print(f"Images that differ between files and array: {different}")
 print(f"Labels that differ: {(classes != y_train[order]).sum()}")
@@ -141,9 +152,9 @@ card.predict("array_over_files", my_array_guess)
 # %%
 def images_per_second(data):
     """How fast a pipeline gives images, when nobody trains."""
-    began = time.perf_counter()
+    began = perf_counter()
     images = sum(len(labels) for _, labels in data)
-    return images / (time.perf_counter() - began)
+    return images / (perf_counter() - began)
 
 in_memory = batches(x_train, y_train, lab.batch_size, seed=lab.seed)
 input_speeds = {"array": images_per_second(in_memory), "files": images_per_second(files)}
@@ -175,11 +186,11 @@ if global_batch > min(lab.train_images, lab.valid_images):
     raise LabError(f"{global_batch} images in a global batch: give more images, or fewer replicas")
 
 def pipeline(part, images, labels, seed):
-    """Whole global batches; shuffled anew in every epoch where there is a seed."""
+    """Whole global batches; shuffled in every epoch where there is a seed."""
     if not lab.from_folders:
         return batches(images, labels, global_batch, seed, drop_remainder=True)
     data = read_folder(part, shuffle=seed is not None, seed=seed, batch_size=None)
-    options = tf.data.Options()
+    options = tensorflow.data.Options()
     options.autotune.enabled = False  # as in helpers/pipelines.py
     return data.batch(global_batch, drop_remainder=True).prefetch(2).with_options(options)
 
@@ -202,18 +213,18 @@ print(f"Global batch: {global_batch} images, of which the replicas get {parts}")
 def new_metrics():
     """Metrics of training and of validation; call this inside the scope."""
     return {
-        "loss": keras.metrics.Mean(),
-        "accuracy": keras.metrics.CategoricalAccuracy(),
-        "valid_loss": keras.metrics.Mean(),
-        "valid_accuracy": keras.metrics.CategoricalAccuracy(),
+        "loss": Mean(),
+        "accuracy": CategoricalAccuracy(),
+        "valid_loss": Mean(),
+        "valid_accuracy": CategoricalAccuracy(),
     }
 
 with strategy.scope():
-    model = mobilenet_v2(lab.image_size, classes=10, alpha=lab.alpha)
-    optimizer = keras.optimizers.Adam(lab.learning_rate)
-    optimizer.build(model.trainable_variables)
-    metrics = new_metrics()
-print(f"The network has {model.count_params():,} parameters")
+    mobilenet = mobilenet_v2(lab.image_size, classes=10, alpha=lab.alpha)
+    adam = optimizers.Adam(lab.learning_rate)
+    adam.build(mobilenet.trainable_variables)
+    epoch_metrics = new_metrics()
+print(f"The network has {mobilenet.count_params():,} parameters")
 
 # %% [markdown]
 # The layers around MobileNetV2 enlarge a digit, repeat it to three channels, pool, and
@@ -221,7 +232,7 @@ print(f"The network has {model.count_params():,} parameters")
 # every replica that counts on its own; they are added up when you ask for the result.)
 
 # %%
-labs.show_source(enlarge_and_classify)
+session.show_source(enlarge_and_classify)
 
 # %% [markdown]
 # ## Exercise 6.1: whose mean?
@@ -346,11 +357,11 @@ def make_valid_step(strategy, model, metrics):
 
     def replica_step(x, y):
         probabilities = model(x, training=False)
-        losses = keras.losses.categorical_crossentropy(y, probabilities)
+        losses = categorical_crossentropy(y, probabilities)
         metrics["valid_loss"].update_state(losses)
         metrics["valid_accuracy"].update_state(y, probabilities)
 
-    @tf.function
+    @tensorflow.function
     def valid_step(x, y):
         strategy.run(replica_step, args=(x, y))
 
@@ -374,13 +385,13 @@ card.predict("wrong_step_over_right", my_times_guess)
 # %%
 def mean_of_own(losses, global_batch):
     """Wrong on more than one replica."""
-    return tf.reduce_mean(losses)
+    return tensorflow.reduce_mean(losses)
 
 def small_network():
     """One hidden layer; it traces in no time."""
-    return keras.Sequential([
-        keras.Input((28, 28, 1)), keras.layers.Rescaling(1 / 255), keras.layers.Flatten(),
-        keras.layers.Dense(32, activation="relu"), keras.layers.Dense(10, activation="softmax"),
+    return Sequential([
+        Input((28, 28, 1)), layers.Rescaling(1 / 255), layers.Flatten(),
+        layers.Dense(32, activation="relu"), layers.Dense(10, activation="softmax"),
     ])  # fmt: skip
 
 # %%
@@ -388,40 +399,40 @@ def small_training(replicas, loss, optimizer_class, rate):
     """Length of the first step, and the mean loss of every step, of the small network."""
     some = simulated_strategy(replicas)
     with some.scope():
-        keras.utils.set_random_seed(lab.seed)
+        utils.set_random_seed(lab.seed)
         network, counts, sgd = small_network(), new_metrics(), optimizer_class(rate)
         sgd.build(network.trainable_variables)
     step = make_train_step(some, network, sgd, counts, loss, 64)
     data = batches(x_train, y_train, 64, lab.seed, repeat=True).take(40)
-    weights, losses = [np.concatenate([w.ravel() for w in network.get_weights()])], []
+    weights, losses = [numpy.concatenate([w.ravel() for w in network.get_weights()])], []
     for x, y in some.experimental_distribute_dataset(data):
         counts["loss"].reset_state()
         step(x, y)
         losses.append(float(counts["loss"].result()))
-        weights.append(np.concatenate([w.ravel() for w in network.get_weights()]))
-    return float(np.linalg.norm(weights[1] - weights[0])), losses
+        weights.append(numpy.concatenate([w.ravel() for w in network.get_weights()]))
+    return float(numpy.linalg.norm(weights[1] - weights[0])), losses
 
 # %%
-logical_cpus = len(tf.config.list_logical_devices("CPU"))
+logical_cpus = len(tensorflow.config.list_logical_devices("CPU"))
 counts = [n for n in (1, 2, 4, 8) if n <= logical_cpus]
-ways = [("SGD", keras.optimizers.SGD, 0.2), ("Adam", keras.optimizers.Adam, 0.001)]
+ways = [("SGD", optimizers.SGD, 0.2), ("Adam", optimizers.Adam, 0.001)]
 lengths, curves = {}, {}
 with no_hang("training a small network"):
     for name, optimizer_class, rate in ways:
         [(right, curve)] = [small_training(1, global_loss, optimizer_class, rate)]
         curves[f"{name}, one device"] = curve
-        for loss, text in ((global_loss, "global mean"), (mean_of_own, "mean of own")):
-            row = [small_training(n, loss, optimizer_class, rate) for n in counts[1:]]
+        for share, text in ((global_loss, "global mean"), (mean_of_own, "mean of own")):
+            row = [small_training(n, share, optimizer_class, rate) for n in counts[1:]]
             lengths[f"{name}, {text}"] = [1.0] + [length / right for length, _ in row]
             curves[f"{name}, {text}"] = row[-1][1]
 
 # %%
 wrong = {name: lengths[f"{name}, mean of own"][-1] for name in ("SGD", "Adam")}
 card.measure("step_length_over_one_device", lengths)
-figure = plots.step_lengths(counts, lengths, {k: v for k, v in curves.items() if "SGD" in k})
+figure = figures.step_lengths(counts, lengths, {k: v for k, v in curves.items() if "SGD" in k})
 text = f"On {counts[-1]} simulated replicas the first step with the wrong loss is "
 text += f"{wrong['SGD']:.2f} times as long with SGD, and {wrong['Adam']:.2f} times with Adam."
-plots.show(figure, text, labs.caption())
+show_figure(figure, text, session.caption())
 on_two = {name: lengths[f"{name}, mean of own"][1] for name in wrong}
 for name, times in on_two.items():
     print(f"{name} on two replicas: {times:.2f} times, you guessed {my_times_guess[name]:.2f}")
@@ -517,31 +528,34 @@ my_accuracy_guess = 0.5  # change this
 card.predict("val_accuracy", my_accuracy_guess)
 
 # %%
-train_step = make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)
-valid_step = make_valid_step(strategy, model, metrics)
-dashboard = TrainingDashboard(labs.caption(), steps * global_batch, print_epochs=False)
+train_step = make_train_step(
+    strategy, mobilenet, adam, epoch_metrics, global_loss, global_batch
+)
+valid_step = make_valid_step(strategy, mobilenet, epoch_metrics)
+dashboard = TrainingDashboard(session.caption(), steps * global_batch, print_epochs=False)
 
 def logs(_):
-    return {name.replace("valid", "val"): m.result() for name, m in metrics.items()}
+    return {name.replace("valid", "val"): m.result() for name, m in epoch_metrics.items()}
 
 lengths = lab.epochs, steps, lab.valid_images // global_batch
 with (
     no_hang("training on all replicas"),
     follow(dashboard, train_step, valid_step, logs, *lengths) as watched,
 ):
-    history = train_model(*watched, metrics, train, valid, lab.epochs, steps)
+    training_history = train_model(*watched, epoch_metrics, train, valid, lab.epochs, steps)
 
 # %%
-speeds = [steps * global_batch / seconds for seconds in history["train_seconds"]]
-accuracy = history["valid_accuracy"][-1]
-card.measure("epochs", history)
+epoch_seconds = training_history["train_seconds"]
+speeds = [steps * global_batch / seconds for seconds in epoch_seconds]
+accuracy = training_history["valid_accuracy"][-1]
+card.measure("epochs", training_history)
 card.measure("images_per_second", speeds[-1])
 card.measure("val_accuracy", accuracy)
 print(f"Images/sec: {speeds[-1]:.2f}")
-print(f"First epoch: {history['train_seconds'][0]:.2f} s, last: {history['train_seconds'][-1]:.2f} s")
-figure = plots.epoch_curves(history)
+print(f"First epoch: {epoch_seconds[0]:.2f} s, last: {epoch_seconds[-1]:.2f} s")
+figure = figures.epoch_curves(training_history)
 text = f"Validation accuracy ends at {accuracy:.3f}; you guessed {my_accuracy_guess:.3f}."
-plots.show(figure, text, labs.caption())
+show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # Validation may be far behind training in the first epoch or two. One reason is batch
@@ -556,11 +570,11 @@ plots.show(figure, text, labs.caption())
 
 # %%
 different = 0
-for variable in model.trainable_variables:
+for variable in mobilenet.trainable_variables:
     first, *others = strategy.experimental_local_results(variable.value)
-    different += any(np.any(first.numpy() != other.numpy()) for other in others)
+    different += any(numpy.any(first.numpy() != other.numpy()) for other in others)
 print(f"Trained variables that differ between replicas: {different}")
-mib = 4 * sum(np.prod(v.shape) for v in model.trainable_variables) / 2**20
+mib = 4 * sum(numpy.prod(v.shape) for v in mobilenet.trainable_variables) / 2**20
 card.measure("gradient_mib", float(mib))
 print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 
@@ -626,7 +640,7 @@ print(f"The image files come {spare:.1f} times as fast as this training needs th
 quiz("06")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

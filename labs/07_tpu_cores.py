@@ -33,8 +33,8 @@ pixel_deviation: float = 0.3081
 log_interval: int = None  # steps between two log lines of a core
 target_accuracy: float = 0.89
 
-# %%
-from helpers import lab as labs
+# %% tags=["setup"]
+from helpers import session
 
 sizes = {
     "smoke": {"train_images": 650, "valid_images": 100, "batch_size": 16},
@@ -44,27 +44,37 @@ sizes = {
 sizes["smoke"] |= {"epochs": 2, "log_interval": 2, "timed_steps": 3}
 sizes["laptop"] |= {"epochs": 6, "log_interval": 10, "timed_steps": 20}
 sizes["gpu"] |= {"epochs": 50, "log_interval": 20, "timed_steps": 40}
-lab = labs.start("07_tpu_cores", globals(), sizes, devices="simulated")
+lab = session.start("07_tpu_cores", globals(), sizes, devices="simulated")
 
 # %%
+# keras, np, tf and time are for your answers: bind them to what you like. Our own cells
+# use other names.
 import time
 from contextlib import redirect_stdout
+from time import perf_counter
 
 import keras
+import numpy
 import numpy as np
+import tensorflow
 import tensorflow as tf
+from keras import Input, Sequential, layers, utils
+from keras.losses import SparseCategoricalCrossentropy
 
+card = lab.card
+
+# %%
 from callbacks import TrainingDashboard, follow
-from helpers import models, plots
 from helpers.checks import check
 from helpers.coach import hint, quiz
-from helpers.datasets import FASHION_MNIST_CLASSES
-from helpers.devices import new_strategy, replica_counts
+from helpers.data.fashion_mnist import FASHION_MNIST_CLASSES
 from helpers.errors import ParameterError
-from helpers.watchdog import no_hang
+from helpers.figures import show_figure, use_figures
+from helpers.lab_07 import figures, models
+from helpers.machine.devices import new_strategy, replica_counts
+from helpers.machine.watchdog import no_hang
 
-plots.use_figures()
-card = lab.card
+use_figures()
 
 # %% [markdown]
 # ## What is a TPU core?
@@ -114,7 +124,7 @@ card.predict("pixel_mean", my_mean_guess)
 card.predict("pixel_deviation", my_deviation_guess)
 
 # %%
-x_train, y_train, x_test, y_test = labs.load_images()
+x_train, y_train, x_test, y_test = session.load_images()
 mean, deviation = x_train.mean() / 255, x_train.std() / 255
 card.measure("pixels", {"mean": mean, "deviation": deviation})
 print(f"Pixels of our images: mean {mean:.4f}, deviation {deviation:.4f}")
@@ -138,14 +148,14 @@ del scaled
 # And after the second of both?
 
 # %%
-labs.show_source(models.conv_pool_relu_bn)
+session.show_source(models.conv_pool_relu_bn)
 
 def new_network():
     """The network with its scaling in front: it takes images of bytes."""
     spread = 255 * lab.pixel_deviation
-    scaling = keras.layers.Rescaling(1 / spread, -lab.pixel_mean / lab.pixel_deviation)
-    inputs = keras.Input(x_train.shape[1:], dtype="uint8")
-    return keras.Sequential([inputs, scaling, models.small_cnn()])
+    scaling = layers.Rescaling(1 / spread, -lab.pixel_mean / lab.pixel_deviation)
+    inputs = Input(x_train.shape[1:], dtype="uint8")
+    return Sequential([inputs, scaling, models.small_cnn()])
 
 print(f"Weights of the network: {new_network().count_params():,}")
 
@@ -170,13 +180,13 @@ card.predict("traces", my_traces_guess)
 # %%
 traced = []
 
-@tf.function
+@tensorflow.function
 def total(batch):
     traced.append(batch.shape)  # Python runs only while TensorFlow traces
-    return tf.reduce_sum(batch)
+    return tensorflow.reduce_sum(batch)
 
 for size in (128, 128, 128, 100):
-    total(tf.zeros(size))
+    total(tensorflow.zeros(size))
 print(f"Four batches, traced {len(traced)} times; your guess: {my_traces_guess}")
 
 # %% [markdown]
@@ -242,7 +252,7 @@ def plan(epoch):
     """The indices of all cores in one epoch: (steps, cores, batch)."""
     sizes = cores, lab.train_images, lab.batch_size
     shards = [core_indices(core, *sizes, epoch, lab.seed) for core in range(cores)]
-    return np.stack(shards, axis=1)
+    return numpy.stack(shards, axis=1)
 
 steps = len(plan(0))
 left_out = lab.train_images - plan(0).size
@@ -262,7 +272,7 @@ def for_all_cores(strategy, data, rows):
     """A batch of each array in data for every core; rows are (cores, batch)."""
     def of_one_core(context):
         own = rows[context.replica_id_in_sync_group]
-        return [tf.gather(array, own) for array in data]
+        return [tensorflow.gather(array, own) for array in data]
 
     # Not distribute_datasets_from_function: over logical CPUs TensorFlow 2.21 could
     # wait for minutes at the end of an epoch.
@@ -277,12 +287,12 @@ def feed(strategy, data, indices):
 # number of each image, and look at what every core holds in the last step.
 
 # %%
-train_data = tf.constant(x_train), tf.constant(y_train.astype("int32"))
-numbers = tf.range(lab.train_images)
+train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
+numbers = tensorflow.range(lab.train_images)
 [[batch]] = feed(strategy, [numbers], plan(0)[-1:])
 arrived = strategy.experimental_local_results(batch)
 for core in range(cores):
-    right = np.array_equal(arrived[core], plan(0)[-1, core])
+    right = numpy.array_equal(arrived[core], plan(0)[-1, core])
     print(f"Core {core} holds {'its own shard' if right else 'IMAGES OF ANOTHER CORE'}")
 
 # %% [markdown]
@@ -332,16 +342,16 @@ new_optimizer = check("7.2", new_optimizer)
 # loss of its own batch.
 
 # %%
-loss_of = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
+loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
 def core_step(model, optimizer, images, labels):
     """What one core does in a training step; its own mean loss."""
-    with tf.GradientTape() as tape:
+    with tensorflow.GradientTape() as tape:
         losses = loss_of(labels, model(images, training=True))
-        loss = tf.nn.compute_average_loss(losses)
+        loss = tensorflow.nn.compute_average_loss(losses)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply(gradients, model.trainable_variables)
-    return tf.reduce_mean(losses)
+    return tensorflow.reduce_mean(losses)
 
 # %% [markdown]
 # The step of all cores is one `tf.function`, a graph. We do not ask for
@@ -353,14 +363,14 @@ def core_step(model, optimizer, images, labels):
 # %%
 def new_training(strategy):
     """A new model on the cores of a strategy, and its training step."""
-    keras.utils.set_random_seed(lab.seed)
+    utils.set_random_seed(lab.seed)
     replicas = strategy.num_replicas_in_sync
     with strategy.scope():  # everything that has variables is made in here
         model = new_network()
         optimizer = new_optimizer(lab.learning_rate, lab.momentum, replicas)
         optimizer.build(model.trainable_variables)
 
-    @tf.function
+    @tensorflow.function
     def step(images, labels):
         return strategy.run(lambda x, y: core_step(model, optimizer, x, y), (images, labels))
 
@@ -377,15 +387,17 @@ def new_training(strategy):
 def predict(images):
     """The class that the model gives to every image."""
     wanted = -(-len(images) // global_batch) * global_batch  # rounded up
-    indices = (np.arange(wanted) % len(images)).reshape(-1, cores, lab.batch_size)
+    indices = (numpy.arange(wanted) % len(images)).reshape(-1, cores, lab.batch_size)
     found = []
-    for [batch] in feed(strategy, [tf.constant(images)], indices):
+    for [batch] in feed(strategy, [tensorflow.constant(images)], indices):
         found += strategy.experimental_local_results(predict_step(batch))
-    return np.concatenate(found)[: len(images)]
+    return numpy.concatenate(found)[: len(images)]
 
-@tf.function
+@tensorflow.function
 def predict_step(images):
-    return strategy.run(lambda x: tf.argmax(model(x, training=False), axis=1), (images,))
+    return strategy.run(
+        lambda x: tensorflow.argmax(trained_model(x, training=False), axis=1), (images,)
+    )
 
 # %% [markdown]
 # ## Exercise 7.3: the loop, with a line from every core
@@ -453,22 +465,23 @@ my_same_loss_guess = True  # change this
 card.predict("cores_print_the_same_loss", my_same_loss_guess)
 
 # %%
-model, train_step = new_training(strategy)
+trained_model, train_step = new_training(strategy)
 
 def batches_of(epoch):
     return feed(strategy, train_data, plan(epoch))
 
 def test_accuracy():
-    return float(np.mean(predict(x_test) == y_test))
+    return float(numpy.mean(predict(x_test) == y_test))
 
 with no_hang("the first epoch"):
-    history = train(range(1), batches_of, train_step, test_accuracy, lab.log_interval)
+    first_epoch = train(range(1), batches_of, train_step, test_accuracy, lab.log_interval)
 
 # %%
 apart = 0.0
-for variable in model.trainable_variables:
+for variable in trained_model.trainable_variables:
     copies = strategy.experimental_local_results(variable.value)
-    apart = max(apart, *(float(tf.reduce_max(abs(copy - copies[0]))) for copy in copies))
+    differences = [tensorflow.reduce_max(abs(copy - copies[0])) for copy in copies]
+    apart = max(apart, *map(float, differences))
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
@@ -491,7 +504,7 @@ card.predict("test_accuracy", my_accuracy_guess)
 
 # %%
 log = card.path.with_suffix(".log")
-dashboard = TrainingDashboard(labs.caption(), steps * global_batch, print_epochs=False)
+dashboard = TrainingDashboard(session.caption(), steps * global_batch, print_epochs=False)
 others = range(1, lab.epochs)
 
 def logs(accuracy):
@@ -507,9 +520,9 @@ with (
 print(f"Log of the cores: {log}")
 
 # %%
-first_seconds = history["wall_seconds"][-1]
-seconds = history["wall_seconds"] + [first_seconds + t for t in rest["wall_seconds"]]
-accuracy = history["accuracy"] + rest["accuracy"]
+first_seconds = first_epoch["wall_seconds"][-1]
+seconds = first_epoch["wall_seconds"] + [first_seconds + t for t in rest["wall_seconds"]]
+accuracy = first_epoch["accuracy"] + rest["accuracy"]
 good = [epoch for epoch, value in enumerate(accuracy, 1) if value >= lab.target_accuracy]
 card.measure("epochs", {"wall_seconds": seconds, "test_accuracy": accuracy})
 card.measure("val_accuracy", accuracy[-1])
@@ -519,12 +532,12 @@ print(f"Total training time: {seconds[-1]:.2f}")
 
 # %%
 reached = f"reached after epoch {good[0]}" if good else "reached in no epoch"
-figure = plots.accuracy_by_epoch(
+figure = figures.accuracy_by_epoch(
     seconds, accuracy, lab.target_accuracy, my_accuracy_guess
 )
 summary = f"The best epoch has a test accuracy of {max(accuracy):.4f}; the target of "
 summary += f"{lab.target_accuracy} was {reached}."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The first marker comes late: the first epoch includes tracing, and on a TPU compiling.
@@ -543,10 +556,10 @@ plots.show(figure, summary, labs.caption())
 # %%
 with no_hang("the test"):
     predicted = predict(x_test)
-figure = plots.prediction_grid(x_test, y_test, predicted, FASHION_MNIST_CLASSES)
+figure = figures.prediction_grid(x_test, y_test, predicted, FASHION_MNIST_CLASSES)
 right = int((predicted == y_test)[:25].sum())
 summary = f"The network is right at {right} of 25 test images; the others are crossed."
-plots.show(figure, summary, labs.caption())
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # ## What did the cores buy?
@@ -565,11 +578,11 @@ def images_per_second(strategy, step):
     indices = plan(0)[: lab.timed_steps + 1, : strategy.num_replicas_in_sync]
     batches = iter(feed(strategy, train_data, indices))
     float(step(next(batches))[0])  # traces; reading the loss waits for it
-    began = time.perf_counter()
+    began = perf_counter()
     for batch in batches:
         losses = step(batch)
     float(losses[-1])
-    return indices[1:].size / (time.perf_counter() - began)
+    return indices[1:].size / (perf_counter() - began)
 
 # %%
 fewest = replica_counts()[0]  # a TPU is used whole: there it is all cores again
@@ -606,7 +619,7 @@ print(f"That is {speed / few_speed:.2f} times as many; your guess: {my_speedup_g
 quiz("07")
 
 # %%
-labs.finish()
+session.finish()
 
 # %% [markdown]
 # ## What you learned

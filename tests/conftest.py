@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from helpers.files import REPOSITORY
-from helpers.quiet import silence_tensorflow
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 
 silence_tensorflow()
 
-from helpers.devices import prepare_devices  # noqa: E402
+from helpers.machine.devices import prepare_devices  # noqa: E402
 
 # Before any test starts TensorFlow: checks of several devices need logical CPUs.
 prepare_devices(8, simulate=True)
@@ -55,16 +55,22 @@ def shared_mnist():
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the marks in the same hook
 def pytest_collection_modifyitems(items):
-    """Two workers: what must not run beside its like stays in one, and begins first."""
+    """What must not run beside its like stays in one worker, and begins first."""
     for item in items:
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
+        if group or item.path.name in SLOW:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: group_of(item) is None)
+
+
+# Whole notebooks, kernels, and TensorFlow started again and again.
+SLOW = ("test_notebooks.py", "test_dashboard.py", "test_devices.py", "test_records.py")
 
 
 def group_of(item):
     """Grading counts processes; several notebooks with several devices starve."""
-    if item.path.name in ("test_grade.py", "test_nbgrader.py"):
+    if item.path.parent.name == "grading" or item.path.name == "test_nbgrader.py":
         return "grading"
     if item.path.parent.name == "browser":
         return "browser"  # one JupyterLab, and one window at a time

@@ -8,8 +8,8 @@ import json
 import os
 import random
 
-from helpers import lab as labs
-from helpers.checks.ask import observe
+from helpers import session
+from helpers.checks.observe import observe
 from helpers.errors import CheckError
 
 QUESTIONS_IN_A_NOTEBOOK = 2
@@ -41,14 +41,14 @@ def check(exercise, answer):
     CheckError
         Under ``LABS_STRICT=1``, if the answer did not pass.
     """
-    if answer is part("references", exercise).REFERENCES[exercise]:
+    if answer is part("reference", exercise).REFERENCES[exercise]:
         # The check's cell was run twice: its name holds the reference by now.
         verdict = ("this is the reference, not your answer", "reference")
     else:
         # The same questions every time: a verdict must not come and go.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
-    judges = part("judges", exercise)
-    card = labs.current_card()
+    judges = part("judge", exercise)
+    card = session.current_card()
     if verdict is None:
         print(f"✓ {exercise} {judges.TITLES[exercise]}")
         if card:
@@ -64,7 +64,7 @@ def check(exercise, answer):
     print(f"  Hint: {(judges.HINTS[exercise] | HINTS)[hint]}")
     print("  Until then the reference implementation stands in.")
     print(f'  More help: hint("{exercise}")')
-    return part("references", exercise).REFERENCES[exercise]
+    return part("reference", exercise).REFERENCES[exercise]
 
 
 def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
@@ -83,8 +83,8 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
     None or tuple of str
         None if all answers were right, else the reason and the hint's key.
     """
-    judges = part("judges", exercise)
-    probe = part("probes", exercise).PROBES[exercise]
+    judges = part("judge", exercise)
+    probe = part("probe", exercise).PROBES[exercise]
     for _ in range(questions):
         question = judges.CHALLENGES[exercise](rng)
         # Through JSON, so that a notebook judges just what a grader would see.
@@ -98,7 +98,6 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
 
 
 def part(kind, exercise):
-    """The module of `kind` (probes, judges, references) that has an exercise."""
-    return importlib.import_module(
-        f"helpers.checks.{kind}.lab_{int(exercise.split('.')[0]):02d}"
-    )
+    """A lab's `probe`, `judge` or `reference`: the module that has an exercise."""
+    number = int(exercise.split(".")[0])
+    return importlib.import_module(f"helpers.lab_{number:02d}.{kind}")

@@ -3,7 +3,7 @@
 import textwrap
 from collections import Counter
 
-from helpers import lab as labs
+from helpers import session
 from helpers.coach.texts import labs_with_texts, read_texts
 
 KINDS = ("a question", "the tool", "the way")
@@ -27,7 +27,7 @@ def hint(exercise):
         return
     _asked[exercise] += 1
     strength = min(_asked[exercise], len(KINDS))
-    if card := labs.current_card():
+    if card := session.current_card():
         card.hint(exercise, strength)
     print(f"Hint {strength} of {len(KINDS)} for {exercise}, {KINDS[strength - 1]}:")
     for line in hints[exercise][strength - 1].strip().splitlines():

@@ -4,7 +4,7 @@ Not jupyterquiz: its questions are drawn by a script, so a reader of the exporte
 and nbval would see none, and its answers do not come back to Python, for the run card.
 """
 
-from helpers import lab as labs
+from helpers import session
 from helpers.coach.texts import as_html, labs_with_texts, read_texts
 from helpers.errors import RecordError
 
@@ -31,7 +31,7 @@ def quiz(number):
     """
     from IPython.display import HTML, display
 
-    from callbacks.dashboard_views import in_jupyterlab
+    from callbacks.live.place import in_jupyterlab
 
     questions = read_texts(number)["quiz"]
     if not questions:
@@ -89,7 +89,7 @@ def _live_question(number, question):
     def answered(change):
         choice = choices[change["new"]]
         explanation.value = _announced(_verdict(choice))
-        if card := labs.current_card():
+        if card := session.current_card():
             try:
                 card.answer(number, change["new"] + 1, choice.get("right", False))
             except RecordError as error:  # a callback has no cell to end in one line

@@ -1,11 +1,11 @@
-"""The coach's texts: one TOML file for each lab, beside this one."""
+"""The coach's texts: hints and quiz, in `coach.toml` of each lab's folder."""
 
 import html
 import re
 import tomllib
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+HELPERS = Path(__file__).parents[1]
 
 
 def read_texts(number):
@@ -23,7 +23,7 @@ def read_texts(number):
         with `question` and `choices`, which have `text`, `why` and perhaps `right`.
         Both are empty for a lab without such a file.
     """
-    path = FOLDER / f"lab_{number}.toml"
+    path = HELPERS / f"lab_{number}" / "coach.toml"
     if not path.is_file():
         return {"hints": {}, "quiz": []}
     with open(path, "rb") as file:
@@ -32,7 +32,8 @@ def read_texts(number):
 
 def labs_with_texts():
     """The numbers of the labs that have texts, in order: ``["00", "02", ...]``."""
-    return sorted(path.stem.removeprefix("lab_") for path in FOLDER.glob("lab_??.toml"))
+    found = HELPERS.glob("lab_??/coach.toml")
+    return sorted(path.parent.name.removeprefix("lab_") for path in found)
 
 
 def as_html(text):

@@ -12,7 +12,7 @@ import urllib.request
 from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 from helpers.files import REPOSITORY
-from kit.build import generate
+from kit.generate import generate
 
 COURSE = ("callbacks", "helpers", "kit", "labs", "notebooks", "solutions")
 TOKEN = "test"

@@ -5,8 +5,8 @@ import shutil
 import nbformat
 import pytest
 
-from kit import feedback
 from kit.exercises import exercises
+from kit.grading import feedback
 from kit.labs import all_labs
 from kit.report import write_report
 from tests.browser.accessibility import violations

@@ -87,9 +87,10 @@ def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(lab_server, pag
 
 
 FIGURE = """
-from helpers import plots
-plots.use_figures()
-plots.show(plots.step_times({8: 0.5, 16: 0.7}), "Steps.", "no device")
+from helpers.figures import show_figure, use_figures
+from helpers.lab_02.figures import step_times
+use_figures()
+show_figure(step_times({8: 0.5, 16: 0.7}), "Steps.", "no device")
 """
 # Nothing to see on it, as when a picture never arrives.
 BLANK = """

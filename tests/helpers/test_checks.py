@@ -2,7 +2,7 @@
 
 import ast
 import functools
-import importlib.util
+import importlib
 import json
 import random
 import sys
@@ -11,25 +11,17 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import lab as labs
-from helpers import records
+from helpers import records, session
 from helpers.checks import check, judge_answer, part
-from helpers.checks.ask import observe
+from helpers.checks.observe import observe
 from helpers.errors import CheckError
-from helpers.files import REPOSITORY
-from kit.build import generate
+from kit.generate import generate
 from kit.labs import all_labs, find_lab
 
 
 def answers(lab):
     """The recorded answers to a lab: every lab has to have them."""
-    path = REPOSITORY / "tests" / "answers" / f"lab_{lab.number}.py"
-    name = f"answers_{lab.number}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
+    return importlib.import_module(f"helpers.lab_{lab.number}.answers")
 
 
 def exercises():
@@ -49,7 +41,7 @@ def answer_in(source, exercise):
     namespace = {}
     exec(imports(find_lab(exercise.split(".")[0])), namespace)
     exec(source, namespace)
-    return namespace[part("references", exercise).REFERENCES[exercise].__name__]
+    return namespace[part("reference", exercise).REFERENCES[exercise].__name__]
 
 
 @functools.cache
@@ -85,7 +77,7 @@ def test_start_code_is_rejected_and_the_solution_accepted(exercise, asked, solve
 
 @pytest.mark.parametrize("exercise", [exercise for exercise, _, _ in EXERCISES])
 def test_the_reference_passes_whatever_is_asked(exercise):
-    reference = part("references", exercise).REFERENCES[exercise]
+    reference = part("reference", exercise).REFERENCES[exercise]
     for seed in range(3):
         assert judge_answer(exercise, reference, random.Random(seed), 1) is None
 
@@ -95,7 +87,7 @@ def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
     verdict = judge_answer(exercise, answer, random.Random(2))
     assert verdict is not None
     assert verdict[1] == hint, verdict
-    assert part("judges", exercise).HINTS[exercise][hint].endswith((".", "?", "`."))
+    assert part("judge", exercise).HINTS[exercise][hint].endswith((".", "?", "`."))
 
 
 @pytest.mark.parametrize(("exercise", "answer"), UNUSUAL)
@@ -111,7 +103,7 @@ def test_an_unusual_answer_that_behaves_right_passes(exercise, answer):
 @pytest.mark.parametrize("exercise", [exercise for exercise, _, _ in EXERCISES])
 def test_questions_are_plain_json_and_differ(exercise):
     rng = random.Random(0)
-    challenge = part("judges", exercise).CHALLENGES[exercise]
+    challenge = part("judge", exercise).CHALLENGES[exercise]
     first, second = (json.dumps(challenge(rng), allow_nan=False) for _ in range(2))
     assert first != second
 
@@ -126,7 +118,7 @@ def test_at_least_four_wrong_answers_are_recorded_for_each_exercise():
 @pytest.fixture
 def card(monkeypatch):
     card = records.open_card("02_throughput", {}, {})
-    monkeypatch.setattr(labs, "_current", SimpleNamespace(card=card))
+    monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
     return card
 
 
@@ -135,7 +127,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
         pass
 
     got = check("2.2", sweep)
-    assert got is part("references", "2.2").REFERENCES["2.2"]
+    assert got is part("reference", "2.2").REFERENCES["2.2"]
     printed = capsys.readouterr().out
     assert printed.startswith("✗ 2.2 not yet: ")
     assert "Hint:" in printed

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from callbacks.dashboard_views import in_jupyterlab
-from helpers import lab as labs
+from callbacks.live.place import in_jupyterlab
+from helpers import session
 from helpers.checks import check, part
 from helpers.coach import hint, hints, quiz
 from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz
@@ -26,7 +26,7 @@ def card(monkeypatch):
     """The run card of a lab that runs in this process."""
     monkeypatch.setattr(hints, "_asked", hints.Counter())
     card = open_card("02_throughput", {}, {})
-    monkeypatch.setattr(labs, "_current", SimpleNamespace(card=card))
+    monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
     return card
 
 
@@ -100,7 +100,7 @@ def test_exercises_have_hints_of_their_own(card, capsys):
 
 
 def test_a_hint_works_before_the_lab_has_started(monkeypatch, capsys):
-    monkeypatch.setattr(labs, "_current", None)
+    monkeypatch.setattr(session, "_current", None)
     monkeypatch.setattr(hints, "_asked", hints.Counter())
     hint("2.1")
     assert "Hint 1 of 3 for 2.1" in capsys.readouterr().out
@@ -123,7 +123,7 @@ def test_an_unknown_exercise_is_one_line_with_those_that_there_are(
 def test_a_failed_check_says_how_to_get_more_help(card, capsys):
     check("2.3", lambda points: (0.0, 1.0))
     assert capsys.readouterr().out.endswith('  More help: hint("2.3")\n')
-    reference = part("references", "2.3").REFERENCES["2.3"]
+    reference = part("reference", "2.3").REFERENCES["2.3"]
     check("2.3", lambda points: reference(points))
     assert "More help" not in capsys.readouterr().out
 

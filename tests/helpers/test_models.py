@@ -4,8 +4,11 @@ import keras
 import numpy as np
 import pytest
 
-from helpers.devices import memory_guard, memory_needed_bytes
-from helpers.models import mobilenet_v2, small_cnn, text_cnn, wide_resnet
+from helpers.lab_04.models import text_cnn
+from helpers.lab_06.models import mobilenet_v2
+from helpers.lab_07.models import small_cnn
+from helpers.machine.memory import memory_guard, memory_needed_bytes
+from helpers.models import wide_resnet
 
 
 def test_wrn_16_10_has_the_published_number_of_parameters():

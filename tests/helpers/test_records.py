@@ -65,7 +65,7 @@ def test_a_sweep_resumes_after_kill(tmp_path):
     script = """
 import os, signal
 from helpers.records import open_card
-from helpers.checks.references.lab_02 import sweep
+from helpers.lab_02.reference import sweep
 points = open_card("02_x", {}, {}).points("sweep")
 def measure(size):
     if size == 32 and not os.environ.get("SECOND"):

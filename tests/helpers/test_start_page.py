@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import lab as labs
-from helpers import machine, start_page
+from helpers import session, start_page
 from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY, write_atomically
+from helpers.machine import computer
 from helpers.records import open_card
 from helpers.start_page import lab_states, what_next
 from kit.exercises import exercises
@@ -126,12 +126,12 @@ def test_a_damaged_notebook_or_card_does_not_spoil_the_page(tmp_path, monkeypatc
 
 def test_the_machine_is_described(monkeypatch):
     monkeypatch.delenv("TPU_NAME", raising=False)
-    monkeypatch.setattr(machine, "nvidia_gpus", lambda: [])
+    monkeypatch.setattr(computer, "nvidia_gpus", lambda: [])
     page = start_page.page()
-    assert machine.cpu_name() in page
+    assert computer.cpu_name() in page
     assert "GiB of memory" in page
     assert "no GPU" in page
-    monkeypatch.setattr(machine, "nvidia_gpus", lambda: ["NVIDIA X", "NVIDIA X"])
+    monkeypatch.setattr(computer, "nvidia_gpus", lambda: ["NVIDIA X", "NVIDIA X"])
     page = start_page.page()
     assert "2 × NVIDIA X" in page
     assert "no GPU" not in page
@@ -149,12 +149,12 @@ def test_gpus_are_those_of_a_driver_that_answers(script, found, tmp_path, monkey
     command.write_text(f"#!/bin/sh\n{script}\n")
     command.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    assert machine.nvidia_gpus() == found
+    assert computer.nvidia_gpus() == found
 
 
 def test_the_page_is_made_without_tensorflow():
     code = (
-        "import sys; from helpers import start_page; import kit.build; start_page.page(); "
+        "import sys; from helpers import start_page; import kit.index; start_page.page(); "
         "print(sorted({'tensorflow', 'keras', 'matplotlib'} & set(sys.modules)))"
     )
     ended = subprocess.run(
@@ -170,6 +170,6 @@ NEXT = [(lab.name, following.name) for lab, following in pairwise(LABS)]
 @pytest.mark.parametrize(("name", "following"), [*NEXT, (LABS[-1].name, "index")])
 def test_the_end_of_a_lab_says_what_is_next(name, following, monkeypatch, capsys):
     current = SimpleNamespace(card=open_card(name, {}, {}))
-    monkeypatch.setattr(labs, "_current", current)
-    labs.finish()
+    monkeypatch.setattr(session, "_current", current)
+    session.finish()
     assert capsys.readouterr().out.endswith(f"Next: notebooks/{following}.ipynb\n")

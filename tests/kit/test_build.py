@@ -10,15 +10,10 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from helpers.records import open_card
 from kit import build as builder
-from kit.build import (
-    build,
-    build_index,
-    choose,
-    fill_index,
-    generate,
-    keep_outputs,
-    lint,
-)
+from kit import index
+from kit.build import build, keep_outputs
+from kit.generate import choose, generate, lint
+from kit.index import build_index, fill_index
 from kit.labs import all_labs, find_lab
 
 LABS = all_labs()
@@ -36,21 +31,21 @@ def test_the_start_page_is_up_to_date_and_lists_every_lab():
 
 
 def test_the_start_page_is_filled_in_and_a_build_keeps_that(tmp_path, monkeypatch):
-    index = tmp_path / "notebooks" / "index.ipynb"
-    monkeypatch.setattr(builder, "INDEX", index)
-    assert build_index() == [index]
+    page = tmp_path / "notebooks" / "index.ipynb"
+    monkeypatch.setattr(index, "INDEX", page)
+    assert build_index() == [page]
     fill_index()
-    filled = index.read_bytes()
-    cell = nbformat.read(index, as_version=4).cells[-1]
+    filled = page.read_bytes()
+    cell = nbformat.read(page, as_version=4).cells[-1]
     assert cell.metadata.jupyter.source_hidden
     assert start_page.page() == cell.outputs[0].data["text/html"]
     fill_index()
     assert build_index() == []
-    assert index.read_bytes() == filled
+    assert page.read_bytes() == filled
     open_card("02_throughput", {}, {}).check("2.1", True)
     fill_index()
-    assert index.read_bytes() != filled
-    assert not list(index.parent.glob("*.kept-*")), "it is nobody's work"
+    assert page.read_bytes() != filled
+    assert not list(page.parent.glob("*.kept-*")), "it is nobody's work"
 
 
 def test_the_start_page_is_committed_without_what_one_machine_said():
@@ -81,7 +76,7 @@ def test_the_notebooks_carry_what_nbgrader_asks_for(lab):
         cell.metadata.nbgrader for cell in student.cells if "nbgrader" in cell.metadata
     ]
     graded = [cell for cell in marked if cell["grade"]]
-    assert len(graded) == len(marked) / 2 >= 3
+    assert len(graded) == len(marked) / 2 >= 1
     assert len({cell["grade_id"] for cell in marked}) == len(marked)
     assert all(cell["points"] > 0 and cell["locked"] for cell in graded)
 
@@ -152,7 +147,7 @@ def test_a_notebook_that_was_run_is_kept_when_it_is_built_anew(tmp_path):
     path.parent.mkdir()
     cell = nbformat.v4.new_code_cell("my answer", execution_count=1)
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    assert builder.write_notebook(path, nbformat.v4.new_notebook())
+    assert builder.write_notebook(path, nbformat.v4.new_notebook(), keep=True)
     [kept] = path.parent.glob("*.kept-*.ipynb")
     assert "my answer" in kept.read_text()
     assert "my answer" not in path.read_text()

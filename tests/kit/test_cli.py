@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from helpers.errors import ParameterError
 from helpers.files import REPOSITORY
 from helpers.records import latest_cards
-from kit import build as builder
+from kit import index
 from kit.cli import app
+from kit.labs import all_labs, find_lab
+from kit.parameters import declared, parsed
 
 LABS = Path(sys.executable).with_name("labs")
 
@@ -40,6 +43,20 @@ def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
     assert len(ended.stderr.splitlines()) == 1
 
 
+def test_a_mistake_is_answered_before_anything_slow_is_imported():
+    script = (
+        "import sys; from kit.cli import main; sys.argv[1:] = ['run', '02', '-pepochs=0']\n"
+        "slow = {'tensorflow', 'keras', 'papermill', 'nbformat'}\n"
+        "try: main()\n"
+        "finally: print(slow & set(sys.modules))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (1, "set()\n")
+    assert "epochs must be a whole number" in ended.stderr
+
+
 def test_doctor_names_what_it_looks_at_and_what_to_do():
     ended = labs("doctor")
     for what in ("Python", "packages", "device", "Fashion-MNIST", "disk"):
@@ -55,30 +72,54 @@ def test_doctor_fails_where_run_cards_cannot_be_written(tmp_path, monkeypatch):
     assert "missing" in ended.stdout
 
 
-def test_run_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
+def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "140")
-    ended = labs("run", "03", "-p", "batch_sizes=[64]", "-p", "epochs=1", "-p", "repeats=2")
+    log = tmp_path / "log"
+    given = {"epochs": 1, "sweep_batch_sizes": [4, 8], "log_dir": str(log)}
+    options = [f"-p{name}={value}" for name, value in given.items()]
+    ended = labs("run", "02", *options)
     assert ended.returncode == 0, ended.stderr
     assert "3 of 3" in ended.stdout
-    assert latest_cards()["03_time_to_accuracy"]["solution"], "no student's progress"
+    card = latest_cards()["02_throughput"]
+    assert card["solution"], "no student's progress"
+    assert {name: card["parameters"][name] for name in given} == given
+    assert set(card["measurements"]["sweep_images_per_second"]) >= {"4", "8"}
+    assert list(log.rglob("events.*")), "TensorBoard's files"
     report = (tmp_path / "reports" / "index.html").read_text()
-    assert 'href="03_time_to_accuracy.html"' in report
+    assert 'href="02_throughput.html"' in report
     assert report.count("<img ") >= 2
-    page = (tmp_path / "reports" / "03_time_to_accuracy.html").read_text()
+    page = (tmp_path / "reports" / "02_throughput.html").read_text()
     assert 'src="http' not in page, "a page must need nothing from the network"
+    assert page.count("Epoch 1:") == 1
+    assert "Epoch 2:" not in page
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_the_command_line_knows_every_parameter_of_a_lab_and_refuses_others(lab):
+    usual, _ = declared(lab)
+    by_scale = [f"{name}=None" for name, value in usual.items() if value is None]
+    given = parsed(["scale=smoke", "seed=2", *by_scale], lab)
+    assert (given["scale"], given["seed"]) == ("smoke", 2)
+    with pytest.raises(ParameterError, match="has no parameter"):
+        parsed(["bacth_size=8"], lab)
+
+
+def test_a_text_stays_a_text_and_a_list_may_be_a_tuple():
+    given = parsed(["log_dir=2026", "sweep_batch_sizes=4,8"], find_lab("02"))
+    assert given == {"log_dir": "2026", "sweep_batch_sizes": [4, 8]}
 
 
 @pytest.mark.parametrize("writable", [True, False])
 def test_lab_fills_the_start_page_in_before_it_opens_it(writable, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     folder = tmp_path / ("notebooks" if writable else "file")
-    index = folder / "index.ipynb"
-    monkeypatch.setattr(builder, "INDEX", index)
+    page = folder / "index.ipynb"
+    monkeypatch.setattr(index, "INDEX", page)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
     opened = []
     monkeypatch.setattr(
-        "os.execv", lambda _, arguments: opened.append((arguments, index.is_file()))
+        "os.execv", lambda _, arguments: opened.append((arguments, page.is_file()))
     )
     ended = CliRunner().invoke(app, ["lab", "--port=1234"])
     [(arguments, filled)] = opened

@@ -11,7 +11,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from kit.build import generate
+from kit.generate import generate
 from kit.labs import find_lab
 
 LAB = find_lab("02")
@@ -97,16 +97,23 @@ def hostile(world):
 
     cases = {
         # What it may not read.
-        "reads_judges": attack("import helpers.checks.judges.lab_02", "ModuleNotFound"),
-        "reads_references": attack(
-            "import helpers.checks.references.lab_02", "ModuleNotFound"
+        "reads_judges": attack("import helpers.lab_02.judge", "ModuleNotFound"),
+        "reads_references": attack("import helpers.lab_02.reference", "ModuleNotFound"),
+        "reads_wrong_answers": attack("import helpers.lab_02.answers", "ModuleNotFound"),
+        "reads_folder": attack(
+            f"""
+            import os
+            names = os.listdir({repository + "/helpers/lab_02"!r})
+            assert {{"judge.py", "reference.py", "answers.py"}} & set(names), "not in here"
+            """,
+            "not in here",
         ),
-        "reads_judge_file": reads(f"{repository}/helpers/checks/judges/lab_02.py"),
+        "reads_judge_file": reads(f"{repository}/helpers/lab_02/judge.py"),
         "reads_solutions": reads(LAB.solution),
         "reads_source": reads(LAB.source),
-        "reads_answers": reads(f"{repository}/tests/answers/lab_02.py"),
+        "reads_answers": reads(f"{repository}/helpers/lab_02/answers.py"),
         "reads_git": attack(f"import os; os.stat({repository + '/.git'!r})", barred),
-        "reads_kit": attack("import kit.grade", "ModuleNotFound"),
+        "reads_kit": attack("import kit.grading.grade", "ModuleNotFound"),
         "reads_others": attack(f"import os; os.listdir({str(world.folder)!r})", barred),
         "reads_seed": reads(world.out / "seed.txt"),
         "reads_grades": attack(f"import os; os.listdir({str(world.out)!r})", barred),
@@ -143,7 +150,7 @@ def hostile(world):
         "reads_memory": attack(
             """
             import gc, sys
-            judges = [name for name in sys.modules if "judges" in name]
+            judges = [n for n in sys.modules if n.endswith((".judge", ".reference", ".answers"))]
             graders = [name for name in sys.modules if name.startswith("kit")]
             assert judges or graders, "not in here"
             """,
@@ -190,7 +197,8 @@ def hostile(world):
             "import os; assert os.getppid(), 'no parent'; os.kill(os.getppid(), 9)",
             "no parent|not permitted|ended",
         ),
-        "kills_everybody": attack("import os; os.kill(-1, 9)", ""),
+        # It spares itself, and dies with the box a moment later.
+        "kills_everybody": attack("import os, time; os.kill(-1, 9); time.sleep(5)", ""),
         "kills_init": attack(
             """
             import os
@@ -474,9 +482,9 @@ def hostile(world):
         ),
         "patches_the_check": attack(
             """
-            import helpers.checks, helpers.checks.ask
+            import helpers.checks, helpers.checks.observe
             helpers.checks.judge_answer = lambda *a, **k: None
-            helpers.checks.ask.observe = lambda *a, **k: {"passed": True}
+            helpers.checks.observe.observe = lambda *a, **k: {"passed": True}
             return 0, 0
             """,
             "peak|predicts",

@@ -1,0 +1,1 @@
+"""Training that shows itself: the dashboard, and what draws it."""

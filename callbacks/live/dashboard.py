@@ -1,0 +1,280 @@
+"""See a training while it runs."""
+
+import statistics
+import time
+from contextlib import contextmanager
+
+import keras
+
+from callbacks.live.place import current_shell
+from callbacks.live.views import new_view
+
+
+class TrainingDashboard(keras.callbacks.Callback):
+    """Show progress, time left, curves, throughput, learning rate and device memory.
+
+    In JupyterLab a bar and curves that move; under papermill, in Colab or VS Code a
+    line for each epoch and a picture at the end; in a terminal the picture is
+    ``training.png``. Give it to `fit` before other callbacks that print, with
+    ``verbose=0``.
+
+    Parameters
+    ----------
+    caption : str
+        What the figures hold for, such as the device; stands under the curves.
+    examples_per_epoch : int, optional
+        For a loop of your own. `fit` counts the examples itself, in the weight of
+        its mean loss; where a model's own `train_step` keeps no such loss, steps per
+        second are shown in their place.
+    unit : str
+        What an example is.
+    print_epochs : bool
+        False: no line for each epoch and no bar of text, where a loop has its own.
+
+    Notes
+    -----
+    Throughput is examples over seconds of training, without validation. A timer
+    redraws, not the batches: words and bar each second, the curves when 150 times
+    as long has gone by as drawing them took, or 60 times at the end of an epoch.
+    `labs bench dashboard` measures the cost.
+    """
+
+    def __init__(
+        self, caption="", examples_per_epoch=None, unit="images", print_epochs=True
+    ):
+        super().__init__()
+        self.caption = caption
+        self.examples_per_epoch, self.unit = examples_per_epoch, unit
+        self.print_epochs = print_epochs
+        self.view = None
+
+    def on_train_begin(self, logs=None):
+        self.began = self.next_redraw = time.perf_counter()
+        self.drawn = self.began + 2.0  # before, there is little to see
+        self.draw_seconds = 0.0
+        self.series, self.shown, self.epoch_seconds = {}, {}, []
+        self.done = self.epoch = self.batch = 0
+        self.trained = None
+        self.started, self.started_batch = None, 0
+        self.view = new_view(self.params["epochs"], self.caption, self.print_epochs)
+        self._watch_cell(True)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        # `fit` may begin at an epoch other than the first.
+        self.done = self.epoch = epoch
+        self.batch, self.trained = 0, None
+        self.epoch_began = time.perf_counter()
+
+    # At the beginning: hooks at a batch's end would make Keras wait for each one.
+    def on_train_batch_begin(self, batch, logs=None):
+        self.batch = batch
+        if not batch:
+            return
+        now = time.perf_counter()
+        if self.started is None:
+            self.started, self.started_batch = now, batch
+        if now >= self.next_redraw:
+            self._redraw(self._so_far())
+
+    def on_test_begin(self, logs=None):
+        if self.trained is None:  # not an `evaluate` of somebody's
+            self._stop_clock()
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.trained is None:
+            self._stop_clock()
+        self.done = epoch + 1
+        self.epoch_seconds.append(time.perf_counter() - self.epoch_began)
+        metrics = {k: float(v) for k, v in (logs or {}).items() if k != "learning_rate"}
+        for name, value in (metrics | {self.rate_name: self.rate}).items():
+            self.series.setdefault(name, []).append((epoch + 1, value))
+        # Here a point is final. So it is drawn sooner, where epochs are long enough.
+        curves_due = time.perf_counter() >= self.drawn + 60 * self.draw_seconds
+        if curves_due or time.perf_counter() >= self.next_redraw:
+            self._redraw(self.series, curves_due)
+        self.view.make_room()
+        if self.print_epochs:
+            words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
+            print(f"Epoch {epoch + 1}: {words}")
+
+    def on_train_end(self, logs=None):
+        self._finish("Trained")
+
+    def _stop_clock(self):
+        """Take the throughput of the epoch, before validation."""
+        self.rate_name, self.rate = self._rate(self.batch + 1)
+        self.trained = time.perf_counter()
+
+    def _rate(self, steps):
+        """The name of the throughput, and its value in this epoch so far."""
+        if self.examples_per_epoch:
+            examples = self.examples_per_epoch * steps / self.params["steps"]
+        else:
+            examples = self._examples()
+        seconds = time.perf_counter() - self.epoch_began  # after what waits for a device
+        if examples:
+            return f"{self.unit}_per_second", examples / seconds
+        return "steps_per_second", steps / seconds
+
+    def _examples(self):
+        """Examples of this epoch: Keras weighs its mean loss by them."""
+        tracked = self.model.metrics[0] if self.model and self.model.metrics else None
+        if tracked is None or tracked.name != "loss" or not hasattr(tracked, "count"):
+            return 0
+        return float(keras.ops.convert_to_numpy(tracked.count))
+
+    def _so_far(self):
+        """The curves, with a last point for the epoch that is under way."""
+        if self.series and time.perf_counter() - self.epoch_began < 0.5:
+            return self.series  # a few steps say little
+        name, rate = self._rate(self.batch)
+        now = {name: rate}
+        if self.model:
+            results = self.model.get_metrics_result()
+            now |= {key: float(value) for key, value in results.items()}
+        names = [*dict.fromkeys([*self.series, *now])]
+        return {
+            name: self.series.get(name, [])
+            + ([(self._position(), now[name])] if name in now else [])
+            for name in names
+        }
+
+    def _position(self):
+        """Epochs done, with the part of the one that is under way."""
+        steps = self.params.get("steps")
+        under_way = steps and self.epoch == self.done
+        return self.done + (self.batch / steps if under_way else 0.0)
+
+    def _redraw(self, series, curves_due=False):
+        """Words and bar now, and the curves when they are due."""
+        self.shown = series
+        steps, epochs = self.params.get("steps"), self.params["epochs"]
+        position = self._position()
+        self.view.step(round(position * (steps or 0)), steps and steps * epochs)
+        self.view.say(position / epochs, self._words(series))
+        now = time.perf_counter()
+        if curves_due or now >= self.drawn + 150 * self.draw_seconds:
+            # The processor time of this thread: what other programs take does not count.
+            began = time.thread_time()
+            self.view.draw(series)
+            self.drawn, self.draw_seconds = now, time.thread_time() - began
+        self.next_redraw = now + 1.0
+
+    def _words(self, series):
+        epochs = self.params["epochs"]
+        words = [f"Epoch {min(self.epoch + 1, epochs)} of {epochs}"]
+        if each := self._seconds_per_epoch():
+            left = round((epochs - self._position()) * each)
+            words.append(f"{left // 60}:{left % 60:02d} left")
+        name = next(name for name in series if name.endswith("_per_second"))
+        words.append(f"{series[name][-1][1]:,.1f} {name.replace('_per_second', '/s')}")
+        optimizer = getattr(self.model, "optimizer", None)
+        if optimizer is not None:
+            rate = float(keras.ops.convert_to_numpy(optimizer.learning_rate))
+            words.append(f"learning rate {rate:.3g}")
+        if memory := device_memory_bytes():
+            words.append(f"{memory / 2**30:.2f} GiB of device memory")
+        return " · ".join(words)
+
+    def _seconds_per_epoch(self):
+        """Of the last epoch; in the first one by the steps after the start-up."""
+        if self.epoch_seconds:
+            return self.epoch_seconds[-1]
+        steps = self.params.get("steps")
+        if not steps or self.batch <= self.started_batch:
+            return None
+        seconds = time.perf_counter() - self.started
+        return steps * seconds / (self.batch - self.started_batch)
+
+    def _finish(self, verb):
+        self._watch_cell(False)
+        view, self.view = self.view, None
+        if view is None:
+            return
+        seconds = time.perf_counter() - self.began
+        summary = f"{verb} {len(self.epoch_seconds)} epochs in {seconds:.2f} s"
+        if self.epoch_seconds:
+            name = next(name for name in self.series if name.endswith("_per_second"))
+            # The start-up is in the first epoch only.
+            rates = [rate for _, rate in self.series[name]]
+            usual = statistics.median(rates[1:] or rates)
+            unit = name.replace("_per_second", "/s")
+            summary += f" with start-up and validation, {usual:.2f} {unit} without"
+            last = {k: v[-1][1] for k, v in self.series.items() if k != name}
+            summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
+        whole = verb == "Trained"
+        part = 1.0 if whole else self._position() / self.params["epochs"]
+        # After an interrupt, with the epoch that was under way.
+        view.end(part, f"{summary}.", self.series if whole else self.shown)
+
+    def _watch_cell(self, on):
+        """Have the last state drawn when the cell ends without `on_train_end`."""
+        if shell := current_shell():
+            change = shell.events.register if on else shell.events.unregister
+            # Not there any more if an interrupt came first.
+            if on or self._cell_ended in shell.events.callbacks["post_run_cell"]:
+                change("post_run_cell", self._cell_ended)
+
+    def _cell_ended(self, *_):
+        self._finish("Stopped after")
+
+
+def device_memory_bytes():
+    """Memory in use on the first accelerator, where it tells; else None."""
+    if keras.backend.backend() == "tensorflow":
+        import tensorflow as tf
+
+        if not tf.config.list_logical_devices("GPU"):
+            return None
+        return tf.config.experimental.get_memory_info("GPU:0")["current"]
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return (jax.local_devices()[0].memory_stats() or {}).get("bytes_in_use")
+    return None
+
+
+@contextmanager
+def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
+    """Let a dashboard watch a loop of your own, by the functions that it calls.
+
+    Parameters
+    ----------
+    dashboard : TrainingDashboard
+        With `examples_per_epoch`.
+    train_step : callable
+        The loop calls it `steps` times in each epoch.
+    test : callable
+        The loop calls it `tests` times after the steps of an epoch.
+    logs : callable
+        From what `test` returned last to the epoch's metrics, a dict of str to float.
+    epochs, steps, tests : int
+
+    Yields
+    ------
+    tuple of callable
+        What to give to the loop in place of `train_step` and `test`.
+    """
+    calls = {"train": 0, "test": 0}
+    dashboard.set_params({"epochs": epochs, "steps": steps})
+
+    def watched_train_step(*arguments):
+        epoch, batch = divmod(calls["train"], steps)
+        if batch == 0:
+            dashboard.on_epoch_begin(epoch)
+        dashboard.on_train_batch_begin(batch)
+        calls["train"] += 1
+        return train_step(*arguments)
+
+    def watched_test(*arguments):
+        if calls["test"] % tests == 0:
+            dashboard.on_test_begin()
+        result = test(*arguments)
+        calls["test"] += 1
+        if calls["test"] % tests == 0:
+            dashboard.on_epoch_end(calls["test"] // tests - 1, logs(result))
+        return result
+
+    dashboard.on_train_begin()
+    yield watched_train_step, watched_test
+    dashboard.on_train_end()

@@ -1,0 +1,20 @@
+"""Where this code runs: in JupyterLab, in another notebook, or in a terminal."""
+
+import importlib.util
+import os
+
+
+def in_jupyterlab():
+    """Whether widgets can be drawn: in JupyterLab, with ipywidgets and ipympl."""
+    if "JPY_SESSION_NAME" not in os.environ:  # absent under papermill and nbval
+        return False
+    return all(importlib.util.find_spec(name) for name in ("ipympl", "ipywidgets"))
+
+
+def current_shell():
+    """IPython's shell, or None in plain Python."""
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        return None
+    return get_ipython()

@@ -1,0 +1,226 @@
+"""How the training dashboard looks: live in JupyterLab, lines and a picture elsewhere."""
+
+import base64
+import html
+import io
+import math
+import sys
+import threading
+from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import imsave
+from matplotlib.ticker import MaxNLocator
+
+from callbacks.live.figure_table import figure_table
+from callbacks.live.place import current_shell, in_jupyterlab
+from callbacks.live.progress import progress
+
+# Okabe & Ito's colours, safe for colour-blind readers; line and marker differ as well.
+TRAINING = {"color": "#0072B2", "linestyle": "-", "marker": "o", "label": "training"}
+VALIDATION = {"color": "#D55E00", "linestyle": "--", "marker": "s", "label": "validation"}
+
+
+def new_view(epochs, caption, with_bar):
+    """The view that fits where this runs: live, in a notebook, or in a terminal."""
+    if in_jupyterlab():
+        return LiveView(epochs, caption)
+    in_notebook = hasattr(current_shell(), "kernel")
+    return (NotebookView if in_notebook else TerminalView)(epochs, caption, with_bar)
+
+
+class Curves:
+    """Three panels: loss, the first metric, and throughput, by epoch.
+
+    The figure and its lines are kept and only given new points. Nearly all of a
+    redraw's time goes into the axes, so these change only where a value leaves them.
+    """
+
+    def __init__(self, epochs, caption):
+        # Fixed margins: a layout that adapts is computed anew at each redraw.
+        self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
+        self.axes = self.figure.subplots(1, 3)
+        self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
+        self.figure.text(0.01, 0.01, caption, fontsize=6.5, color="#555555")
+        self.lines, self.panels = {}, {}
+        for axes in self.axes:
+            axes.set_visible(False)  # until there is something to draw
+            axes.grid(True)
+            axes.yaxis.set_major_locator(MaxNLocator(4))
+            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+            axes.set(xlabel="epoch", xlim=(0, max(1, epochs)))
+
+    def update(self, series):
+        """Give the lines new points.
+
+        Parameters
+        ----------
+        series : dict of str to list of (float, float)
+            By name (`loss`, `val_loss`, ..., `images_per_second`): epochs and values.
+
+        Returns
+        -------
+        bool
+            Whether the axes changed, not only the lines.
+        """
+        changed = False
+        names = [name.removeprefix("val_") for name in series if "_per_second" not in name]
+        for name in sorted(dict.fromkeys(names), key=lambda name: name != "loss"):
+            if name not in self.panels and len(self.panels) < 2:
+                self.panels[name] = self.axes[len(self.panels)]
+        rates = {name: self.axes[2] for name in series if "_per_second" in name}
+        for panel, axes in (self.panels | rates).items():
+            axes.set_visible(True)
+            axes.set_title(panel.replace("_per_second", "/s").replace("_", " "))
+            for name, style in ((panel, TRAINING), (f"val_{panel}", VALIDATION)):
+                if series.get(name):
+                    changed |= self._draw(axes, name, style, series[name])
+        return changed
+
+    def _draw(self, axes, name, style, points):
+        epochs, values = zip(*points, strict=True)
+        new = name not in self.lines
+        if new:
+            # Animated: a live canvas draws lines by themselves, over the axes.
+            [self.lines[name]] = axes.plot(
+                [], [], markersize=4, animated=True, clip_on=False, **style
+            )
+            if name == "val_loss":
+                axes.legend(loc="upper right", fontsize=8)
+            if "accuracy" in name:
+                axes.set_ylim(0, 1)  # it never needs other axes
+        self.lines[name].set_data(epochs, values)
+        bottom, top = axes.get_ylim() if axes.get_autoscaley_on() is False else (0, 0)
+        seen = [value for value in values if math.isfinite(value)]
+        low, high = min([bottom, *seen]), max([top, *seen])
+        if (low, high) == (bottom, top):
+            return new
+        axes.set_ylim(1.25 * low, 1.25 * high)  # room to grow
+        return True
+
+    def png(self):
+        """The figure as PNG bytes."""
+        data = io.BytesIO()
+        self.figure.savefig(data, format="png")
+        return data.getvalue()
+
+
+class LiveView:
+    """A bar, a line of text and a canvas that move while a cell is busy."""
+
+    def __init__(self, epochs, caption):
+        import ipywidgets
+        from ipympl.backend_nbagg import Canvas, FigureManager
+        from IPython.display import display
+
+        self.curves = Curves(epochs, caption)
+        canvas = self.canvas = Canvas(self.curves.figure)
+        FigureManager(canvas, 0)
+        canvas.header_visible = canvas.footer_visible = canvas.toolbar_visible = False
+        # The browser's greeting is not heard while a cell is busy (ipympl's issue 258).
+        canvas._size = self.curves.figure.bbox.size.tolist()
+        canvas.syncing_data_url = False
+        # Where the browser is heard, it asks for a drawing from another thread.
+        self.lock = threading.RLock()
+        canvas.draw = self._draw_axes_and_lines
+        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "100%"})
+        self.text = ipywidgets.HTML("Starting ...")
+        self.box = ipywidgets.VBox([self.bar, self.text, canvas])
+        self.box.add_class("labs-dashboard")
+        display(self.box)
+
+    def make_room(self):
+        pass
+
+    def step(self, done, total):
+        pass
+
+    def say(self, part, text):
+        self.bar.value = part
+        self.text.value = html.escape(text)
+
+    def draw(self, series):
+        with self.lock:
+            if self.curves.update(series):
+                self._draw_axes_and_lines()
+            else:
+                self._draw_lines()
+
+    def _draw_axes_and_lines(self):
+        with self.lock:
+            FigureCanvasAgg.draw(self.canvas)
+            self.background = self.canvas.copy_from_bbox(self.curves.figure.bbox)
+            self._draw_lines()
+
+    def _draw_lines(self):
+        self.canvas.restore_region(self.background)
+        for line in self.curves.lines.values():
+            line.axes.draw_artist(line)
+        self.canvas.blit()  # to the browser, without asking it first
+
+    def end(self, part, summary, series):
+        self.say(part, summary)
+        self.draw(series)
+        self.bar.bar_style = "success" if part == 1 else "warning"
+        picture = io.BytesIO()
+        imsave(picture, self.canvas.buffer_rgba(), format="png")
+        # Stays in the notebook when the live one is gone.
+        table = figure_table(self.curves.figure)
+        _show_picture(picture.getvalue(), summary, table, "As a picture")
+        print(summary)
+
+
+class NotebookView:
+    """A bar of text, a line for each epoch, and a picture at the end."""
+
+    def __init__(self, epochs, caption, with_bar):
+        self.curves = Curves(epochs, caption)
+        self.bar = progress(unit="step", disable=not with_bar)
+
+    def step(self, done, total):
+        self.bar.total = total
+        self.bar.update(done - self.bar.n)
+
+    def make_room(self):
+        """Others may print now."""
+        self.bar.clear()
+
+    def say(self, part, text):
+        pass
+
+    def draw(self, series):
+        pass
+
+    def end(self, part, summary, series):
+        self.bar.close()
+        self.curves.update(series)
+        self.show(summary, series)
+        print(summary)
+
+    def show(self, summary, series):
+        _show_picture(self.curves.png(), summary, figure_table(self.curves.figure))
+
+
+class TerminalView(NotebookView):
+    """The same, with the picture in a file, which an interrupt leaves behind."""
+
+    FILE = Path("training.png")
+
+    def draw(self, series):
+        self.curves.update(series)
+        self.FILE.write_bytes(self.curves.png())
+
+    def show(self, summary, series):
+        self.FILE.write_bytes(self.curves.png())
+        print(f"Curves: {self.FILE.absolute()}", file=sys.stdout)
+
+
+def _show_picture(png, summary, table, fold=None):
+    from IPython.display import HTML, display
+
+    encoded = base64.b64encode(png).decode()
+    image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
+    if fold:
+        image = f"<details><summary>{fold}</summary>{image}</details>"
+    display(HTML(image + table))

@@ -1,1 +1,0 @@
-"""Reference answers: what stands in until a student's own passes."""

@@ -1,0 +1,1 @@
+"""The data sets: found, downloaded, checked."""

@@ -1,0 +1,94 @@
+"""Figures for a course: readable without colour, without a browser, without sight."""
+
+import base64
+import html
+import io
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+from PIL import Image
+
+from callbacks.live.figure_table import figure_table
+from callbacks.live.place import in_jupyterlab
+
+# Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
+MARKERS = "osD^vP*X"
+LINES = ("-", "--", "-.", ":")
+
+
+def use_figures():
+    """Choose how figures look; `show` makes them live where they can be."""
+    mpl.use("agg")
+    plt.rcParams.update(
+        {"figure.figsize": (7.5, 4.2), "axes.grid": True, "axes.axisbelow": True}
+    )
+
+
+def show_figure(figure, summary, caption):
+    """Show a figure with its caption, its data, and one sentence that says what it shows.
+
+    The data stand behind "The data as a table", as `figure_table` reads them off.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    summary : str
+        What a reader who cannot see the figure should know; also its
+        alternative text.
+    caption : str
+        Device, replicas and scale: what the figures hold for.
+    """
+    from IPython.display import HTML, display
+
+    figure.text(0.01, 0.005, caption, fontsize=6.5, color=GREY)
+    figure.set_layout_engine("constrained", rect=(0, 0.035, 1, 0.965))
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=110)
+    small = io.BytesIO()
+    # 256 colours show the same, and a notebook full of contours is a third as large.
+    with Image.open(png) as picture:
+        picture.convert("RGB").quantize(256).save(small, format="png", optimize=True)
+    encoded = base64.b64encode(small.getvalue()).decode()
+    # The picture stays in the notebook when the live one is gone.
+    image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
+    table = figure_table(figure)
+    plt.close(figure)
+    if in_jupyterlab():
+        display(_live(figure), raw=True)
+        image = f"<details><summary>As a picture</summary>{image}</details>"
+    display(HTML(image + table))
+    print(summary)
+
+
+def _live(figure):
+    """Give a figure an ipympl canvas, and return what shows that, by MIME type.
+
+    After everything else has been drawn: the browser asks for the picture as soon as
+    there is a canvas, ipykernel answers from another thread, and while `savefig` has
+    the figure nobody is there to answer. Then the canvas would stay blank.
+    """
+    from ipympl.backend_nbagg import Canvas, FigureManager
+
+    canvas = Canvas(figure)
+    canvas.header_visible = False
+    FigureManager(canvas, 0)
+    view = {"version_major": 2, "version_minor": 0, "model_id": canvas.model_id}
+    return {"application/vnd.jupyter.widget-view+json": view, "text/plain": "a figure"}
+
+
+def image_grid(images, labels, classes, columns=8):
+    """A row of images with the names of their classes.
+
+    Parameters
+    ----------
+    images : array, shape (n, height, width, 1)
+    labels : array, shape (n,)
+    classes : sequence of str
+    """
+    figure, axes = plt.subplots(1, columns, figsize=(9, 1.7))
+    for axis, image, label in zip(axes, images, labels, strict=False):
+        axis.imshow(image[..., 0], cmap="gray_r")
+        axis.set_title(classes[label], fontsize=8)
+        axis.axis("off")
+    return figure

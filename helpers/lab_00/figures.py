@@ -1,0 +1,41 @@
+"""The figures of lab 00: devices."""
+
+import matplotlib.pyplot as plt
+
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE
+
+
+def matmul_curves(sizes, seconds, winner, guess):
+    """Time and speed of square products against their size, one line a device.
+
+    Parameters
+    ----------
+    sizes : list of int
+        Rows and columns of both matrices.
+    seconds : dict of str to list of float
+        Seconds of each product, by the device's name.
+    winner, guess : int or None
+        The size from which the faster device wins, found and predicted.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, (times, speeds) = plt.subplots(1, 2, figsize=(9, 4.2))
+    styles = zip((ORANGE, BLUE), MARKERS, LINES, strict=False)
+    for (name, values), (colour, marker, line) in zip(seconds.items(), styles, strict=True):
+        style = {"color": colour, "marker": marker, "linestyle": line, "label": name}
+        times.loglog(sizes, values, base=2, **style)
+        flops = [2 * size**3 / value for size, value in zip(sizes, values, strict=True)]
+        speeds.loglog(sizes, [value / 1e9 for value in flops], base=2, **style)
+    for axes in (times, speeds):
+        axes.set_yscale("log")
+        axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
+        axes.set_xlabel("size of both matrices [rows and columns]")
+        if winner:
+            axes.axvline(winner, color=GREEN, linestyle="-.", label="wins from here on")
+        axes.axvline(guess, color=GREY, linestyle=":", label="your guess")
+    times.set_ylabel("time of one product [s]")
+    speeds.set_ylabel("speed [GFLOP/s]")
+    times.legend(fontsize=8)
+    return figure

@@ -1,0 +1,84 @@
+"""The same work on one CPU thread, in a process of its own.
+
+TensorFlow fixes its number of threads when it starts.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+from helpers.files import REPOSITORY
+from helpers.machine.quiet_tensorflow import silence_tensorflow
+
+
+def time_on_one_thread(sizes, repeats):
+    """Median seconds of a square product of each size, timed as the reference does."""
+    return _run({"sizes": sizes, "repeats": repeats})
+
+
+def sum_on_one_thread(seed):
+    """What `sum_of_product` gives where TensorFlow has one thread."""
+    return _run({"seed": seed})
+
+
+def sum_of_product(seed, columns_first=False):
+    """Sum over the product of two random 500x500 matrices, in float32.
+
+    Parameters
+    ----------
+    seed : int
+        Gives the same matrices on every device and in every process.
+    columns_first : bool
+        Sum up each column, then the sums: other roundings.
+
+    Returns
+    -------
+    float
+    """
+    import tensorflow as tf
+
+    a, b = random_matrices(seed)
+    product = tf.matmul(a, b)
+    if columns_first:
+        product = tf.reduce_sum(product, axis=0)
+    return float(tf.reduce_sum(product))
+
+
+def random_matrices(seed):
+    """Two float32 matrices, 500x500, standard normal."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(2, 500, 500)).astype("float32")
+
+
+def _run(job):
+    one_thread = {
+        "TF_NUM_INTRAOP_THREADS": "1",
+        "TF_NUM_INTEROP_THREADS": "1",
+        "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "-1",
+    }
+    ended = subprocess.run(
+        [sys.executable, "-m", "helpers.lab_00.one_thread", json.dumps(job)],
+        cwd=REPOSITORY,
+        env=os.environ | one_thread,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(ended.stdout)
+
+
+def _main(job):
+    silence_tensorflow()
+    if "seed" in job:
+        return sum_of_product(job["seed"])
+    from helpers.lab_00.reference import time_matmul
+
+    return [time_matmul("CPU:0", n, n, n, job["repeats"])[0] for n in job["sizes"]]
+
+
+if __name__ == "__main__":
+    print(json.dumps(_main(json.loads(sys.argv[1]))))

@@ -1,0 +1,1 @@
+"""What belongs to lab 01 alone: gradient descent."""

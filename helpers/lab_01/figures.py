@@ -1,0 +1,158 @@
+"""The figures of lab 01: gradient descent."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
+
+
+def points_and_lines(x, y, lines):
+    """Points, and straight lines through them.
+
+    Parameters
+    ----------
+    x, y : array, shape (n,)
+    lines : dict of str to pair of float
+        Slope and intercept by the line's name.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.4))
+    axes.plot(x, y, "o", color=GREY, markersize=3, alpha=0.6, label="points")
+    ends = np.array([np.min(x), np.max(x)])
+    styles = zip((BLUE, ORANGE, GREEN), LINES, strict=False)
+    for (name, (slope, intercept)), (colour, line) in zip(
+        lines.items(), styles, strict=False
+    ):
+        axes.plot(
+            ends, slope * ends + intercept, line, color=colour, linewidth=2, label=name
+        )
+    axes.set(xlabel="x", ylabel="y")
+    axes.legend(fontsize=8)
+    return figure
+
+
+def loss_surface(axes, loss, box, side=60):
+    """Draw a loss of two weights as contours, darker where it is lower.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    loss : callable
+        From the weights (slope, intercept) to a number.
+    box : pair of pair of float
+        Lowest and highest slope, lowest and highest intercept.
+    side : int
+        The loss is computed at so many slopes and intercepts.
+    """
+    slopes, intercepts = (np.linspace(*ends, side) for ends in box)
+    heights = [[loss(np.array([s, i])) for s in slopes] for i in intercepts]
+    # As many of the points between any two levels, be the surface steep or flat; more
+    # levels low down, where a path ends.
+    levels = np.quantile(heights, np.linspace(0, 1, 12) ** 1.5)
+    blues = mpl.colormaps["Blues_r"](np.linspace(0.25, 0.95, len(levels) - 1))
+    axes.contourf(slopes, intercepts, heights, levels, colors=blues)
+    lines = axes.contour(slopes, intercepts, heights, levels, colors=GREY, linewidths=0.6)
+    axes.clabel(lines, levels[2:-1:3], fmt="%.3g", fontsize=7)
+    axes.set(xlabel="slope", ylabel="intercept", xlim=box[0], ylim=box[1])
+    axes.grid(visible=False)
+
+
+def path_on(axes, path, label):
+    """Draw a path of the weights: a square where it starts, a cross where it ends.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    path : array, shape (steps + 1, 2)
+    label : str
+
+    Returns
+    -------
+    tuple of matplotlib.lines.Line2D
+        The path and its end, to be moved on.
+    """
+    style = {"color": RED, "markeredgecolor": "black"}
+    (line,) = axes.plot(*path.T, ".-", color=RED, linewidth=1, markersize=4, label=label)
+    axes.plot(*path[0], "s", markersize=7, label="start", **style)
+    (end,) = axes.plot(*path[-1], "X", markersize=9, label="end", **style)
+    return line, end
+
+
+def descent_paths(loss, paths, box):
+    """Paths of gradient descent on the contours of their loss, a panel for each.
+
+    Parameters
+    ----------
+    loss, box
+        As `loss_surface` takes them.
+    paths : dict of str to array, shape (steps + 1, 2)
+        By what is written above the panel.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, panels = plt.subplots(
+        1, len(paths), figsize=(9.6, 3.9), sharey=True, squeeze=False
+    )
+    for axes, (name, path) in zip(panels.flat, paths.items(), strict=True):
+        loss_surface(axes, loss, box)
+        path_on(axes, path, "path")
+        axes.set_title(name, fontsize=9)
+        axes.label_outer()
+    panels[0, 0].legend(fontsize=7, loc="upper right")
+    return figure
+
+
+def loss_by_epoch(curves, lowest, guess):
+    """Loss over all points after each epoch, a line for each batch size.
+
+    Parameters
+    ----------
+    curves : dict of str to list of float
+        Before the first epoch and after each, by a name for the line.
+    lowest : float
+        The lowest loss there is.
+    guess : float
+        The student's, of the first curve after one epoch.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    styles = zip((BLUE, RED, GREEN), MARKERS, LINES, strict=False)
+    for (name, losses), (colour, marker, line) in zip(curves.items(), styles, strict=False):
+        axes.semilogy(losses, line, color=colour, marker=marker, markersize=5, label=name)
+    axes.axhline(lowest, color=GREY, linestyle=":", label="lowest possible")
+    axes.plot(1, guess, "D", color=ORANGE, markersize=9, label="your guess")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set(xlabel="epoch", ylabel="mean squared error, all points")
+    axes.legend()
+    return figure
+
+
+def batch_losses(curves):
+    """The loss that each step saw, a panel for each training.
+
+    Parameters
+    ----------
+    curves : dict of str to array, shape (steps,)
+        Mean loss of each step's batch.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, panels = plt.subplots(1, len(curves), figsize=(9.6, 3), sharey=True)
+    for axes, (name, losses) in zip(panels, curves.items(), strict=True):
+        axes.semilogy(losses, color=BLUE, linewidth=0.7, label=f"training {name}")
+        axes.set_title(name, fontsize=10)
+        axes.set(xlabel="step")
+    # One example may lie on the line by chance: its loss would stretch the axis.
+    panels[0].set(ylabel="loss of the batch", ylim=(1e-3, None))
+    return figure

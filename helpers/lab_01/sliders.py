@@ -1,0 +1,144 @@
+"""Lab 01's sliders: how a path of gradient descent depends on what is chosen."""
+
+import matplotlib.pyplot as plt
+
+from callbacks.live.place import in_jupyterlab
+from helpers.figures import show_figure
+from helpers.lab_01.figures import descent_paths, loss_surface, path_on
+
+
+def explore(train, loss, settings, steps, box, caption):
+    """Show paths on the contours of their loss: with sliders, or at some settings.
+
+    In JupyterLab there are sliders for the learning rate, the batch size and the steps
+    drawn, and a button that draws the path step by step. Elsewhere the figure has a
+    panel for each of the settings.
+
+    Parameters
+    ----------
+    train : callable
+        ``train(learning_rate, batch_size, steps) -> path``, an array of shape
+        (steps + 1, 2): slope and intercept before the first step and after each.
+    loss : callable
+        From the weights (slope, intercept) to the loss over all points.
+    settings : list of pair
+        Learning rate and batch size of each panel; the sliders start at the last. The
+        largest batch size is the largest on the slider.
+    steps : int
+        Of each path.
+    box : pair of pair of float
+        What is drawn: lowest and highest slope, lowest and highest intercept.
+    caption : str
+        As `show_figure` takes it.
+    """
+    paths = {setting: train(*setting, steps) for setting in settings}
+    texts = [f"{name_of(*setting)}: {outcome(paths[setting], loss)}" for setting in paths]
+    if in_jupyterlab():
+        from IPython.display import display
+
+        figure, controls = live(train, loss, settings, steps, box)
+        display(controls)
+    else:
+        panels = {
+            name_of(*setting).replace(", ", "\n"): path for setting, path in paths.items()
+        }
+        figure = descent_paths(loss, panels, box)
+    show_figure(figure, "\n".join(texts), caption)
+
+
+def live(train, loss, settings, steps, box):
+    """A figure with one path, and the widgets that change it; as `explore` takes them.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    controls : ipywidgets.VBox
+        The sliders, a button that draws the path as it goes or stops that, and the
+        outcome as text.
+    """
+    import ipywidgets as widgets
+
+    rate_now, size_now = settings[-1]
+    most = max(size for _, size in settings)
+    sizes = sorted(
+        {2**i for i in range(most.bit_length()) if 2**i < most} | {most, size_now}
+    )
+    wide = {"layout": {"width": "26em"}, "style": {"description_width": "9em"}}
+    rate = widgets.FloatLogSlider(
+        rate_now, min=-3, max=0.25, step=0.05, description="learning rate", **wide
+    )
+    size = widgets.SelectionSlider(
+        options=sizes, value=size_now, description="batch size", **wide
+    )
+    drawn = widgets.IntSlider(steps, min=0, max=steps, description="steps drawn", **wide)
+    path = train(rate.value, size.value, steps)
+    # It counts in the browser; its own buttons have no names, so a button starts it.
+    play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
+    widgets.link((play, "value"), (drawn, "value"))
+    button = widgets.Button(description="Draw step by step", layout={"width": "11em"})
+    text = widgets.HTML()
+    text.add_class("labs-descent-text")
+
+    figure, axes = plt.subplots(figsize=(6, 5.2))
+    loss_surface(axes, loss, box)
+    line, end = path_on(axes, path, "path")
+    axes.legend(loc="upper right", fontsize=8)
+
+    def draw(change=None):
+        shown = path[: drawn.value + 1]
+        line.set_data(*shown.T)
+        end.set_data(*shown[-1:].T)
+        result = f"{name_of(rate.value, size.value)}: {outcome(shown, loss)}."
+        # Not every step of a path that is being drawn: nobody could listen to that.
+        text.value = result if play.playing and drawn.value < steps else _announced(result)
+        figure.canvas.draw_idle()
+
+    def train_again(change):
+        nonlocal path
+        path = train(rate.value, size.value, steps)
+        draw()
+
+    def start_or_stop(clicked):
+        if not play.playing:
+            # Before it plays: the browser then counts, and takes no value from here.
+            drawn.value = 0
+        play.playing = not play.playing
+
+    rate.observe(train_again, "value")
+    size.observe(train_again, "value")
+    drawn.observe(draw, "value")
+    play.observe(draw, "playing")
+    button.on_click(start_or_stop)
+    draw()
+    controls = widgets.VBox([rate, size, widgets.HBox([drawn, button, play]), text])
+    controls.add_class("labs-descent")
+    return figure, controls
+
+
+def name_of(learning_rate, batch_size):
+    """A setting in words: "learning rate 0.1, batch size 16"."""
+    return f"learning rate {learning_rate:.3g}, batch size {batch_size}"
+
+
+def outcome(path, loss):
+    """Where a path led, in words: the loss at its end, or that it ran away.
+
+    Parameters
+    ----------
+    path : array, shape (steps + 1, 2)
+    loss : callable
+
+    Returns
+    -------
+    str
+    """
+    steps = len(path) - 1
+    first, last = loss(path[0]), loss(path[-1])
+    if last > 10 * first:
+        return f"ran away, {last / first:.1e} times the first loss after {steps} steps"
+    return f"loss {last:.3f} after {steps} steps, {first:.3f} at the start"
+
+
+def _announced(text):
+    """For screen readers: an alert speaks when it is put in, other live regions do not."""
+    return f'<div role="alert">{text}</div>'

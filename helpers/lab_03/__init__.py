@@ -1,0 +1,1 @@
+"""What belongs to lab 03 alone: time to accuracy."""

@@ -1,0 +1,75 @@
+"""The solutions in labs/03_time_to_accuracy.py, written by `labs build`: edit there."""
+
+import statistics
+import time
+
+import keras
+
+
+# Solution 3.1: stop after `patience` epochs in a row above the target.
+class StopAtAccuracy(keras.callbacks.Callback):
+    """Stop after `patience` epochs in a row above `target`."""
+
+    def __init__(self, target=0.85, patience=2):
+        super().__init__()
+        self.target, self.patience = target, patience
+
+    def on_train_begin(self, logs=None):
+        self.met = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        accuracy = (logs or {}).get("val_accuracy")
+        if accuracy is None:
+            print("StopAtAccuracy needs metrics=['accuracy'] and validation_data.")
+            return
+        self.met = self.met + 1 if accuracy > self.target else 0
+        if self.met >= self.patience:
+            self.model.stop_training = True
+            print(f"Early stopping after epoch {epoch + 1}")
+
+
+# Solution 3.2: print the seconds since training began.
+class PrintTotalTime(keras.callbacks.Callback):
+    """Print the time since training began, every epoch and at the end."""
+
+    def on_train_begin(self, logs=None):
+        self.began = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        wall_seconds = time.perf_counter() - self.began
+        print(f"Cumulative training time after epoch {epoch + 1}: {wall_seconds:.2f}")
+
+    def on_train_end(self, logs=None):
+        wall_seconds = time.perf_counter() - self.began
+        print(f"Cumulative training time: {wall_seconds:.2f}")
+
+
+# Solution 3.3: time to accuracy of each batch size: count, median, fastest, slowest.
+def summarize(runs, target):
+    """Count, median and spread of the time to accuracy of each batch size."""
+    times = {}
+    for run in runs:
+        epochs = zip(run["wall_seconds"], run["val_accuracy"], strict=True)
+        first = next((t for t, accuracy in epochs if accuracy >= target), float("inf"))
+        times.setdefault(run["batch_size"], []).append(first)
+
+    def row(all_times):
+        reached = [t for t in all_times if t < float("inf")]
+        # Over all runs: one that never arrives is slower than any that does.
+        median = statistics.median(all_times)
+        return {
+            "reached": len(reached),
+            "runs": len(all_times),
+            "median_seconds": median if median < float("inf") else None,
+            "fastest_seconds": min(reached, default=None),
+            "slowest_seconds": max(reached, default=None),
+        }
+
+    return {batch_size: row(all_times) for batch_size, all_times in times.items()}
+
+
+REFERENCES = {
+    "3.1": StopAtAccuracy,
+    "3.2": PrintTotalTime,
+    "3.3": summarize,
+}

@@ -1,0 +1,78 @@
+"""The figures of lab 04: a custom training loop."""
+
+import matplotlib.pyplot as plt
+
+from helpers.figures import BLUE, ORANGE, RED
+
+
+def text_lengths(lengths, words):
+    """How many texts have how many words, and where they are cut.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Words of each text.
+    words : int
+        Longer ones are cut here.
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    axes.hist(lengths, bins=range(0, 1001, 20), color=BLUE, alpha=0.75)
+    axes.axvline(words, color=RED, linestyle="--", label=f"cut at {words} words")
+    axes.set(xlabel="length [words]", ylabel="newswires", xlim=(0, 1000))
+    axes.legend()
+    return figure
+
+
+def learning_curves(by_loop, by_fit):
+    """Loss and accuracy of two trainings, epoch by epoch, side by side.
+
+    Parameters
+    ----------
+    by_loop, by_fit : dict of str to list of float
+        `loss`, `accuracy`, `valid_loss`, `valid_accuracy`: a value per epoch.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, both = plt.subplots(1, 2, figsize=(9, 3.8))
+    for axes, what in zip(both, ("loss", "accuracy"), strict=True):
+        for name, text, colour in (
+            (what, "training", BLUE),
+            (f"valid_{what}", "validation", ORANGE),
+        ):
+            epochs = range(1, len(by_loop[name]) + 1)
+            axes.plot(
+                epochs, by_loop[name], "-", color=colour, linewidth=2, label=f"{text}, loop"
+            )
+            # Hollow and larger, so that both can be seen where they agree.
+            axes.plot(
+                epochs, by_fit[name], "o" if text == "training" else "s", color=colour,
+                markerfacecolor="none", markersize=8, label=f"{text}, fit",
+            )  # fmt: skip
+        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.set(xlabel="epoch", ylabel=what, ylim=(0, None))
+    both[1].legend()
+    return figure
+
+
+def step_modes(milliseconds, speed_ups):
+    """Time of a step in each mode, beside what the student's speed-ups make of eager's.
+
+    Parameters
+    ----------
+    milliseconds, speed_ups : dict of str to float
+        By mode; a speed-up of 2 is half of eager's time.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.2))
+    bars = axes.bar(list(milliseconds), list(milliseconds.values()), 0.6, color=BLUE)
+    axes.bar_label(bars, fmt="%.1f", padding=6)
+    guesses = [milliseconds["eager"] / speed_ups[mode] for mode in milliseconds]
+    axes.plot(range(len(guesses)), guesses, "D", color=ORANGE, label="your prediction")
+    axes.set(ylabel="time of a step [ms]", ylim=(0, 1.15 * max(*guesses, *bars.datavalues)))
+    axes.legend()
+    return figure

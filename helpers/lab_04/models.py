@@ -1,0 +1,62 @@
+"""The network of lab 04, for texts."""
+
+import keras
+from keras import layers
+
+from helpers.models import require
+
+
+def text_cnn(vocabulary=30_982, classes=46, words=300):
+    """Build a small convolutional network for texts, not compiled.
+
+    A word becomes 7 numbers that are learned; two convolutions look at five and
+    at three neighbours, each followed by max pooling.
+
+    Parameters
+    ----------
+    vocabulary : int
+        Word numbers are below this.
+    classes : int
+        Size of the softmax output.
+    words : int
+        Length of every text, padded or cut; at least 12.
+
+    Returns
+    -------
+    keras.Model
+        From word numbers (batch, words) to class probabilities (batch,
+        classes), float32.
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks its rule; the message states the rule.
+
+    References
+    ----------
+    Kim, "Convolutional Neural Networks for Sentence Classification", EMNLP 2014.
+    """
+    for name, value, low in (
+        ("vocabulary", vocabulary, 1),
+        ("classes", classes, 2),
+        ("words", words, 12),  # which leave one position to the last layer
+    ):
+        require(
+            isinstance(value, int) and value >= low,
+            f"{name} must be a whole number from {low} up, not {value!r}",
+        )
+    inputs = keras.Input((words,), dtype="int32")
+    x = look_at_neighbours(inputs, vocabulary)
+    # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
+    outputs = layers.Dense(classes, activation="softmax", dtype="float32")(x)
+    return keras.Model(inputs, outputs, name="text_cnn")
+
+
+def look_at_neighbours(x, vocabulary):
+    """Seven numbers a word, then five and three neighbours at a time, pooled."""
+    x = layers.Embedding(vocabulary, 7)(x)
+    x = layers.Conv1D(64, 5, activation="relu")(x)
+    x = layers.MaxPool1D(2)(x)
+    x = layers.Conv1D(32, 3, activation="relu")(x)
+    x = layers.MaxPool1D(2)(x)
+    return layers.Flatten()(x)

@@ -1,0 +1,29 @@
+"""The newswires of lab 04, cut to the lab's size."""
+
+from helpers import session
+from helpers.data.reuters import reuters
+
+
+def load_newswires(lab):
+    """Reuters newswires, with a banner where they are synthetic.
+
+    Parameters
+    ----------
+    lab : SimpleNamespace
+        What `session.start` gave.
+
+    Returns
+    -------
+    helpers.data.reuters.Newswires
+        At most the first `lab.train_newswires` and `lab.valid_newswires`; word
+        numbers are below `lab.vocabulary`.
+    """
+    data = reuters(lab.vocabulary)
+    session.note_data_source("Reuters", data.source, "Random words")
+    n, m = lab.train_newswires, lab.valid_newswires
+    data = data._replace(
+        x_train=data.x_train[:n], y_train=data.y_train[:n],
+        x_valid=data.x_valid[:m], y_valid=data.y_valid[:m],
+    )  # fmt: skip
+    print(f"{len(data.x_train):,} newswires to train on, {len(data.x_valid):,} to validate")
+    return data

@@ -1,0 +1,1 @@
+"""What belongs to lab 07 alone: TPU cores."""

@@ -1,0 +1,1 @@
+"""The computer under the labs: devices, memory, the kernel, TensorFlow's noise."""

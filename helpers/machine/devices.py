@@ -1,0 +1,302 @@
+"""What the labs run on, in words that every figure can carry."""
+
+import os
+
+import tensorflow as tf
+
+from helpers.errors import DeviceError
+from helpers.machine.computer import cores, cpu_name
+
+# What checks of labs with several devices need, on any machine.
+FEWEST_LOGICAL_CPUS = 2
+
+_prepared = None
+
+
+def describe_device():
+    """Say what Keras computes on here, as one replica.
+
+    Returns
+    -------
+    dict
+        `kind` ("cpu", "gpu" or "tpu"), `name`, `replicas` and `simulated`.
+    """
+    gpus = tf.config.list_physical_devices("GPU")
+    if has_tpu():
+        kind, name = "tpu", "TPU"
+    elif gpus:
+        details = tf.config.experimental.get_device_details(gpus[0])
+        kind, name = "gpu", details.get("device_name", "GPU")
+    else:
+        kind, name = "cpu", f"{cpu_name()}, {os.cpu_count()} cores"
+    return {"kind": kind, "name": name, "replicas": 1, "simulated": False}
+
+
+def has_tpu():
+    """Whether there is a TPU, found without connecting to it."""
+    return bool(os.environ.get("TPU_NAME") or tf.config.list_physical_devices("TPU"))
+
+
+def prepare_devices(replicas=None, gpu_indices=None, simulate=False):
+    """Make several devices ready, before TensorFlow starts.
+
+    A TPU's cores are taken if there is one; else the GPUs; else the CPU is split
+    into logical devices, with one thread each, which is a simulation: they share
+    its cores. Any machine gets two logical CPUs at least, for the checks.
+
+    Parameters
+    ----------
+    replicas : int, optional
+        How many; None: all cores of the TPU, all GPUs, or a logical CPU for each
+        core, two at least.
+    gpu_indices : list of int, optional
+        Which GPUs, such as ``[0, 2, 3]``; None: the first ones.
+    simulate : bool
+        Use logical CPUs even if there are GPUs.
+
+    Returns
+    -------
+    dict
+        As `describe_device`, with the number of replicas.
+
+    Raises
+    ------
+    DeviceError
+        If TensorFlow has started, or there are not as many.
+    """
+    global _prepared
+    asked = {"replicas": replicas, "gpu_indices": gpu_indices, "simulate": simulate}
+    if _prepared is None:
+        try:
+            _prepared = asked, _prepare(**asked)
+        except RuntimeError as error:
+            if isinstance(error, DeviceError):
+                raise
+            raise DeviceError(
+                "TensorFlow has started and its devices are fixed: restart the kernel "
+                "and run the first cells first."
+            ) from error
+    if _prepared[0] != asked:
+        raise DeviceError(
+            f"This kernel has {_prepared[1]['replicas']} replicas already, and "
+            "TensorFlow cannot change them: restart the kernel to have others."
+        )
+    return _prepared[1]
+
+
+def _prepare(replicas, gpu_indices, simulate):
+    _end_iterators_at_once()
+    device = describe_device()
+    if device["kind"] == "tpu":
+        return _connect_tpu(replicas)
+    gpus = [] if simulate else tf.config.list_physical_devices("GPU")
+    if not gpus:
+        tf.config.set_visible_devices([], "GPU")
+        replicas = replicas or max(FEWEST_LOGICAL_CPUS, cores())
+        _split_cpu(max(FEWEST_LOGICAL_CPUS, replicas))
+        # One thread each: more would only get in each other's way.
+        tf.config.threading.set_intra_op_parallelism_threads(1)
+        name = f"{cpu_name()}, {os.cpu_count()} cores"
+        return {
+            "kind": "cpu",
+            "name": name,
+            "replicas": replicas,
+            "simulated": replicas > 1,
+        }
+    chosen = gpu_indices or list(range(len(gpus)))[:replicas]
+    if not set(chosen) <= set(range(len(gpus))) or replicas not in (None, len(chosen)):
+        raise DeviceError(
+            f"{replicas or len(chosen)} replicas on GPUs {chosen} were asked for, and "
+            f"there are GPUs 0 to {len(gpus) - 1}: change replicas or gpu_indices."
+        )
+    tf.config.set_visible_devices([gpus[i] for i in chosen], "GPU")
+    for i in chosen:
+        tf.config.experimental.set_memory_growth(gpus[i], True)
+    _split_cpu(FEWEST_LOGICAL_CPUS)
+    return device | {"replicas": len(chosen)}
+
+
+def _split_cpu(pieces):
+    [cpu] = tf.config.list_physical_devices("CPU")
+    each = [tf.config.LogicalDeviceConfiguration() for _ in range(pieces)]
+    tf.config.set_logical_device_configuration(cpu, each)
+
+
+def _end_iterators_at_once():
+    """Switch off the tuning of the iterators that hand batches to devices.
+
+    TensorFlow 2.21 tunes each in a thread that sleeps twice as long each time, and
+    the end of an epoch waits for it. Eight replicas took 78 s for an epoch of one
+    step, under a second without. These iterators take no options from the dataset,
+    so there is no public way.
+    """
+    try:
+        from tensorflow.python.data.ops import multi_device_iterator_ops as iterators
+
+        tuned = iterators._create_device_dataset
+    except (ImportError, AttributeError):
+        print(
+            f"TensorFlow {tf.__version__} is not the version that the kit pins: with "
+            "several replicas an epoch may take longer to end."
+        )
+        return
+    if hasattr(iterators, "_tuned_device_dataset"):
+        return
+    untuned = tf.data.Options()
+    untuned.autotune.enabled = False
+
+    def create(*arguments):
+        return tuned(*arguments).with_options(untuned)
+
+    iterators._tuned_device_dataset = tuned
+    iterators._create_device_dataset = create
+
+
+def _connect_tpu(replicas):
+    # Written from TensorFlow's guide; the kit was never run on a TPU.
+    _split_cpu(FEWEST_LOGICAL_CPUS)
+    name = os.environ.get("TPU_NAME") or "local"
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver(tpu=name)
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    found = len(tf.config.list_logical_devices("TPU"))
+    if replicas not in (None, found):
+        raise DeviceError(f"The TPU has {found} cores: give replicas={found}, or None.")
+    return {
+        "kind": "tpu",
+        "name": f"TPU, {found} cores",
+        "replicas": found,
+        "simulated": False,
+        "resolver": resolver,
+    }
+
+
+def new_strategy(replicas=None):
+    """A strategy over the devices that `prepare_devices` made ready.
+
+    Parameters
+    ----------
+    replicas : int, optional
+        Over the first so many; None: all.
+
+    Returns
+    -------
+    tf.distribute.Strategy
+
+    Raises
+    ------
+    DeviceError
+        If nothing was prepared, or not as many.
+    """
+    if _prepared is None:
+        raise DeviceError("No devices are prepared: run the lab's first cells first.")
+    device = _prepared[1]
+    replicas = replicas or device["replicas"]
+    if replicas > device["replicas"]:
+        raise DeviceError(
+            f"{replicas} replicas were asked for; this kernel has {device['replicas']}."
+        )
+    if device["kind"] == "tpu":
+        if replicas < device["replicas"]:
+            raise DeviceError("On a TPU the labs use all cores, or none.")
+        return tf.distribute.TPUStrategy(device["resolver"])
+    if device["kind"] == "cpu":
+        return simulated_strategy(replicas)
+    return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(replicas)])
+
+
+def simulated_strategy(replicas):
+    """A strategy over logical CPUs, whatever else there is.
+
+    Parameters
+    ----------
+    replicas : int
+
+    Returns
+    -------
+    tf.distribute.MirroredStrategy
+
+    Raises
+    ------
+    DeviceError
+        If there are not as many logical CPUs.
+    """
+    there = len(tf.config.list_logical_devices("CPU"))
+    # TensorFlow would wait for a missing device without end.
+    if replicas > there:
+        raise DeviceError(
+            f"{replicas} logical CPUs were asked for and there are {there}: restart the "
+            "kernel and run the lab's first cells first."
+        )
+    # The default all-reduce fails when a second strategy has another size.
+    return tf.distribute.MirroredStrategy(
+        [f"CPU:{i}" for i in range(replicas)],
+        cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(),
+    )
+
+
+def replica_counts():
+    """1, 2, 4, ... up to all prepared replicas, for a scaling experiment.
+
+    Returns
+    -------
+    list of int
+        On a TPU all its cores only.
+    """
+    device = _prepared[1]
+    if device["kind"] == "tpu":
+        return [device["replicas"]]
+    powers = [2**i for i in range(device["replicas"].bit_length())]
+    return sorted({*powers, device["replicas"]})
+
+
+def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
+    """Take one GPU and a share of its memory, before TensorFlow starts.
+
+    Parameters
+    ----------
+    index : int
+        Which of the GPUs that TensorFlow sees.
+    memory_growth : bool
+        Take memory as it is needed, and not nearly all of it at the start.
+    memory_limit_mib : int, optional
+        Take this much and never more; asks for ``memory_growth=False``.
+
+    Returns
+    -------
+    dict
+        What was done: `gpu` (the index, or None without any GPU),
+        `memory_growth` and `memory_limit_mib`.
+
+    Raises
+    ------
+    ValueError
+        If memory is to grow and have a limit, which TensorFlow does not allow,
+        or if there is no such GPU.
+    DeviceError
+        If TensorFlow has started: its devices are fixed then.
+    """
+    if memory_growth and memory_limit_mib:
+        raise ValueError("memory grows or has a limit: give memory_growth=False too")
+    gpus = tf.config.list_physical_devices("GPU")
+    if not gpus:
+        print("There is no GPU here: going on with the CPU.")
+        return {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
+    if index not in range(len(gpus)):
+        raise ValueError(f"index must be below {len(gpus)}, not {index}")
+    gpu = gpus[index]
+    try:
+        tf.config.set_visible_devices(gpu, "GPU")
+        if memory_growth:
+            tf.config.experimental.set_memory_growth(gpu, True)
+        elif memory_limit_mib:
+            limit = tf.config.LogicalDeviceConfiguration(memory_limit_mib)
+            tf.config.set_logical_device_configuration(gpu, [limit])
+    except RuntimeError as error:
+        message = "TensorFlow has started: restart the kernel and claim the GPU first."
+        raise DeviceError(message) from error
+    return {
+        "gpu": index,
+        "memory_growth": memory_growth,
+        "memory_limit_mib": memory_limit_mib,
+    }

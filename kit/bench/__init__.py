@@ -1,0 +1,1 @@
+"""What `labs bench` measures."""

@@ -1,0 +1,158 @@
+"""Measure the input pipeline against ImageDataGenerator, the original lab's.
+
+Both in one process, in turn, on the same images, model and device. Beside wall time
+stands process CPU time: on a shared machine another guest can take a core away for
+seconds, which moves the one and not the other.
+"""
+
+import json
+import statistics
+import time
+
+import keras
+from keras.src.legacy.preprocessing.image import ImageDataGenerator
+from rich.console import Console
+from rich.table import Table
+
+from callbacks.live.progress import progress
+from helpers.data.fashion_mnist import fashion_mnist
+from helpers.files import REPOSITORY, write_atomically
+from helpers.machine.devices import describe_device
+from helpers.models import wide_resnet
+from helpers.pipelines import RandomFlipShift, batches, with_preprocessing
+from helpers.records import versions
+
+REPEATS = 7
+IMAGES = 10_000
+PIPELINE_IMAGES = 6_000
+# Width and images: enough steps for a steady rate, few enough for a laptop.
+TRAININGS = ((1, 512), (2, 256), (10, 64))
+
+
+def bench():
+    """Write docs/bench/pipeline.json and print it as a table."""
+    data = fashion_mnist()
+    x, y = data.x_train[:IMAGES], data.y_train[:IMAGES]
+    rows = []
+    for batch_size in (32, 256):
+        ours, theirs = pipeline_ours(x, y, batch_size), pipeline_original(x, y, batch_size)
+        rows.append(compare(f"pipeline alone, batch {batch_size}", ours, theirs))
+    for width, images in TRAININGS:
+        ours, theirs = training(x, y, width, images)
+        rows.append(compare(f"training WRN-16-{width}, batch 32", ours, theirs))
+    result = {
+        "device": describe_device(),
+        "versions": versions(),
+        "data": data.source,
+        "repeats": REPEATS,
+        "rows": rows,
+    }
+    path = REPOSITORY / "docs" / "bench" / "pipeline.json"
+    write_atomically(path, json.dumps(result, indent=1) + "\n")
+    table = Table(
+        "images/s, medians", "this kit", "ImageDataGenerator", "ratio", "by CPU time"
+    )
+    for row in rows:
+        table.add_row(
+            row["what"],
+            f"{row['ours_images_per_second']:,.0f}",
+            f"{row['original_images_per_second']:,.0f}",
+            f"{row['ratio']:.2f}",
+            f"{row['cpu_time_ratio']:.2f}",
+        )
+    Console().print(table)
+    print(f"{result['device']['name']}; written to {path.relative_to(REPOSITORY)}")
+
+
+def compare(what, ours, theirs):
+    """Run two functions that return how many images they handled, in turn.
+
+    Returns
+    -------
+    dict
+        Medians over the repeats: images per wall second of both, and the ratios
+        of ours to theirs by wall time and by process CPU time.
+    """
+    ours(), theirs()  # start-up does not count
+    pairs = [(_rate(ours), _rate(theirs)) for _ in progress(range(REPEATS), desc=what)]
+    return {
+        "what": what,
+        "ours_images_per_second": statistics.median(a["wall"] for a, _ in pairs),
+        "original_images_per_second": statistics.median(b["wall"] for _, b in pairs),
+        "ratio": statistics.median(a["wall"] / b["wall"] for a, b in pairs),
+        "cpu_time_ratio": statistics.median(a["cpu"] / b["cpu"] for a, b in pairs),
+        "pairs": pairs,
+    }
+
+
+def _rate(function):
+    wall, cpu = time.perf_counter(), time.process_time()
+    images = function()
+    return {
+        "wall": images / (time.perf_counter() - wall),
+        "cpu": images / (time.process_time() - cpu),
+    }
+
+
+def pipeline_ours(x, y, batch_size):
+    """Batches, augmentation and scaling as one function that serves images."""
+    augment = RandomFlipShift(0.2, True, seed=0)
+    mean, scale = float(x.mean()), float(x.std())
+    data = batches(x, y, batch_size, seed=0, repeat=True).map(
+        lambda images, labels: ((augment(images, training=True) - mean) / scale, labels)
+    )
+    return _serve(iter(data.prefetch(2)))
+
+
+def pipeline_original(x, y, batch_size):
+    """The generator of the original lab, as a function that serves images."""
+    return _serve(original_generator(x).flow(*_floats(x, y), batch_size=batch_size))
+
+
+def original_generator(x):
+    """ImageDataGenerator with the original lab's settings, fitted to the images."""
+    generator = ImageDataGenerator(
+        featurewise_center=True,
+        featurewise_std_normalization=True,
+        horizontal_flip=True,
+        width_shift_range=0.2,
+        height_shift_range=0.2,
+    )
+    generator.fit(x.astype("float32"))
+    return generator
+
+
+def training(x, y, width, images):
+    """Two functions that train the same network, fed by either pipeline."""
+    x, y = x[:images], y[:images]
+    ours = with_preprocessing(wide_resnet(16, width), x, seed=0)
+    theirs = wide_resnet(16, width)
+    data = batches(x, y, 32, seed=0)
+    flow = original_generator(x).flow(*_floats(x, y), batch_size=32)
+    for model in (ours, theirs):
+        model.compile(
+            "sgd", "categorical_crossentropy", metrics=["accuracy"], jit_compile=False
+        )
+    return _fit(ours, data, images), _fit(theirs, flow, images)
+
+
+def _floats(x, y):
+    return x.astype("float32"), keras.utils.to_categorical(y, 10)
+
+
+def _serve(iterator):
+    def serve():
+        served = 0
+        while served < PIPELINE_IMAGES:
+            served += len(next(iterator)[0])
+        return served
+
+    return serve
+
+
+def _fit(model, data, images):
+    def fit():
+        model.fit(data, verbose=0)
+        return images
+
+    return fit

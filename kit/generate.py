@@ -1,0 +1,113 @@
+"""Generate the student and the solution notebook of a lab from its source."""
+
+import copy
+import re
+
+import jupytext
+from nbformat.v4 import new_notebook
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+
+MARKERS = ("#: start", "#: solution", "#: end")
+KERNEL = {
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
+    "language_info": {"name": "python"},
+}
+
+
+def generate(lab):
+    """Build both notebooks of a lab in memory, without outputs.
+
+    Returns
+    -------
+    tuple of nbformat.NotebookNode
+        The student's and the solution.
+    """
+    text = lab.source.read_text(encoding="utf-8")
+    lint(text, lab.source.relative_to(REPOSITORY))
+    source = jupytext.reads(text, fmt="py:percent")
+    student, solution = (new_notebook(metadata=copy.deepcopy(KERNEL)) for _ in range(2))
+    points = {}
+    for position, cell in enumerate(source.cells):
+        name = cell.metadata.pop("name", None)
+        worth = cell.metadata.pop("points", None)
+        identity = (name or f"{lab.number}-{position:02d}").replace(".", "-")
+        if name:
+            points[name.split("-")[0]] = worth
+        for notebook, solved in ((student, False), (solution, True)):
+            made = copy.deepcopy(cell)
+            made.id = identity
+            if cell.cell_type == "code":
+                made.source = choose(cell.source, solved)
+                grade_metadata(made, name, points)
+            notebook.cells.append(made)
+    return student, solution
+
+
+def lint(text, path):
+    """Refuse markers that do not pair, names that repeat, a TODO without a check."""
+
+    def refuse(line, problem):
+        raise LabError(f"{path}:{line}: {problem}")
+
+    names, todos, state, opened = {}, {}, None, 0
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith("# %%"):
+            if state:
+                refuse(opened, f"`{state}` is not closed by `#: end` in its cell")
+            if found := re.search(r'name="([^"]*)"', line):
+                if found[1] in names:
+                    refuse(number, f"the name {found[1]!r} stands in line "
+                                   f"{names[found[1]]} already")  # fmt: skip
+                names[found[1]] = number
+        elif line.lstrip().startswith("#:"):
+            marker = line.rstrip()
+            expected = {None: "#: start", "#: start": "#: solution"}.get(state, "#: end")
+            if marker not in MARKERS:
+                refuse(number, f"{marker!r} is no marker; there are {', '.join(MARKERS)}")
+            if marker != expected:
+                refuse(number, f"`{marker}` where `{expected}` has to come")
+            state, opened = (None if marker == "#: end" else marker), number
+        elif found := re.match(r"# TODO (\d+\.\d+):", line):
+            todos[found[1]] = number
+    if state:
+        refuse(opened, f"`{state}` is not closed by `#: end` in its cell")
+    for exercise, number in todos.items():
+        if not any(name.startswith(f"{exercise}-") for name in names):
+            refuse(number, f'the cell of TODO {exercise} has no name="{exercise}-..."')
+        if f'check("{exercise}"' not in text:
+            refuse(number, f'TODO {exercise} has no `check("{exercise}", ...)`')
+
+
+def choose(source, solved):
+    """Keep the start block of a cell, or the solution block."""
+    kept, state = [], None
+    for line in source.splitlines():
+        if line.startswith("#:"):
+            state = line.rstrip() if line.rstrip() != "#: end" else None
+        elif state in (None, "#: solution" if solved else "#: start"):
+            kept.append(re.sub(r"^# TODO (?=\d)", "# Solution ", line) if solved else line)
+    return "\n".join(kept)
+
+
+def grade_metadata(cell, name, points):
+    """Add what nbgrader wants to know: the exercise is free, its check is graded."""
+    checked = re.search(r'check\("(\d+\.\d+)"', cell.source)
+    if not name and not checked:
+        return
+    cell.metadata["nbgrader"] = {
+        "grade": bool(checked),
+        "grade_id": f"check-{checked[1].replace('.', '-')}" if checked else cell.id,
+        "locked": bool(checked),
+        "schema_version": 3,
+        "solution": not checked,
+        "task": False,
+    }
+    if checked:
+        cell.id = cell.metadata["nbgrader"]["grade_id"]
+        cell.metadata["nbgrader"]["points"] = points[checked[1]]

@@ -1,0 +1,1 @@
+"""Grade submissions without trusting them: `labs grade`."""

@@ -1,0 +1,244 @@
+"""Talk with the process in a box: questions go in, plain JSON comes out.
+
+The grader trusts nothing that comes out of a box. It reads a bounded number of bytes,
+parses them as plain JSON of a bounded depth, and hands the data to the judge.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import math
+import os
+import re
+import select
+import socket
+import time
+
+from kit.grading import sandbox
+from kit.grading.processes import family, fork, kill_family, memory_mib
+
+REPLY_DEPTH = 20
+LONGEST_WAIT_SECONDS = 10
+LOOK_SECONDS = 0.2  # between two looks at the box's memory
+
+
+class RefusedError(Exception):
+    """The box did not keep to the rules: a line that says how, and a hint's key."""
+
+
+@dataclasses.dataclass
+class Box:
+    """One exercise's process, and what it may still use."""
+
+    channel: socket.socket
+    output: int
+    limits: sandbox.Limits
+    deadline: float
+    pids: object  # a function: the processes of the box
+    borrowed: set = dataclasses.field(default_factory=set)
+    received: bytearray = dataclasses.field(default_factory=bytearray)
+    output_ended: bool = False
+    printed_bytes: int = 0
+    last_printed: bytes = b""
+    weigh_at: float = 0.0
+
+    def ask(self, question):
+        """Put a question; wait as the probe says, and keep when that was."""
+        waits = []
+        self._say({"question": question})
+        while True:
+            message = self.listen()
+            if "wait" in message:
+                began = time.perf_counter()
+                self._wait(message["wait"], began)
+                waits.append([began, time.perf_counter()])
+                self._say({})
+            elif isinstance(message.get("observation"), dict):
+                return message["observation"] | {"waits": waits}
+            elif "error" in message:
+                return message
+            elif isinstance(message.get("borrowed"), list):
+                self.borrowed.update(
+                    plain_text(name, 50)
+                    for name in message["borrowed"][:9]
+                    if isinstance(name, str)
+                )
+            else:
+                raise RefusedError("the reply is not what a probe says", "form")
+
+    def listen(self):
+        """The next message, a dict of plain JSON."""
+        while b"\n" not in self.received:
+            self._look(self.channel.fileno())
+            data = self.channel.recv(2**16)
+            if not data:
+                raise RefusedError(f"its process ended early{self._last_line()}", "ended")
+            self.received.extend(data)
+            if len(self.received) > self.limits.reply_bytes:
+                size = f"{self.limits.reply_bytes // 1024} KB"
+                raise RefusedError(f"its reply is longer than {size}", "form")
+        line, _, rest = bytes(self.received).partition(b"\n")
+        self.received[:] = rest
+        return parse_strictly(line)
+
+    def _wait(self, seconds, began):
+        if (
+            not isinstance(seconds, (int, float))
+            or not 0 <= seconds <= LONGEST_WAIT_SECONDS
+        ):
+            raise RefusedError("the reply is not what a probe says", "form")
+        while (left := began + seconds - time.perf_counter()) > 0:
+            self._look(None, left)
+
+    def _look(self, wanted, seconds=None):
+        """Until `wanted` can be read or `seconds` have passed; guards the limits."""
+        until = self.deadline if seconds is None else time.perf_counter() + seconds
+        while True:
+            now = time.perf_counter()
+            # By the clock, not when all is quiet: a box that prints all the time has to
+            # be weighed as well.
+            if now >= self.weigh_at:
+                self._weigh()
+                self.weigh_at = now + LOOK_SECONDS
+            if now >= self.deadline:
+                took = f"{self.limits.wall_seconds:g} seconds"
+                raise RefusedError(f"it had not finished after {took}", "time")
+            if now >= until:
+                return
+            output = None if self.output_ended else self.output
+            ready, _, _ = select.select(
+                [file for file in (wanted, output) if file is not None],
+                [], [], min(until - now, LOOK_SECONDS),
+            )  # fmt: skip
+            if self.output in ready:
+                self._drain()
+            if wanted in ready:
+                return
+
+    def _drain(self):
+        data = os.read(self.output, 2**16)
+        if not data:
+            self.output_ended = True
+            return
+        self.printed_bytes += len(data)
+        self.last_printed = (self.last_printed + data)[-2000:]
+        if self.printed_bytes > self.limits.printed_bytes:
+            size = f"{self.limits.printed_bytes // 1024:,} KB"
+            raise RefusedError(f"it printed more than {size}", "output")
+
+    def _weigh(self):
+        used = memory_mib(self.pids(), self.limits.memory_mib)
+        if used > self.limits.memory_mib:
+            raise RefusedError(
+                f"it took more than {self.limits.memory_mib:,} MiB of memory", "memory"
+            )
+
+    def _last_line(self):
+        with contextlib.suppress(OSError, RefusedError):
+            while not self.output_ended and select.select([self.output], [], [], 0)[0]:
+                self._drain()
+        lines = self.last_printed.decode(errors="replace").strip().splitlines()
+        return f": {lines[-1][:200]}" if lines else ""
+
+    def _say(self, message):
+        # A process that reads nothing must not make the grader wait for ever.
+        self.channel.settimeout(max(0.01, self.deadline - time.perf_counter()))
+        try:
+            self.channel.sendall(json.dumps(message).encode() + b"\n")
+        except TimeoutError:
+            raise RefusedError("it read none of its questions", "time") from None
+        except OSError:
+            raise RefusedError(
+                f"its process ended early{self._last_line()}", "ended"
+            ) from None
+
+
+@contextlib.contextmanager
+def conversation(job, limits, boxed, hide):
+    """A process for one exercise that has been told what it needs."""
+    ours, theirs = socket.socketpair()
+    output, output_end = os.pipe()
+    with contextlib.ExitStack() as stack:
+        for file in (ours, theirs):
+            stack.callback(file.close)
+        stack.callback(os.close, output)
+        if boxed:
+            room = stack.enter_context(sandbox.open_box(limits, hide, job["visible"]))
+            pids = room.pids
+            descriptors = [theirs.fileno(), output_end, room.pidfd]
+        else:
+            descriptors = [theirs.fileno(), output_end]
+        pid = fork(tuple(job["modules"]), descriptors)
+        theirs.close()
+        os.close(output_end)
+        if not boxed:
+            pids = functools.partial(family, pid)
+            stack.callback(kill_family, pid)
+        deadline = time.perf_counter() + limits.wall_seconds
+        box = Box(ours, output, limits, deadline, pids)
+        box._say({
+            **{k: job[k] for k in ("setup", "cells", "exercise", "name", "references")},
+            "probes": f"helpers.lab_{job['lab'][:2]}.probe",
+            "limits": {
+                "RLIMIT_CPU": limits.cpu_seconds,
+                "RLIMIT_FSIZE": limits.disk_mib * sandbox.MIB,
+                "RLIMIT_DATA": limits.memory_mib * sandbox.MIB,
+                "RLIMIT_NPROC": limits.processes,
+                "RLIMIT_NOFILE": 256,
+                "RLIMIT_CORE": 0,
+            },
+        })  # fmt: skip
+        yield box
+
+
+def parse_strictly(line):
+    """Plain JSON and nothing else.
+
+    Parameters
+    ----------
+    line : bytes
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    RefusedError
+        If it is no JSON object, nested too deeply, or has a number that is none.
+    """
+
+    def refuse(text):
+        raise ValueError(text)
+
+    def finite(text):
+        return float(text) if math.isfinite(float(text)) else refuse(text)
+
+    def short(text):
+        return int(text) if len(text) <= 30 else refuse(text)
+
+    try:
+        text = line.decode()
+        depth = 0
+        for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
+            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
+            if depth > REPLY_DEPTH:
+                raise ValueError("nested too deeply")
+        message = json.loads(
+            text, parse_constant=refuse, parse_float=finite, parse_int=short
+        )
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        raise RefusedError("the reply is not plain JSON", "form")
+    return message
+
+
+def plain_text(text, length):
+    """A text that can be printed and stored anywhere, cut to a length."""
+    shown = "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+        for c in text[:length]
+    )
+    return shown.encode("utf-8", "replace").decode()

@@ -1,0 +1,341 @@
+"""The process that judges fork from: TensorFlow imported, nothing started, no secrets.
+
+Run as a script, `python -I fork_server.py SOCKET REPOSITORY MODULES`, outside of every box.
+For each byte on the socket, with the child's pipes and the box, it forks a child that
+steps into the box, gives up all privileges, and only then reads the student's code
+from its own pipe. Nothing comes back from a child to here but its end.
+"""
+
+import ast
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import linecache
+import os
+import resource
+import signal
+import socket
+import sys
+import types
+
+NAMESPACES = {
+    "mnt": 0x00020000,
+    "cgroup": 0x02000000,
+    "uts": 0x04000000,
+    "ipc": 0x08000000,
+    "user": 0x10000000,
+    "pid": 0x20000000,
+    "net": 0x40000000,
+}
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+LINUX_CAPABILITY_VERSION_3 = 0x20080522
+
+
+def main():
+    """Import what the labs import; then fork on demand until the socket closes."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    sys.path.insert(0, sys.argv[2])
+    with contextlib.suppress(ImportError):  # TensorFlow is not everywhere
+        from helpers.machine.quiet_tensorflow import silence_tensorflow
+
+        silence_tensorflow()
+    for name in json.loads(sys.argv[3]):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    _let_checks_pass()
+    # The children share these pages as long as nobody counts references in them.
+    gc.collect()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    control.sendall(b"r")
+    while True:
+        asked, descriptors, _, _ = socket.recv_fds(control, 1, 3)
+        if not asked:
+            return
+        pid = os.fork()
+        if pid == 0:
+            control.close()
+            _child(*descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        control.sendall(pid.to_bytes(8, "big"))
+
+
+def _let_checks_pass():
+    """A check that was copied into a TODO cell does no harm: judging happens outside."""
+    import helpers.checks
+
+    helpers.checks.check = lambda exercise, answer: answer
+
+
+def _child(channel, output, box=None):
+    """Enter the box, become nobody, and do what the channel says; never returns."""
+    try:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.setsid()
+        if box is not None:
+            _enter(box)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.dup2(channel, 3)
+        os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+        with socket.socket(fileno=3) as parent:
+            serve(parent.makefile("rwb"), boxed=box is not None)
+    except BaseException as error:  # whatever it was, it must end here
+        with contextlib.suppress(BaseException):
+            os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
+    finally:
+        os._exit(0)
+
+
+def _enter(box):
+    """Join the box's namespaces, fork into its process numbers, drop every privilege."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def call(name, *arguments):
+        if getattr(libc, name)(*arguments):
+            raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
+
+    root, server = os.geteuid() == 0, os.getppid()
+    uid = 64000
+    proc = os.open("/proc", os.O_PATH)
+    # As root bubblewrap makes no user namespace: the child makes one below.
+    joined = [flag for name, flag in NAMESPACES.items() if name != "user" or not root]
+    call("setns", box, sum(joined))
+    inner = os.fork()
+    if inner:
+        _guard(box, server, call)
+        os.waitpid(inner, 0)
+        os._exit(0)
+    os.setsid()
+    if root:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        call("unshare", NAMESPACES["user"])
+        call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # its own files in /proc are its own
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/gid_map", f"{uid} {uid} 1")
+        _write("/proc/self/uid_map", f"{uid} {uid} 1")
+        # Through the outer /proc: nobody may make a user namespace in here again.
+        _write("sys/user/max_user_namespaces", "0", dir_fd=proc)
+    os.close(proc)
+    for capability in range(64):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(LINUX_CAPABILITY_VERSION_3, 0)
+    call("capset", header, (ctypes.c_uint32 * 6)())
+    call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    os.chdir("/tmp/work")
+    os.environ.update(HOME="/tmp/home", KERAS_HOME="/tmp/home/.keras", TMPDIR="/tmp")
+    os.environ.update(MPLCONFIGDIR="/tmp/home", XDG_CACHE_HOME="/tmp/home/.cache")
+
+
+def _guard(box, server, call):
+    """Out of the submission's reach: end the box if the fork server ends, as it does when
+    its worker is killed. (In the box somebody may have stopped the `cat`.)"""
+    signal.signal(signal.SIGTERM, lambda *_: signal.pidfd_send_signal(box, signal.SIGKILL))
+    call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != server:  # it ended before this could be told
+        signal.pidfd_send_signal(box, signal.SIGKILL)
+    os.closerange(0, box)
+    os.closerange(box + 1, 64)
+
+
+def _write(path, text, dir_fd=None):
+    descriptor = os.open(path, os.O_WRONLY, dir_fd=dir_fd)
+    os.write(descriptor, text.encode())
+    os.close(descriptor)
+
+
+def serve(parent, boxed):
+    """Take one exercise from the grader and answer its questions until it hangs up."""
+
+    def say(message):
+        parent.write(json.dumps(message).encode() + b"\n")
+        parent.flush()
+
+    job = json.loads(parent.readline())
+    for name, value in job["limits"].items():
+        if boxed or name != "RLIMIT_NPROC":  # outside of a box it counts all of a user's
+            resource.setrlimit(getattr(resource, name), (value, value))
+    # Before any of the student's code: what comes later may be forged.
+    say({"borrowed": borrowed(job["cells"], job["exercise"], job["references"])})
+    answer, problem = answer_of(job)
+    if problem:
+        return say(problem)
+    # This one a submission can deny; it catches what no import statement shows.
+    bases = getattr(answer, "__mro__", (type(answer),))
+    say({"borrowed": [base.__name__ for base in bases if _is_reference(base, job)]})
+    from helpers.checks.observe import observe
+
+    probes = importlib.import_module(job["probes"])
+
+    def wait(seconds):
+        say({"wait": seconds})
+        parent.readline()
+
+    while line := parent.readline():
+        question = json.loads(line)["question"]
+        probe = probes.PROBES[job["exercise"]]
+        say({"observation": observe(probe, answer, question, wait)})
+
+
+def _is_reference(base, job):
+    ours = str(base.__module__).split(".")[0] == "callbacks"
+    return ours and base.__name__ in job["references"]
+
+
+def answer_of(job):
+    """Run the lab's set-up and the cells that the exercise needs.
+
+    Returns
+    -------
+    tuple
+        The answer and None, or None and the problem: `error` and `hint`.
+    """
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    namespace = module.__dict__
+    namespace.update(display=print, get_ipython=lambda: None)
+    for source in job["setup"]:
+        # A lab's own line that cannot run here (no such data) costs only its names.
+        with contextlib.suppress(Exception):
+            exec(compile(source, "<lab>", "exec"), namespace)
+    for exercise in needed(job["cells"], job["exercise"]):
+        own = exercise == job["exercise"]
+        try:
+            exec(_compile(job["cells"][exercise], exercise), namespace)
+        except BaseException as error:  # SystemExit, too, is a wrong answer and no end
+            if own:
+                return None, _raised(error)
+    name = job["name"]
+    if name not in namespace:
+        return None, {"error": f"its cell makes no `{name}`", "hint": "raised"}
+    return namespace[name], None
+
+
+def _raised(error):
+    lines = str(error).strip().splitlines() or ["no message"]
+    where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+    text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
+    return {"error": text, "hint": "raised"}
+
+
+def _compile(source, exercise):
+    """Compile a cell, if need be without its IPython commands."""
+    name = f"<exercise {exercise}>"
+    try:
+        code = compile(source, name, "exec")
+    except SyntaxError:
+        source = without_magics(source)
+        code = compile(source, name, "exec")
+    # So that tracebacks and tf.function find the source.
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    return code
+
+
+def without_magics(source):
+    """Blank out `%time`, `%%time` and `!ls`, which only IPython understands."""
+    lines = []
+    for line in source.splitlines():
+        bare = line.lstrip()
+        indent = line[: len(line) - len(bare)]
+        if bare.startswith("%%"):
+            line = ""
+        elif bare.startswith("%time "):
+            line = indent + bare.removeprefix("%time ")
+        elif bare.startswith(("%", "!")):
+            line = indent + "pass"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def needed(cells, exercise):
+    """An exercise, after those earlier ones that define a name which it uses.
+
+    Parameters
+    ----------
+    cells : dict of str to str
+        The submission's TODO cells in the lab's order.
+    exercise : str
+
+    Returns
+    -------
+    list of str
+    """
+    order = list(cells)
+    before = order[: order.index(exercise)]
+    makes = {name: _bound(_tree(cells[name])) for name in before}
+    wanted, open_names = [exercise], _used(_tree(cells[exercise]))
+    for earlier in reversed(before):
+        if open_names & makes[earlier]:
+            wanted.insert(0, earlier)
+            open_names |= _used(_tree(cells[earlier]))
+    return wanted
+
+
+def borrowed(cells, exercise, references):
+    """Which reference callbacks the needed cells import from the course material.
+
+    Parameters
+    ----------
+    cells : dict of str to str
+    exercise : str
+    references : list of str
+        The names of the reference callbacks and of their modules.
+
+    Returns
+    -------
+    list of str
+    """
+    found = set()
+    for name in needed(cells, exercise):
+        for node in ast.walk(_tree(cells[name])):
+            if isinstance(node, ast.Import):
+                found |= {a.name for a in node.names if a.name.split(".")[0] == "callbacks"}
+            elif _imports_from_callbacks(node):
+                found |= {a.name for a in node.names} & {*references, "*"}
+    return sorted(found)
+
+
+def _imports_from_callbacks(node):
+    absolute = isinstance(node, ast.ImportFrom) and not node.level
+    return absolute and node.module.split(".")[0] == "callbacks"
+
+
+def _tree(source):
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        try:
+            return ast.parse(without_magics(source))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return ast.Module([], [])
+
+
+def _bound(tree):
+    names = set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(a.asname or a.name).split(".")[0] for a in node.names}
+        else:
+            names |= {n.id for n in ast.walk(node) if _is(n, ast.Store)}
+    return names
+
+
+def _used(tree):
+    return {node.id for node in ast.walk(tree) if _is(node, ast.Load)}
+
+
+def _is(node, context):
+    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
+
+
+if __name__ == "__main__":
+    main()

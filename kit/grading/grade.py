@@ -1,0 +1,291 @@
+"""Grade a folder of submissions: hand them to workers, keep each result, write it up.
+
+A result is stored as soon as it is there and under what it depends on, so a run that
+was interrupted goes on, and nobody is graded twice.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import signal
+import time
+
+from tqdm import tqdm
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY, write_atomically
+from kit.exercises import exercises, modules, reference_names, setup
+from kit.grading import feedback, sandbox
+from kit.grading.examine import QUESTIONS, examine, hint_text, plain_text
+from kit.grading.submissions import UnreadableError, file_name, find, read, todo_cells
+from kit.grading.visible import visible_files
+from kit.grading.whole_notebook import run_notebook
+
+NOT_GRADED = "not graded"
+DEFAULT_LIMITS = sandbox.Limits()
+GRADED_BY = ("kit", "helpers", "callbacks")
+
+
+def grade(
+    folder, labs, out, seed=None, jobs=None, scheduler=None, boxed=True, full=False,
+    limits=DEFAULT_LIMITS,
+):  # fmt: skip
+    """Grade every submission in a folder.
+
+    Parameters
+    ----------
+    folder, out : Path
+    labs : list of kit.labs.Lab
+    seed : str, optional
+        What questions are drawn from; without one, that of the out folder.
+    jobs : int, optional
+        Worker processes on this machine; default one per core.
+    scheduler : str, optional
+        Address of a running Dask scheduler, which then does the work.
+    boxed : bool
+        False: without isolation.
+    full : bool
+        Also execute each whole notebook and keep it.
+    limits : kit.grading.sandbox.Limits
+
+    Returns
+    -------
+    list of dict
+        A result for each student and lab, as in `grades.json`.
+
+    Raises
+    ------
+    LabError
+        If grading cannot begin: one line.
+    """
+    if not folder.is_dir():
+        raise LabError(f"{folder} is no folder of submissions.")
+    if boxed and not scheduler and (problem := sandbox.problem()):
+        raise LabError(
+            f"no sandbox here: {problem}. Grade on another machine, or say --no-sandbox "
+            "if you trust every submission; the report will say that isolation was off."
+        )
+    if out.resolve() == folder.resolve():
+        raise LabError("--out must not be the folder of submissions.")
+    submissions, unassigned = find(folder, labs)
+    if not submissions:
+        raise LabError(f"{folder} holds no notebooks; see docs/instructor.md.")
+    out.mkdir(parents=True, exist_ok=True)
+    with _only_one_run(out):
+        seed = _seed(out, seed)
+        hide = [str(path.resolve()) for path in (folder, out)]
+        common = {
+            "limits": tuple(limits), "seed": seed, "boxed": boxed, "full": full,
+            "hide": hide,
+            "modules": sorted({name for lab in labs for name in modules(lab)}),
+        }  # fmt: skip
+        grader = _fingerprint(boxed, full)
+        results, tasks = {}, []
+        for submission in submissions:
+            task = _task(submission, common, grader)
+            stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
+            results[stored] = known = _stored(stored, task["key"])
+            if known is None:
+                tasks.append((task, stored))
+        done = len(results) - len(tasks)
+        if done:
+            print(f"{done} of {len(results)} were graded before")
+        try:
+            for stored, result in _work(tasks, jobs, scheduler):
+                _keep_full_run(out, result)
+                if result["status"] != NOT_GRADED:  # that is tried again next time
+                    write_atomically(stored, json.dumps(result))
+                results[stored] = result
+        finally:
+            graded = [result for result in results.values() if result]
+            feedback.write(graded, labs, unassigned, out)
+    return graded
+
+
+def _task(submission, common, grader):
+    """All that a worker needs for one submission, plain data; reads the file."""
+    student, lab, path, problem = submission
+    sources, problems, content = {}, {}, b""
+    if path:
+        try:
+            content = read(path)
+            sources, problems = todo_cells(content, lab)
+        except UnreadableError as error:
+            problem = f"{path.name}: {error}"
+    key = [grader, common["seed"], common["limits"], problem, hashlib.sha256(content)]
+    key[-1] = key[-1].hexdigest()
+    return common | {
+        "student": student,
+        "lab": lab.name,
+        "status": "graded" if not problem else "unreadable" if path else "missing",
+        "problem": problem,
+        "sources": sources,
+        "problems": problems,
+        "content": content if common["full"] and sources else b"",
+        "exercises": [tuple(exercise) for exercise in exercises(lab)],
+        "setup": setup(lab),
+        "references": reference_names(lab),
+        "visible": [str(REPOSITORY / path) for path in visible_files(lab)],
+        "key": hashlib.sha256(json.dumps(key).encode()).hexdigest(),
+    }
+
+
+def grade_one(task):
+    """Grade one submission; runs in a worker.
+
+    Returns
+    -------
+    dict
+        Plain JSON; `notebook` besides, if the whole of it was to be executed.
+    """
+    began = time.perf_counter()
+    verdicts = {}
+    for exercise in task["exercises"]:
+        number, _, points, answer, _ = exercise
+        source = task["sources"].get(number)
+        verdict = _nothing_to_ask(task, number)
+        if source is not None:
+            job = {
+                "lab": task["lab"], "exercise": number, "name": answer,
+                "cells": task["sources"], "setup": task["setup"],
+                "references": task["references"], "modules": task["modules"],
+                "visible": task["visible"],
+            }  # fmt: skip
+            verdict = examine(
+                job, sandbox.Limits(*task["limits"]), task["seed"].encode(),
+                f"{task['student']}", task["boxed"], task["hide"],
+            )  # fmt: skip
+        verdicts[number] = verdict | {
+            "points": points if verdict["passed"] else 0,
+            "of": points,
+            "code": plain_text(source or "", len(source or "")),
+            "hint_key": verdict["hint"],
+            "hint": hint_text(number, verdict["hint"]) if verdict["hint"] else "",
+        }
+    result = {
+        "student": plain_text(task["student"], 200).replace("\n", " "),
+        "file_name": file_name(task["student"]),
+        "lab": task["lab"],
+        "status": task["status"],
+        "problem": plain_text(task["problem"], 500).replace("\n", " "),
+        "exercises": verdicts,
+        "total": sum(verdict["points"] for verdict in verdicts.values()),
+        "of": sum(verdict["of"] for verdict in verdicts.values()),
+        "isolated": task["boxed"],
+        "key": task["key"],
+    }
+    if task["content"]:
+        limits = sandbox.Limits(*task["limits"])
+        result["full_run"], result["notebook"] = run_notebook(
+            task["content"], limits, task["boxed"], task["hide"], task["visible"]
+        )
+    return result | {"seconds": round(time.perf_counter() - began, 2)}
+
+
+def _nothing_to_ask(task, number):
+    reason = task["problems"].get(number) or task["problem"]
+    return {
+        "passed": False, "borrowed": [], "question": None, "observation": None,
+        "reason": plain_text(reason, 500), "hint": "missing" if reason else "",
+    }  # fmt: skip
+
+
+def _work(tasks, jobs, scheduler):
+    """Have the tasks done; yields each result with where it is to be stored."""
+    if not tasks:
+        return
+    from distributed import Client, as_completed
+
+    place = contextlib.nullcontext(scheduler) if scheduler else _workers(jobs, len(tasks))
+    try:
+        with place as where, Client(where, timeout=30) as client:
+            futures = {
+                client.submit(grade_one, task, pure=False, retries=1): (task, stored)
+                for task, stored in tasks
+            }
+            with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
+                for future in as_completed(futures):
+                    bar.update()
+                    task, stored = futures[future]
+                    try:
+                        result = future.result()
+                    except Exception as error:  # a worker died: the others go on
+                        result = _not_graded(task, error)
+                    yield stored, result
+                    future.release()
+    except (OSError, TimeoutError) as error:
+        if not scheduler:
+            raise
+        raise LabError(f"no Dask scheduler answers at {scheduler} ({error}).") from error
+
+
+def _not_graded(task, error):
+    """A result that says what went wrong with grading, not with the submission."""
+    problem = f"grading failed ({type(error).__name__}: {str(error)[:100]}); try again"
+    changes = {"status": NOT_GRADED, "problem": problem, "sources": {}, "content": b""}
+    return grade_one(task | changes)
+
+
+def _workers(jobs, tasks):
+    """Plain processes of one thread; no dashboard, and no limits but the boxes' own."""
+    from distributed import LocalCluster
+
+    # Ctrl-C goes to all of us, and is for this process: what it starts ignores it.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return LocalCluster(
+            n_workers=min(jobs or os.cpu_count(), tasks), threads_per_worker=1,
+            processes=True, memory_limit=None, dashboard_address=None,
+            silence_logs="CRITICAL",
+        )  # fmt: skip
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _keep_full_run(out, result):
+    """Store an executed notebook; it comes from a box, so nothing here reads it."""
+    notebook = result.pop("notebook", None)
+    if notebook:
+        name = f"{result['lab']}.ipynb"
+        write_atomically(out / "executed" / result["file_name"] / name, notebook)
+
+
+def _stored(path, key):
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result if result.get("key") == key else None
+
+
+def _seed(out, given):
+    """The secret that questions are drawn from: given, or the out folder's own."""
+    path = out / "seed.txt"
+    if given is None and path.exists():
+        return path.read_text(encoding="utf-8").strip()
+    seed = given or secrets.token_hex(16)
+    write_atomically(path, seed + "\n")
+    path.chmod(0o600)
+    return seed
+
+
+def _fingerprint(boxed, full):
+    """Of all that a verdict depends on besides the submission: another one, another key."""
+    digest = hashlib.sha256(f"{boxed} {full} {QUESTIONS}".encode())
+    for folder in GRADED_BY:
+        for path in sorted((REPOSITORY / folder).rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _only_one_run(out):
+    with open(out / ".lock", "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise LabError(f"another run is grading into {out}: wait for it.") from error
+        yield

@@ -1,0 +1,268 @@
+"""A bubblewrap box: namespaces with nothing in them but the system and the course.
+
+What it keeps out, and why that is enough, stands in docs/grading.md.
+"""
+
+import contextlib
+import functools
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+
+MIB = 2**20
+UID = 64000  # nobody's: a box has no name for the grader
+WORK, HOME = "/tmp/work", "/tmp/home"
+START_SECONDS = 20
+
+
+class Limits(NamedTuple):
+    """What one exercise may take; the defaults are some ten times what honest work does."""
+
+    wall_seconds: float = 120
+    cpu_seconds: int = 120
+    memory_mib: int = 3072  # of all its processes; TensorFlow alone has about 600
+    disk_mib: int = 64  # of /tmp, and as much again of /dev/shm
+    processes: int = 128  # threads count; TensorFlow makes some for every core
+    printed_bytes: int = MIB
+    reply_bytes: int = 2**18
+    full_seconds: float = 900  # for a whole notebook
+
+
+class Box(NamedTuple):
+    """An open box; `pidfd` is that of its process 1."""
+
+    pidfd: int
+    pid: int
+    monitor: subprocess.Popen
+
+    def pids(self):
+        """The processes in the box, by their numbers outside of it."""
+        own = _namespace(self.pid)
+        return [pid for pid in _all_pids() if own and _namespace(pid) == own]
+
+
+@functools.cache
+def problem():
+    """Why no box can be opened on this machine, in a few words, or None."""
+    if sys.platform != "linux":
+        return f"there is no bubblewrap for {sys.platform}"
+    if not shutil.which("bwrap"):
+        return "bubblewrap is not installed (apt-get install bubblewrap)"
+    if os.geteuid() == 0 and not shutil.which("setpriv"):
+        return "setpriv is not installed (apt-get install util-linux)"
+    try:
+        with open_box(Limits()):
+            return None
+    except LabError as error:
+        return str(error)
+
+
+@contextlib.contextmanager
+def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
+    """Open a box; everything in it is dead when the block is left.
+
+    Parameters
+    ----------
+    limits : Limits
+        Here only the size of its disks; the rest is set by who enters.
+    hide : sequence of Path
+        Folders that must not be seen, wherever they lie.
+    show : sequence of Path
+        Files and folders that are seen besides, read only.
+    files : dict of str to bytes, optional
+        Files that the box is given, by their path in it.
+    command : sequence of str
+        What keeps it open, or runs in it. `cat` ends with the grader.
+
+    Yields
+    ------
+    Box
+
+    Raises
+    ------
+    LabError
+        If bubblewrap cannot make it, with what bubblewrap says.
+    """
+    # A file, not a pipe: a bubblewrap that could not write to it would die half done.
+    info = os.memfd_create("info")
+    given = {path: _file_of(content) for path, content in (files or {}).items()}
+    inherited = [info, *given.values()]
+    try:
+        monitor = subprocess.Popen(
+            # `cat` ends by itself. A bubblewrap that is killed while it builds can
+            # leave half of itself behind, so it is not told to die where `cat` is.
+            [
+                *bubblewrap(limits, hide, show, given, info, command != ("cat",)),
+                *command,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=inherited,
+            start_new_session=True,  # Ctrl-C is for the grader, who then closes it
+            env={},
+        )
+    except BaseException:
+        os.close(info)
+        raise
+    finally:
+        for descriptor in given.values():
+            os.close(descriptor)
+    try:
+        if command == ("cat",):
+            _wait_until_ready(monitor)
+        pid = _first_process(info, monitor)
+        pidfd = os.pidfd_open(pid)
+        try:
+            yield Box(pidfd, pid, monitor)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            # Readable once it has ended: then all others in its namespace have.
+            select.select([pidfd], [], [], START_SECONDS)
+            os.close(pidfd)
+    finally:
+        os.close(info)
+        for pipe in (monitor.stdin, monitor.stdout, monitor.stderr):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            monitor.wait(START_SECONDS)
+        monitor.kill()
+        monitor.wait()
+
+
+def bubblewrap(limits, hide, show, files, info, dies_with_parent):
+    """The command line: what is new in the box, and what is seen through its walls."""
+    root = os.geteuid() == 0
+    size = str(limits.disk_mib * MIB)
+    words = [
+        shutil.which("bwrap"),
+        "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
+        "--unshare-net", "--new-session", "--clearenv",
+    ]  # fmt: skip
+    if dies_with_parent:
+        words.append("--die-with-parent")
+    if not root:
+        words += ["--unshare-user", "--disable-userns"]
+        words += ["--uid", str(UID), "--gid", str(UID)]
+    words += ["--ro-bind", "/usr", "/usr"]
+    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
+        if Path("/", name).is_symlink():
+            words += ["--symlink", str(Path("/", name).readlink()), f"/{name}"]
+        elif Path("/", name).exists():
+            words += ["--ro-bind", f"/{name}", f"/{name}"]
+    words += ["--perms", "0755", "--dir", "/etc"]
+    for name in ("ld.so.cache", "ld.so.conf", "localtime", "fonts", "alternatives"):
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    words += ["--perms", "1777", "--size", size, "--tmpfs", "/dev/shm"]
+    words += ["--remount-ro", "/dev"]
+    words += ["--perms", "1777", "--size", size, "--tmpfs", "/tmp"]
+    for folder in (WORK, HOME):
+        words += ["--perms", "1777", "--dir", folder]
+    words += _walls(hide, show)
+    for path, descriptor in files.items():
+        words += ["--perms", "0444", "--ro-bind-data", str(descriptor), path]
+    words += ["--info-fd", str(info), "--chdir", WORK, "--remount-ro", "/", "--"]
+    if root:
+        words += [
+            "setpriv", "--reuid", str(UID), "--regid", str(UID), "--clear-groups",
+            "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all",
+        ]  # fmt: skip
+    return words
+
+
+def _walls(hide, show):
+    """Python, and what is shown of the kit; all else of the kit is hidden."""
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix).resolve()}
+    python = [path for path in sorted(prefixes) if not path.is_relative_to("/usr")]
+    seen = [Path("/usr"), *python]
+    words = []
+    for path in python:
+        words += _see(path)
+    # What lies in no folder that is seen needs no hiding.
+    covers = [
+        path
+        for path in (REPOSITORY, *map(Path, hide))
+        if any(path.is_relative_to(outer) for outer in seen)
+    ]
+    for path in covers:
+        words += ["--tmpfs", str(path)]
+    for path in python:  # once more, if it lies in what was just hidden
+        if any(path.is_relative_to(outer) for outer in covers):
+            words += _see(path)
+    for path in show:
+        words += _see(Path(path))
+    for path in covers:
+        words += ["--remount-ro", str(path)]
+    return words
+
+
+def _see(path):
+    return [*_parents(path), "--ro-bind", str(path), str(path)]
+
+
+def _parents(path):
+    """Make the folders above: bubblewrap's own are closed to everybody but root."""
+    words = []
+    for parent in reversed(path.parents[:-1]):
+        words += ["--perms", "0755", "--dir", str(parent)]
+    return words
+
+
+def _file_of(content):
+    descriptor = os.memfd_create("given")
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        file.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _wait_until_ready(monitor):
+    """Until `cat` says again what it was told: then every wall stands."""
+    with contextlib.suppress(BrokenPipeError):
+        monitor.stdin.write(b"?")
+        monitor.stdin.flush()
+    ready, _, _ = select.select([monitor.stdout], [], [], START_SECONDS)
+    if not ready or os.read(monitor.stdout.fileno(), 1) != b"?":
+        raise LabError(f"bubblewrap cannot run here: {_last_words(monitor)}")
+
+
+def _first_process(info, monitor):
+    """The number of the box's process 1, as soon as bubblewrap has told it."""
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        with contextlib.suppress(ValueError):
+            return json.loads(os.pread(info, 4096, 0))["child-pid"]
+        if monitor.poll() is not None:
+            break
+        time.sleep(0.002)
+    raise LabError(f"bubblewrap says: {_last_words(monitor)}")
+
+
+def _last_words(monitor):
+    monitor.kill()
+    words = monitor.stderr.read().decode(errors="replace").split()
+    return " ".join(words)[:200] or "it said nothing"
+
+
+def _all_pids():
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+
+
+def _namespace(pid):
+    try:
+        return Path(f"/proc/{pid}/ns/pid").readlink()
+    except OSError:
+        return None

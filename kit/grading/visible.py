@@ -1,0 +1,68 @@
+"""Which files of the kit a submission may read: an allowlist, and never a folder.
+
+A lab's folder also holds its judge, its reference and its recorded answers. A new file
+in there is not visible until a cell of the lab, or a probe, imports it.
+"""
+
+import ast
+import functools
+from pathlib import Path
+
+from helpers.files import REPOSITORY
+from kit.exercises import modules
+
+# What a lab needs besides what its cells import: read by name, or by the grader.
+OF_A_LAB = ("__init__.py", "parameters.py", "probe.py", "coach.toml")
+# Not even where something that is visible imports them.
+NEVER = ("answers.py", "judge.py", "reference.py")
+
+
+@functools.cache
+def visible_files(lab):
+    """The files that a lab's own cells and its probe import, and what those import.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of Path
+        Relative to the repository, sorted.
+    """
+    folder = lab.folder.relative_to(REPOSITORY)
+    found = {folder / name for name in OF_A_LAB if (lab.folder / name).is_file()}
+    waiting = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]
+    seen = set()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for path in _files_of(name):
+            if path.name not in NEVER:
+                found.add(path)
+                waiting += _imported_by(path)
+    return tuple(sorted(found))
+
+
+def _files_of(module):
+    """The files that Python reads to import a module of ours: packages, then itself."""
+    parts = module.split(".")
+    if parts[0] not in ("callbacks", "helpers"):
+        return
+    for depth in range(1, len(parts) + 1):
+        path = Path(*parts[:depth])
+        for file in (path / "__init__.py", path.with_suffix(".py")):
+            if (REPOSITORY / file).is_file():
+                yield file
+
+
+def _imported_by(path):
+    """The modules that a file imports, also inside its functions."""
+    for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)

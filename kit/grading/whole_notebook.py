@@ -1,0 +1,128 @@
+"""Execute a whole submitted notebook in a box of its own, and bring it back."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from helpers.data.places import user_cache
+from helpers.files import REPOSITORY
+from kit.grading import sandbox
+from kit.grading.processes import memory_mib
+
+MOST_BYTES = 50 * sandbox.MIB
+# The box's own deadline comes first: a kernel that is killed leaves no notebook.
+GRACE_SECONDS = 30
+LOOK_SECONDS = 0.5  # between two looks at the box's memory
+SCRIPT = "/tmp/whole_notebook_in_box.py"
+
+
+def run_notebook(content, limits, boxed, hide, visible):
+    """Execute a notebook, whatever is in it.
+
+    Parameters
+    ----------
+    content : bytes
+    limits : kit.grading.sandbox.Limits
+    boxed : bool
+    hide : sequence of Path
+        See `kit.grading.sandbox.open_box`.
+    visible : sequence of str
+        The files of the kit that it may read.
+
+    Returns
+    -------
+    tuple of str
+        What came of it in a few words, and the executed notebook or None. It
+        comes out of the box: nothing here reads it.
+    """
+    script = Path(__file__).with_name("whole_notebook_in_box.py")
+    # The notebook runs with another HOME, where the cache is empty. So LABS_DATA_DIR
+    # names the data: the user's own folder, or this user's cache.
+    own = os.environ.get("LABS_DATA_DIR")
+    data = Path(own or user_cache()).resolve()
+    job = {
+        "repository": str(REPOSITORY),
+        "notebook": content.decode("utf-8-sig", "replace"),
+        "seconds": limits.full_seconds,
+        "limits": {
+            "RLIMIT_FSIZE": MOST_BYTES,
+            "RLIMIT_DATA": limits.memory_mib * sandbox.MIB,
+            "RLIMIT_CORE": 0,
+        },
+        "environment": {
+            "LABS_SCALE": "smoke", "CUDA_VISIBLE_DEVICES": "-1", "LANG": "C.UTF-8",
+            "PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3",
+            "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+            **({"LABS_DATA_DIR": str(data)} if own or data.is_dir() else {}),
+        },
+    }  # fmt: skip
+    if boxed:
+        # The number of processes counts for each box; outside, for the whole user.
+        job["limits"]["RLIMIT_NPROC"] = 4 * limits.processes
+        show = [*visible, *([data] if data.is_dir() else [])]
+        command = (sys.executable, "-I", SCRIPT, sandbox.HOME, sandbox.WORK)
+        place = sandbox.open_box(limits, hide, show, {SCRIPT: script.read_bytes()}, command)
+        with place as box:
+            return _follow(box.monitor, job, limits, box.pids)
+    with tempfile.TemporaryDirectory() as home, _unboxed(script, home) as process:
+        return _follow(process, job, limits, list)
+
+
+@contextlib.contextmanager
+def _unboxed(script, home):
+    with subprocess.Popen(
+        [sys.executable, "-I", script, home, home],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _follow(process, job, limits, pids):
+    """Feed it, take what it says, and give it up when it takes too much."""
+    asked, said = memoryview(json.dumps(job).encode()), bytearray()
+    given, taken = process.stdin.fileno(), process.stdout.fileno()
+    for pipe in (given, taken):
+        os.set_blocking(pipe, False)
+    weigh_at = time.monotonic()
+    deadline = weigh_at + limits.full_seconds + GRACE_SECONDS
+    while (now := time.monotonic()) < deadline:
+        if now >= weigh_at:
+            weigh_at = now + LOOK_SECONDS
+            if memory_mib(pids(), limits.memory_mib) > limits.memory_mib:
+                return f"it took more than {limits.memory_mib:,} MiB of memory", None
+        writing = [given] if asked else []
+        readable, writable, _ = select.select([taken], writing, [], LOOK_SECONDS)
+        try:
+            if writable:
+                asked = asked[os.write(given, asked) :]
+                if not asked:
+                    process.stdin.close()
+            if readable:
+                part = os.read(taken, 2**20)
+                if not part:
+                    break
+                said += part
+        except BlockingIOError:
+            continue
+        except BrokenPipeError:
+            break
+        if len(said) > MOST_BYTES:
+            return "its outputs are larger than 50 MB", None
+    else:
+        return f"it had not finished after {limits.full_seconds:g} seconds", None
+    verdict, _, notebook = said.decode(errors="replace").partition("\n")
+    if not notebook:
+        return "its process ended early", None
+    return verdict[:100], notebook

@@ -1,0 +1,44 @@
+"""Make a new lab: a small one that works, for its author to change."""
+
+from pathlib import Path
+
+from helpers.errors import LabError
+from helpers.files import write_atomically
+from kit.labs import Lab, all_labs
+
+TEMPLATE = Path(__file__).with_name("template")
+
+
+def new_lab(name):
+    """Write a lab's source and its folder; overwrites nothing.
+
+    Parameters
+    ----------
+    name : str
+        Two digits and words: ``"11_example"``.
+
+    Returns
+    -------
+    kit.labs.Lab
+
+    Raises
+    ------
+    LabError
+        If the name is none for a lab, or its number is taken.
+    """
+    number, _, words = name.partition("_")
+    if len(number) != 2 or not number.isdecimal() or not words.isidentifier():
+        raise LabError(f"a lab is called like 11_example, not {name!r}.")
+    lab = Lab(name)
+    taken = [other.name for other in all_labs() if other.number == number]
+    if taken or lab.folder.exists():
+        there = ", ".join(taken) or lab.folder
+        raise LabError(f"there is a lab {number} already: {there}.")
+    for path in sorted(TEMPLATE.iterdir()):
+        if path.is_file():
+            text = path.read_text(encoding="utf-8").replace("99_template", name)
+            text = text.replace("99", number).replace(f"{number}.1", f"{int(number)}.1")
+            target = lab.source if path.name == "lab.py" else lab.folder / path.name
+            write_atomically(target, text)
+    write_atomically(lab.folder / "__init__.py", f'"""What belongs to lab {number}."""\n')
+    return lab

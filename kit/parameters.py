@@ -1,0 +1,79 @@
+"""What an operator gives on the command line, checked before anything slow is imported."""
+
+import ast
+import json
+
+from helpers.errors import LabError
+from helpers.parameters import check_given, defaults
+
+
+def parsed(texts, lab):
+    """Check what was given for a lab, and make values of it.
+
+    Parameters
+    ----------
+    texts : list of str
+        As ``"epochs=3"``.
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    dict
+        The value by name.
+
+    Raises
+    ------
+    LabError
+        One line: a text without ``=``.
+    ParameterError
+        One line: a name or a value that the lab does not take.
+    """
+    usual, sizes = declared(lab)
+    given = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
+        given[name] = value if isinstance(usual.get(name), str) else _value(value)
+    known = {name: given.get(name, value) for name, value in usual.items()}
+    check_given(known, lab.name, sizes, set(given) - set(usual))
+    return given
+
+
+def declared(lab):
+    """What a lab's first two code cells say.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of dict
+        The parameters with their usual values; and for each scale the values of those
+        that are None.
+    """
+    cells = json.loads(lab.solution.read_text(encoding="utf-8"))["cells"]
+    return defaults(_tagged(cells, "parameters")), _sizes(_tagged(cells, "setup"))
+
+
+def _tagged(cells, tag):
+    [cell] = [c for c in cells if tag in c["metadata"].get("tags", ())]
+    return "".join(cell["source"])
+
+
+def _value(text):
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _sizes(source):
+    """What a set-up cell says of the scales: its lines before `session.start`."""
+    nodes = ast.parse(source).body
+    before = [n for n in nodes if not isinstance(n, (ast.Import, ast.ImportFrom))][:-1]
+    namespace = {}
+    exec(compile(ast.Module(before, []), "<sizes>", "exec"), namespace)
+    return namespace["sizes"]

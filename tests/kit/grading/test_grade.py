@@ -1,0 +1,429 @@
+"""Grading: the corpus of submissions, what is written, interruption, and the walls."""
+
+import csv
+import html
+import itertools
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+
+from helpers.files import REPOSITORY
+from kit.generate import generate
+from kit.grading import conversation, feedback, processes, sandbox
+from kit.grading import grade as grader
+from kit.grading.grade import grade
+from kit.grading.submissions import file_name
+from kit.labs import all_labs, find_lab
+from tests.submissions import corpus
+from tests.submissions.corpus import MARK, World
+
+LAB = find_lab("02")
+# Small, so that bombs go off soon; the default is for honest work on a busy machine.
+SMALL = sandbox.Limits(
+    wall_seconds=8, cpu_seconds=5, memory_mib=1200, disk_mib=32, processes=64
+)
+needs_box = pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The corpus graded, in one run each: its cases, their results, and where."""
+    base = tmp_path_factory.mktemp("corpus")
+    folder, slow, out = base / "in", base / "slow", base / "out"
+    folder.mkdir()
+    slow.mkdir()
+    listening = socket.create_server(("127.0.0.1", 0))
+    abstract = socket.socket(socket.AF_UNIX)
+    name = f"\0labs-corpus-{os.getpid()}"
+    abstract.bind(name)
+    abstract.listen()
+    world = World(folder, out, REPOSITORY, listening.getsockname()[1], name, os.getpid())
+    cases = corpus.write(folder, world, corpus.KINDS)
+    patient = corpus.write(slow, world, corpus.PATIENT)
+    os.environ["LABS_SECRET"] = "LABS_SECRET"
+    with listening, abstract:
+        results = grade(folder, [LAB], out, seed="corpus", limits=SMALL)
+        results += grade(slow, [LAB], base / "slow-out", seed="corpus")
+    del os.environ["LABS_SECRET"]
+    by_file = {(r["file_name"], r["lab"]): r for r in results}
+    return cases | patient, by_file, out
+
+
+ANYWHERE = World(Path("/in"), Path("/out"), REPOSITORY, 1, "\0x", 1)
+STUDENTS = [
+    pytest.param(kind, name, id=f"{kind}-{number}" if kind == "names" else f"{kind}-{name}")
+    for kind, make in (corpus.KINDS | corpus.PATIENT).items()
+    for number, name in enumerate(make(ANYWHERE))
+]
+
+
+def test_grading_stays_in_one_worker(request):
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    assert alone or request.node.nodeid.endswith("@grading")
+
+
+@needs_box
+@pytest.mark.parametrize(("kind", "name"), STUDENTS)
+def test_each_submission_of_the_corpus_ends_as_it_must(graded, kind, name):
+    cases, results, out = graded
+    student = name if kind == "names" else f"{kind}-{name}"
+    case = cases[student]
+    result = results[file_name(student), LAB.name]
+    verdicts = result["exercises"]
+    passed = tuple(number for number, verdict in verdicts.items() if verdict["passed"])
+    reason = result["problem"] or verdicts["2.3"]["reason"]
+    assert result["status"] == case.status, result["problem"]
+    assert passed == case.passed, {n: v["reason"] for n, v in verdicts.items()}
+    assert re.search(case.says, f"{reason} {verdicts['2.3']['hint']}"), reason
+    assert all(v["hint"] for v in verdicts.values() if not v["passed"])
+    borrowed = {name for verdict in verdicts.values() for name in verdict["borrowed"]}
+    assert borrowed == set(case.borrowed)
+    if case.status == "graded" and kind != "patient":
+        page = (out / "feedback" / file_name(student) / f"{LAB.name}.html").read_text()
+        assert "<script" not in page
+
+
+@needs_box
+def test_there_are_enough_of_them_and_nothing_of_them_is_left(graded):
+    cases, results, out = graded
+    assert len(cases) == len(results) >= 60
+    assert not [p for p in psutil.process_iter() if MARK in " ".join(_command(p))]
+    for place in ("/tmp", "/dev/shm", "/var/tmp", REPOSITORY):
+        assert not list(Path(place).glob(f"*{MARK}*"))
+    assert not Path("/tmp/owned").exists()
+    written = {path.relative_to(out).parts[0] for path in out.rglob("*")}
+    assert written == {
+        "feedback", "results", "grades.csv", "grades.json", "overview.html", "seed.txt",
+        ".lock",
+    }  # fmt: skip
+
+
+def _command(process):
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+@needs_box
+def test_no_cell_of_the_table_is_a_formula_and_every_submission_has_one_row(graded):
+    _, results, out = graded
+    with open(out / "grades.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == ["student", "lab", "2.1", "2.2", "2.3", "total", "status"]
+    mine = [r for r in results.values() if not r["student"].startswith("patient")]
+    assert len(rows) == len(mine) + 1
+    assert not [cell for row in rows for cell in row if cell[:1] in tuple("=+-@\t\r")]
+    stored = json.loads((out / "grades.json").read_text())
+    assert len(stored["results"]) == len(mine)
+
+
+@needs_box
+def test_the_pages_teach_and_give_no_solution_away(graded):
+    _, results, out = graded
+    page = (out / "feedback" / "unusual-start_code" / f"{LAB.name}.html").read_text()
+    text = html.unescape(page)
+    verdict = results["unusual-start_code", LAB.name]["exercises"]["2.3"]
+    for part_of_it in (verdict["reason"], verdict["hint"], "return 0.0, 1.0", '"points"'):
+        assert part_of_it in text
+    assert "np.polyfit" not in text
+    overview = html.unescape((out / "overview.html").read_text())
+    mine = [r for r in results.values() if not r["student"].startswith("patient")]
+    for row in feedback.distribution(mine, [LAB]):
+        assert f"{row['passed']} of {row['graded']}" in overview
+        assert all(f"{count} × {hint}" in overview for hint, count in row["hints"][:1])
+    assert "Isolation was off" not in overview
+    for source in (page, overview):
+        assert '<html lang="en">' in source
+        assert source.count("<h1>") == 1
+        levels = [int(level) for level in re.findall(r"<h(\d)", source)]
+        assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
+        assert "<th>" not in source, "every heading of a table says what it heads"
+
+
+@needs_box
+def test_every_lab_is_graded_by_its_own_checks(tmp_path):
+    for lab in all_labs():
+        for student, made in zip(("start", "solved"), generate(lab), strict=True):
+            path = tmp_path / "in" / student / f"{lab.name}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(nbformat.writes(made), encoding="utf-8")
+    results = grade(tmp_path / "in", all_labs(), tmp_path / "out", seed="every lab")
+    assert len(results) == 2 * len(all_labs())
+    for result in results:
+        for number, verdict in result["exercises"].items():
+            right = result["student"] == "solved"
+            assert verdict["passed"] == right, (number, verdict["reason"])
+            assert right or verdict["hint_key"] not in ("names", "form", "ended", "time")
+
+
+@pytest.fixture(scope="module")
+def dask():
+    """The address of a Dask cluster, whose worker imports TensorFlow once."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def write_class(folder, students, content=None):
+    for student in students:
+        (folder / student).mkdir(parents=True)
+        path = folder / student / f"{LAB.name}.ipynb"
+        path.write_bytes(content or corpus.notebook())
+
+
+def passed(results):
+    return {
+        r["student"]: [n for n, v in r["exercises"].items() if v["passed"]] for r in results
+    }
+
+
+@needs_box
+def test_the_same_seed_gives_the_same_questions_and_another_one_others(tmp_path, dask):
+    write_class(tmp_path / "in", ["ada", "bob"])
+
+    def questions(seed, out):
+        results = grade(tmp_path / "in", [LAB], tmp_path / out, seed=seed, scheduler=dask)
+        assert set(map(tuple, passed(results).values())) == {("2.2", "2.3")}
+        return [r["exercises"]["2.3"]["question"] for r in results]
+
+    first = questions("a", "1")
+    assert first == questions("a", "2")
+    assert first[0] != first[1], "each student gets questions of their own"
+    assert first != questions("b", "3")
+    assert (tmp_path / "1" / "seed.txt").stat().st_mode & 0o077 == 0
+
+
+def labs_grade(*arguments, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "kit.cli", "grade", *map(str, arguments)],
+        cwd=REPOSITORY, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options,
+    )  # fmt: skip
+
+
+@needs_box
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
+    tmp_path, number
+):
+    slow = corpus.fit("import time; time.sleep(0.3)")
+    students = [f"student{n}" for n in range(5)]
+    write_class(tmp_path / "in", students, corpus.notebook({"2.3": slow}))
+    out = tmp_path / "out"
+    command = (tmp_path / "in", "--lab", "02", "--out", out, "--jobs", "1")
+
+    def stored():
+        return {p: p.stat().st_mtime_ns for p in (out / "results").glob("*/*.json")}
+
+    # A shell lets its background jobs ignore Ctrl-C, and a test run may be one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    running = labs_grade(*command, start_new_session=True)
+    while len(stored()) < 2:
+        assert running.poll() is None, running.stderr.read()
+        time.sleep(0.1)
+    family = psutil.Process(running.pid).children(recursive=True)
+    assert len(family) >= 3, "a worker, TensorFlow's process, and a box"
+    # As the terminal does it, to the whole group; and as the system does it, to one.
+    if number == signal.SIGINT:
+        os.killpg(running.pid, number)
+    else:
+        os.kill(running.pid, number)
+    _, errors = running.communicate(timeout=60)
+    if number == signal.SIGINT:
+        assert running.returncode == 130, errors
+        assert "labs: interrupted" in errors
+        assert "Traceback" not in errors
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert not alive
+    before = stored()
+    assert 2 <= len(before) < len(students)
+    again = labs_grade(*command)
+    said, errors = again.communicate(timeout=200)
+    assert again.returncode == 0, errors
+    assert f"{len(before)} of {len(students)} were graded before" in said
+    after = stored()
+    assert len(after) == len(students)
+    assert all(after[path] == before[path] for path in before)
+
+
+@needs_box
+def test_only_what_was_handed_in_anew_is_graded_again(tmp_path, capsys, dask):
+    write_class(tmp_path / "in", ["ada", "bob", "eve"])
+    grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
+    path = tmp_path / "in" / "ada" / f"{LAB.name}.ipynb"
+    path.write_bytes(corpus.notebook(order=("2.3",)))
+    results = grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
+    assert "2 of 3 were graded before" in capsys.readouterr().out
+    assert passed(results) == {"ada": ["2.3"], "bob": ["2.2", "2.3"], "eve": ["2.2", "2.3"]}
+
+
+def test_a_worker_that_died_is_named_and_not_stored(tmp_path, monkeypatch):
+    def work(tasks, jobs, scheduler):
+        yield from (
+            (stored, grader._not_graded(task, OSError("killed"))) for task, stored in tasks
+        )
+
+    write_class(tmp_path / "in", ["ada"])
+    monkeypatch.setattr(grader, "_work", work)
+    [result] = grade(tmp_path / "in", [LAB], tmp_path / "out", boxed=False)
+    assert result["status"] == "not graded"
+    assert "killed" in (tmp_path / "out" / "grades.csv").read_text()
+    assert not list((tmp_path / "out" / "results").glob("*/*.json"))
+
+
+def test_without_a_sandbox_the_report_says_so(tmp_path):
+    write_class(tmp_path / "in", ["ada", "bob"])
+    (tmp_path / "in" / "bob" / f"{LAB.name}.ipynb").write_bytes(
+        corpus.notebook({"2.3": corpus.fit("return 1, 1")})
+    )
+    running = labs_grade(
+        tmp_path / "in", "--lab", "2", "--out", tmp_path / "out", "--no-sandbox",
+    )  # fmt: skip
+    said, errors = running.communicate(timeout=300)
+    assert running.returncode == 0, errors
+    assert "Isolation was off" in said
+    results = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
+    assert passed(results) == {"ada": ["2.2", "2.3"], "bob": ["2.2"]}
+    assert "Isolation was off" in (tmp_path / "out" / "overview.html").read_text()
+    assert "isolation was off" in (tmp_path / "out" / "grades.csv").read_text()
+
+
+def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path):
+    write_class(tmp_path / "in", ["ada"])
+    bwrap = tmp_path / "bin" / "bwrap"
+    bwrap.parent.mkdir()
+    bwrap.write_text(
+        "#!/bin/sh\necho 'bwrap: No permissions to create namespace' >&2\nexit 1\n"
+    )
+    bwrap.chmod(0o755)
+    path = f"{bwrap.parent}:{os.environ['PATH']}"
+    running = labs_grade(
+        tmp_path / "in", "--out", tmp_path / "out", env=os.environ | {"PATH": path}
+    )
+    said, errors = running.communicate(timeout=60)
+    assert (running.returncode, said) == (1, "")
+    assert len(errors.splitlines()) == 1
+    assert "No permissions" in errors
+    assert "--no-sandbox" in errors
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["/nowhere"], "no folder of submissions"),
+        (["tests/submissions"], "holds no notebooks"),
+        (["tests", "--lab", "77"], "there is no lab '77'"),
+        (["notebooks", "--out", "notebooks"], "must not be"),
+    ],
+)
+def test_a_mistake_in_grading_is_one_line(arguments, says, tmp_path):
+    running = labs_grade("--out", tmp_path, *arguments)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert says in errors
+    assert len(errors.splitlines()) == 1
+
+
+@needs_box
+def test_a_whole_notebook_is_executed_and_kept(tmp_path, dask):
+    document = json.loads(corpus.notebook(order=("2.3",)))
+    more = [
+        "from helpers.checks import check\nfit_throughput = check('2.3', fit_throughput)",
+        "import os; print(os.listdir('/tmp/work'), 'LABS_SECRET' in os.environ)",
+        "1 / 0",
+        "print('went on')",
+    ]
+    document["cells"][:0] = [corpus.code("import numpy as np", id="a")]
+    document["cells"] += [corpus.code(source, id=f"b{n}") for n, source in enumerate(more)]
+    write_class(tmp_path / "in", ["ada"], json.dumps(document).encode())
+    [result] = grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask, full=True)
+    assert result["full_run"] == "executed, 1 cells with errors"
+    executed = (tmp_path / "out" / "executed" / "ada" / f"{LAB.name}.ipynb").read_text()
+    assert "[] False" in executed
+    assert "went on" in executed
+
+
+OWN_SIZE_MIB = 61  # tells these boxes from those of another run
+OPENS_BOXES = f"""
+from kit.grading import sandbox
+print("go", flush=True)
+while True:
+    with sandbox.open_box(sandbox.Limits(disk_mib={OWN_SIZE_MIB})):
+        pass
+"""
+
+
+@needs_box
+def test_a_grader_killed_while_it_opens_a_box_leaves_none_half_open():
+    for number in range(25):
+        grading = subprocess.Popen(
+            [sys.executable, "-c", OPENS_BOXES], cwd=REPOSITORY, stdout=subprocess.PIPE
+        )
+        grading.stdout.readline()
+        time.sleep(number / 500)
+        grading.kill()
+        grading.communicate()
+    time.sleep(1)
+    assert not [
+        process
+        for process in psutil.process_iter()
+        if process.name() == "bwrap"
+        and process.status() != psutil.STATUS_ZOMBIE
+        and str(OWN_SIZE_MIB * sandbox.MIB) in process.cmdline()
+    ]
+
+
+def test_a_box_that_prints_all_the_time_is_weighed_by_the_clock():
+    output, end = os.pipe()
+    ours, theirs = socket.socketpair()
+    stop, weighed = threading.Event(), []
+
+    def print_all_the_time():
+        while not stop.wait(0.01):
+            os.write(end, b".")
+
+    def pids():
+        weighed.append(time.perf_counter())
+        return []
+
+    box = conversation.Box(ours, output, sandbox.Limits(), time.perf_counter() + 60, pids)
+    printing = threading.Thread(target=print_all_the_time)
+    printing.start()
+    box._look(None, 15 * conversation.LOOK_SECONDS)
+    stop.set()
+    printing.join()
+    for descriptor in (ours.detach(), theirs.detach(), output, end):
+        os.close(descriptor)
+    assert len(weighed) >= 5  # once is at the very end
+
+
+@needs_box
+def test_the_process_that_is_forked_shares_nothing_that_can_be_written():
+    _, server = processes._fork_server(())
+    proc = Path("/proc", str(server.pid))
+    assert len(list((proc / "task").iterdir())) == 1, "a fork copies one thread only"
+    for line in (proc / "maps").read_text().splitlines():
+        mode = line.split()[1]
+        assert "w" not in mode or mode.endswith("p"), line
+    assert "LABS_" not in (proc / "environ").read_text().replace("LABS_SCALE", "")
+    opened = {str((proc / "fd" / fd.name).readlink()) for fd in (proc / "fd").iterdir()}
+    assert all(name == "/dev/null" or name.startswith("socket:") for name in opened)
+    server.kill()
+    server.wait()
+    processes._fork_server.cache_clear()

@@ -1,0 +1,70 @@
+"""What a box can read of the kit, name by name."""
+
+import pytest
+
+from helpers.files import REPOSITORY
+from kit.grading import sandbox
+from kit.grading.visible import NEVER, visible_files
+from kit.labs import all_labs
+
+LABS = all_labs()
+each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+SHARED = {
+    "callbacks/__init__.py", "callbacks/early_stopping.py", "callbacks/epoch_recorder.py",
+    "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
+    "callbacks/live/figure_table.py", "callbacks/live/place.py",
+    "callbacks/live/progress.py", "callbacks/live/views.py", "callbacks/throughput.py",
+    "callbacks/total_time.py",
+    "helpers/__init__.py", "helpers/errors.py", "helpers/figures.py", "helpers/files.py",
+    "helpers/models.py", "helpers/parameters.py", "helpers/pipelines.py",
+    "helpers/records.py", "helpers/session.py",
+    "helpers/checks/__init__.py", "helpers/checks/observe.py",
+    "helpers/checks/probing/__init__.py", "helpers/checks/probing/replicas.py",
+    "helpers/checks/probing/training.py",
+    "helpers/coach/__init__.py", "helpers/coach/hints.py", "helpers/coach/quizzes.py",
+    "helpers/coach/texts.py",
+    "helpers/data/__init__.py", "helpers/data/fashion_mnist.py", "helpers/data/images.py",
+    "helpers/data/mnist.py", "helpers/data/places.py", "helpers/data/reuters.py",
+    "helpers/machine/__init__.py", "helpers/machine/computer.py",
+    "helpers/machine/devices.py", "helpers/machine/kernel_patch.py",
+    "helpers/machine/memory.py", "helpers/machine/quiet_tensorflow.py",
+    "helpers/machine/watchdog.py",
+}  # fmt: skip
+OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "probe.py"}
+OF_ONE_LAB = {
+    "00": {"one_thread.py"},
+    "01": {"sliders.py"},
+    "04": {"models.py", "newswires.py"},
+    "06": {"class_folders.py", "models.py"},
+    "07": {"models.py"},
+}
+
+
+@each_lab
+def test_what_a_box_may_read_is_listed_here(lab):
+    seen = set(map(str, visible_files(lab)))
+    own = {name for name in seen if name.startswith("helpers/lab_")}
+    assert seen - own <= SHARED
+    names = OF_EVERY_LAB | OF_ONE_LAB.get(lab.number, set())
+    assert own <= {f"helpers/lab_{lab.number}/{name}" for name in names}
+    assert f"helpers/lab_{lab.number}/probe.py" in own
+    assert not {path.name for path in visible_files(lab)} & set(NEVER)
+
+
+@pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
+@each_lab
+def test_a_box_shows_these_files_and_no_others(lab, tmp_path):
+    """A file that somebody adds to the lab's folder is not seen in there."""
+    new = lab.folder / "new_file_of_a_test.py"
+    show = [REPOSITORY / path for path in visible_files(lab)]
+    find = ("find", *(str(REPOSITORY / name) for name in ("callbacks", "helpers")), "-type")
+    new.write_text("")
+    try:
+        command = ("sh", "-c", f"{' '.join(find)} f; ls {REPOSITORY}")
+        with sandbox.open_box(sandbox.Limits(), show=show, command=command) as box:
+            said = box.monitor.stdout.read().decode().splitlines()
+    finally:
+        new.unlink()
+    files = {line for line in said if line.startswith("/")}
+    assert files == set(map(str, show))
+    assert set(said) - files <= {"callbacks", "helpers", ".venv"}
