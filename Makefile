@@ -12,7 +12,7 @@ run: setup ## execute every solved lab and write reports/index.html
 test: setup ## the whole test suite
 	@sh kit/setup_tests.sh
 	.venv/bin/pytest -n 2 --dist loadgroup
-test-fast: setup ## what takes no notebook, no browser and no sandbox: under three minutes
+test-fast: setup ## the tests without notebooks, browser and sandbox: under three minutes
 	.venv/bin/pytest -n 2 --dist loadgroup -m "not slow"
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
@@ -26,10 +26,9 @@ grade: setup ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grade
 	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
 bench: setup ## measure the pipeline, the dashboard and grading
 	$(LABS) bench
-setup: .venv/ready
-.venv/ready: requirements.txt pyproject.toml kit/setup.sh
+setup: ## .venv with the pinned packages, repaired where it does not start
 	@sh kit/setup.sh
-requirements: ## pin every dependency anew from pyproject.toml
+requirements: ## pin every dependency again from pyproject.toml
 	.venv/bin/pip install --quiet uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml -o requirements.txt

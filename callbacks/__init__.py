@@ -1,4 +1,4 @@
-"""The callbacks of the course: the reference ones, each short enough to read in class."""
+"""The reference callbacks of the course, each short enough to read in class."""
 
 from callbacks.early_stopping import StopAtAccuracy
 from callbacks.epoch_recorder import EpochRecorder

@@ -13,7 +13,7 @@ class StopAtAccuracy(keras.callbacks.Callback):
     target : float
         Validation accuracy to exceed, in [0, 1].
     patience : int
-        Epochs in a row that have to exceed it; one below starts the count anew.
+        Epochs in a row that must exceed it; one that does not resets the count.
     """
 
     def __init__(self, target=0.85, patience=2):

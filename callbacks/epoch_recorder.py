@@ -1,4 +1,4 @@
-"""What every training leaves on the run card: its epochs, in numbers."""
+"""Record every epoch's times and accuracy for the run card."""
 
 import time
 

@@ -1,11 +1,11 @@
-"""Errors that a user can mend: one line, no traceback."""
+"""Errors that a user can fix: one line, no traceback."""
 
 
 class LabError(Exception):
     """What happened, why, and what to do about it, in a line or two."""
 
     def _render_traceback_(self):
-        # IPython asks for this: the frames would hide the message.
+        # IPython calls this: a full traceback would hide the message.
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -14,7 +14,7 @@ class DataError(LabError):
 
 
 class DeviceError(LabError, RuntimeError):
-    """A device that cannot be had, or not any more."""
+    """A device that is not available, or not any more."""
 
 
 class ParameterError(LabError):
@@ -26,4 +26,4 @@ class RecordError(LabError):
 
 
 class CheckError(LabError):
-    """A check that cannot be asked, or under LABS_STRICT=1 one not passed."""
+    """A check that could not run, or that failed under LABS_STRICT=1."""

@@ -18,7 +18,7 @@ LINES = ("-", "--", "-.", ":")
 
 
 def use_figures():
-    """Choose how figures look; `show` makes them live where they can be."""
+    """Choose how figures look; `show_figure` makes them live in JupyterLab."""
     mpl.use("agg")
     plt.rcParams.update(
         {"figure.figsize": (7.5, 4.2), "axes.grid": True, "axes.axisbelow": True}
@@ -28,7 +28,7 @@ def use_figures():
 def show_figure(figure, summary, caption):
     """Show a figure with its caption, its data, and one sentence that says what it shows.
 
-    The data stand behind "The data as a table", as `figure_table` reads them off.
+    "The data as a table" opens the data, as `figure_table` reads them.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def show_figure(figure, summary, caption):
         What a reader who cannot see the figure should know; also its
         alternative text.
     caption : str
-        Device, replicas and scale: what the figures hold for.
+        Device, replicas and scale: what the numbers are valid for.
     """
     from IPython.display import HTML, display
 
@@ -46,11 +46,11 @@ def show_figure(figure, summary, caption):
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=110)
     small = io.BytesIO()
-    # 256 colours show the same, and a notebook full of contours is a third as large.
+    # 256 colours look the same, and a notebook full of contours is a third as large.
     with Image.open(png) as picture:
         picture.convert("RGB").quantize(256).save(small, format="png", optimize=True)
     encoded = base64.b64encode(small.getvalue()).decode()
-    # The picture stays in the notebook when the live one is gone.
+    # This picture stays in the notebook when the live one is gone.
     image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
     table = figure_table(figure)
     plt.close(figure)
@@ -62,11 +62,11 @@ def show_figure(figure, summary, caption):
 
 
 def _live(figure):
-    """Give a figure an ipympl canvas, and return what shows that, by MIME type.
+    """Give a figure an ipympl canvas, and return what displays it, by MIME type.
 
-    After everything else has been drawn: the browser asks for the picture as soon as
-    there is a canvas, ipykernel answers from another thread, and while `savefig` has
-    the figure nobody is there to answer. Then the canvas would stay blank.
+    Call this last. The browser asks for the picture as soon as there is a canvas, and
+    ipykernel answers from another thread. While `savefig` uses the figure, there is no
+    answer, and the canvas would stay blank.
     """
     from ipympl.backend_nbagg import Canvas, FigureManager
 

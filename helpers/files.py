@@ -1,4 +1,4 @@
-"""Where files go, and writing them so that none is ever half there."""
+"""Where files go, and how to write them so that none is ever incomplete."""
 
 import os
 import tempfile
@@ -18,8 +18,8 @@ def write_atomically(path, text):
     Raises
     ------
     OSError
-        If the folder cannot be written or the disk is full; an older file of
-        that name is still there, whole.
+        If the folder cannot be written or the disk is full; then an older
+        file of that name is unchanged.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ def wide_resnet(
     Parameters
     ----------
     depth : int
-        Convolutions, those of the shortcuts included: ``6n + 4``, as 10, 16, 22.
+        Convolutions, including those of the shortcuts: ``6n + 4``, as 10, 16, 22.
     width : int
         Channels of the stages are 16, 32 and 64 times this.
     input_shape : tuple of int
@@ -30,7 +30,7 @@ def wide_resnet(
     dropout : float
         Rate inside each block, in [0, 1).
     stem_pool : int
-        Max pooling after the first convolution, which costs no parameter: 2
+        Max pooling after the first convolution, which adds no parameters: 2
         leaves a quarter of the work. 1, as in the paper, pools nothing.
 
     Returns

@@ -1,7 +1,7 @@
-"""The rules for lab parameters, for a notebook and for the command line alike.
+"""The rules for lab parameters, for notebooks and for the command line.
 
-Here is what all labs share, and the words for rules. Each lab has the rules of its own
-parameters in `helpers/lab_NN/parameters.py`.
+This file has the rules that all labs share, and functions that make rules. The rules of
+each lab's own parameters are in `helpers/lab_NN/parameters.py`.
 """
 
 import ast
@@ -61,7 +61,7 @@ def rising(rule):
 
 
 def or_none(rule):
-    """What another rule allows, or None for all there are."""
+    """What another rule allows, or None for all."""
     return Rule(
         lambda value: value is None or rule.allows(value), f"{rule.text}, or None for all"
     )
@@ -116,7 +116,7 @@ def check_parameters(values, lab, allowed, optional=()):
     allowed : iterable of str
         The names that the lab has.
     optional : iterable of str
-        Names that may be None, "what the scale says".
+        Names that may be None: then the scale sets the value.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def check_parameters(values, lab, allowed, optional=()):
 
 
 def check_given(given, lab, sizes, injected=()):
-    """Check all that can be checked before it is known what computes here.
+    """Check all that can be checked before the device is known.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def check_given(given, lab, sizes, injected=()):
     sizes : dict of dict
         For each scale the value of every parameter that was left at None.
     injected : iterable of str
-        Other names that somebody gave a value: the lab does not have them.
+        Other names that were given a value: the lab does not have them.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def check_given(given, lab, sizes, injected=()):
             return check_parameters(at_scale(given, sizes, possible), lab, names)
         except ParameterError as error:
             problems.append(error)
-    # Larger sets come later: what does not fit into the last one fits into none.
+    # Later scales have larger sets: a value that fails the last one fails all.
     raise problems[-1]
 
 
@@ -186,7 +186,7 @@ def scale_asked_for(given, lab):
 
 
 def at_scale(given, sizes, scale):
-    """The parameters with every None replaced by what the scale says."""
+    """The parameters, with the scale's value for every None."""
     said = sizes[scale]
     filled = {
         name: said[name] if value is None and name in said else value
@@ -196,7 +196,7 @@ def at_scale(given, sizes, scale):
 
 
 def defaults(source):
-    """The parameters of a lab: what its first code cell assigns, the value by name."""
+    """The parameters of a lab: the values that its first code cell assigns, by name."""
     return {name: ast.literal_eval(value) for name, value in _assigned(source)}
 
 

@@ -6,10 +6,10 @@ from keras import layers, ops
 
 
 def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=False):
-    """Serve whole batches of images, shuffled anew in every epoch.
+    """Serve whole batches of images, in a new random order in every epoch.
 
-    Indices are shuffled and images gathered a batch at a time: moving whole
-    batches of bytes costs the host a fraction of moving single float images.
+    It shuffles indices and gathers the images of a whole batch: for the host, moving
+    whole batches of bytes costs a fraction of moving single float images.
 
     Parameters
     ----------
@@ -18,7 +18,7 @@ def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=
     batch_size : int
         The last batch is smaller unless `drop_remainder`.
     seed : int, optional
-        Shuffle with this seed; None keeps the order, as validation wants it.
+        Shuffle with this seed; None keeps the order, for validation.
     repeat : bool
         Start again after the last image, without end.
     drop_remainder : bool
@@ -54,9 +54,9 @@ def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=
 
 
 class RandomFlipShift(layers.Layer):
-    """Flip images left to right and shift them by a random part of a pixel.
+    """Flip images left to right and shift them by random, fractional numbers of pixels.
 
-    The transform of Keras' old ``ImageDataGenerator``: every image on its own,
+    The transform of Keras' old ``ImageDataGenerator``: each image separately,
     shifts uniform and not rounded to whole pixels, bilinear interpolation, and
     the nearest edge pixel where the shifted image ends. A shift along one axis
     is a matrix with two entries a row, so a batch is shifted by two batched
@@ -65,7 +65,7 @@ class RandomFlipShift(layers.Layer):
     Parameters
     ----------
     shift : float
-        Largest shift, as a part of the height and of the width.
+        Largest shift, as a fraction of the height and of the width.
     flip : bool
         Whether half the images, drawn at random, are flipped.
     seed : int, optional
@@ -140,7 +140,7 @@ def with_preprocessing(network, x_train, shift=0.2, flip=True, seed=None):
     Returns
     -------
     keras.Model
-        Takes uint8 images; so a quarter of the bytes travels to the device.
+        Takes uint8 images, so only a quarter of the bytes go to the device.
     """
     # Per channel over all images and pixels, as ImageDataGenerator does it.
     mean = float(x_train.mean(dtype="float64"))

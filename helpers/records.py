@@ -1,4 +1,4 @@
-"""Run cards: the one JSON document that each run of a lab writes as it goes."""
+"""Run cards: the one JSON document that each run of a lab writes and keeps up to date."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class RunCard:
     Parameters
     ----------
     path : Path
-        Where the JSON document stands.
+        Where the JSON document is.
     content : dict
         Plain JSON: see `open_card`.
     """
@@ -33,7 +33,7 @@ class RunCard:
         self.save()
 
     def save(self):
-        """Write the card atomically; `RecordError` if that cannot be done."""
+        """Write the card atomically; `RecordError` if that fails."""
         # An interrupted run goes on later: only the time that it ran counts.
         ran = self._before + time.monotonic() - self._began
         self.content["wall_seconds"] = round(ran, 1)
@@ -64,7 +64,7 @@ class RunCard:
         """A dict of measured points that saves the card at each assignment.
 
         It starts with the points of an interrupted run. JSON has only text
-        keys: whole numbers come back as numbers.
+        keys: whole numbers are read back as numbers.
         """
         return _Points(self, self.content["measurements"].setdefault(name, {}))
 
@@ -74,7 +74,7 @@ class RunCard:
         self.save()
 
     def answer(self, question, choice, right):
-        """Note an answer to the lab's quiz: the first, which stays, and the last.
+        """Note an answer to the lab's quiz: the first, which is kept, and the last.
 
         Parameters
         ----------
@@ -88,7 +88,7 @@ class RunCard:
         self.save()
 
     def finish(self):
-        """Mark the card as whole, so that the next run starts a new one."""
+        """Mark the card as complete, so that the next run starts a new one."""
         self.content["finished"] = True
         self.save()
 
@@ -123,7 +123,7 @@ def open_card(lab, parameters, environment):
     lab : str
         ``"02_throughput"``.
     parameters, environment : dict
-        Plain JSON. An unfinished card is taken up only if both are the same and
+        Plain JSON. An unfinished card is continued only if both are the same and
         the process that wrote it has ended.
 
     Returns
@@ -166,9 +166,9 @@ def open_card(lab, parameters, environment):
 
 
 def _is_a_solution():
-    """Whether a notebook in solutions/ runs here: what passes there nobody solved.
+    """Whether a notebook in solutions/ runs here: its passes are not the student's.
 
-    JupyterLab tells a kernel its notebook, and `labs run` does.
+    JupyterLab and `labs run` tell a kernel its notebook.
     """
     path = os.environ.get("LABS_NOTEBOOK") or os.environ.get("JPY_SESSION_NAME", "")
     return Path(path).parent.name == "solutions"
@@ -179,7 +179,7 @@ def _this_process():
 
 
 def _is_another_runs(owner):
-    """Whether a process that still runs writes the card."""
+    """Whether another process, which still runs, writes the card."""
     here = _this_process()
     if owner["host"] != here["host"]:
         return True
@@ -211,9 +211,9 @@ def latest_cards():
 
 
 def versions():
-    """Versions of the libraries that figures depend on, and the git revision.
+    """Versions of the libraries that results depend on, and the git revision.
 
-    That one ends in "-dirty" where files have been changed since.
+    The revision ends in "-dirty" if files have been changed since.
     """
     found = {name: version(name) for name in ("keras", "tensorflow", "numpy")}
     command = ["git", "-C", REPOSITORY, "describe", "--always", "--dirty", "--exclude=*"]

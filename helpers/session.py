@@ -1,4 +1,4 @@
-"""The first and the last line of a lab: set up, and say what came of it."""
+"""The first and the last line of a lab: set it up, and report the result."""
 
 import inspect
 import re
@@ -72,7 +72,7 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
 
 
 def _at_the_scale_of_this_machine(given, lab, sizes, devices):
-    """Every parameter's value; `auto` becomes what this machine can bear."""
+    """Every parameter's value; `auto` becomes what this machine can handle."""
     from helpers.machine.devices import describe_device
 
     scale = scale_asked_for(given, lab)
@@ -86,7 +86,7 @@ def _at_the_scale_of_this_machine(given, lab, sizes, devices):
 
 
 def _take_devices(chosen, devices, simulated_replicas):
-    """Make ready what the lab computes on; sets `chosen["replicas"]` where it has them."""
+    """Prepare the lab's devices; set `chosen["replicas"]` if the lab uses replicas."""
     from helpers.machine.devices import claim_gpu, describe_device, prepare_devices
 
     device = describe_device()
@@ -104,19 +104,19 @@ def _take_devices(chosen, devices, simulated_replicas):
 
 
 def _prepare_keras(chosen):
-    """Seed all random generators; at smoke scale, have graphs run as they are traced."""
+    """Seed all random generators; at smoke scale, run graphs as they are traced."""
     import keras
     import tensorflow as tf
 
     keras.utils.set_random_seed(chosen["seed"])
     if chosen["scale"] == "smoke":
-        # TensorFlow improves a graph before its first run: for the few steps of this
+        # TensorFlow optimises a graph before its first run: for the few steps of this
         # scale that takes longer than it saves.
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
 def claim_once(claim_gpu, index=0):
-    """Claim a GPU the first time in this kernel; afterwards only say what was done.
+    """Claim a GPU the first time in this kernel; afterwards only return the result.
 
     A notebook's first cells are run again and again, and devices are fixed once
     TensorFlow has started.
@@ -124,7 +124,7 @@ def claim_once(claim_gpu, index=0):
     Parameters
     ----------
     claim_gpu : callable
-        `helpers.machine.devices.claim_gpu`, or the student's in its place.
+        `helpers.machine.devices.claim_gpu`, or the student's instead.
     index : int
         Which GPU.
 
@@ -160,12 +160,12 @@ def caption():
 
 
 def load_images(digits=False):
-    """Fashion-MNIST cut to the lab's size, with a banner where it is synthetic.
+    """Fashion-MNIST cut to the lab's size, with a banner if it is synthetic.
 
     Parameters
     ----------
     digits : bool
-        Load MNIST, and not Fashion-MNIST.
+        Load MNIST instead of Fashion-MNIST.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def note_data_source(name, source, used_instead):
 
 
 def show_source(*functions):
-    """Print what functions do, without their docstrings."""
+    """Print the source of functions, without their docstrings."""
     for function in functions:
         source = inspect.getsource(function)
         print(re.sub(r'\n    """.*?"""', "", source, count=1, flags=re.DOTALL))
@@ -229,7 +229,7 @@ def _next_lab(name):
     """The notebook after this one; after the last, the start page."""
     folder = REPOSITORY / "notebooks"
     labs = [path.stem for path in folder.glob("[0-9][0-9]_*.ipynb")]
-    # No copy that somebody keeps beside the labs: 02_throughput.kept-20260101.
+    # Skip copies that a student keeps beside the labs: 02_throughput.kept-20260101.
     later = [lab for lab in labs if lab > name and re.fullmatch(r"\w+", lab)]
     return f"notebooks/{min(later, default='index')}.ipynb"
 
@@ -247,7 +247,7 @@ def _show(path):
 
 
 def _injected_names(namespace):
-    """Names that papermill's cell assigned: it only warns of unknown ones."""
+    """Names that papermill's cell assigned: papermill only warns of unknown ones."""
     names = set()
     for source in namespace.get("In", ()):
         if source.startswith("# Parameters\n"):

@@ -13,11 +13,11 @@ from helpers.files import REPOSITORY
 from helpers.machine import computer
 from helpers.records import cards_of
 
-LEFT = 'style="text-align: left"'  # JupyterLab would have it at the right
+LEFT = 'style="text-align: left"'  # JupyterLab would align it right
 
 
 class LabState(NamedTuple):
-    """A lab, and what this student has done of it."""
+    """A lab, and what this student has done in it."""
 
     name: str  # "02_throughput"
     title: str
@@ -37,7 +37,7 @@ class LabState(NamedTuple):
         return not self.open_exercises and self.answered >= set(self.questions)
 
     def link(self, text):
-        """A link to its notebook, relative to the page, which lies beside it."""
+        """A link to its notebook, relative to the page in the same folder."""
         return f'<a href="{self.name}.ipynb">{escape(text)}</a>'
 
 
@@ -49,7 +49,7 @@ def show():
 
 
 def page():
-    """The state as HTML; the same to the letter as long as nothing happens."""
+    """The state as HTML; identical as long as nothing changes."""
     states = lab_states()
     return "\n".join(
         [f"<p><strong>Next:</strong> {what_next(states)}</p>", *_table(states), _machine()]
@@ -71,7 +71,7 @@ def lab_states():
 def what_next(states):
     """One sentence, as HTML: what to do next.
 
-    First what was begun last, then what follows it, then what was left out before.
+    First the lab that was begun last, then those after it, then those before it.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _state(name):
     texts = read_texts(name[:2])
     passed, answered, last = set(), set(), 0.0
     for card in cards_of(name):
-        # `labs run` and an opened solution pass everything: that is not the student.
+        # `labs run` and an opened solution pass everything: that is not the student's work.
         if card.get("solution"):
             continue
         checks = card.get("checks", {})
@@ -122,7 +122,7 @@ def _state(name):
 
 
 def _notebook(path):
-    """A notebook as plain JSON; empty where there is none that can be read."""
+    """A notebook as plain JSON; empty if it cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -171,7 +171,7 @@ def _day(unix_seconds):
 
 
 def _machine():
-    """What computes here. Whether TensorFlow sees it all, only TensorFlow can say."""
+    """This machine's hardware. Only TensorFlow can say whether it sees all of it."""
     cores = computer.cores()
     parts = [
         computer.cpu_name(),

@@ -1,5 +1,8 @@
 """Write what is generated from labs/*.py: both notebooks and the references."""
 
+import hashlib
+import itertools
+import re
 import shutil
 import time
 
@@ -13,7 +16,7 @@ from kit.references import references
 def build(lab, write=True):
     """Write a lab's notebooks and references where they differ from what is there.
 
-    A student notebook that somebody has run is kept beside the new one.
+    A student's notebook that is not as it was generated is kept beside the new one.
 
     Parameters
     ----------
@@ -37,7 +40,7 @@ def build(lab, write=True):
     return [
         path
         for path, written in (
-            (lab.notebook, write_notebook(lab.notebook, student, write, keep=True)),
+            (lab.notebook, write_students(lab.notebook, student, write)),
             (lab.solution, write_notebook(lab.solution, solution, write)),
             (lab.reference, write_text(lab.reference, references(lab), write)),
         )
@@ -46,7 +49,7 @@ def build(lab, write=True):
 
 
 def keep_outputs(notebook, stored):
-    """Take over outputs as long as no code cell differs from the stored notebook."""
+    """Take over stored outputs up to the first code cell that differs."""
     old = [cell for cell in stored.cells if cell.cell_type == "code"]
     new = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for before, after in zip(old, new, strict=False):
@@ -58,8 +61,8 @@ def keep_outputs(notebook, stored):
         notebook.metadata["labs"] = stored.metadata["labs"]
 
 
-def write_notebook(path, notebook, write=True, keep=False):
-    """Write a notebook unless the file has it already, letter for letter.
+def write_notebook(path, notebook, write=True):
+    """Write a notebook unless the file has exactly this text already.
 
     Parameters
     ----------
@@ -67,39 +70,79 @@ def write_notebook(path, notebook, write=True, keep=False):
     notebook : nbformat.NotebookNode
     write : bool
         False: only say whether the file differs.
-    keep : bool
-        Keep what is there beside the new one if somebody has run it.
 
     Returns
     -------
     bool
         Whether the file differed.
     """
-    nbformat.validate(notebook)
-    before = _keep_students_work if keep else lambda path: None
-    return write_text(path, nbformat.writes(notebook) + "\n", write, before)
+    return write_text(path, _text(notebook), write)
 
 
-def write_text(path, text, write=True, before=lambda path: None):
-    """Write a text file unless it has this text; `before` is called with an old one."""
-    if path.exists():
-        if path.read_text(encoding="utf-8") == text:
+def write_students(path, notebook, write=True):
+    """Write a student's notebook, and lose nothing that a student has changed in it.
+
+    The text carries its own SHA-256: so an edit shows, whether or not a cell was run,
+    and also in a file that is no notebook any more. An edited notebook of this version
+    stays where it is; one of another version is kept beside the new one. Parameters and
+    result are those of `write_notebook`.
+    """
+    notebook.metadata["labs"] = {"generated": UNSIGNED}
+    unsigned = _text(notebook)
+    newest = _sha256(unsigned)
+    if write and path.exists() and _is_changed(path):
+        if _signature(path) == newest:
+            print(f"left your own {path.name} as it is: it belongs to this version")
             return False
-        if write:
-            before(path)
+        _keep(path)
+    return write_text(path, unsigned.replace(UNSIGNED, newest), write)
+
+
+def write_text(path, text, write=True):
+    """Write a text file unless it has this text; returns whether it differed."""
+    if path.exists() and path.read_bytes() == text.encode():
+        return False
     if write:
         write_atomically(path, text)
     return True
 
 
-def _keep_students_work(path):
-    """Save a notebook that has been run, and so is somebody's work, elsewhere."""
-    try:
-        cells = nbformat.read(path, as_version=4).cells
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError):
-        return
-    if any(cell.get("execution_count") for cell in cells):
-        stamp = time.strftime("%Y%m%dT%H%M%S")
-        kept = path.with_name(f"{path.stem}.kept-{stamp}.ipynb")
-        shutil.copy2(path, kept)
-        print(f"kept your own {path.name} as {kept.name}")
+UNSIGNED = "0" * 64
+
+
+def _text(notebook):
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def _sha256(text):
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _read(path):
+    return path.read_text(encoding="utf-8", errors="surrogateescape")
+
+
+def _signature(path):
+    """The SHA-256 that a notebook was generated with, or None."""
+    found = re.search(r'"generated": "([0-9a-f]{64})"', _read(path))
+    return found and found[1]
+
+
+def _is_changed(path):
+    """Whether a notebook differs from what was generated, in whatever version."""
+    signature = _signature(path)
+    return not signature or _sha256(_read(path).replace(signature, UNSIGNED)) != signature
+
+
+def _keep(path):
+    """Copy a file, whatever is in it, to a name that nothing has yet."""
+    stamp = time.strftime("%Y%m%dT%H%M%S")
+    names = (f"{path.stem}.kept-{stamp}{more}.ipynb" for more in _endings())
+    kept = next(path.with_name(n) for n in names if not path.with_name(n).exists())
+    shutil.copy2(path, kept)
+    print(f"kept your own {path.name} as {kept.name}")
+
+
+def _endings():
+    return itertools.chain([""], (f"-{n}" for n in itertools.count(2)))

@@ -117,7 +117,7 @@ def grade(
         bool, typer.Option("--full", help="Also execute each whole notebook.")
     ] = False,
     no_sandbox: Annotated[
-        bool, typer.Option("--no-sandbox", help="Run what students wrote unprotected.")
+        bool, typer.Option("--no-sandbox", help="Run students' code without a sandbox.")
     ] = False,
 ):
     """Grade a folder of submissions; docs/instructor.md says how."""
@@ -130,7 +130,7 @@ def grade(
         )
     except KeyboardInterrupt:
         typer.echo(
-            "labs: interrupted; the same command goes on where it stopped.", err=True
+            "labs: interrupted; the same command continues where it stopped.", err=True
         )
         raise typer.Exit(130) from None
     graded = sum(result["status"] == "graded" for result in results)
@@ -141,12 +141,12 @@ def grade(
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
-    """Open JupyterLab on the start page; options are handed to it."""
+    """Open JupyterLab on the start page; other options go to JupyterLab."""
     from kit.index import fill_index
 
     try:
         fill_index()
-    except OSError as error:  # a checkout that may only be read
+    except OSError as error:  # a read-only checkout
         typer.echo(f"labs: the start page stays as it was: {error.strerror}", err=True)
     # JUPYTER_CONFIG_PATH: no news pop-up, and widgets' state is saved.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
@@ -174,15 +174,15 @@ def bench(
     what: Annotated[
         str, typer.Argument(help="pipeline, dashboard, grading or all.")
     ] = "all",
-    students: Annotated[int, typer.Option(min=1, help="In the class graded.")] = 100,
+    students: Annotated[int, typer.Option(min=1, help="Students in the class.")] = 100,
     nbgrader_students: Annotated[
-        int | None, typer.Option(min=1, help="That nbgrader grades too; default all.")
+        int | None, typer.Option(min=1, help="Students that nbgrader grades; default all.")
     ] = None,
 ):
     """Measure the input pipeline, the dashboard's cost, and grading against nbgrader."""
     if what not in ("pipeline", "dashboard", "grading", "all"):
         raise LabError(f"bench measures pipeline, dashboard, grading or all, not {what!r}.")
-    if what in ("grading", "all"):  # first: no TensorFlow of ours beside it
+    if what in ("grading", "all"):  # first: before TensorFlow runs in this process
         from kit.bench.grading import bench as measure_grading
 
         measure_grading(students, nbgrader_students)
@@ -207,13 +207,13 @@ def fetch():
 
     for data_set, load in DATA_SETS:
         data = load(offline_fallback=False)
-        typer.echo(f"{data_set.name} is whole: {data.source}")
+        typer.echo(f"{data_set.name} is complete: {data.source}")
 
 
 def main():
     """Run the command; a user's mistake ends in one line."""
     for name in ("LABS_RUNS_DIR", "LABS_REPORTS_DIR", "LABS_DATA_DIR"):
-        if os.environ.get(name):  # relative to here, not to where a kernel runs
+        if os.environ.get(name):  # relative to this folder, not to the kernel's
             os.environ[name] = str(Path(os.environ[name]).absolute())
     try:
         app()

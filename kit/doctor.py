@@ -43,7 +43,7 @@ STATES = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]miss
 
 
 def python():
-    """Whether this Python is one that the pinned packages exist for."""
+    """Whether the pinned packages exist for this Python."""
     found = platform.python_version()
     if (3, 11) <= sys.version_info[:2] <= (3, 13):
         return "ok", found, ""
@@ -51,7 +51,7 @@ def python():
 
 
 def packages():
-    """Whether what is installed is what requirements.txt pins."""
+    """Whether the installed packages are those that requirements.txt pins."""
     wrong = []
     for line in (REPOSITORY / "requirements.txt").read_text().splitlines():
         if not line.strip() or line.startswith(("#", " ")):
@@ -76,7 +76,7 @@ def packages():
 
 
 def device():
-    """What TensorFlow computes on, and a GPU that it does not see."""
+    """What TensorFlow computes on, and whether there is a GPU that it does not see."""
     try:
         silence_tensorflow()
     except ImportError as error:
@@ -87,14 +87,14 @@ def device():
     if found["kind"] == "cpu" and nvidia_gpus():
         return (
             "note",
-            f"{found['name']}; an NVIDIA driver is there, TensorFlow sees no GPU",
+            f"{found['name']}; there is an NVIDIA driver, but TensorFlow sees no GPU",
             "Remove .venv and run make setup, which installs the CUDA libraries.",
         )
     return "ok", found["name"], ""
 
 
 def data(data_set, load):
-    """Where a data set is, and whether it is whole."""
+    """Where a data set is, and whether it is complete."""
     try:
         if data_set.find() is None:
             remedy = (
@@ -120,7 +120,7 @@ def writable(folder, variable):
 
 
 def cache():
-    """Whether a download could be kept; no matter where the data are here already."""
+    """Whether a download could be kept; not needed if the data are here already."""
     state, found, remedy = writable(user_cache(), "XDG_CACHE_HOME")
     if state == "missing" and all(data_set.find() for data_set, _ in DATA_SETS):
         return "note", found, "Not needed: the data are here."
@@ -137,7 +137,7 @@ def disk():
 
 
 def isolation():
-    """Whether a submission can be shut in; asks as grading itself does."""
+    """Whether the sandbox for submissions works; tries it as grading does."""
     if reason := sandbox.problem():
         remedy = "Only graders need it: see docs/instructor.md, The sandbox."
         return "note", f"cannot isolate: {reason}", remedy

@@ -1,4 +1,4 @@
-"""Run a notebook from top to bottom, and find out whether it really got there."""
+"""Run a notebook from top to bottom, and check that it really reached its end."""
 
 import os
 import time
@@ -11,7 +11,7 @@ from papermill.exceptions import PapermillExecutionError
 from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 
-# Without this every kernel says on the terminal that it listens on localhost.
+# Without this every kernel prints on the terminal that it listens on localhost.
 KERNEL_ARGUMENTS = ["--log-level=ERROR"]
 
 
@@ -28,12 +28,12 @@ def execute(notebook, output, parameters=None, progress=True):
     Returns
     -------
     nbformat.NotebookNode
-        The executed notebook, as it stands in `output`.
+        The executed notebook, as stored in `output`.
 
     Raises
     ------
     LabError
-        One line, if a cell raised, the kernel died or cells were left out.
+        One line, if a cell raised, the kernel died or some cells did not run.
     """
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def execute(notebook, output, parameters=None, progress=True):
 def cells_not_executed(notebook):
     """Numbers (from 1) of code cells without an execution count.
 
-    Papermill alone calls a dead kernel or a ``sys.exit()`` a success.
+    Papermill alone reports a dead kernel or a ``sys.exit()`` as a success.
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     return [

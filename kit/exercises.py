@@ -1,4 +1,4 @@
-"""What a lab asks: its exercises, and what their cells may count on."""
+"""What a lab asks: its exercises, and what their cells can use."""
 
 import ast
 import functools
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from helpers.files import REPOSITORY
 from kit.generate import generate
 
-# What a lab's `lab` holds when a cell is graded: nothing is trained at another scale.
+# The scale of the parameters in `lab` when a cell is graded.
 SCALE = "smoke"
 
 
@@ -51,14 +51,14 @@ def exercises(lab):
 
 @functools.cache
 def setup(lab):
-    """What a TODO cell may count on, from the lab itself and never from a submission.
+    """What a TODO cell can use, from the lab itself and never from a submission.
 
     Returns
     -------
     tuple of str
         Statements of the lab's other cells, in their order: imports, functions,
-        classes, and values that are written out. Whatever trains, loads or plots
-        is left out; `lab` has the parameters at smoke scale.
+        classes, and values that are written out, but nothing that trains, loads or
+        plots; `lab` has the parameters at smoke scale.
     """
     student, _ = generate(lab)
     statements, parameters = [], []
@@ -72,7 +72,7 @@ def setup(lab):
             if _is_setup(node):
                 statements.append(ast.unparse(node))
             elif "setup" in tags and isinstance(node, ast.Assign):
-                # It would open a run card: `lab` gets the parameters and no more.
+                # It would open a run card: here `lab` gets only the parameters.
                 values = ", ".join(f"{name!r}: {name}" for name in parameters)
                 statements.append(
                     "import types\n"
@@ -83,7 +83,7 @@ def setup(lab):
 
 
 def modules(lab):
-    """What a judge's process imports before it forks: all that the lab imports."""
+    """What the fork server imports before it forks: all that the lab imports."""
     found = [f"helpers.lab_{lab.number}.probe"]
     for statement in setup(lab):
         for node in ast.parse(statement).body:
@@ -91,7 +91,7 @@ def modules(lab):
                 found += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 found.append(node.module)
-                # A submodule, or a name in the module: a name cannot be imported alone.
+                # It may be a submodule; importing any other name fails, which does no harm.
                 found += [f"{node.module}.{alias.name}" for alias in node.names]
     return found
 
@@ -100,7 +100,7 @@ def modules(lab):
 def reference_names(lab):
     """The callbacks of the course that solve a lab's exercises, and their modules.
 
-    Read, not imported: importing them would import TensorFlow.
+    Reads the files: importing them would import TensorFlow.
     """
     answers = {exercise.answer for exercise in exercises(lab)}
     return sorted(

@@ -50,7 +50,7 @@ def generate(lab):
 
 
 def lint(text, path):
-    """Refuse markers that do not pair, names that repeat, a TODO without a check."""
+    """Refuse unpaired markers, repeated names, and a TODO without a check."""
 
     def refuse(line, problem):
         raise LabError(f"{path}:{line}: {problem}")
@@ -62,16 +62,16 @@ def lint(text, path):
                 refuse(opened, f"`{state}` is not closed by `#: end` in its cell")
             if found := re.search(r'name="([^"]*)"', line):
                 if found[1] in names:
-                    refuse(number, f"the name {found[1]!r} stands in line "
-                                   f"{names[found[1]]} already")  # fmt: skip
+                    refuse(number, f"the name {found[1]!r} is already used in line "
+                                   f"{names[found[1]]}")  # fmt: skip
                 names[found[1]] = number
         elif line.lstrip().startswith("#:"):
             marker = line.rstrip()
             expected = {None: "#: start", "#: start": "#: solution"}.get(state, "#: end")
             if marker not in MARKERS:
-                refuse(number, f"{marker!r} is no marker; there are {', '.join(MARKERS)}")
+                refuse(number, f"{marker!r} is not a marker; use {', '.join(MARKERS)}")
             if marker != expected:
-                refuse(number, f"`{marker}` where `{expected}` has to come")
+                refuse(number, f"`{marker}` where `{expected}` must come")
             state, opened = (None if marker == "#: end" else marker), number
         elif found := re.match(r"# TODO (\d+\.\d+):", line):
             todos[found[1]] = number
@@ -96,7 +96,7 @@ def choose(source, solved):
 
 
 def grade_metadata(cell, name, points):
-    """Add what nbgrader wants to know: the exercise is free, its check is graded."""
+    """Add nbgrader's metadata: the exercise can be edited, its check is graded."""
     checked = re.search(r'check\("(\d+\.\d+)"', cell.source)
     if not name and not checked:
         return

@@ -20,8 +20,8 @@ Open a lab, read, and run its cells from top to bottom with `Shift+Enter`. Where
 `hint("2.1")` helps with exercise 2.1. Nothing can break, and a lab goes on with our
 answer until yours passes.
 
-What you have done stands below. To see it as it is now, click into the last cell and
-press `Shift+Enter`.
+Below you see what you have done. To update it, click into the last cell and press
+`Shift+Enter`.
 """
 
 
@@ -34,7 +34,7 @@ def build_index(write=True):
 
 
 def fill_index():
-    """Write the start page with the state of now, as if its cell had been run.
+    """Write the start page with the present state, as if its cell had been run.
 
     JupyterLab runs no cell when it opens a notebook.
     """
@@ -45,13 +45,13 @@ def fill_index():
 
 
 def generate_index():
-    """Build the start page in memory: what holds for everybody, and a cell for the rest.
+    """Build the start page in memory: a text for everybody, and a cell for the state.
 
     Returns
     -------
     nbformat.NotebookNode
     """
-    # Links for where nobody has filled the page in, such as a repository's web page.
+    # Links for places where the cell does not run, such as a repository's web page.
     links = ", ".join(f"[{lab.number}]({lab.notebook.name})" for lab in all_labs())
     text = f"{INTRODUCTION}\nThe labs: {links}."
     cell = new_code_cell(

@@ -1,4 +1,4 @@
-"""Which labs there are, and where their notebooks stand."""
+"""Which labs there are, and where their files are."""
 
 import re
 from typing import NamedTuple
@@ -50,7 +50,7 @@ def find_lab(name):
     Raises
     ------
     LabError
-        If there is no such lab; names those that there are.
+        If there is no such lab; names the labs that there are.
     """
     for lab in all_labs():
         if name in (lab.name, lab.number, lab.number.lstrip("0") or "0"):

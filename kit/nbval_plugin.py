@@ -1,8 +1,8 @@
-"""Let nbval pass over standard error, of which it cannot ignore that there is any."""
+"""Make nbval ignore standard error: it has no option for that."""
 
 
 def pytest_itemcollected(item):
-    """Add stderr to what each notebook's cells are not compared by."""
+    """Add stderr to the outputs that nbval does not compare."""
     skipped = getattr(item.parent, "skip_compare", None)
     if skipped is not None and "stderr" not in skipped:
         item.parent.skip_compare = (*skipped, "stderr")

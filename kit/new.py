@@ -24,11 +24,11 @@ def new_lab(name):
     Raises
     ------
     LabError
-        If the name is none for a lab, or its number is taken.
+        If the name does not fit a lab, or its number is taken.
     """
     number, _, words = name.partition("_")
     if len(number) != 2 or not number.isdecimal() or not words.isidentifier():
-        raise LabError(f"a lab is called like 11_example, not {name!r}.")
+        raise LabError(f"a lab's name is like 11_example, not {name!r}.")
     lab = Lab(name)
     taken = [other.name for other in all_labs() if other.number == number]
     if taken or lab.folder.exists():

@@ -41,7 +41,7 @@ def store_outputs(lab, scale="laptop"):
                 task, completed=cell_index + 1
             ),
         )
-        # Run cards of its own: nothing may be taken up from an interrupted run.
+        # A new folder of run cards: the lab must not resume an interrupted run.
         with tempfile.TemporaryDirectory() as runs:
             os.environ |= {"LABS_SCALE": scale, "LABS_RUNS_DIR": runs}
             try:
@@ -67,7 +67,7 @@ def store_outputs(lab, scale="laptop"):
 
 
 def _name_the_usual_folder(notebook, runs):
-    """Let a reader see where run cards are, not where these were for a while."""
+    """Show readers the usual folder of run cards, not the temporary one."""
     for cell in notebook.cells:
         for output in cell.get("outputs", ()):
             if "text" in output:

@@ -1,4 +1,4 @@
-"""What an operator gives on the command line, checked before anything slow is imported."""
+"""Check what an operator gives on the command line, before any slow import."""
 
 import ast
 import json
@@ -8,7 +8,7 @@ from helpers.parameters import check_given, defaults
 
 
 def parsed(texts, lab):
-    """Check what was given for a lab, and make values of it.
+    """Check the texts given for a lab, and turn them into values.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _value(text):
 
 
 def _sizes(source):
-    """What a set-up cell says of the scales: its lines before `session.start`."""
+    """The sizes of each scale in a set-up cell: its lines before `session.start`."""
     nodes = ast.parse(source).body
     before = [n for n in nodes if not isinstance(n, (ast.Import, ast.ImportFrom))][:-1]
     namespace = {}

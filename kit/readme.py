@@ -32,7 +32,7 @@ def _row(lab):
 
 
 def _minutes(lab):
-    """Of the stored run; `?` for a lab that has none."""
+    """The minutes of the stored run; `?` for a lab that has none."""
     try:
         metadata = json.loads(lab.solution.read_text(encoding="utf-8"))["metadata"]
         return f"{metadata['labs']['minutes']:g}"

@@ -11,7 +11,7 @@ from kit.generate import generate
 
 
 def references(lab):
-    """The text of a lab's `reference.py`: imports, solutions, and which is whose.
+    """The text of a lab's `reference.py`: imports, solutions, and a table by exercise.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _is_global(symbol, table):
 
 
 def _imports(lab, needed, sources):
-    """The lab's imports of some names, in the usual three groups."""
+    """The lab's imports of the needed names, in the usual three groups."""
     found = {}
     for node in ast.walk(ast.parse("\n".join(sources))):
         for alias in getattr(node, "names", ()):

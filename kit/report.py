@@ -74,10 +74,10 @@ def summary(result):
 
 
 def page(notebook, lab):
-    """Make an executed lab an HTML page that needs nothing from the network.
+    """Turn an executed lab into an HTML page that needs nothing from the network.
 
-    The page is ours, not nbconvert's: that has texts with too little contrast, and
-    scripts from the web. Of a widget it shows what stands in for it.
+    The page is ours: nbconvert's has texts with too little contrast, and loads scripts
+    from the web. In place of a widget it shows the output that was stored with it.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def page(notebook, lab):
         display_data_priority=["text/html", "text/markdown", "image/png", "text/plain"],
     )
     cells, _ = exporter.from_notebook_node(notebook)
-    # Of Pygments' colours the ones with enough contrast on grey.
+    # Of Pygments' styles this one has enough contrast on grey.
     colours = HtmlFormatter(style="xcode").get_style_defs(".highlight")
     title = title_and_question(lab)[0]
     return _template("lab.html.j2").render(title=title, cells=cells, colours=colours)

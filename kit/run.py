@@ -25,7 +25,7 @@ def run(labs, parameters, solved=True):
     parameters : list of dict
         For papermill, by lab.
     solved : bool
-        Run the solutions, or the notebooks as students get them.
+        Run the solutions; False: the notebooks as students get them.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def run(labs, parameters, solved=True):
         console.print(f"Running {lab.name} ...")
         began = time.time()
         error, seconds = timed(_try_to_run, lab, given, solved)
-        # Also the card of an interrupted run that was taken up.
+        # Also the card of an interrupted run that was resumed.
         written = [path for path in _cards(lab) if path.stat().st_mtime >= began]
         card = read_card(max(written)) if written else None
         if solved and card and not error:

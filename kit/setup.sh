@@ -1,6 +1,16 @@
 #!/bin/sh
-# Make .venv with the pinned packages; make calls this when they have changed.
+# Make .venv with the pinned packages, unless it is there and works; make calls this first.
 set -eu
+stamp=$(cat requirements.txt pyproject.toml kit/setup.sh | cksum)
+if [ -f .venv/ready ]; then
+  # Its scripts name the folder and the Python that they were made with.
+  if [ "$(head -n 1 .venv/ready)" != "$PWD" ] || ! .venv/bin/labs --help >/dev/null 2>&1; then
+    echo "The environment in .venv does not start here: the folder or Python has changed."
+    rm -rf .venv
+  elif [ "$(tail -n 1 .venv/ready)" = "$stamp" ]; then
+    exit 0
+  fi
+fi
 fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 for python in "${PYTHON:-python3}" python3.12 python3.11 python3.13 none; do
   "$python" -c "$fits" 2>/dev/null && break
@@ -8,7 +18,7 @@ done
 if [ "$python" = none ]; then
   found=$(python3 --version 2>&1 || true)
   echo "Scaling Labs needs Python 3.11, 3.12 or 3.13; found: ${found:-none}." >&2
-  echo "Install one of them (its command may be python3.12), or say make PYTHON=/path/to/python." >&2
+  echo "Install one of them (its command may be python3.12), or use make PYTHON=/path/to/python." >&2
   exit 1
 fi
 if ! .venv/bin/python -c "$fits" 2>/dev/null || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
@@ -19,7 +29,7 @@ if ! .venv/bin/python -c "$fits" 2>/dev/null || ! .venv/bin/python -m pip --vers
     exit 1
   fi
 fi
-# uv installs the same pinned packages several times as fast; pip does where uv cannot.
+# uv installs the same pinned packages several times as fast; where uv fails, pip does it.
 pip=".venv/bin/python -m pip --disable-pip-version-check --quiet"
 install="$pip install"
 if command -v uv >/dev/null || $pip install uv 2>/dev/null; then
@@ -36,4 +46,4 @@ fi
 add --no-deps --editable .
 mkdir -p .venv/etc/ipython
 echo 'c.InteractiveShellApp.extensions = ["helpers.machine.kernel_patch"]' >.venv/etc/ipython/ipython_kernel_config.py
-touch .venv/ready
+printf "%s\n" "$PWD" "$stamp" >.venv/ready

@@ -1,24 +1,22 @@
 #!/bin/sh
 # Install what the tests need besides Python packages; make test calls this.
-# What cannot be installed is named, with the tests that are then left out.
+# It names each package that it cannot install, and the tests that pytest then leaves out.
 set -u
-missing=""
-need() { # command or folder, Debian package, what is left out without it
-  [ -e "$1" ] || command -v "$1" >/dev/null || missing="$missing$2|$3
-"
-}
-need chromium chromium "the tests in a browser (tests/browser)"
-need bwrap bubblewrap "the tests of the grading sandbox (tests/kit/grading)"
-need /usr/share/datasets/fashion-mnist dataset-fashion-mnist "the tests of the real Fashion-MNIST"
-[ -n "$missing" ] || exit 0
-packages=$(printf %s "$missing" | cut -d "|" -f 1 | tr "\n" " ")
 sudo=$([ "$(id -u)" = 0 ] || echo "sudo -n")
-if command -v apt-get >/dev/null && { [ -z "$sudo" ] || $sudo true 2>/dev/null; }; then
-  echo "Installing for the tests: $packages..."
-  # shellcheck disable=SC2086
-  $sudo apt-get update -qq &&
-    $sudo apt-get install -qq -y --no-install-recommends $packages >/dev/null && exit 0
-fi
-printf %s "$missing" | while IFS="|" read -r package tests; do
-  echo "Not installed: $package (Debian's package). Left out: $tests." >&2
-done
+updated=""
+install() { # Debian package
+  command -v apt-get >/dev/null || return 1
+  [ -z "$sudo" ] || $sudo true 2>/dev/null || return 1
+  [ -n "$updated" ] || $sudo apt-get update -qq || return 1
+  updated=yes
+  echo "Installing $1 for the tests ..."
+  $sudo apt-get install -qq -y --no-install-recommends "$1" >/dev/null
+}
+need() { # Debian package, what is left out without it
+  install "$1" || echo "Cannot install Debian's package $1. Left out: $2." >&2
+}
+command -v chromium >/dev/null || need chromium "the tests in a browser"
+command -v bwrap >/dev/null || need bubblewrap "the tests of the grading sandbox"
+[ -d /usr/share/datasets/fashion-mnist ] ||
+  need dataset-fashion-mnist "the tests of the real Fashion-MNIST; the labs use a synthetic set"
+exit 0

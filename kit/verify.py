@@ -16,23 +16,23 @@ CELL_SECONDS = 600
 
 
 def verify(notebooks, scale="smoke"):
-    """Run nbval over solutions: verdicts to the letter, measured lines in shape.
+    """Run nbval over solutions: compare verdicts exactly, measured lines by their form.
 
     Parameters
     ----------
     notebooks : list of Path
     scale : str
-        What they are run at; their stored outputs come from `laptop`.
+        The scale of this run; the stored outputs come from `laptop`.
 
     Returns
     -------
     bool
-        Whether all agree. What does not is printed.
+        Whether all agree. nbval prints what does not.
 
     Raises
     ------
     LabError
-        If a notebook has a cell without a stored run: nbval would pass it.
+        If a code cell has no stored run: nbval would let it pass.
     """
     for path in notebooks:
         if missing := cells_not_executed(nbformat.read(path, as_version=4)):
@@ -57,7 +57,7 @@ def disagreeing_cells(path, scale="smoke"):
     -------
     list of int
         The code cells, counted from 0, that print something else than is stored.
-        What they print is printed.
+        nbval prints the difference.
     """
     with tempfile.TemporaryDirectory() as folder:
         rules, said = Path(folder, "nbval.cfg"), Path(folder, "said.xml")

@@ -29,7 +29,7 @@ learning_rate: float = 0.1
 # ## Set up
 #
 # Every exercise marked **TODO** has a check under it. Until it passes, the reference
-# solution stands in, so you can always go on. Stuck? `hint("1.1")` in a cell of your
+# solution is used, so you can always go on. Stuck? `hint("1.1")` in a cell of your
 # own asks you a question; called again, it says more.
 
 # %% tags=["setup"]

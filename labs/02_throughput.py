@@ -16,7 +16,7 @@
 # behind the batch size, and use it to predict a number before you measure it.
 #
 # Every exercise marked **TODO** has a check under it. Until it passes, the
-# reference solution stands in, so you can always go on. Stuck?
+# reference solution is used, so you can always go on. Stuck?
 # `hint("2.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]

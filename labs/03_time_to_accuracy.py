@@ -107,7 +107,7 @@ compiled_model.compile(
 
 # %% [markdown]
 # The start-up that you met in lab 02 is paid once for each compiled model. So we keep
-# this one, and start it anew for every training: new weights, an optimizer without
+# this one, and start it again for every training: new weights, an optimizer without
 # memory, and the learning rate for the batch size.
 
 # %%
@@ -262,7 +262,7 @@ my_winner = 512  # change this: one of the batch sizes
 card.predict("fastest_batch_size", my_winner)
 
 # %% [markdown]
-# One run: start anew and train; `EpochRecorder` ends the training at the target. It
+# One run: start with new weights and train; `EpochRecorder` ends the training at the target. It
 # keeps the wall time, validation included, and the validation accuracy after every
 # epoch.
 

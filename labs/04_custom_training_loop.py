@@ -557,7 +557,7 @@ session.finish()
 # ## What you learned
 #
 # `fit` is a loop over batches: predict, gradient, move, count; then validate, print,
-# start counting anew. Written by hand it does the same to the last digits, and the
+# start counting again. Written by hand it does the same to the last digits, and the
 # graph, not the loop, is what makes it fast. Validation loss tells when to stop, also
 # where accuracy does not move.
 #

@@ -424,7 +424,7 @@ show_figure(figure, summary, session.caption())
 # A simulated replica beyond the number of cores adds work and no processor: four can be
 # slower than two. So look at the efficiency up to the cores of your machine. (Your first
 # training was slower than this: in so short an epoch it counts that every epoch sets up
-# its input on all replicas anew. Here the input just goes on.)
+# its input on all replicas again. Here the input just goes on.)
 #
 # But even real replicas stay below the line. Why are eight GPUs not eight times faster?
 
@@ -474,7 +474,7 @@ my_recipe_guess = "SGD, linear"  # or "SGD, not scaled", "SGD, warm-up", "LAMB"
 card.predict("best_recipe_at_largest_batch", my_recipe_guess)
 
 # %% [markdown]
-# As in lab 03, one model is compiled for each optimizer and started anew for each run. A
+# As in lab 03, one model is compiled for each optimizer and started again for each run. A
 # small callback gives the optimizer the rate of each step.
 
 # %% [markdown]

@@ -298,7 +298,7 @@ global_loss = check("6.1", global_loss)
 # *shares*. About fifteen lines.
 #
 # Where are the gradients added up? In `optimizer.apply`: it waits for all replicas
-# (*all-reduce*). So it belongs into `replica_step`, and every replica has to get there.
+# (*all-reduce*). So it belongs in `replica_step`, and every replica must call it.
 
 # %% [markdown]
 # What lab 05 says to leave away under a strategy holds for a loop of your own, too:
@@ -465,7 +465,7 @@ print(f"With the right loss no first step differs by more than {100 * right:.4f}
 #
 #     Epoch 1: loss 0.512, accuracy 0.834, valid_loss 0.311, valid_accuracy 0.905
 #
-# Each epoch's figures are its own: all four metrics start anew before it. The function
+# Each epoch's figures are its own: all four metrics are reset before it. The function
 # returns a dict of lists, a value for every epoch: one for each metric's name, and
 # `"train_seconds"`, without validation.
 

@@ -486,7 +486,7 @@ print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
 # The losses differ, because every core has images of its own; that is why a log has a
-# line for each. Images are dealt out anew in every epoch, so a core that stays far above
+# line for each. Images are dealt out again in every epoch, so a core that stays far above
 # the others over epochs is a sign of a mistake in its input. The weights do not differ:
 # each core adds the same sum of gradients to the same weights.
 

@@ -1,1 +1,1 @@
-"""Training that shows itself: the dashboard, and what draws it."""
+"""The training dashboard, and the code that draws it."""

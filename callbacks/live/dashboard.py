@@ -13,29 +13,29 @@ from callbacks.live.views import new_view
 class TrainingDashboard(keras.callbacks.Callback):
     """Show progress, time left, curves, throughput, learning rate and device memory.
 
-    In JupyterLab a bar and curves that move; under papermill, in Colab or VS Code a
-    line for each epoch and a picture at the end; in a terminal the picture is
-    ``training.png``. Give it to `fit` before other callbacks that print, with
-    ``verbose=0``.
+    In JupyterLab: a bar and curves that move. Under papermill, in Colab or VS Code: a
+    line for each epoch and a picture at the end. In a terminal: the same, with the
+    picture in ``training.png``. Give it to `fit` before other callbacks that print,
+    with ``verbose=0``.
 
     Parameters
     ----------
     caption : str
-        What the figures hold for, such as the device; stands under the curves.
+        Text under the curves: what the numbers are valid for, such as the device.
     examples_per_epoch : int, optional
-        For a loop of your own. `fit` counts the examples itself, in the weight of
-        its mean loss; where a model's own `train_step` keeps no such loss, steps per
-        second are shown in their place.
+        For a hand-written loop. `fit` counts the examples itself, as the weight of
+        its mean loss. If a model's own `train_step` keeps no such loss, the dashboard
+        shows steps per second instead.
     unit : str
         What an example is.
     print_epochs : bool
-        False: no line for each epoch and no bar of text, where a loop has its own.
+        False, for a loop that prints its own: no line for each epoch, no text bar.
 
     Notes
     -----
-    Throughput is examples over seconds of training, without validation. A timer
-    redraws, not the batches: words and bar each second, the curves when 150 times
-    as long has gone by as drawing them took, or 60 times at the end of an epoch.
+    Throughput is examples divided by seconds of training, without validation. Time
+    decides when to redraw, not batches: text and bar each second, the curves after
+    150 times as long as drawing them took, or 60 times at the end of an epoch.
     `labs bench dashboard` measures the cost.
     """
 
@@ -50,7 +50,7 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         self.began = self.next_redraw = time.perf_counter()
-        self.drawn = self.began + 2.0  # before, there is little to see
+        self.drawn = self.began + 2.0  # earlier there is little to see
         self.draw_seconds = 0.0
         self.series, self.shown, self.epoch_seconds = {}, {}, []
         self.done = self.epoch = self.batch = 0
@@ -65,7 +65,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.batch, self.trained = 0, None
         self.epoch_began = time.perf_counter()
 
-    # At the beginning: hooks at a batch's end would make Keras wait for each one.
+    # Not at a batch's end: such a hook makes Keras wait for each batch.
     def on_train_batch_begin(self, batch, logs=None):
         self.batch = batch
         if not batch:
@@ -77,7 +77,7 @@ class TrainingDashboard(keras.callbacks.Callback):
             self._redraw(self._so_far())
 
     def on_test_begin(self, logs=None):
-        if self.trained is None:  # not an `evaluate` of somebody's
+        if self.trained is None:  # not a later `evaluate`
             self._stop_clock()
 
     def on_epoch_end(self, epoch, logs=None):
@@ -88,7 +88,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         metrics = {k: float(v) for k, v in (logs or {}).items() if k != "learning_rate"}
         for name, value in (metrics | {self.rate_name: self.rate}).items():
             self.series.setdefault(name, []).append((epoch + 1, value))
-        # Here a point is final. So it is drawn sooner, where epochs are long enough.
+        # Here a point is final, so draw it sooner if epochs are long enough.
         curves_due = time.perf_counter() >= self.drawn + 60 * self.draw_seconds
         if curves_due or time.perf_counter() >= self.next_redraw:
             self._redraw(self.series, curves_due)
@@ -111,20 +111,20 @@ class TrainingDashboard(keras.callbacks.Callback):
             examples = self.examples_per_epoch * steps / self.params["steps"]
         else:
             examples = self._examples()
-        seconds = time.perf_counter() - self.epoch_began  # after what waits for a device
+        seconds = time.perf_counter() - self.epoch_began  # after `_examples`, which waits
         if examples:
             return f"{self.unit}_per_second", examples / seconds
         return "steps_per_second", steps / seconds
 
     def _examples(self):
-        """Examples of this epoch: Keras weighs its mean loss by them."""
+        """Examples so far in this epoch: the weight of Keras' mean loss."""
         tracked = self.model.metrics[0] if self.model and self.model.metrics else None
         if tracked is None or tracked.name != "loss" or not hasattr(tracked, "count"):
             return 0
         return float(keras.ops.convert_to_numpy(tracked.count))
 
     def _so_far(self):
-        """The curves, with a last point for the epoch that is under way."""
+        """The curves, with a last point for the current epoch."""
         if self.series and time.perf_counter() - self.epoch_began < 0.5:
             return self.series  # a few steps say little
         name, rate = self._rate(self.batch)
@@ -140,7 +140,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         }
 
     def _position(self):
-        """Epochs done, with the part of the one that is under way."""
+        """Epochs done, plus the finished part of the current one."""
         steps = self.params.get("steps")
         under_way = steps and self.epoch == self.done
         return self.done + (self.batch / steps if under_way else 0.0)
@@ -154,7 +154,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.view.say(position / epochs, self._words(series))
         now = time.perf_counter()
         if curves_due or now >= self.drawn + 150 * self.draw_seconds:
-            # The processor time of this thread: what other programs take does not count.
+            # Processor time of this thread: time that other programs take does not count.
             began = time.thread_time()
             self.view.draw(series)
             self.drawn, self.draw_seconds = now, time.thread_time() - began
@@ -177,7 +177,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         return " · ".join(words)
 
     def _seconds_per_epoch(self):
-        """Of the last epoch; in the first one by the steps after the start-up."""
+        """Of the last epoch; in the first one, by its steps after the start-up."""
         if self.epoch_seconds:
             return self.epoch_seconds[-1]
         steps = self.params.get("steps")
@@ -204,14 +204,14 @@ class TrainingDashboard(keras.callbacks.Callback):
             summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
         whole = verb == "Trained"
         part = 1.0 if whole else self._position() / self.params["epochs"]
-        # After an interrupt, with the epoch that was under way.
+        # After an interrupt the curves include the current epoch.
         view.end(part, f"{summary}.", self.series if whole else self.shown)
 
     def _watch_cell(self, on):
-        """Have the last state drawn when the cell ends without `on_train_end`."""
+        """Draw the last state if the cell ends without `on_train_end`."""
         if shell := current_shell():
             change = shell.events.register if on else shell.events.unregister
-            # Not there any more if an interrupt came first.
+            # After an interrupt it is not registered any more.
             if on or self._cell_ended in shell.events.callbacks["post_run_cell"]:
                 change("post_run_cell", self._cell_ended)
 
@@ -220,7 +220,7 @@ class TrainingDashboard(keras.callbacks.Callback):
 
 
 def device_memory_bytes():
-    """Memory in use on the first accelerator, where it tells; else None."""
+    """Memory in use on the first accelerator; None if it cannot be read."""
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
 
@@ -236,7 +236,7 @@ def device_memory_bytes():
 
 @contextmanager
 def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
-    """Let a dashboard watch a loop of your own, by the functions that it calls.
+    """Watch a hand-written loop with a dashboard, through the functions that it calls.
 
     Parameters
     ----------
@@ -247,13 +247,13 @@ def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
     test : callable
         The loop calls it `tests` times after the steps of an epoch.
     logs : callable
-        From what `test` returned last to the epoch's metrics, a dict of str to float.
+        Turns the last result of `test` into the epoch's metrics, a dict of str to float.
     epochs, steps, tests : int
 
     Yields
     ------
     tuple of callable
-        What to give to the loop in place of `train_step` and `test`.
+        Give these to the loop instead of `train_step` and `test`.
     """
     calls = {"train": 0, "test": 0}
     dashboard.set_params({"epochs": epochs, "steps": steps})

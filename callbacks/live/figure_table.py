@@ -1,4 +1,4 @@
-"""The data of a figure as HTML tables, for who cannot see it or wants the numbers."""
+"""The data of a figure as HTML tables, for readers who cannot see it or want numbers."""
 
 import html
 
@@ -13,9 +13,9 @@ MOST_ROWS = 50
 def figure_table(figure):
     """Make tables of what a figure draws: a table for each of its axes.
 
-    Lines, bars, points and error bars are read off the figure. Their labels head the
-    columns; a label that begins with "_", which no legend shows, does so too. Images,
-    contours and filled areas have no rows.
+    The tables hold lines, bars, points and error bars. Their labels head the columns,
+    including labels that begin with "_", which no legend shows. Images, contours and
+    filled areas have no rows.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def figure_table(figure):
     Returns
     -------
     str
-        A closed ``<details class="figure-data">``; empty if there is nothing to tell.
+        A closed ``<details class="figure-data">``; empty if there is no data.
     """
     tables = "".join(_axes_tables(axes) for axes in figure.axes if not axes.images)
     if not tables:
@@ -46,13 +46,13 @@ def _axes_tables(axes):
         if order == sorted(order):
             for key, text in zip(keys, values, strict=True):
                 shared.setdefault(key, {}).setdefault(column, []).append(text)
-        else:  # a path or a cloud: in the order in which it was drawn
+        else:  # a path or a cloud: in the order of drawing
             rows = [[key, text] for (_, key), text in zip(keys, values, strict=True)]
             heads = [place, column]
             tables.append(_table(name, heads, rows))
     if shared:
         columns = list(dict.fromkeys(c for row in shared.values() for c in row))
-        # Several dots at one place stand in one cell.
+        # Several dots at one place share one cell.
         rows = [
             [key, *("; ".join(row.get(c, ())) for c in columns)]
             for (_, key), row in sorted(shared.items())
@@ -124,18 +124,18 @@ def _marks(axes):
 
 
 def _in_data(artist, axes):
-    """Whether x and y of what is drawn are data, not parts of the axes."""
+    """Whether an artist's x and y are data, not fractions of the axes."""
     return artist.get_transform().contains_branch_seperately(axes.transData)
 
 
 def _label(artist):
     label = str(artist.get_label())
-    # Matplotlib gives such a name to what has no label.
+    # Matplotlib gives such names to artists without a label.
     return "" if label.startswith(("_child", "_container")) else label.removeprefix("_")
 
 
 def _tick_or_number(axis, place):
-    """Where something is, to sort by, and its name: the tick's where ticks are names."""
+    """A place as a number to sort by, and its name: the tick's, if ticks are names."""
     formatter = axis.get_major_formatter()
     if isinstance(formatter, FuncFormatter | StrCategoryFormatter):
         ticks = axis.get_majorticklocs()

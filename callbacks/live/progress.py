@@ -1,4 +1,4 @@
-"""A bar for what takes longer than a few seconds."""
+"""A progress bar for work that takes more than a few seconds."""
 
 import sys
 
@@ -7,8 +7,8 @@ from tqdm import tqdm
 
 
 def progress(iterable=None, **options):
-    """Show a bar with the time left while something is gone through."""
-    # stdout, not stderr, which notebooks paint red.
+    """Make a bar with the time left; it follows the iterable, if one is given."""
+    # stdout, not stderr: notebooks show stderr in red.
     return tqdm(iterable, leave=False, file=sys.stdout, mininterval=0.5, **options)
 
 
@@ -37,11 +37,11 @@ class TrainingProgress(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch, logs=None):
         self.bar.set_description(f"Epoch {epoch + 1}", refresh=False)
 
-    # At the beginning: hooks at a batch's end would make Keras wait for each one.
+    # Not at a batch's end: such a hook makes Keras wait for each batch.
     def on_train_batch_begin(self, batch, logs=None):
         self.bar.update()
 
-    # Others may print now.
+    # Other callbacks may print now.
     def on_epoch_end(self, epoch, logs=None):
         self.bar.clear()
 

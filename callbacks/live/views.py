@@ -33,12 +33,12 @@ def new_view(epochs, caption, with_bar):
 class Curves:
     """Three panels: loss, the first metric, and throughput, by epoch.
 
-    The figure and its lines are kept and only given new points. Nearly all of a
-    redraw's time goes into the axes, so these change only where a value leaves them.
+    The figure and its lines stay and only get new points. Drawing the axes takes
+    nearly all of a redraw's time, so they change only when a value leaves them.
     """
 
     def __init__(self, epochs, caption):
-        # Fixed margins: a layout that adapts is computed anew at each redraw.
+        # Fixed margins: an adaptive layout is computed again at each redraw.
         self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
         self.axes = self.figure.subplots(1, 3)
         self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
@@ -82,14 +82,14 @@ class Curves:
         epochs, values = zip(*points, strict=True)
         new = name not in self.lines
         if new:
-            # Animated: a live canvas draws lines by themselves, over the axes.
+            # Animated: a live canvas draws the lines separately, over the axes.
             [self.lines[name]] = axes.plot(
                 [], [], markersize=4, animated=True, clip_on=False, **style
             )
             if name == "val_loss":
                 axes.legend(loc="upper right", fontsize=8)
             if "accuracy" in name:
-                axes.set_ylim(0, 1)  # it never needs other axes
+                axes.set_ylim(0, 1)  # it never leaves them
         self.lines[name].set_data(epochs, values)
         bottom, top = axes.get_ylim() if axes.get_autoscaley_on() is False else (0, 0)
         seen = [value for value in values if math.isfinite(value)]
@@ -118,10 +118,10 @@ class LiveView:
         canvas = self.canvas = Canvas(self.curves.figure)
         FigureManager(canvas, 0)
         canvas.header_visible = canvas.footer_visible = canvas.toolbar_visible = False
-        # The browser's greeting is not heard while a cell is busy (ipympl's issue 258).
+        # A busy cell does not get the browser's first message (ipympl issue 258).
         canvas._size = self.curves.figure.bbox.size.tolist()
         canvas.syncing_data_url = False
-        # Where the browser is heard, it asks for a drawing from another thread.
+        # If the browser's request does arrive, another thread draws.
         self.lock = threading.RLock()
         canvas.draw = self._draw_axes_and_lines
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "100%"})
@@ -165,7 +165,7 @@ class LiveView:
         self.bar.bar_style = "success" if part == 1 else "warning"
         picture = io.BytesIO()
         imsave(picture, self.canvas.buffer_rgba(), format="png")
-        # Stays in the notebook when the live one is gone.
+        # Stays in the notebook when the live picture is gone.
         table = figure_table(self.curves.figure)
         _show_picture(picture.getvalue(), summary, table, "As a picture")
         print(summary)
@@ -183,7 +183,7 @@ class NotebookView:
         self.bar.update(done - self.bar.n)
 
     def make_room(self):
-        """Others may print now."""
+        """Clear the bar: other callbacks may print now."""
         self.bar.clear()
 
     def say(self, part, text):
@@ -203,7 +203,7 @@ class NotebookView:
 
 
 class TerminalView(NotebookView):
-    """The same, with the picture in a file, which an interrupt leaves behind."""
+    """The same, with the picture in a file, which remains after an interrupt."""
 
     FILE = Path("training.png")
 

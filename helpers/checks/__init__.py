@@ -1,6 +1,6 @@
 """Ask a student's answer a question, and judge what it did.
 
-The three parts of a check and what each may know stand in docs/checks.md.
+docs/checks.md describes the three parts of a check and what each may know.
 """
 
 import importlib
@@ -16,12 +16,12 @@ QUESTIONS_IN_A_NOTEBOOK = 2
 # What can go wrong with any exercise.
 HINTS = {
     "reference": "Run your own cell above again, and then this one.",
-    "no_json": "Where there is no finite number, which value can say so?",
+    "no_json": "Which value can you return where there is no finite number?",
 }
 
 
 def check(exercise, answer):
-    """Check an answer in the notebook; never raises, unless ``LABS_STRICT=1``.
+    """Check an answer in the notebook; raises only under ``LABS_STRICT=1``.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ def check(exercise, answer):
         Under ``LABS_STRICT=1``, if the answer did not pass.
     """
     if answer is part("reference", exercise).REFERENCES[exercise]:
-        # The check's cell was run twice: its name holds the reference by now.
+        # The check's cell ran twice: the name now holds the reference.
         verdict = ("this is the reference, not your answer", "reference")
     else:
-        # The same questions every time: a verdict must not come and go.
+        # The same questions every time: a verdict must not change by chance.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
     judges = part("judge", exercise)
     card = session.current_card()
@@ -62,7 +62,7 @@ def check(exercise, answer):
         raise CheckError(message)
     print(message)
     print(f"  Hint: {(judges.HINTS[exercise] | HINTS)[hint]}")
-    print("  Until then the reference implementation stands in.")
+    print("  The reference implementation is used until yours passes.")
     print(f'  More help: hint("{exercise}")')
     return part("reference", exercise).REFERENCES[exercise]
 
@@ -87,7 +87,7 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
     probe = part("probe", exercise).PROBES[exercise]
     for _ in range(questions):
         question = judges.CHALLENGES[exercise](rng)
-        # Through JSON, so that a notebook judges just what a grader would see.
+        # Through JSON, so that a notebook judges exactly what a grader would see.
         question = json.loads(json.dumps(question, allow_nan=False))
         observation = observe(probe, answer, question)
         if "error" in observation:

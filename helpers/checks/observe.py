@@ -1,11 +1,11 @@
-"""Run a probe beside the answer and bring back plain data, whatever happens."""
+"""Run a probe on the answer and return plain data, whatever happens."""
 
 import json
 import time
 
 
 def observe(probe, answer, question, wait=None):
-    """Put a question to an answer.
+    """Ask an answer a question.
 
     Parameters
     ----------
@@ -17,15 +17,15 @@ def observe(probe, answer, question, wait=None):
     question : dict
         Plain JSON.
     wait : callable, optional
-        Who judges from elsewhere waits there, and keeps the times.
+        For a judge in another process, which waits there and keeps the times.
 
     Returns
     -------
     dict
         The observation, plain JSON, with `waits` (unless `wait` was given): when
         each wait began and ended, in seconds, by a clock that the answer does
-        not hold. Or `error`, one line, and the `hint` for it, if the answer
-        raised or gave what JSON has no word for.
+        not control. Or `error`, one line, and the `hint` for it, if the answer
+        raised or gave a value that JSON cannot represent.
     """
     # Bound before the answer runs: it may replace the clock.
     clock, sleep = time.perf_counter, time.sleep
@@ -42,7 +42,7 @@ def observe(probe, answer, question, wait=None):
         raise
     except BaseException as error:  # even SystemExit must not end the lab
         lines = str(error).strip().splitlines() or ["no message"]
-        # TensorFlow tells last what went wrong in a graph, after where.
+        # For a graph, TensorFlow first says where, and last what went wrong.
         line = lines[-1].strip() if lines[0] == "in user code:" else lines[0]
         kind = type(error).__name__
         problem = f"it raised {kind}: {line.removeprefix(f'{kind}: ')[:200]}"
@@ -50,6 +50,6 @@ def observe(probe, answer, question, wait=None):
     try:
         plain = json.loads(json.dumps(observation, allow_nan=False))
     except (TypeError, ValueError):
-        problem = "it gave infinity, nan, or something that is no number or text"
+        problem = "it gave infinity, nan, or a value that is neither number nor text"
         return {"error": problem, "hint": "no_json"}
     return plain if wait else plain | {"waits": waits}

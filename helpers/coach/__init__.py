@@ -1,4 +1,4 @@
-"""Help on the way through a lab: hints in three strengths, and the quiz at its end."""
+"""Help in a lab: hints in three strengths, and the quiz at its end."""
 
 from helpers.coach.hints import hint
 from helpers.coach.quizzes import quiz

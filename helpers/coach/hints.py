@@ -1,4 +1,4 @@
-"""Hints for an exercise, each call a stronger one."""
+"""Hints for an exercise; each call gives a stronger one."""
 
 import textwrap
 from collections import Counter
@@ -20,7 +20,7 @@ def hint(exercise):
     exercise : str
         Its number, ``"2.1"``.
     """
-    exercise = str(exercise)  # hint(2.1) is meant as well
+    exercise = str(exercise)  # hint(2.1) works too
     hints = read_texts(_lab_of(exercise))["hints"]
     if exercise not in hints:
         print(_unknown(exercise, hints))
@@ -35,7 +35,7 @@ def hint(exercise):
     if strength < len(KINDS):
         print(f'A stronger one: call hint("{exercise}") again.')
     else:
-        print("This is the strongest there is.")
+        print("This is the strongest hint.")
 
 
 def _lab_of(exercise):

@@ -1,7 +1,7 @@
 """The quiz at the end of a lab.
 
-Not jupyterquiz: its questions are drawn by a script, so a reader of the exported page
-and nbval would see none, and its answers do not come back to Python, for the run card.
+Why not jupyterquiz: a script draws its questions, so an exported page and nbval would
+show none. Its answers do not reach Python, so the run card could not note them.
 """
 
 from helpers import session
@@ -9,8 +9,8 @@ from helpers.coach.texts import as_html, labs_with_texts, read_texts
 from helpers.errors import RecordError
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
-# ipywidgets gives each choice the height of one line: a longer text would overlap. Its
-# radio buttons are no group to a browser, so the arrow keys belong to JupyterLab.
+# ipywidgets gives each choice the height of one line: a longer text would overlap. For
+# a browser its radio buttons are not a group, so the arrow keys go to JupyterLab.
 HEAD = """<style>
 .labs-quiz .widget-radio-box label {height: auto; white-space: normal}
 .labs-quiz .widget-radio-box label, .labs-quiz .widget-html-content {line-height: 1.5}
@@ -21,8 +21,8 @@ HEAD = """<style>
 def quiz(number):
     """Show a lab's questions, each with an explanation for every choice.
 
-    In JupyterLab as radio buttons, and the answers go to the run card; elsewhere each
-    choice is a line that opens.
+    In JupyterLab the choices are radio buttons, and the answers go to the run card.
+    Elsewhere each choice is a line that opens.
 
     Parameters
     ----------
@@ -41,14 +41,14 @@ def quiz(number):
     if not in_jupyterlab():
         display(HTML(page))
         return
-    # The page goes along, for an export to HTML, where no widget lives.
+    # Add the page for an export to HTML, which shows no widgets.
     others = {"text/html": page, "text/plain": f"A quiz of {len(questions)} questions"}
     bundle = live_quiz(questions)._repr_mimebundle_() | others
     display(bundle, raw=True)
 
 
 def static_quiz(questions):
-    """The quiz as HTML without any script; the same to the letter every time."""
+    """The quiz as HTML without any script; identical every time."""
     parts = []
     for asked, question in enumerate(questions, start=1):
         legend = f"{asked}. {as_html(question['question'])}"
@@ -62,7 +62,7 @@ def static_quiz(questions):
 
 
 def live_quiz(questions):
-    """The quiz as widgets: radio buttons, none chosen at first, and what the choice is.
+    """The quiz as widgets: radio buttons, none chosen at first, and explanations.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def _live_question(number, question):
     from ipywidgets import HTML, Layout, RadioButtons, VBox
 
     choices = question["choices"]
-    names = [choice["text"].replace("`", "") for choice in choices]  # labels are plain
+    names = [choice["text"].replace("`", "") for choice in choices]  # labels are plain text
     options = list(zip(names, range(len(names)), strict=True))
     wide = Layout(width="auto")
     buttons = RadioButtons(options=options, value=None, layout=wide)
@@ -92,7 +92,7 @@ def _live_question(number, question):
         if card := session.current_card():
             try:
                 card.answer(number, change["new"] + 1, choice.get("right", False))
-            except RecordError as error:  # a callback has no cell to end in one line
+            except RecordError as error:  # a callback has no cell to show it
                 explanation.value += f"<p>{as_html(str(error))}</p>"
 
     buttons.observe(answered, "value")
@@ -106,8 +106,8 @@ def _verdict(choice):
 
 
 def _announced(text):
-    """For screen readers: an alert is a live region that speaks when it is put in.
+    """For screen readers: they read out an alert as soon as it is inserted.
 
-    Others have to be there before, and the widget replaces all that it holds.
+    Other live regions must exist before, but the widget replaces all its content.
     """
     return f'<div role="alert">{text}</div>'

@@ -37,5 +37,5 @@ def labs_with_texts():
 
 
 def as_html(text):
-    """Escaped for HTML, with what stands between backticks as code."""
+    """Escape text for HTML; text between backticks becomes code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

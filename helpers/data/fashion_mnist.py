@@ -83,7 +83,7 @@ def fashion_mnist(offline_fallback=True):
     Raises
     ------
     DataError
-        If a file that is there is damaged, or the cache cannot be written.
+        If an existing file is damaged, or the cache cannot be written.
 
     References
     ----------

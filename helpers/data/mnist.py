@@ -46,7 +46,7 @@ def mnist(offline_fallback=True):
     Raises
     ------
     DataError
-        If a file that is there is damaged, or the cache cannot be written.
+        If an existing file is damaged, or the cache cannot be written.
 
     References
     ----------
@@ -71,7 +71,7 @@ def _read(path):
         content = path.read_bytes()
         with np.load(io.BytesIO(content), allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in SHAPES if name in stored}
-    # What a damaged archive raises is not written down anywhere.
+    # Which error a damaged archive raises is not documented.
     except Exception as error:
         raise DataError(f"{path.name} is damaged or cut short. {remedy}") from error
     if not (MNIST.is_own(path.parent) or MNIST.has_published_hash(path.name, content)):

@@ -49,7 +49,7 @@ class DataSet(NamedTuple):
         Raises
         ------
         DataError
-            If ``LABS_DATA_DIR`` is no folder, or has only a part of the set.
+            If ``LABS_DATA_DIR`` is not a folder, or has only a part of the set.
         """
         own = own_folder()
         for folder in [own / self.folder, own] if own else []:
@@ -112,7 +112,7 @@ class DataSet(NamedTuple):
         return folder
 
     def find_or_download(self, offline_fallback):
-        """The folder that holds all files, after a download where there is none.
+        """The folder that holds all files, after a download if there is none.
 
         Parameters
         ----------
@@ -142,12 +142,12 @@ class DataSet(NamedTuple):
         """Whether a folder that was found is the user's own.
 
         There any set of the right shapes and types is good. In the other places
-        the files have to be as published.
+        the files must be as published.
         """
         return folder not in (self.cache_folder(), self.system_folder)
 
     def has_published_hash(self, name, content):
-        """Whether this is the file as published.
+        """Whether this is the content of the published file.
 
         Parameters
         ----------

@@ -14,20 +14,20 @@ REUTERS = DataSet(
     name="Reuters",
     folder="reuters",
     # The hashes that Keras publishes in its own source. For the word index that is an
-    # MD5: it finds accidents, but no attack. The index is text, and nothing runs it.
+    # MD5: it finds accidents, but no attack. The index is text and is never executed.
     registry={
         "reuters.npz": "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916",
         "reuters_word_index.json": "md5:4d44cc38712099c9e383dc6e5f11a921",
     },
     elsewhere="Put reuters.npz and reuters_word_index.json into LABS_DATA_DIR.",
 )
-# Beside the data, where a copy has its topics in another order than Keras'.
+# Next to the data, if a copy orders its topics differently from Keras.
 TOPICS_FILE = "reuters_topics.json"
 
 TOPICS = 46
-VOCABULARY = 30_982  # words, with the three that are none
+VOCABULARY = 30_982  # words, and three numbers that are not words
 PADDING, START, UNKNOWN, INDEX_FROM = 0, 1, 2, 3
-SHUFFLE_SEED = 113  # Keras' own, so that the validation set is everybody's
+SHUFFLE_SEED = 113  # Keras' own, so that everybody has the same validation set
 
 
 class Newswires(NamedTuple):
@@ -65,7 +65,7 @@ def reuters(vocabulary=VOCABULARY, offline_fallback=True):
     Raises
     ------
     DataError
-        If a file that is there is damaged, or the cache cannot be written.
+        If an existing file is damaged, or the cache cannot be written.
 
     References
     ----------
@@ -93,7 +93,7 @@ def decode(newswire, word_index):
 def synthetic_ranks(n=11_228, seed=0):
     """Texts of 46 topics, as many and as long as Reuters': word ranks and labels.
 
-    Words are drawn by Zipf's law; one in five is one of the topic's own.
+    Words are drawn by Zipf's law; one in five is specific to the topic.
     """
     rng = np.random.default_rng(seed)
     share = 1 / np.arange(1, TOPICS + 1)
@@ -173,7 +173,7 @@ def _read_arrays(path):
             with archive.open("x.npy") as file:
                 x = _read_lists(file)
         ranks = [list(map(int, newswire)) for newswire in x]
-    # What a damaged archive or pickle raises is not written down anywhere.
+    # Which error a damaged archive or pickle raises is not documented.
     except Exception as error:
         raise DataError(
             f"{path.name} is damaged or cut short. {REUTERS.remedy(path)}"
@@ -194,7 +194,7 @@ def _read_arrays(path):
 
 
 class _ListsOnly(pickle.Unpickler):
-    """NumPy stores lists of unequal lengths as a pickle, which could run anything."""
+    """NumPy stores lists of unequal lengths as a pickle, which could run any code."""
 
     def find_class(self, module, name):
         if (module.partition(".")[0], name) in (

@@ -1,1 +1,1 @@
-"""What belongs to lab 00 alone: devices."""
+"""Code for lab 00 only: devices."""

@@ -6,7 +6,7 @@ from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE
 
 
 def matmul_curves(sizes, seconds, winner, guess):
-    """Time and speed of square products against their size, one line a device.
+    """Time and speed of square products against their size, one line per device.
 
     Parameters
     ----------

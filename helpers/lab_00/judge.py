@@ -11,9 +11,9 @@ HINTS = {
         "visible": "TensorFlow takes every GPU that it sees. Which call says what it sees?",
         "growth": "For which GPU do you turn memory growth on, and in which case?",
         "limit": "Which call gives a GPU a logical device with a `memory_limit`, in MiB?",
-        "both": "Memory cannot grow and have a limit. When do you find that out: before you change anything?",
-        "no_gpu": "What is `gpus[0]` if the list is empty? What should a laptop's owner read?",
-        "index": "What should somebody read who asks for the fifth GPU of two?",
+        "both": "Memory cannot both grow and have a limit. Do you check that before you change anything?",
+        "no_gpu": "What is `gpus[0]` if the list is empty? What should the user of a laptop read?",
+        "index": "There are two GPUs, and a user asks for the fifth. What should the error say?",
         "started": "Which exception do the `tf.config` calls raise once TensorFlow runs? What must the reader do then?",
         "returned": "Compare what you return with the example, key by key.",
         "raised": "Read Python's error above. What was the call that led to it?",
@@ -21,20 +21,20 @@ HINTS = {
     "0.2": {
         "not_waited": "The call returned, but is the product done? Which method needs its numbers?",
         "first": "What happens in the very first product that never happens again?",
-        "mean": "One product was slow, by bad luck. Which middle does not move then?",
+        "mean": "One product was slow, by bad luck. Which kind of average does not change then?",
         "units": "Seconds, or milliseconds? Operations, or billions of them?",
         "flops": "Each of the m * n results needs k products, and how many sums?",
         "device": "Which line of yours makes TensorFlow compute on `device`?",
         "raised": "Read Python's error above. Does it return two numbers, (seconds, gflops)?",
-        "other": "Print every time that you measured. Which of them is odd?",
+        "other": "Print all the times that you measured. Which of them looks wrong?",
     },
     "0.3": {
-        "first_win": "It won there once, and lost again at a larger size. From where on does it always win?",
-        "never": "Who is faster at the largest size? If it is not `fast`, which value says so?",
-        "tie": "Is equally fast faster?",
+        "first_win": "It won there once, and lost again at a larger size. From which size on does it always win?",
+        "never": "Which device is faster at the largest size? If it is not `fast`, which value says so?",
+        "tie": "If both take the same time, is `fast` faster?",
         "swapped": "Which of the two lists is the slow device's?",
-        "index": "Is it the size, or its place in the list?",
-        "raised": "Try it by hand with one size. What do you return where nobody wins?",
+        "index": "Do you return the size, or its place in the list?",
+        "raised": "Try it by hand with one size. What do you return if `fast` never wins?",
         "other": "Go through the sizes from the largest down. When do you stop?",
     },
 }
@@ -65,7 +65,7 @@ def claim_question(rng):
 
 
 def judge_claim(question, observation):
-    """Each case did to the pretended machine what it had to, and said so."""
+    """Each case changed the pretended machine correctly, and reported it."""
     for case, seen in zip(question["cases"], observation["cases"], strict=True):
         if verdict := CASES[case["kind"]](case, seen):
             reason, hint = verdict
@@ -112,7 +112,7 @@ def _judge_started(case, seen):
     said = message + seen["printed"]
     if "restart" not in said.lower() or len(message.splitlines()) > 1:
         said = _raised(seen) if seen["raised"] else "it raised nothing"
-        return f"{said}; the line must tell to restart the kernel", "started"
+        return f"{said}; the line must say to restart the kernel", "started"
     if seen["raised"] and "RuntimeError" not in seen["raised"]:
         return f"{_raised(seen)}, not a RuntimeError", "started"
     return None
@@ -152,7 +152,7 @@ def matmul_question(rng):
 
 
 def judge_matmul(question, observation):
-    """Between half of the shortest finished product and a part of a late one."""
+    """The time lies between half of the shortest product and a part of a late one."""
     seconds, gflops = observation["seconds"], observation["gflops"]
     fastest, slowest = (
         min(observation["finished_seconds"]),
@@ -168,12 +168,12 @@ def judge_matmul(question, observation):
         return reason, "not_waited"
     if seconds > 0.9 * question["late_seconds"]:
         return f"{reason}; the first was made to take {question['late_seconds']} s", "first"
-    # None at all: it has another way to multiply, which is not counted.
+    # Zero: it multiplies in another way, which is not counted.
     if 0 < observation["products"] <= question["repeats"]:
         made, repeats = observation["products"], question["repeats"]
-        return f"it made {made} products for {repeats} repeats, none to start up", "first"
-    # An average of the repeats has its part of the late one; on a machine with other
-    # work a product may take as long by itself.
+        return f"it made {made} products for {repeats} repeats, no start-up run", "first"
+    # A mean of the repeats includes its part of the late one. On a busy machine a
+    # normal product may take as long.
     part = 0.9 * question["late_seconds"] / question["repeats"]
     if seconds > max(part, 3 * slowest):
         return f"{reason}; one of them was made slow", "mean"

@@ -1,4 +1,4 @@
-"""The same work on one CPU thread, in a process of its own.
+"""The same work on one CPU thread, in a separate process.
 
 TensorFlow fixes its number of threads when it starts.
 """
@@ -15,12 +15,12 @@ from helpers.machine.quiet_tensorflow import silence_tensorflow
 
 
 def time_on_one_thread(sizes, repeats):
-    """Median seconds of a square product of each size, timed as the reference does."""
+    """Median seconds of a square product of each size, timed as in the reference."""
     return _run({"sizes": sizes, "repeats": repeats})
 
 
 def sum_on_one_thread(seed):
-    """What `sum_of_product` gives where TensorFlow has one thread."""
+    """The result of `sum_of_product` if TensorFlow has one thread."""
     return _run({"seed": seed})
 
 
@@ -32,7 +32,7 @@ def sum_of_product(seed, columns_first=False):
     seed : int
         Gives the same matrices on every device and in every process.
     columns_first : bool
-        Sum up each column, then the sums: other roundings.
+        Sum up each column, then the sums, which rounds differently.
 
     Returns
     -------

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 
 def claim_gpu(answer, question, wait):
-    """Call the answer on machines that are pretended to have GPUs."""
+    """Call the answer on machines whose GPUs are only pretended."""
     return {"cases": [_claim(answer, case) for case in question["cases"]]}
 
 
@@ -32,7 +32,7 @@ def _claim(answer, case):
 
 
 class PretendedMachine:
-    """Stands in for `tf.config` on a machine with some GPUs.
+    """Replaces `tf.config`, as on a machine with some GPUs.
 
     It behaves as TensorFlow does: nothing can be changed after the start, and
     memory cannot both grow and have a limit.
@@ -76,7 +76,7 @@ class PretendedMachine:
 
     def set_visible_devices(self, devices, device_type=None):
         self._refuse_if_started("Visible devices")
-        # A device is a named tuple, so a tuple: a single one must stay whole.
+        # A device is itself a named tuple: do not loop over a single one.
         if isinstance(devices, tf.config.PhysicalDevice):
             devices = [devices]
         if device_type in (None, "GPU"):

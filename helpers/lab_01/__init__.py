@@ -1,1 +1,1 @@
-"""What belongs to lab 01 alone: gradient descent."""
+"""Code for lab 01 only: gradient descent."""

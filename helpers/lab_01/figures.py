@@ -46,12 +46,12 @@ def loss_surface(axes, loss, box, side=60):
     box : pair of pair of float
         Lowest and highest slope, lowest and highest intercept.
     side : int
-        The loss is computed at so many slopes and intercepts.
+        Number of slopes, and of intercepts, at which the loss is computed.
     """
     slopes, intercepts = (np.linspace(*ends, side) for ends in box)
     heights = [[loss(np.array([s, i])) for s in slopes] for i in intercepts]
-    # As many of the points between any two levels, be the surface steep or flat; more
-    # levels low down, where a path ends.
+    # The levels follow the losses, so they fit steep and flat surfaces; more levels at
+    # low losses, where a path ends.
     levels = np.quantile(heights, np.linspace(0, 1, 12) ** 1.5)
     blues = mpl.colormaps["Blues_r"](np.linspace(0.25, 0.95, len(levels) - 1))
     axes.contourf(slopes, intercepts, heights, levels, colors=blues)
@@ -73,7 +73,7 @@ def path_on(axes, path, label):
     Returns
     -------
     tuple of matplotlib.lines.Line2D
-        The path and its end, to be moved on.
+        The path and its end, to be moved later.
     """
     style = {"color": RED, "markeredgecolor": "black"}
     (line,) = axes.plot(*path.T, ".-", color=RED, linewidth=1, markersize=4, label=label)
@@ -90,7 +90,7 @@ def descent_paths(loss, paths, box):
     loss, box
         As `loss_surface` takes them.
     paths : dict of str to array, shape (steps + 1, 2)
-        By what is written above the panel.
+        By the title of the panel.
 
     Returns
     -------
@@ -114,11 +114,11 @@ def loss_by_epoch(curves, lowest, guess):
     Parameters
     ----------
     curves : dict of str to list of float
-        Before the first epoch and after each, by a name for the line.
+        Loss before the first epoch and after each, by the line's name.
     lowest : float
         The lowest loss there is.
     guess : float
-        The student's, of the first curve after one epoch.
+        The student's guess for the first curve after one epoch.
 
     Returns
     -------

@@ -13,30 +13,30 @@ HINTS = {
     "1.1": {
         "nothing": "If slope grows a little, what does that do to one point's error, and so to its square?",
         "factor": "What is the derivative of `error**2`, and where is the 2 of it?",
-        "sum": "Twice the points, all of them doubled: should the gradient double, too? Look at the M in MSE.",
-        "sign": "Does your gradient point uphill? Is the error what the line says less `y`, or the other way round?",
+        "sum": "If every point comes twice, should the gradient double, too? Look at the M in MSE.",
+        "sign": "Does your gradient point uphill? Is the error the line's value minus `y`, or the other way round?",
         "swapped": "Which comes first in `weights`, slope or intercept, and in what you return?",
         "inner": "If slope grows by 1, the line at x = 3 rises by how much? And at x = 0?",
-        "shape": "Slope and intercept: two numbers. Which `shape` has what you return?",
-        "changed": "Your function only says which way is up. Who makes the step?",
+        "shape": "Slope and intercept are two numbers. Which `shape` does your return value have?",
+        "changed": "Your function only returns the gradient. Which code makes the step?",
         "raised": "Read Python's error above. Does it return one NumPy array, such as `np.array([a, b])`?",
-        "other": "Move one weight by 0.001 and look how much the loss changes. Which of your two numbers does not agree?",
+        "other": "Move one weight by 0.001 and see how much the loss changes. Which of your two numbers does not agree?",
     },
     "1.2": {
         "empty": "What does your last batch hold if the points divide evenly?",
-        "sizes": "How many points has a batch, how many the last, and how many batches does that make?",
+        "sizes": "How many points does a batch have, how many does the last one have, and how many batches is that?",
         "remainder": "Which points are in no batch? What happens to those at the end?",
-        "repeated": "Can a point be drawn twice before all had their turn? Which method of `rng` shuffles, which draws?",
+        "repeated": "Can a point be drawn twice before every point was drawn once? Which method of `rng` shuffles, which draws?",
         "not_shuffled": "The points came in some order. What if they are sorted? Which method of `rng` gives a random order?",
-        "neighbours": "Are two neighbours always in the same batch? What is it that you shuffle: the points, or the batches?",
-        "same_order": "Is the second epoch's order another one than the first's? Where does its randomness come from?",
+        "neighbours": "Are two neighbours always in the same batch? What do you shuffle: the points, or the batches?",
+        "same_order": "Is the second epoch's order different from the first's? Where does its randomness come from?",
         "not_rng": "Two generators with the same seed must give the same batches. Does all of your randomness come from `rng`?",
         "raised": "Read Python's error above. Does each batch work as an index: `x[batch]`?",
     },
     "1.3": {
         "descent": "Which part of the curve falls, and which only scatters? Which one do you measure?",
-        "root": "A mean of 4 scatters half as much, and has which variance? Do you divide like by like: variance by variance?",
-        "inverse": "Which batch's mean jumps more, that of a large or of a small one?",
+        "root": "A mean of 4 scatters half as much. What is its variance? Do you divide a variance by a variance?",
+        "inverse": "Which mean jumps more: that of a large batch, or of a small one?",
         "not_listed": "Your estimate lies between the sizes. Which of `sizes` is nearest, and do you return that, or its place?",
         "raised": "Read Python's error above. Does your function return one number out of `sizes`?",
         "other": "Print the variance of the flat part, and what the law gives for each of `sizes`. Which is nearest?",
@@ -59,7 +59,7 @@ def gradient_question(rng):
 
 
 def judge_gradient(question, observation):
-    """Each case to four digits; what it may be instead gives the hint."""
+    """Each case to four digits; the usual mistake that fits gives the hint."""
     for case, seen in zip(question["cases"], observation["cases"], strict=True):
         if seen["shape"] != [2] or _depth(seen["gradient"]) != 1:
             return "weights of shape (2,) need a gradient of shape (2,)", "shape"
@@ -86,7 +86,7 @@ def judge_gradient(question, observation):
 
 
 def mean_gradient(case):
-    """Of the mean squared error: by slope, by intercept."""
+    """Gradient of the mean squared error: by slope, by intercept."""
     slope, intercept = case["weights"]
     pairs = list(zip(case["x"], case["y"], strict=True))
     errors = [slope * x + intercept - y for x, y in pairs]
@@ -122,7 +122,7 @@ def batches_question(rng):
 
 
 def judge_batches(question, observation):
-    """Each epoch covers all points, in full batches, in an order of its own."""
+    """Each epoch covers all points, in full batches, in a new order."""
     for case, seen in zip(question["cases"], observation["cases"], strict=True):
         if verdict := _judge_case(case, seen):
             reason, hint = verdict
@@ -165,7 +165,7 @@ def _judge_epoch(case, batches):
     if sizes != right:
         return f"the batches have {_few(sizes)} points, not {_few(right)}", "sizes"
     if in_order and size < points:
-        return "the points come in the order that they had", "not_shuffled"
+        return "the points come in their original order", "not_shuffled"
     return None
 
 
@@ -191,7 +191,7 @@ def size_question(rng):
     sigma = rng.uniform(0.3, 2)
 
     def curve(size):
-        # So low that measuring the whole curve errs at the large sizes only.
+        # So low that measuring the whole curve is wrong at the large sizes only.
         top, fall_steps = rng.uniform(1.7, 2.3) * sigma**2, STEPS / rng.uniform(30, 40)
         return [
             # The mean of the squares of `size` normal errors.
@@ -234,7 +234,7 @@ def judge_size(question, observation):
 
 
 def nearest(sizes, estimate):
-    """The size with the ratio to the estimate that is nearest to 1."""
+    """The size whose ratio to the estimate is nearest to 1."""
     return min(sizes, key=lambda size: abs(math.log(size / estimate)))
 
 

@@ -32,7 +32,7 @@ def epoch_batches(answer, question, wait):
 def _epochs(answer, case):
     def draw(rng):
         drawn = answer(case["points"], case["batch_size"], rng)
-        # Indexing, as the lab does it; and no answer may go on for ever.
+        # Indexing, as the lab does it; `islice` ends an endless answer.
         batches = [places[batch] for batch in islice(drawn, 2 * case["points"] + 2)]
         return [[int(place) for place in batch] for batch in batches]
 

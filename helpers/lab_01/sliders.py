@@ -1,4 +1,4 @@
-"""Lab 01's sliders: how a path of gradient descent depends on what is chosen."""
+"""Lab 01's sliders: how a path of gradient descent depends on the settings."""
 
 import matplotlib.pyplot as plt
 
@@ -47,13 +47,13 @@ def explore(train, loss, settings, steps, box, caption):
 
 
 def live(train, loss, settings, steps, box):
-    """A figure with one path, and the widgets that change it; as `explore` takes them.
+    """A figure with one path, and the widgets that change it; arguments as in `explore`.
 
     Returns
     -------
     figure : matplotlib.figure.Figure
     controls : ipywidgets.VBox
-        The sliders, a button that draws the path as it goes or stops that, and the
+        The sliders, a button that starts or stops drawing step by step, and the
         outcome as text.
     """
     import ipywidgets as widgets
@@ -72,7 +72,7 @@ def live(train, loss, settings, steps, box):
     )
     drawn = widgets.IntSlider(steps, min=0, max=steps, description="steps drawn", **wide)
     path = train(rate.value, size.value, steps)
-    # It counts in the browser; its own buttons have no names, so a button starts it.
+    # It counts in the browser. Its own buttons have no names: another one starts it.
     play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
     widgets.link((play, "value"), (drawn, "value"))
     button = widgets.Button(description="Draw step by step", layout={"width": "11em"})
@@ -89,7 +89,7 @@ def live(train, loss, settings, steps, box):
         line.set_data(*shown.T)
         end.set_data(*shown[-1:].T)
         result = f"{name_of(rate.value, size.value)}: {outcome(shown, loss)}."
-        # Not every step of a path that is being drawn: nobody could listen to that.
+        # While a path is drawn, a screen reader does not read out every step.
         text.value = result if play.playing and drawn.value < steps else _announced(result)
         figure.canvas.draw_idle()
 
@@ -100,7 +100,7 @@ def live(train, loss, settings, steps, box):
 
     def start_or_stop(clicked):
         if not play.playing:
-            # Before it plays: the browser then counts, and takes no value from here.
+            # Before it plays: then the browser counts, and ignores values from here.
             drawn.value = 0
         play.playing = not play.playing
 
@@ -121,7 +121,7 @@ def name_of(learning_rate, batch_size):
 
 
 def outcome(path, loss):
-    """Where a path led, in words: the loss at its end, or that it ran away.
+    """Where a path led, in words: the loss at its end, or that it diverged.
 
     Parameters
     ----------
@@ -135,10 +135,10 @@ def outcome(path, loss):
     steps = len(path) - 1
     first, last = loss(path[0]), loss(path[-1])
     if last > 10 * first:
-        return f"ran away, {last / first:.1e} times the first loss after {steps} steps"
+        return f"diverged, {last / first:.1e} times the first loss after {steps} steps"
     return f"loss {last:.3f} after {steps} steps, {first:.3f} at the start"
 
 
 def _announced(text):
-    """For screen readers: an alert speaks when it is put in, other live regions do not."""
+    """For screen readers: they read out a new alert, but not other new live regions."""
     return f'<div role="alert">{text}</div>'

@@ -1,1 +1,1 @@
-"""What belongs to lab 02 alone: throughput."""
+"""Code for lab 02 only: throughput."""

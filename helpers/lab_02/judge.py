@@ -14,7 +14,7 @@ HINTS = {
         "format": "Compare your line with the example, letter by letter: `Images/sec: 812.35`.",
         "batches": "What does your callback count: images, or batches?",
         "inverted": "Images per second: which of the two do you divide by which?",
-        "whole_training": "From which moment does your clock run? Does every epoch start it anew?",
+        "whole_training": "From which moment does your clock run? Does every epoch restart it?",
         "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
         "other": "Print the seconds that you divide by. Are they those of this one epoch?",
     },
@@ -22,7 +22,7 @@ HINTS = {
         "measured_again": "What does `batch_size in points` tell you before you measure?",
         "late": "If the kernel died now, which points would be safe? When do you store one?",
         "crashed": "Which exception says that memory ran out, and who catches it?",
-        "not_recorded": "A size that did not fit is a result too. What stands in `points` for it?",
+        "not_recorded": "A size that did not fit is a result too. What does `points` hold for it?",
         "went_on": "If this size did not fit, will a larger one? And if its `None` is from an earlier run?",
         "stopped_early": "What ends your loop: only memory running out, or also a size that you already have?",
         "values": "What does `measure` return, and is that what you store?",
@@ -39,7 +39,7 @@ HINTS = {
 
 
 def throughput_question(rng):
-    """Epochs whose batches take different times, so that no two rates are alike."""
+    """Epochs whose batches take different times, so that all rates differ."""
     return {
         "images_per_sample": rng.randint(50, 5000),
         "epochs": [
@@ -54,7 +54,7 @@ def throughput_question(rng):
 
 
 def judge_throughput(question, observation):
-    """A rate must lie between all images by the outer and by the inner time."""
+    """A rate must lie between all images over the outer and over the inner time."""
     epochs = question["epochs"]
     batches = len(epochs[0]["batch_seconds"])
     total_images = question["images_per_sample"] * 2 * batches
@@ -64,7 +64,7 @@ def judge_throughput(question, observation):
         return "it printed nothing", "nothing"
     if not any(printed):
         first = next(lines[0] for lines in by_epoch if lines)
-        return f"no line reads `Images/sec: 812.35`; the first is `{first}`", "format"
+        return f"no line looks like `Images/sec: 812.35`; the first is `{first}`", "format"
     for number, lines in enumerate(printed[: len(epochs)], start=1):
         if len(lines) != 1:
             return f"epoch {number} printed {len(lines)} such lines, not one", "nothing"
@@ -146,7 +146,7 @@ def _judge_one_sweep(question, done, seen):
 
 
 def fit_question(rng):
-    """Points on the curve, a thousandth off at the most, and one that did not fit."""
+    """Points at most a thousandth off the curve, and one that did not fit."""
     t0, peak = rng.uniform(0.002, 0.05), rng.uniform(200, 20_000)
     sizes = sorted(rng.sample([4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048], 7))
     points = {
@@ -157,7 +157,7 @@ def fit_question(rng):
 
 
 def judge_fit(question, observation):
-    """Whatever way it was fitted, it must predict every size to 5%."""
+    """However it was fitted, it must predict every size to 5%."""
     t0, peak = observation["t0_seconds"], observation["peak"]
     true_t0, true_peak = question["t0_seconds"], question["peak"]
     measured = {int(b): v for b, v in question["points"].items() if v is not None}

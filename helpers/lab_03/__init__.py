@@ -1,1 +1,1 @@
-"""What belongs to lab 03 alone: time to accuracy."""
+"""Code for lab 03 only: time to accuracy."""

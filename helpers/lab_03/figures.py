@@ -43,7 +43,7 @@ def accuracy_against_time(runs, target):
 
 
 def time_to_accuracy_spread(times, guess):
-    """Each run's time to the target, its median, and the runs that never got there.
+    """Each run's time to accuracy, their median, and the runs that never reached it.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def time_to_accuracy_spread(times, guess):
             )
         if missing:
             never = f"{missing} of {len(all_times)} never"
-            # At a height of the axes, not of the data: it is no time that was measured.
+            # At a height of the axes, not of the data: it is not a measured time.
             above = {"transform": axes.get_xaxis_transform(), "label": f"_{never}"}
             axes.plot(i, 0.93, "X", color=RED, markersize=9, **above)
             axes.annotate(

@@ -12,34 +12,34 @@ TITLES = {
 
 HINTS = {
     "3.1": {
-        "never": "What does Keras look at after every epoch to see whether it shall go on?",
+        "never": "What does Keras look at after every epoch to decide whether it goes on?",
         "early": "How many good epochs in a row does `patience` ask for?",
         "late": "After how many good epochs in a row is it enough: `>` or `>=` patience?",
         "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
         "exceed": "Is an accuracy equal to the target above the target?",
         "metric": "Which of the keys in `logs` is the accuracy on images not trained on?",
         "message": "Is the line printed once, letter by letter, when training stops? Keras counts epochs from 0, readers from 1.",
-        "unasked": "It was never good enough for long. Who prints the line, and when?",
+        "unasked": "The accuracy was never good in enough epochs in a row. Which code prints the line, and when?",
         "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
     },
     "3.2": {
         "nothing": "Which callback methods are called after each epoch, and after the last?",
-        "format": "Compare your lines with the example, letter by letter, colon and all.",
+        "format": "Compare your lines with the example, letter by letter, with the colon.",
         "from_zero": "Keras counts epochs from 0. What should a reader see?",
         "constructor": "When is `__init__` called, and when does training begin?",
         "per_epoch": "Is it the time of one epoch, or all the time since training began?",
-        "again": "On a second `fit` the clock starts anew. Which method does Keras call then?",
+        "again": "On a second `fit` the clock must start again. Which method does Keras call then?",
         "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
         "other": "Which two moments does the printed time lie between?",
     },
     "3.3": {
-        "sizes": "Which batch sizes stand in `runs`? Each of them gets a row.",
-        "counts": "How many runs are there of this size, and how many got to the target?",
+        "sizes": "Which batch sizes are in `runs`? Each of them gets a row.",
+        "counts": "How many runs are there of this size, and how many reached the target?",
         "first": "The time of which epoch counts: the first that reaches the target, or the last?",
-        "dropped": "Two of three runs never got there. Is the third one's time typical?",
-        "mean": "Which middle does not move when one run is very slow: the mean or the median?",
-        "at_target": "Is a run that reaches the target exactly there, or not yet?",
-        "raised": "Try it by hand with one run. What do you do when it never gets there?",
+        "dropped": "Two of three runs never reached the target. Is the third one's time typical?",
+        "mean": "Which one does not change when one run is very slow: the mean or the median?",
+        "at_target": "If an accuracy is equal to the target, has the run reached it?",
+        "raised": "Try it by hand with one run. What do you do when it never reaches the target?",
         "other": "Work out one batch size by hand and compare.",
     },
 }
@@ -58,7 +58,7 @@ def stopping_question(rng):
             [
                 {
                     "batch_seconds": [0],
-                    # Training looks better than validation: it must not be taken.
+                    # Training looks better than validation: the answer must not use it.
                     "metrics": {"val_accuracy": value, "accuracy": high, "loss": 0.1},
                 }
                 for value in accuracies
@@ -142,7 +142,7 @@ def total_time_question(rng):
 
 
 def judge_total_time(question, observation):
-    """Each printed time lies between what training took from inside and outside."""
+    """Each printed time lies between training's time from inside and from outside."""
     label = "Cumulative training time after epoch"
     epochs = len(question["epochs"])
     # The wait between construction and fit came first.
@@ -158,7 +158,7 @@ def judge_total_time(question, observation):
                 return "it calls the first epoch 0", "from_zero"
             if len(printed) != 1:
                 if not any(line.startswith("Cumulative") for line in lines):
-                    return f"`{lines[0]}` is not the line that was asked", "format"
+                    return f"`{lines[0]}` is not the line that was asked for", "format"
                 return f"no line for epoch {number} of {epochs}", "format"
             if verdict := _judge_total(printed[0], number, span, spans, fit):
                 return verdict
@@ -200,7 +200,7 @@ def summary_question(rng):
     """Runs that always, mostly, seldom and never reach the target."""
     target, epochs = round(rng.uniform(0.7, 0.9), 3), 5
     runs = []
-    # How many reach it, of how many: odd and even numbers have other medians.
+    # How many reach it, of how many: medians of odd and even numbers differ.
     for batch_size, (reaching, repeats) in zip(
         sorted(rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], 5)),
         rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3)], 5),
@@ -235,7 +235,7 @@ def time_to_accuracy(run, target):
 
 
 def judge_summary(question, observation):
-    """Median over all runs, those that never arrive counted as the slowest."""
+    """Median over all runs; runs that never reach the target count as the slowest."""
     summary, target = observation["summary"], question["target"]
     sizes = sorted({run["batch_size"] for run in question["runs"]})
     if sorted(map(int, summary)) != sizes:
@@ -269,7 +269,7 @@ def judge_summary(question, observation):
 
 
 def _summary_hint(said, runs, got_there, target):
-    """Which usual mistake gives just the number that was said."""
+    """The usual mistake that gives exactly this number."""
     if said is None or not got_there:
         return "other"
     never = float("inf")

@@ -4,7 +4,7 @@ from helpers.checks.probing.training import train
 
 
 def stop_at_accuracy(answer, question, wait):
-    """Train with a new callback of the answer's each time, until it stops or not."""
+    """Train with a new callback from the answer each time; it may stop the training."""
     trainings = []
     for epochs in question["trainings"]:
         callback = answer(target=question["target"], patience=question["patience"])

@@ -1,1 +1,1 @@
-"""What belongs to lab 04 alone: a custom training loop."""
+"""Code for lab 04 only: a custom training loop."""

@@ -45,7 +45,7 @@ def learning_curves(by_loop, by_fit):
             axes.plot(
                 epochs, by_loop[name], "-", color=colour, linewidth=2, label=f"{text}, loop"
             )
-            # Hollow and larger, so that both can be seen where they agree.
+            # Hollow and larger, so that both are visible where they agree.
             axes.plot(
                 epochs, by_fit[name], "o" if text == "training" else "s", color=colour,
                 markerfacecolor="none", markersize=8, label=f"{text}, fit",
@@ -57,7 +57,7 @@ def learning_curves(by_loop, by_fit):
 
 
 def step_modes(milliseconds, speed_ups):
-    """Time of a step in each mode, beside what the student's speed-ups make of eager's.
+    """Time of a step in each mode, beside the time that the student's speed-ups predict.
 
     Parameters
     ----------

@@ -22,19 +22,19 @@ HINTS = {
         "other": "Which loss is the gradient of, and for which variables? Is the tape still recording when the loss is computed?",
         "no_metrics": "Which two metrics are to be updated in training, and what does `update_state` take?",
         "valid_metrics": "Training and validation have metrics of their own. Which are yours here?",
-        "average": "The last batch is smaller. If every batch's mean counts once, does every newswire?",
-        "reset": "Who looks at the metrics, and when? When do they have to start from zero?",
-        "metrics": "Are loss and accuracy those of the very predictions that the gradient came from?",
+        "average": "The last batch is smaller. If every batch's mean counts once, does every newswire count once, too?",
+        "reset": "Which code looks at the metrics, and when? When must they start from zero?",
+        "metrics": "Do loss and accuracy come from the same predictions as the gradient?",
         "eager": "What stands above the line `def train_step`, so that Python runs once and not for every batch?",
         "raised": "Read Python's error above. Does the step take (model, optimizer, metrics, x, y), and nothing from outside?",
     },
     "4.2": {
         "changed": "Which line of yours changes a weight? Is there anything to learn in validation?",
-        "training": "Dropout leaves out values in training. Shall it do so in validation? Which argument says so?",
+        "training": "Dropout leaves out values in training. Should it do so in validation? Which argument says so?",
         "nothing": "Which two metrics are to be updated here, and what does `update_state` take?",
         "train_metrics": "Training and validation have metrics of their own. Which are yours here?",
-        "average": "The last batch is smaller. If every batch's mean counts once, does every newswire?",
-        "reset": "Who looks at the metrics, and when? When do they have to start from zero?",
+        "average": "The last batch is smaller. If every batch's mean counts once, does every newswire count once, too?",
+        "reset": "Which code looks at the metrics, and when? When must they start from zero?",
         "metrics": "Compute by hand what the loss and the accuracy of one batch are, and compare.",
         "eager": "What stands above the line `def valid_step`, so that Python runs once and not for every batch?",
         "raised": "Read Python's error above. Does the step take (model, metrics, x, y), and nothing from outside?",
@@ -46,17 +46,17 @@ HINTS = {
         "order": "Train on every batch of `train` once, then validate on every batch of `valid` once. What does your loop do?",
         "format": "Compare your line with the example, letter by letter: `Epoch=1, Loss:1.967, Accuracy:0.489, Valid Loss:1.641, Valid Accuracy:0.583`.",
         "numbering": "Readers count epochs from 1, `range` from 0. Is there one line for each?",
-        "never_reset": "A metric counts until it is told to start anew. Where does your loop say `reset_state`, and to which metrics?",
+        "never_reset": "A metric counts until it is reset. Where does your loop call `reset_state`, and on which metrics?",
         "reset_early": "Do you read the metrics before or after you reset them?",
-        "average": "The last batch is smaller. A mean of the batches' means, is that the mean over all newswires?",
+        "average": "The last batch is smaller. Is a mean of the batches' means the mean over all newswires?",
         "values": "Which metric belongs to which place in the line? Print one of them on its own.",
         "no_speed": "Compare with the example, letter by letter: `Newswires/sec: 812.35`, once an epoch.",
         "validation_counted": "When does your clock stop: before the validation, or after?",
         "batches": "Do you count newswires, or batches? How many are in the last batch?",
-        "whole_training": "Does every epoch start the clock anew?",
+        "whole_training": "Does every epoch restart the clock?",
         "speed": "Print the newswires and the seconds of one epoch. Are they those of its training?",
-        "bar": "What shows a reader who looks at noon how long an epoch takes? One bar begins every epoch: `======== 10:02:03+0100`.",
-        "zone": "Which clock would a reader elsewhere take that for? What does `astimezone()` add to a time, and `%z` to its text?",
+        "bar": "A reader looks at noon. What shows how long an epoch takes? One bar begins every epoch: `======== 10:02:03+0100`.",
+        "zone": "How does a reader elsewhere know which time zone this is? What does `astimezone()` add to a time, and `%z` to its text?",
         "history": "What does the function return? For each metric's name a list, with a value for every epoch.",
         "raised": "Read Python's error above. Are the arguments used as the text gives them: train_step(x, y), valid_step(x, y)?",
     },
@@ -73,7 +73,7 @@ def step_question(rng):
             "mask": rng.sample([0.0, 2.0, 2.0, 0.0], 4),
             "learning_rate": round(rng.uniform(0.05, 0.2), 3),
             "momentum": 0.9,
-            # Smaller at the end; and more steps than a graph needs tracings.
+            # The last is smaller; and there are more steps than a graph needs tracings.
             "batches": tiny_network.draw_batches(rng, [4, 4, 4, 4, 4, 2]),
         }
         mask = np.array(question["mask"])
@@ -90,7 +90,7 @@ def step_question(rng):
 
 
 def judge_train_step(question, seen):
-    """Weights and metrics after all steps are those that NumPy comes to."""
+    """Weights and metrics after all steps are those that NumPy computes."""
     mask = np.array(question["mask"])
     weights, losses, right = tiny_network.train(question, mask)
     if not _same_weights(seen["weights"], weights):
@@ -109,15 +109,15 @@ def judge_train_step(question, seen):
 
 
 def _wrong_weights(question, said, mask):
-    """Which usual mistake leads to just these weights."""
+    """The usual mistake that leads to exactly these weights."""
     if _same_weights(said, question["weights"]):
-        return "after all steps the weights are what they were", "unchanged"
+        return "after all steps the weights have not changed", "unchanged"
     ways = {
         "inference": tiny_network.train(question, np.ones_like(mask)),
         "sum": tiny_network.train(question, mask, summed=True),
         "optimizer": tiny_network.train(question, mask, momentum=0.0),
     }
-    reason = "after two steps and more the weights are not those of the reference"
+    reason = "after two or more steps the weights are not those of the reference"
     for hint, (weights, _, _) in ways.items():
         if _same_weights(said, weights):
             return reason, hint
@@ -125,9 +125,9 @@ def _wrong_weights(question, said, mask):
 
 
 def judge_valid_step(question, seen):
-    """Loss and accuracy are those of inference, and the network is as it was."""
+    """Loss and accuracy are those of inference, and the network is unchanged."""
     if not _same_weights(seen["weights"], question["weights"]):
-        return "after validation the weights are others", "changed"
+        return "validation changed the weights", "changed"
     metrics = seen["metrics"]
     if seen["trained_on"]:
         return "the layers ran as in training", "training"

@@ -8,13 +8,13 @@ import time
 import keras
 import tensorflow as tf
 
-# A GPU may multiply with 10 bits (TF32), and numbers are going to be compared.
+# A GPU may multiply with 10 bits (TF32): too few to compare numbers.
 EXACT = "CPU:0"
 NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
 
 
 def train_step(answer, question, wait):
-    """Let the answer train a tiny network on some batches, and report what it became."""
+    """Let the answer train a tiny network on some batches, and report the result."""
     with tf.device(EXACT):
         network, metrics = TinyNetwork(question), new_metrics()
         optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
@@ -46,7 +46,7 @@ def new_metrics():
 
 
 def results(metrics):
-    """What each metric has come to."""
+    """The value of each metric."""
     return {name: float(metrics[name].result()) for name in NAMES}
 
 
@@ -57,10 +57,10 @@ def batches_of(question):
 
 
 class TinyNetwork:
-    """Two layers with given weights; training can be told from inference.
+    """Two layers with given weights; training can be distinguished from inference.
 
-    Between the layers stands one that does what dropout and batch normalisation
-    do, without chance: in training it masks, and counts the examples it saw.
+    The layer between them acts like dropout and batch normalisation, but without
+    chance: in training it applies a mask, and counts the examples it saw.
     """
 
     def __init__(self, question):
@@ -104,7 +104,7 @@ class OnlyInTraining(keras.layers.Layer):
 
 
 class _Log:
-    """Counts; Keras would wrap a plain list, and a graph would miss it."""
+    """A counter: Keras would wrap a plain list, and a graph would miss it."""
 
     def __init__(self):
         self.clear()
@@ -130,7 +130,7 @@ def train_model(answer, question, wait):
             trained = sum(call[0] == "train" for call in calls)
             calls.append([kind, x.numpy().tolist()])
             wait(seconds)
-            # What comes out depends on how often it was trained before.
+            # The result depends on the number of training steps before.
             metrics[f"{prefix}loss"].update_state(x / (1.0 + trained))
             metrics[f"{prefix}accuracy"].update_state((y + trained) % 3 == 0)
 
@@ -173,7 +173,7 @@ def _plain(history):
 
 @contextlib.contextmanager
 def _time_zone(name):
-    """Let the process be elsewhere for a while."""
+    """Put the process into another time zone for a while."""
     before = os.environ.get("TZ")
     os.environ["TZ"] = name
     time.tzset()

@@ -1,1 +1,1 @@
-"""What belongs to lab 05 alone: many GPUs with fit."""
+"""Code for lab 05 only: many GPUs with fit."""

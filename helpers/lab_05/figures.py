@@ -29,7 +29,7 @@ def learning_rates(rates):
 
 
 def weight_differences(differences, guess):
-    """Largest difference of a weight, in tens: one bar a network.
+    """Largest difference of a weight on a logarithmic axis, one bar per network.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def scaling(points, guess, real):
     guess : float
         Images per second that the student expects of all replicas.
     real : int
-        How many replicas have a device, or a core, of their own.
+        How many replicas have their own device or core.
 
     Returns
     -------
@@ -90,12 +90,12 @@ def scaling(points, guess, real):
 
 
 def accuracy_by_batch(accuracies, guess):
-    """Validation accuracy against the global batch, a line a recipe, a marker a run.
+    """Validation accuracy by global batch size; a line per recipe, a marker per run.
 
     Parameters
     ----------
     accuracies : dict of str to dict of int to list of float
-        Of each run, by recipe and global batch; the line goes through the medians.
+        Of each run, by recipe and global batch size; the line goes through the medians.
     guess : str
         The recipe that the student expects to be best at the largest batch.
 

@@ -14,7 +14,7 @@ HINTS = {
         "optimizer": "An optimizer has variables, too, such as its step count. Where is it made?",
         "global_batch": "Each replica takes `per_replica_batch` images in a step. How many do all take?",
         "compiled": "Which call tells Keras the optimizer, the loss and the metrics?",
-        "metrics": "What should `fit` report beside the loss? And did the optimizer get into `compile`?",
+        "metrics": "What should `fit` report besides the loss? And does `compile` get the optimizer?",
         "jit_compile": "XLA does not work over several replicas. Which argument of `compile` switches it off?",
         "raised": "Read Python's error above. Does it return two things, (model, global_batch)?",
     },
@@ -30,7 +30,7 @@ HINTS = {
     "5.3": {
         "start": "Do both trainings begin with the weights `start`?",
         "shuffle": "`fit` shuffles unless it is told not to. Do both trainings see the same batches?",
-        "batch": "Which batch does `fit` want under a strategy: that of all replicas, or of each?",
+        "batch": "Which batch size does `fit` want under a strategy: that of all replicas, or of each?",
         "epochs": "How often did it go through the images?",
         "scope": "Under which strategy was the model built?",
         "raised": "Read Python's error above. Does it return a list of arrays, as `get_weights()` gives it?",
@@ -40,7 +40,7 @@ HINTS = {
 
 
 def build_question(rng):
-    """A batch for each replica, and a learning rate to recognise the optimizer by."""
+    """A batch for each replica, and a learning rate that identifies the optimizer."""
     return {
         "per_replica_batch": rng.randint(3, 300),
         "learning_rate": round(rng.uniform(0.01, 0.5), 3),
@@ -82,7 +82,7 @@ def schedule_question(rng):
 def judge_schedule(question, observation):
     """The rate at each step to a thousandth, eagerly and in a graph."""
     if not observation["is_schedule"]:
-        return "it is no keras LearningRateSchedule", "schedule"
+        return "it is not a Keras LearningRateSchedule", "schedule"
     base, factor = question["base_rate"], question["factor"]
     for steps, rates in (("", observation["eager"]), (" in a graph", observation["graph"])):
         for step, rate in zip(question["steps"], rates, strict=False):
@@ -142,7 +142,7 @@ def softmax_regression(question, global_batch, epochs=1):
 
 
 def judge_train(question, observation):
-    """The weights of one device, to rounding, from a model over two replicas."""
+    """The weights of one device, up to rounding, from a model over two replicas."""
     weights = np.array(observation["kernel"]), np.array(observation["bias"])
     batch = question["global_batch"]
 
@@ -164,12 +164,12 @@ def judge_train(question, observation):
         len(question["labels"]) % (2 * batch) == 0
         and equal(softmax_regression(question, 2 * batch))
     ):
-        return f"{reason}: those of another batch than {batch}", "batch"
+        return f"{reason}: they fit a batch size other than {batch}", "batch"
     if any(equal(softmax_regression(question, batch, epochs)) for epochs in (0, 2, 3, 10)):
-        return f"{reason}: those after another number of epochs than one", "epochs"
+        return f"{reason}: they fit a number of epochs other than one", "epochs"
     # A shuffled epoch ends near the right weights; another start far from them.
     if np.abs(weights[0] - right[0]).max() < 0.33:
-        return f"{reason}: nearly right, as after other batches", "shuffle"
+        return f"{reason}: nearly right, as with other batches", "shuffle"
     return f"{reason}: as from another start", "start"
 
 

@@ -1,1 +1,1 @@
-"""What belongs to lab 06 alone: many GPUs, own loop."""
+"""Code for lab 06 only: many GPUs with a hand-written loop."""

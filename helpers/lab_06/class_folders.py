@@ -1,4 +1,4 @@
-"""Images as users keep them: a PNG file each, in a folder for each class."""
+"""Images as users keep them: one PNG file each, in one folder per class."""
 
 import hashlib
 import os
@@ -16,18 +16,18 @@ def write_class_folders(name, classes, **parts):
     Parameters
     ----------
     name : str
-        What the folder is called; a few letters for its content are added.
+        Name of the folder; a few letters of the content's hash are added.
     classes : sequence of str
-        The folders in each part, also of classes without an image; an image's label
-        is a place in this.
+        The folders in each part, also for classes without an image; an image's label
+        is an index into this.
     **parts : tuple of uint8 array (n, height, width, 1) and integer array (n,)
         Images and labels, by the name of their folder: `train`, `test`.
 
     Returns
     -------
     Path
-        A folder in the user's cache. It has this name only when it is whole; an
-        interrupted call goes on where it stopped.
+        A folder in the user's cache. It has this name only when it is complete;
+        after an interrupt the next call goes on where this one stopped.
 
     Raises
     ------
@@ -70,7 +70,7 @@ def _write_files(folder, classes, parts):
             for number, (image, label) in enumerate(zip(images, labels, strict=True)):
                 path = folder / part / classes[label] / f"{number:05d}.png"
                 if not path.exists():
-                    # Renamed when whole: a file that is there need not be read.
+                    # Renamed when complete: an existing file need not be read.
                     temporary = path.with_name(f".{path.name}.{os.getpid()}")
                     temporary.write_bytes(tf.io.encode_png(image).numpy())
                     os.replace(temporary, path)

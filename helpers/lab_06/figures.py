@@ -1,4 +1,4 @@
-"""The figures of lab 06: many GPUs, own loop."""
+"""The figures of lab 06: many GPUs with a hand-written loop."""
 
 import matplotlib.pyplot as plt
 
@@ -6,7 +6,7 @@ from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 
 
 def step_lengths(replicas, lengths, curves):
-    """The first step's length by replicas, and the loss of every step on most of them.
+    """The first step's length by replicas, and every step's loss with the most replicas.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def step_lengths(replicas, lengths, curves):
     colours = (BLUE, RED, GREEN, ORANGE)
     styles = list(zip(colours, MARKERS, LINES, strict=False))
     for (name, values), (colour, marker, line) in zip(lengths.items(), styles, strict=True):
-        # Larger and hollow from curve to curve: some lie on one another.
+        # Hollow, and larger from curve to curve: some lie on top of others.
         left.plot(
             replicas, values, color=colour, marker=marker, linestyle=line, label=name,
             markersize=6 + 2 * MARKERS.index(marker), markerfacecolor="none",

@@ -1,4 +1,4 @@
-"""Questions, verdicts and hints of lab 06: many GPUs with an own loop."""
+"""Questions, verdicts and hints of lab 06: many GPUs with a hand-written loop."""
 
 import re
 
@@ -7,36 +7,36 @@ import numpy as np
 TITLES = {
     "6.1": "the shares of all replicas add up to the mean over the global batch",
     "6.2": "all replicas together train as one, and keep count",
-    "6.3": "every epoch trains, shows how it goes, validates, and starts counting anew",
+    "6.3": "every epoch trains, shows how it goes, validates, and starts counting again",
 }
 
 HINTS = {
     "6.1": {
-        "per_replica": "Every replica's gradient is added to the others'. If each of them is a mean already, what is their sum? By how many examples do you divide?",
-        "ragged": "One replica got fewer examples. Does each of its examples count as much as one elsewhere? By how many do you divide, wherever you are?",
+        "per_replica": "The gradients of all replicas are added up. If each of them is a mean already, what is their sum? By how many examples do you divide?",
+        "ragged": "One replica got fewer examples. Does each of its examples count as much as one on another replica? By which number do all replicas divide?",
         "sum": "With twice as many images in a batch, should a step be twice as long? What is the second argument for?",
-        "twice": "The global batch has the images of all replicas in it already. Why divide by the number of replicas once more?",
-        "scalar": "One number is asked for, from many losses. Which operation of TensorFlow makes one of many?",
-        "constant": "The tape follows TensorFlow's operations from the weights to the loss. Where does your way leave them?",
+        "twice": "The global batch already has the images of all replicas. Why divide by the number of replicas once more?",
+        "scalar": "The exercise asks for one number from many losses. Which operation of TensorFlow makes one number of many?",
+        "constant": "The tape follows TensorFlow's operations from the weights to the loss. Where does your code leave them?",
         "other": "Work it out by hand: losses 1 and 2 on one replica, 6 on the other. What is their mean, and what does each replica contribute?",
         "raised": "Read Python's error above. Are the arguments `losses`, a tensor, and `global_batch`, a number?",
     },
     "6.2": {
         "unchanged": "You have gradients. Which object uses them to move the weights, and is that part of what `strategy.run` runs?",
         "times_replicas": "Gradients of all replicas are added up. Which loss makes that sum a mean? You have written it in 6.1.",
-        "divided": "The loss is a share of the global mean already. Who divides by the number of replicas once more?",
+        "divided": "The loss is a share of the global mean already. Which code divides by the number of replicas once more?",
         "inference": "Some layers behave differently in training. Which argument of the model's call tells them?",
         "optimizer": "Momentum and Adam remember earlier gradients. Who does the arithmetic in your step: you, or the optimizer?",
         "nothing": "What does your step return? The mean loss of the batch is asked for.",
-        "not_reduced": "Every replica has a value of its own. Which method of the strategy makes one of them?",
-        "reduce": "Each value is a share. What do shares make together: is it their sum, or their mean?",
+        "not_reduced": "Every replica has its own value. Which method of the strategy makes one value of them?",
+        "reduce": "Each value is a share. What makes the whole from its shares: their sum, or their mean?",
         "no_metrics": "Which two metrics are to be updated in training, and in which of the two functions do you have what `update_state` takes?",
-        "metric_share": "The metric takes a mean on its own. Do you give it every image's loss, or this replica's share?",
+        "metric_share": "The metric computes a mean itself. Do you give it every image's loss, or this replica's share?",
         "valid_metrics": "Training and validation have metrics of their own. Which are yours here?",
-        "metrics": "Are loss and accuracy those of the very predictions that the gradient came from?",
+        "metrics": "Do loss and accuracy come from the same predictions as the gradient?",
         "eager": "Python ran for every batch. What stands above the line `def` of the function that calls `strategy.run`?",
         "other": "Which loss is the gradient of, and for which variables? Is the tape still recording when the loss is computed?",
-        "raised": "Read Python's error above. The optimizer belongs into the function that `strategy.run` runs; and `jit_compile=True` does not work under a strategy.",
+        "raised": "Read Python's error above. The optimizer belongs in the function that `strategy.run` runs; and `jit_compile=True` does not work under a strategy.",
     },
     "6.3": {
         "epochs": "Count: how often does your loop go through all of `train`?",
@@ -44,13 +44,13 @@ HINTS = {
         "order": "Train on every batch of `train` once, then validate on every batch of `valid` once. What does your loop do?",
         "format": "Compare your line with the example, letter by letter: `Epoch 1: loss 0.512, accuracy 0.834, valid_loss 0.311, valid_accuracy 0.905`.",
         "numbering": "Readers count epochs from 1, `range` from 0. Is there one line for each?",
-        "never_reset": "A metric counts until it is told to start anew. Where does your loop say `reset_state`, and to which metrics?",
+        "never_reset": "A metric counts until it is reset. Where does your loop call `reset_state`, and on which metrics?",
         "reset_early": "Do you read the metrics before or after you reset them?",
         "values": "Which metric belongs to which place in the line? Print one of them on its own.",
         "no_bar": "`progress(train, total=steps)` gives the batches of `train` one by one and draws a bar. Does every epoch have one?",
         "bar_values": "What does `bar.set_postfix(loss=..., accuracy=...)` show, and does every epoch call it? Which metrics are those of training?",
         "validation_counted": "When does your clock stop: before the validation, or after?",
-        "seconds": "Every epoch starts the clock anew, before its first batch. When does it stop?",
+        "seconds": "Every epoch restarts the clock before its first batch. When does it stop?",
         "history": "What does the function return? A list with a value for every epoch, for each metric's name and for `train_seconds`.",
         "raised": "Read Python's error above. A distributed data set has no `len()`: `steps` says how many batches it has.",
     },
@@ -60,7 +60,7 @@ PRECISION = 1e-3  # float32 on any device, after a few steps
 
 
 def loss_question(rng):
-    """A weight vector, a batch split evenly, and one of which a replica gets less."""
+    """A weight vector, a batch split evenly, and a batch split unevenly."""
 
     def batch(split):
         n = sum(split)
@@ -78,8 +78,8 @@ def loss_question(rng):
     }
 
 
-# By what a replica divides the sum of its losses: `own` examples here, `all` in the
-# global batch, on `replicas`.
+# The number by which a replica divides the sum of its losses. It has `own` examples, and
+# the global batch has `all_`, on `replicas`.
 DIVISORS = {
     "right": lambda own, all_, replicas: all_,
     "per_replica": lambda own, all_, replicas: own,
@@ -141,7 +141,7 @@ def judge_loss(question, seen):
 
 
 def step_question(rng):
-    """A network, six batches, and a mask that tells training from inference."""
+    """A network, six batches, and a mask that distinguishes training from inference."""
     inputs, classes, global_batch, steps = 4, 3, 4, 6
     while True:
         question = {
@@ -218,7 +218,7 @@ def train_softmax(question, times=1.0, mask=None, momentum=None):
 
 
 def judge_step(question, seen):
-    """Weights, returned losses and metrics are those that NumPy comes to on one device."""
+    """Weights, returned losses and metrics are those that NumPy computes on one device."""
     weights, losses, accuracy = train_softmax(question)
     return (
         _wrong_weights(question, seen["weights"], weights)
@@ -240,7 +240,7 @@ def _wrong_weights(question, said, right):
         return None
     start = [question["weights"], question["bias"]]
     if _same(said, start):
-        return "after all steps the weights are what they were", "unchanged"
+        return "after all steps the weights have not changed", "unchanged"
     times = np.linalg.norm(np.subtract(said[0], start[0])) / np.linalg.norm(
         np.subtract(right[0], start[0])
     )
@@ -323,7 +323,7 @@ def loop_question(rng):
         }
         right = epochs_of(question)
         others = [epochs_of(question, NAMES[:2]), epochs_of(question, NAMES[2:])]
-        # Not to be confused: with metrics never reset, or with each other.
+        # Different from metrics that are never reset, and from each other.
         if all(
             abs(row[name] - other[name]) > 0.01
             for epochs in others
@@ -419,7 +419,7 @@ def _wrong_values(question, said, does):
 
 
 def _value_hint(question, said):
-    """Which usual mistake gives just these figures."""
+    """The usual mistake that gives exactly these numbers."""
     if any(row["loss"] == 0 or row["valid_loss"] == 0 for row in said):
         return "reset_early"
     for kept in ((), NAMES[:2], NAMES[2:]):

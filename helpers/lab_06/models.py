@@ -19,7 +19,7 @@ def mobilenet_v2(image_size, classes=10, alpha=1.0):
     ----------
     image_size : int
         Height and width that images are resized to. The network halves them five
-        times and pools twice two of what remains: 33 pixels and up, 64 to use all.
+        times, then pools two by two: at least 33 pixels, 64 to use all of them.
     classes : int
         Size of the softmax output.
     alpha : float
@@ -68,7 +68,7 @@ def mobilenet_v2(image_size, classes=10, alpha=1.0):
 
 
 def enlarge_and_classify(x, network, image_size, classes):
-    """What stands before and behind a network for colour images, for grey ones."""
+    """The layers around a network for colour images, so that it takes grey ones."""
     x = layers.Rescaling(1 / 127.5, -1.0)(x)
     x = layers.Resizing(image_size, image_size)(x)
     x = network(layers.Concatenate()([x, x, x]))

@@ -1,4 +1,4 @@
-"""Probes of lab 06: many GPUs with an own loop."""
+"""Probes of lab 06: many GPUs with a hand-written loop."""
 
 import contextlib
 import io
@@ -90,7 +90,7 @@ def make_train_step(answer, question, wait):
 
 
 def mean_over_batch(losses, global_batch):
-    """What exercise 6.1 asks for; in TensorFlow's words."""
+    """What exercise 6.1 asks for, with TensorFlow's own function."""
     return tf.nn.compute_average_loss(losses, global_batch_size=global_batch)
 
 
@@ -127,7 +127,7 @@ def train_model(answer, question, wait):
             trained = sum(call[0] == "train" for call in calls)
             calls.append([kind, np.asarray(x).tolist()])
             wait(question["batch_seconds"][kind])
-            # What comes out depends on how often it was trained before.
+            # The result depends on the number of training steps before.
             losses = tf.convert_to_tensor(x) / (1.0 + trained)
             metrics[f"{prefix}loss"].update_state(losses)
             right = (tf.convert_to_tensor(y) + trained) % 3 == 0
@@ -155,7 +155,7 @@ def train_model(answer, question, wait):
             len(question["train"]),
         )
     wait(0)
-    # A bar is drawn over and over in one line, and wiped away before a line is printed.
+    # A bar is redrawn in one line again and again, and cleared before a line is printed.
     lines = printed.getvalue().replace("\r", "\n").splitlines()
     return {
         "calls": calls,
@@ -178,7 +178,7 @@ class Batches:
 
 
 class Bars:
-    """Writes down what tqdm's bars, of whatever kind, show and how far they got."""
+    """Records what tqdm's bars of any kind show, and how far they got."""
 
     def __init__(self, count):
         self.count, self.shown, self.finished = count, [], []
@@ -216,7 +216,7 @@ class Bars:
 
 
 def plain(history):
-    """A dict of lists of numbers, or None where it is something else."""
+    """A dict of lists of numbers, or None for anything else."""
     if not hasattr(history, "items"):
         return None
     return {str(name): [float(v) for v in values] for name, values in history.items()}

@@ -1,1 +1,1 @@
-"""What belongs to lab 07 alone: TPU cores."""
+"""Code for lab 07 only: TPU cores."""

@@ -52,7 +52,7 @@ def prediction_grid(images, labels, predicted, classes, side=5):
         axis.imshow(image[..., 0], cmap="gray_r")
         axis.set(xticks=[], yticks=[])
         title = f"{'✓' if right else '✗'} {classes[said]}\nis {classes[label]}"
-        # A solid thin frame or a dashed thick one: colour alone tells nothing.
+        # A solid thin frame or a dashed thick one: colour alone is not enough.
         colour, width, line = (BLUE, 1, "-") if right else (RED, 4, (0, (2, 1)))
         axis.set_title(title, fontsize=9, color=colour)
         axis.spines[:].set(color=colour, linewidth=width, linestyle=line, capstyle="butt")

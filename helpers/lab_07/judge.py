@@ -15,52 +15,52 @@ TITLES = {
 HINTS = {
     "7.1": {
         "shape": "How many whole steps are there if each takes a batch for every core? What shape holds one core's part?",
-        "remainder": "How many images are left when every core has the same number of whole batches? What becomes of them?",
+        "remainder": "How many images are left when every core has the same number of whole batches? What happens to them?",
         "range": "Are these places in the training set, from 0 to images - 1?",
         "twice": "Does one core see an image again before the epoch is over?",
-        "overlap": "Do all cores cut their parts from the same order, and different parts of it?",
-        "unseeded": "Each core works its part out on its own, maybe on another machine. What makes them all draw the same order?",
+        "overlap": "Do all cores use the same order, and take different parts of it?",
+        "unseeded": "Each core computes its part by itself, maybe on another machine. What makes them all draw the same order?",
         "epoch": "What changes the order from one epoch to the next?",
-        "seed": "Which argument should give another order to somebody who wants another run?",
+        "seed": "A user wants another run with another order. Which argument should change the order?",
         "never_seen": "Which images are left out in each epoch? Do you cut before or after you shuffle?",
         "raised": "Call it by hand: core_indices(0, 2, 10, 2, 0, 0). Which line fails?",
     },
     "7.2": {
-        "scale": "The global batch is `replicas` times a core's. What does the linear rule say of the learning rate?",
+        "scale": "The global batch is `replicas` times a core's. What does the linear rule say about the learning rate?",
         "root": "The square root is a rule too (lab 03). Which rule does this lab follow?",
-        "fixed": "What is the learning rate on 2 cores, and what on 16? Is a number written down somewhere?",
-        "momentum": "Which part of the last step is kept in the next one, and which argument says it?",
+        "fixed": "What is the learning rate on 2 cores, and what on 16? Does your code contain a fixed number?",
+        "momentum": "Which part of the last step stays in the next one, and which argument sets it?",
         "nesterov": "Momentum comes in two kinds. Which argument of SGD switches the other one on?",
         "raised": "Read Python's error above. Does the function return a Keras optimizer?",
         "other": "Print `optimizer.learning_rate` and `optimizer.momentum`. Is it plain SGD otherwise?",
     },
     "7.3": {
         "steps": "Is every batch of every epoch trained on once, and tested once after its last?",
-        "nothing": "Who prints, and when? Look at the example.",
+        "nothing": "Which code prints, and when? Look at the example.",
         "format": "Compare your lines with the example letter by letter: `[core 3](20) Loss=0.48317`.",
-        "zero": "Which number has the first step of an epoch: 0 or 1? After how many steps is the first line due?",
+        "zero": "Which number does the first step of an epoch have: 0 or 1? After how many steps is the first line due?",
         "interval": "How do you find out that a step's number is a multiple of `log_interval`?",
         "whole_training": "Does every epoch count its steps from 1?",
         "cores": "`train_step` returns one loss for every core. Which of them do you print?",
-        "mean": "The mean of all cores hides the one that goes wrong. Whose loss belongs into whose line?",
+        "mean": "The mean of all cores hides the one that goes wrong. Which core's loss belongs in which line?",
         "accuracy": "Epochs are counted from 0 in Python and from 1 for readers. Is the accuracy that of this epoch?",
         "per_epoch": "Is it the time of the last epoch, or all the time since `train` was called?",
         "time": "Which two moments does the total time lie between? Are the tests part of it?",
         "returned": 'Compare what you return with `{"accuracy": [...], "wall_seconds": [...]}`.',
-        "raised": "Read Python's error above. `batches_of` may give something without a length, to be gone through once.",
+        "raised": "Read Python's error above. What `batches_of` returns may have no length, and you can go through it only once.",
     },
 }
 
 
 def indices_question(rng):
-    """A set that leaves a remainder; every core in three epochs, one call again."""
+    """A set that leaves a remainder; every core in three epochs, one call repeated."""
     replicas, batch_size, steps = (
         rng.choice([2, 3, 4]),
         rng.randint(4, 6),
         rng.randint(2, 4),
     )
     whole = replicas * batch_size
-    # More than a batch is left: enough for some cores, and not for all.
+    # More than a batch is left: enough for some cores, but not for all.
     images = steps * whole + rng.randint(batch_size + 1, whole - 1)
     seed = rng.randrange(2**16)
     calls = [[core, epoch, seed] for core in range(replicas) for epoch in range(3)]
@@ -102,7 +102,7 @@ def judge_indices(question, observation):
 def _judge_epochs(question, parts):
     *calls, again, other_seed = zip(question["calls"], parts, strict=True)
     if again[1] != calls[0][1]:
-        return "the same call gives other images when it is made again", "unseeded"
+        return "the same call gives other images the second time", "unseeded"
     by_epoch = {}
     for (core, epoch, _), part in calls:
         by_epoch.setdefault(epoch, {})[core] = part
@@ -164,7 +164,7 @@ def sgd(case, learning_rate, momentum, nesterov=False):
 
 
 def judge_optimizer(question, observation):
-    """Every weight after every step, against the same steps worked out here."""
+    """Every weight after every step, against the same steps computed here."""
     for case, seen in zip(question["cases"], observation["cases"], strict=True):
         base, momentum, replicas = (
             case[name] for name in ("base_learning_rate", "momentum", "replicas")
@@ -183,7 +183,7 @@ def judge_optimizer(question, observation):
             for hint, rate in rates.items()
             for kept in (momentum,)
         }
-        # Without momentum, whatever the rate: the momentum is mended first.
+        # Without momentum, at any rate: the student should fix the momentum first.
         for rate in (base * replicas, *rates.values()):
             for kept in (0.0, 0.5, 0.9):
                 mistakes |= {f"momentum {rate} {kept}": sgd(case, rate, kept)}
@@ -196,7 +196,7 @@ def judge_optimizer(question, observation):
 
 
 def _close(seen, due):
-    """Equal to the rounding of float32, which is far finer than one small step."""
+    """Equal up to the rounding of float32, which is far finer than one small step."""
     pairs = [
         (s, d) for a, b in zip(seen, due, strict=True) for s, d in zip(a, b, strict=True)
     ]
@@ -204,8 +204,8 @@ def _close(seen, due):
 
 
 def training_question(rng):
-    """Some epochs, not from the first one on, with losses that are all different."""
-    # Three epochs: without its tests all of it still takes longer than one of them.
+    """Some epochs, starting after the first, with losses that are all different."""
+    # Three epochs: even without the tests, training takes longer than one epoch.
     epochs, cores, interval = 3, rng.randint(2, 4), rng.randint(2, 3)
     steps = 2 * interval + 1
     return {
@@ -214,7 +214,7 @@ def training_question(rng):
         "steps": steps,
         "log_interval": interval,
         "losses": [
-            # Five decimals: what is printed of them does not hang on a rounding.
+            # Five decimals: what is printed does not depend on rounding.
             [round(rng.uniform(0.1, 3), 5) for _ in range(cores)]
             for _ in range(epochs * steps)
         ],
@@ -259,7 +259,7 @@ def _epochs(question):
 
 
 def _lines_due(question, number_of):
-    """The log lines, where `number_of(epoch, step)` says the number or None."""
+    """The log lines, where `number_of(epoch, step)` returns the number or None."""
     due, steps = [], question["steps"]
     for i, losses in enumerate(question["losses"]):
         if (number := number_of(i // steps, i % steps + 1)) is not None:
@@ -285,7 +285,7 @@ def _judge_lines(question, lines):
         "whole_training": _lines_due(
             question, lambda e, s: n if (n := e * steps + s) % interval == 0 else None
         ),
-        # Printed at the right moments, but called by numbers from 0.
+        # Printed at the right moments, but numbered from 0.
         "zero-based": _lines_due(
             question, lambda _, s: s - 1 if s % interval == 0 else None
         ),
@@ -296,7 +296,7 @@ def _judge_lines(question, lines):
     unasked = [line for line in seen if line not in due]
     reason = f"the line `{missing[0]}` is missing" if missing else "a line comes twice"
     if unasked:
-        reason += f", and `{unasked[0]}` was not asked"
+        reason += f", and `{unasked[0]}` was not asked for"
     for hint, wrong in mistakes.items():
         if sorted(seen) == sorted(wrong):
             return reason, hint.split("-")[0]
@@ -330,7 +330,7 @@ def _judge_seconds(question, observation):
     if low - 0.006 <= said[0] <= high + 0.006:
         return None
     reason = f"training took {low:.2f} to {high:.2f} s, it says {said[0]:.2f}"
-    # Asked before the last epoch, which may be as long where the machine was busy.
+    # Checked before the last epoch, which may take as long on a busy machine.
     steps = question["steps"]
     first, last, tests = (inside[i :: steps + 1] for i in (0, steps - 1, steps))
     least = sum(b[1] - a[0] for a, b in zip(first, last, strict=True))

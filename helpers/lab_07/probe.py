@@ -1,4 +1,4 @@
-"""Probes of lab 07: the cores of a TPU. No strategy is needed for any of them."""
+"""Probes of lab 07: the cores of a TPU. None of them needs a strategy."""
 
 import contextlib
 import io
@@ -9,7 +9,7 @@ import tensorflow as tf
 
 
 def core_indices(answer, question, wait):
-    """Ask for the images of each core, in an order that no core can count on."""
+    """Ask for the images of each core, in an order that no core can rely on."""
     replicas, images, batch_size = (
         question[name] for name in ("replicas", "images", "batch_size")
     )
@@ -58,13 +58,13 @@ def train(answer, question, wait):
 
     def batches_of(epoch):
         events.append(["epoch", int(epoch)])
-        # An iterator: it can be gone through once, and has no length.
+        # An iterator: one can go through it only once, and it has no length.
         return iter([f"{epoch}:{i}" for i in range(question["steps"])])
 
     def train_step(batch):
         events.append(["step", batch])
         wait(question["batch_seconds"])
-        # Tensors, as in the lab. Steps too many get the last losses once more.
+        # Tensors, as in the lab. Extra steps get the last losses again.
         losses = next(trained, question["losses"][-1])
         return tuple(tf.constant(loss, tf.float32) for loss in losses)
 

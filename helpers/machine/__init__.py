@@ -1,1 +1,1 @@
-"""The computer under the labs: devices, memory, the kernel, TensorFlow's noise."""
+"""The computer that runs the labs: devices, memory, kernel, TensorFlow's messages."""

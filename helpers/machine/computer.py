@@ -1,4 +1,4 @@
-"""What this computer is, found without TensorFlow, which takes seconds to import."""
+"""What this computer has, found without TensorFlow, which takes seconds to import."""
 
 import os
 import platform
@@ -9,11 +9,11 @@ from pathlib import Path
 
 import psutil
 
-NVIDIA_SECONDS = 10  # a driver that has not answered by then will not
+NVIDIA_SECONDS = 10  # a driver that takes longer will not answer at all
 
 
 def cpu_name():
-    """The processor's name, as short as it can be told."""
+    """The processor's name, in short form."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as lines:
             for line in lines:
@@ -33,9 +33,9 @@ def cores():
 
 
 def memory_bytes():
-    """Main memory that a process may take at the most."""
+    """The most main memory that a process may take."""
     total = psutil.virtual_memory().total
-    try:  # a container has a limit of its own
+    try:  # a container has its own limit
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
     except OSError:
         return total
@@ -43,7 +43,7 @@ def memory_bytes():
 
 
 def nvidia_gpus():
-    """The NVIDIA GPUs that the driver tells of, by name; TensorFlow may see fewer."""
+    """The names of the NVIDIA GPUs that the driver lists; TensorFlow may see fewer."""
     if not shutil.which("nvidia-smi"):
         return []
     command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]

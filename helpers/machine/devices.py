@@ -1,4 +1,4 @@
-"""What the labs run on, in words that every figure can carry."""
+"""The devices that the labs run on, with a description for every figure."""
 
 import os
 
@@ -7,14 +7,14 @@ import tensorflow as tf
 from helpers.errors import DeviceError
 from helpers.machine.computer import cores, cpu_name
 
-# What checks of labs with several devices need, on any machine.
+# The checks of labs with several devices need these on any machine.
 FEWEST_LOGICAL_CPUS = 2
 
 _prepared = None
 
 
 def describe_device():
-    """Say what Keras computes on here, as one replica.
+    """Describe the device that Keras computes on here, as one replica.
 
     Returns
     -------
@@ -40,15 +40,15 @@ def has_tpu():
 def prepare_devices(replicas=None, gpu_indices=None, simulate=False):
     """Make several devices ready, before TensorFlow starts.
 
-    A TPU's cores are taken if there is one; else the GPUs; else the CPU is split
-    into logical devices, with one thread each, which is a simulation: they share
-    its cores. Any machine gets two logical CPUs at least, for the checks.
+    Takes a TPU's cores if there is one, else the GPUs; else splits the CPU into
+    logical devices with one thread each. This is a simulation: they share the CPU's
+    cores. Any machine gets at least two logical CPUs, for the checks.
 
     Parameters
     ----------
     replicas : int, optional
         How many; None: all cores of the TPU, all GPUs, or a logical CPU for each
-        core, two at least.
+        core, at least two.
     gpu_indices : list of int, optional
         Which GPUs, such as ``[0, 2, 3]``; None: the first ones.
     simulate : bool
@@ -62,7 +62,7 @@ def prepare_devices(replicas=None, gpu_indices=None, simulate=False):
     Raises
     ------
     DeviceError
-        If TensorFlow has started, or there are not as many.
+        If TensorFlow has started, or there are not enough devices.
     """
     global _prepared
     asked = {"replicas": replicas, "gpu_indices": gpu_indices, "simulate": simulate}
@@ -94,7 +94,7 @@ def _prepare(replicas, gpu_indices, simulate):
         tf.config.set_visible_devices([], "GPU")
         replicas = replicas or max(FEWEST_LOGICAL_CPUS, cores())
         _split_cpu(max(FEWEST_LOGICAL_CPUS, replicas))
-        # One thread each: more would only get in each other's way.
+        # One thread each: more would only slow each other down.
         tf.config.threading.set_intra_op_parallelism_threads(1)
         name = f"{cpu_name()}, {os.cpu_count()} cores"
         return {
@@ -126,9 +126,9 @@ def _end_iterators_at_once():
     """Switch off the tuning of the iterators that hand batches to devices.
 
     TensorFlow 2.21 tunes each in a thread that sleeps twice as long each time, and
-    the end of an epoch waits for it. Eight replicas took 78 s for an epoch of one
-    step, under a second without. These iterators take no options from the dataset,
-    so there is no public way.
+    the end of an epoch waits for this thread. With eight replicas an epoch of one
+    step took 78 s, without the tuning under a second. These iterators take no options
+    from the dataset, so there is no public way.
     """
     try:
         from tensorflow.python.data.ops import multi_device_iterator_ops as iterators
@@ -177,7 +177,7 @@ def new_strategy(replicas=None):
     Parameters
     ----------
     replicas : int, optional
-        Over the first so many; None: all.
+        How many, from the first; None: all.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def new_strategy(replicas=None):
     Raises
     ------
     DeviceError
-        If nothing was prepared, or not as many.
+        If no devices, or too few, are prepared.
     """
     if _prepared is None:
         raise DeviceError("No devices are prepared: run the lab's first cells first.")
@@ -206,7 +206,7 @@ def new_strategy(replicas=None):
 
 
 def simulated_strategy(replicas):
-    """A strategy over logical CPUs, whatever else there is.
+    """A strategy over logical CPUs, even if there are other devices.
 
     Parameters
     ----------
@@ -219,10 +219,10 @@ def simulated_strategy(replicas):
     Raises
     ------
     DeviceError
-        If there are not as many logical CPUs.
+        If there are too few logical CPUs.
     """
     there = len(tf.config.list_logical_devices("CPU"))
-    # TensorFlow would wait for a missing device without end.
+    # TensorFlow would wait forever for a missing device.
     if replicas > there:
         raise DeviceError(
             f"{replicas} logical CPUs were asked for and there are {there}: restart the "
@@ -241,7 +241,7 @@ def replica_counts():
     Returns
     -------
     list of int
-        On a TPU all its cores only.
+        On a TPU only the number of all its cores.
     """
     device = _prepared[1]
     if device["kind"] == "tpu":
@@ -258,9 +258,9 @@ def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
     index : int
         Which of the GPUs that TensorFlow sees.
     memory_growth : bool
-        Take memory as it is needed, and not nearly all of it at the start.
+        Take memory as needed, instead of nearly all of it at the start.
     memory_limit_mib : int, optional
-        Take this much and never more; asks for ``memory_growth=False``.
+        Take this much and never more; needs ``memory_growth=False``.
 
     Returns
     -------
@@ -271,7 +271,7 @@ def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
     Raises
     ------
     ValueError
-        If memory is to grow and have a limit, which TensorFlow does not allow,
+        If memory should both grow and have a limit, which TensorFlow forbids,
         or if there is no such GPU.
     DeviceError
         If TensorFlow has started: its devices are fixed then.

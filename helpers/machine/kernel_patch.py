@@ -2,17 +2,17 @@
 
 
 def answer_by_the_stream(shell):
-    """Have ipykernel send its answers through the stream that hears the requests.
+    """Make ipykernel send its answers through the stream that receives the requests.
 
-    ipykernel 7.3 writes answers on the socket itself. Whatever arrives just then is
-    not noticed before something else comes: after "Run All Cells" figures stay blank,
-    or a cell waits for ever (ipykernel's issue 1554, mended in 7.4, in which sliders
-    are dead while a cell runs).
+    ipykernel 7.3 writes answers directly to the socket. It notices a request that
+    arrives at that moment only when the next one comes: after "Run All Cells" figures
+    stay blank, or a cell waits forever (ipykernel issue 1554). Version 7.4 fixes this,
+    but its sliders do not react while a cell runs.
 
     Parameters
     ----------
     shell : IPython.core.interactiveshell.InteractiveShell or None
-        Nothing is done where it is not a notebook's.
+        Does nothing if this is not a notebook's shell.
     """
     kernel = getattr(shell, "kernel", None)
     thread = getattr(kernel, "shell_channel_thread", None)
@@ -27,6 +27,6 @@ def patch_this_kernel():
     answer_by_the_stream(get_ipython())
 
 
-# Kernels of the kit's environment load this file when they start (kit/setup.sh): the
-# first cells are run before any of them could ask for it.
+# Kernels of the kit's environment load this file when they start (kit/setup.sh): a cell
+# that loads it would run too late.
 load_ipython_extension = answer_by_the_stream

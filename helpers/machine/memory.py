@@ -1,4 +1,4 @@
-"""Whether a batch fits into memory, asked before the system kills the process."""
+"""Whether a batch fits into memory, checked before the system kills the process."""
 
 import contextlib
 import math
@@ -13,8 +13,8 @@ import tensorflow as tf
 def memory_guard(model, batch_size):
     """Turn running out of memory into Python's MemoryError.
 
-    A GPU says when it has no room. A CPU does not: the system kills the process,
-    so there a batch that cannot fit is refused before it is tried.
+    A GPU reports that its memory is full. On a CPU the system kills the process, so
+    there a batch that cannot fit is refused before it is tried.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def memory_needed_bytes(model, batch_size):
 def memory_free_bytes():
     """Main memory that a process can still take, without swapping."""
     free = psutil.virtual_memory().available
-    try:  # a container has a limit of its own
+    try:  # a container has its own limit
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = Path("/sys/fs/cgroup/memory.current").read_text()
     except OSError:

@@ -1,4 +1,4 @@
-"""Keep TensorFlow from talking about itself in a beginner's first cell."""
+"""Keep TensorFlow's own log lines out of a beginner's first cell."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ import warnings
 
 def silence_tensorflow():
     """Import TensorFlow without the lines that it logs about itself."""
-    # Keras warns that a shuffled dataset is not shuffled again: as it should be.
+    # Keras warns that it does not shuffle a dataset again: this is intended.
     warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")
     if "tensorflow" in sys.modules:
         return
@@ -17,7 +17,7 @@ def silence_tensorflow():
         import tensorflow as tf
 
         tf.config.list_physical_devices()
-    tf.get_logger().setLevel("ERROR")  # notebooks show what it logs as output
+    tf.get_logger().setLevel("ERROR")  # notebooks show its log as output
 
 
 @contextlib.contextmanager

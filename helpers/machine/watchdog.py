@@ -1,7 +1,7 @@
 """End a run that hangs, with a line that says why and what to do.
 
-A collective operation between replicas waits for all of them. If one never comes,
-it waits without end, deep inside TensorFlow, where no Python exception reaches it.
+A collective operation between replicas waits for all of them. If one never arrives,
+it waits forever, deep inside TensorFlow, where no Python exception reaches it.
 """
 
 import contextlib
@@ -12,14 +12,14 @@ import time
 
 SECONDS = 120
 EXIT_STATUS = 70
-# Replicas that wait for each other sleep. Whatever makes progress computes: steps,
-# and also the tracing of a large network, which can take minutes.
+# Replicas that wait for each other sleep. Progress uses the processor: steps do, and
+# so does tracing a large network, which can take minutes.
 IDLE_CPU_PART = 0.05
 
 
 @contextlib.contextmanager
 def no_hang(what, seconds=SECONDS):
-    """End the process if the body uses hardly any processor time for too long.
+    """End the process if the body uses almost no processor time for too long.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ def no_hang(what, seconds=SECONDS):
 
     Notes
     -----
-    A context, not a callback or a generator: those are not told when training is
-    interrupted, and would end the kernel of a student who reads the error.
+    A context manager, not a callback or a generator: those do not notice that training
+    was interrupted, and would end the kernel of a student who reads the error.
     """
     over = threading.Event()
-    # What is printed later may go to a log file: the message must not.
+    # Later prints may go to a log file: the message must not.
     stdout = sys.stdout
 
     def watch():
@@ -57,11 +57,11 @@ def no_hang(what, seconds=SECONDS):
 def _end(what, waited, stdout):
     print(
         f"\nStopped: {what} made no progress for {waited:.0f} s. A replica waits for "
-        "another that never comes, mostly because devices were changed after the start "
-        "or another notebook holds them. Restart the kernel, run all cells from the "
+        "another that never arrives, usually because devices were changed after the start "
+        "or another notebook uses them. Restart the kernel, run all cells from the "
         "first, one notebook at a time; fewer replicas help too.",
         file=stdout,
         flush=True,
     )
-    time.sleep(1)  # a notebook sends what was printed from a thread of its own
+    time.sleep(1)  # a notebook sends printed text from a separate thread
     os._exit(EXIT_STATUS)

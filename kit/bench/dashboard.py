@@ -1,8 +1,8 @@
 """Measure what the training dashboard costs at 1,000 small batches per epoch.
 
-In a real kernel that believes to be JupyterLab's, so widgets and canvas are made and
-their messages sent. The training lasts about a minute: the dashboard's start and end,
-some tenths of a second, weigh more in a shorter one.
+It runs in a real kernel that is set up as JupyterLab's: it makes widgets and canvas and
+sends their messages. The training lasts about a minute: in a shorter one the dashboard's
+start and end, some tenths of a second, would count more.
 """
 
 import json
@@ -98,7 +98,7 @@ def bench():
 
 
 def measure():
-    """Train with each monitor in turn, several times; what each adds, as JSON."""
+    """Train with each monitor in turn, several times; return what each adds, as JSON."""
     x = np.random.default_rng(0).random((STEPS * BATCH, 20), "float32")
     y = (x.sum(axis=1) > 10).astype("float32")
     model = keras.Sequential(

@@ -1,8 +1,8 @@
 """Measure grading: submissions per minute of an honest class, and nbgrader's autograde.
 
-Both on the same notebooks in the same run: the solutions without their outputs, one of
-each lab for every student. nbgrader executes a whole notebook, at smoke scale, which is
-the least that it can do; `labs grade` asks each exercise three questions in a box.
+Both grade the same notebooks in the same run: the solutions without their outputs, one
+of each lab for every student. nbgrader executes a whole notebook, at smoke scale, which
+is the least that it can do; `labs grade` asks each exercise three questions in a box.
 """
 
 import contextlib
@@ -37,8 +37,7 @@ def bench(students=100, nbgrader_students=None, jobs=None):
     students : int
         In the class that `labs grade` grades, with the sandbox on.
     nbgrader_students : int, optional
-        How many of them nbgrader grades, which takes a minute for each;
-        default all.
+        How many of them nbgrader grades, a minute for each; default all.
     jobs : int, optional
         Worker processes of `labs grade`; default one per core. nbgrader's
         autograde has no such option: it grades one after another.
@@ -66,7 +65,7 @@ def bench(students=100, nbgrader_students=None, jobs=None):
 
 
 def measure_ours(labs, students, jobs, folder):
-    """Grade a class with the sandbox on; all of it has to pass."""
+    """Grade a class with the sandbox on; every answer has to pass."""
     for number in range(students):
         for lab in labs:
             path = folder / "class" / f"student{number:03d}" / f"{lab.name}.ipynb"
@@ -80,7 +79,7 @@ def measure_ours(labs, students, jobs, folder):
 
 
 def measure_nbgrader(labs, students, folder):
-    """Have nbgrader grade the same notebooks, the slow way that it has."""
+    """Have nbgrader grade the same notebooks, one after another."""
     course = folder / "course"
     for lab in labs:
         student, solution = (nbformat.writes(notebook) for notebook in generate(lab))

@@ -1,7 +1,7 @@
-"""nbgrader beside the kit, for the benchmark and for the test of our notebooks' marks.
+"""Install and run nbgrader, for the benchmark and for the test of our notebooks' metadata.
 
-It is no dependency: it would add its menus to every student's JupyterLab. So it is
-installed under build/, without what the kit has already.
+It is not a dependency: it would add its menus to every student's JupyterLab. So it is
+installed under build/, without the packages that the kit has already.
 """
 
 import os
@@ -21,7 +21,7 @@ PACKAGES = (
 
 
 def environment(**variables):
-    """What nbgrader runs in, installed if need be.
+    """The environment that nbgrader runs in; installs nbgrader if it is missing.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Measure the input pipeline against ImageDataGenerator, the original lab's.
 
-Both in one process, in turn, on the same images, model and device. Beside wall time
-stands process CPU time: on a shared machine another guest can take a core away for
-seconds, which moves the one and not the other.
+Both run in one process, in turn, on the same images, model and device. It measures wall
+time and process CPU time: on a shared machine another guest can take a core away for
+seconds, which changes wall time but not CPU time.
 """
 
 import json
@@ -95,7 +95,7 @@ def _rate(function):
 
 
 def pipeline_ours(x, y, batch_size):
-    """Batches, augmentation and scaling as one function that serves images."""
+    """Make one function that serves images, with augmentation and scaling."""
     augment = RandomFlipShift(0.2, True, seed=0)
     mean, scale = float(x.mean()), float(x.std())
     data = batches(x, y, batch_size, seed=0, repeat=True).map(

@@ -24,12 +24,12 @@ LOOK_SECONDS = 0.2  # between two looks at the box's memory
 
 
 class RefusedError(Exception):
-    """The box did not keep to the rules: a line that says how, and a hint's key."""
+    """The box broke a rule: a line that says how, and the key of a hint."""
 
 
 @dataclasses.dataclass
 class Box:
-    """One exercise's process, and what it may still use."""
+    """One exercise's process, and the limits that it has left."""
 
     channel: socket.socket
     output: int
@@ -44,7 +44,7 @@ class Box:
     weigh_at: float = 0.0
 
     def ask(self, question):
-        """Put a question; wait as the probe says, and keep when that was."""
+        """Send a question; wait as the probe says, and record when each wait was."""
         waits = []
         self._say({"question": question})
         while True:
@@ -92,11 +92,11 @@ class Box:
             self._look(None, left)
 
     def _look(self, wanted, seconds=None):
-        """Until `wanted` can be read or `seconds` have passed; guards the limits."""
+        """Wait until `wanted` can be read or `seconds` have passed; enforce the limits."""
         until = self.deadline if seconds is None else time.perf_counter() + seconds
         while True:
             now = time.perf_counter()
-            # By the clock, not when all is quiet: a box that prints all the time has to
+            # By the clock, not when the box is quiet: a box that prints all the time must
             # be weighed as well.
             if now >= self.weigh_at:
                 self._weigh()
@@ -142,7 +142,7 @@ class Box:
         return f": {lines[-1][:200]}" if lines else ""
 
     def _say(self, message):
-        # A process that reads nothing must not make the grader wait for ever.
+        # If a process reads nothing, the grader must not wait for ever.
         self.channel.settimeout(max(0.01, self.deadline - time.perf_counter()))
         try:
             self.channel.sendall(json.dumps(message).encode() + b"\n")
@@ -156,7 +156,7 @@ class Box:
 
 @contextlib.contextmanager
 def conversation(job, limits, boxed, hide):
-    """A process for one exercise that has been told what it needs."""
+    """Start the process for one exercise and send it what it needs."""
     ours, theirs = socket.socketpair()
     output, output_end = os.pipe()
     with contextlib.ExitStack() as stack:
@@ -206,7 +206,7 @@ def parse_strictly(line):
     Raises
     ------
     RefusedError
-        If it is no JSON object, nested too deeply, or has a number that is none.
+        If it is no JSON object, is nested too deeply, or has a number that is not finite.
     """
 
     def refuse(text):
@@ -236,7 +236,7 @@ def parse_strictly(line):
 
 
 def plain_text(text, length):
-    """A text that can be printed and stored anywhere, cut to a length."""
+    """Make a text that can be printed and stored anywhere, cut to a length."""
     shown = "".join(
         c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}"
         for c in text[:length]

@@ -1,4 +1,4 @@
-"""Ask one exercise's questions of a process in a box, and judge what it says."""
+"""Put one exercise's questions to a process in a box, and judge its replies."""
 
 import hashlib
 import hmac
@@ -10,18 +10,18 @@ from kit.grading.conversation import RefusedError, conversation, plain_text
 
 QUESTIONS = 3
 HINTS_IN_A_BOX = {
-    "time": "Does every loop of yours end? Try your cell with a small example.",
+    "time": "Does each of your loops end? Try your cell with a small example.",
     "memory": "What grows with every call? Try your cell with a small example.",
     "output": "Which of your prints is called in a loop that does not end?",
-    "form": "Does your code leave the checks, Keras and Python's own functions alone?",
-    "ended": "Does your code end Python itself, by os._exit, a signal or a crash?",
+    "form": "Does your code change the checks, Keras or Python's own functions?",
+    "ended": "Does your code end Python itself, with os._exit, a signal or a crash?",
     "names": "Only the TODO cells are graded. Where else do you define that name?",
     "missing": "Start from the lab's own notebook and keep the cell with the TODO.",
 }
 
 
 def examine(job, limits, seed, student, boxed=True, hide=()):
-    """Ask an exercise's questions until one is answered wrongly.
+    """Ask an exercise's questions until one answer is wrong.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
 
 
 def hint_text(exercise, key):
-    """The hint of a key, which may have come out of a box."""
+    """The hint of a key; the key may come from a box."""
     known = part("judge", exercise).HINTS[exercise] | HINTS | HINTS_IN_A_BOX
     return known.get(key, known["raised"])
 
@@ -84,5 +84,5 @@ def _judge(judges, exercise, question, observation):
         return error, hint if isinstance(hint, str) else "raised"
     try:
         return judges.JUDGES[exercise](question, observation)
-    except Exception:  # a reply that no probe would give makes a judge stumble
+    except Exception:  # a judge can fail on a reply that no probe gives
         return "the reply is not what the probe gives for any answer", "form"

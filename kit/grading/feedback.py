@@ -26,7 +26,7 @@ def write(results, labs, unassigned, out):
         As `kit.grading.grade.grade_one` makes them.
     labs : list of kit.labs.Lab
     unassigned : list of (name, problem)
-        Files that belong to nobody.
+        Files that belong to no student.
     out : Path
     """
     by_name = {lab.name: lab for lab in labs}
@@ -61,7 +61,7 @@ def write(results, labs, unassigned, out):
 
 
 def feedback_path(result):
-    """Where a student's page stands, from the out folder."""
+    """Where a student's page is, relative to the out folder."""
     return Path("feedback") / result["file_name"] / f"{result['lab']}.html"
 
 
@@ -85,7 +85,7 @@ def as_csv(results, numbers):
 
 
 def harmless(text):
-    """A spreadsheet takes a cell that begins like this for a formula."""
+    """Keep a spreadsheet from reading a text as a formula."""
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
@@ -102,7 +102,7 @@ def status(result):
 
 
 def distribution(results, labs):
-    """For each exercise how many passed, and what those who did not were hinted at."""
+    """For each exercise how many passed, and the hints that the others got."""
     rows = []
     for lab in labs:
         titles = part("judge", exercises(lab)[0].number).TITLES
@@ -126,7 +126,7 @@ def distribution(results, labs):
 
 
 def shown(value):
-    """A question or a reply for a reader: indented, and not longer than a screen."""
+    """Format a question or a reply for a reader: indented, no longer than a screen."""
     text = json.dumps(value, indent=1, ensure_ascii=False)
     # A list of numbers on one line.
     text = _joined(text)

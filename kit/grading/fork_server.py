@@ -1,9 +1,9 @@
-"""The process that judges fork from: TensorFlow imported, nothing started, no secrets.
+"""The fork server: has TensorFlow imported, nothing started and no secrets; forks children.
 
 Run as a script, `python -I fork_server.py SOCKET REPOSITORY MODULES`, outside of every box.
-For each byte on the socket, with the child's pipes and the box, it forks a child that
-steps into the box, gives up all privileges, and only then reads the student's code
-from its own pipe. Nothing comes back from a child to here but its end.
+Each byte on the socket comes with the child's socket, its output pipe and the box. Then
+it forks a child that enters the box, gives up all privileges, and only then reads the
+student's code from its socket. It reads nothing from a child.
 """
 
 import ast
@@ -37,7 +37,7 @@ def main():
     """Import what the labs import; then fork on demand until the socket closes."""
     control = socket.socket(fileno=int(sys.argv[1]))
     sys.path.insert(0, sys.argv[2])
-    with contextlib.suppress(ImportError):  # TensorFlow is not everywhere
+    with contextlib.suppress(ImportError):  # not every machine has TensorFlow
         from helpers.machine.quiet_tensorflow import silence_tensorflow
 
         silence_tensorflow()
@@ -45,7 +45,7 @@ def main():
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
     _let_checks_pass()
-    # The children share these pages as long as nobody counts references in them.
+    # The children share these pages as long as no reference count in them changes.
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -64,14 +64,14 @@ def main():
 
 
 def _let_checks_pass():
-    """A check that was copied into a TODO cell does no harm: judging happens outside."""
+    """A check that was copied into a TODO cell does no harm: the grader judges outside."""
     import helpers.checks
 
     helpers.checks.check = lambda exercise, answer: answer
 
 
 def _child(channel, output, box=None):
-    """Enter the box, become nobody, and do what the channel says; never returns."""
+    """Enter the box, drop all privileges, and do what the channel says; never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -85,7 +85,7 @@ def _child(channel, output, box=None):
         os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         with socket.socket(fileno=3) as parent:
             serve(parent.makefile("rwb"), boxed=box is not None)
-    except BaseException as error:  # whatever it was, it must end here
+    except BaseException as error:  # whatever happened, the child must end here
         with contextlib.suppress(BaseException):
             os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
     finally:
@@ -117,11 +117,11 @@ def _enter(box):
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
         call("unshare", NAMESPACES["user"])
-        call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # its own files in /proc are its own
+        call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # it must own its files in /proc
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/gid_map", f"{uid} {uid} 1")
         _write("/proc/self/uid_map", f"{uid} {uid} 1")
-        # Through the outer /proc: nobody may make a user namespace in here again.
+        # Through the outer /proc: no process in here may make a user namespace again.
         _write("sys/user/max_user_namespaces", "0", dir_fd=proc)
     os.close(proc)
     for capability in range(64):
@@ -136,10 +136,10 @@ def _enter(box):
 
 def _guard(box, server, call):
     """Out of the submission's reach: end the box if the fork server ends, as it does when
-    its worker is killed. (In the box somebody may have stopped the `cat`.)"""
+    its worker is killed. (In the box a submission may have stopped the `cat`.)"""
     signal.signal(signal.SIGTERM, lambda *_: signal.pidfd_send_signal(box, signal.SIGKILL))
     call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-    if os.getppid() != server:  # it ended before this could be told
+    if os.getppid() != server:  # it ended before the line above
         signal.pidfd_send_signal(box, signal.SIGKILL)
     os.closerange(0, box)
     os.closerange(box + 1, 64)
@@ -160,14 +160,14 @@ def serve(parent, boxed):
 
     job = json.loads(parent.readline())
     for name, value in job["limits"].items():
-        if boxed or name != "RLIMIT_NPROC":  # outside of a box it counts all of a user's
+        if boxed or name != "RLIMIT_NPROC":  # outside it counts all of the user's
             resource.setrlimit(getattr(resource, name), (value, value))
-    # Before any of the student's code: what comes later may be forged.
+    # Before any of the student's code runs: later messages may be forged.
     say({"borrowed": borrowed(job["cells"], job["exercise"], job["references"])})
     answer, problem = answer_of(job)
     if problem:
         return say(problem)
-    # This one a submission can deny; it catches what no import statement shows.
+    # A submission can forge this one; it finds what no import statement shows.
     bases = getattr(answer, "__mro__", (type(answer),))
     say({"borrowed": [base.__name__ for base in bases if _is_reference(base, job)]})
     from helpers.checks.observe import observe
@@ -202,14 +202,14 @@ def answer_of(job):
     namespace = module.__dict__
     namespace.update(display=print, get_ipython=lambda: None)
     for source in job["setup"]:
-        # A lab's own line that cannot run here (no such data) costs only its names.
+        # If a lab's own line cannot run here (no such data), only its names are missing.
         with contextlib.suppress(Exception):
             exec(compile(source, "<lab>", "exec"), namespace)
     for exercise in needed(job["cells"], job["exercise"]):
         own = exercise == job["exercise"]
         try:
             exec(_compile(job["cells"][exercise], exercise), namespace)
-        except BaseException as error:  # SystemExit, too, is a wrong answer and no end
+        except BaseException as error:  # SystemExit is also a wrong answer
             if own:
                 return None, _raised(error)
     name = job["name"]
@@ -226,7 +226,7 @@ def _raised(error):
 
 
 def _compile(source, exercise):
-    """Compile a cell, if need be without its IPython commands."""
+    """Compile a cell; if that fails, without its IPython commands."""
     name = f"<exercise {exercise}>"
     try:
         code = compile(source, name, "exec")
@@ -255,7 +255,7 @@ def without_magics(source):
 
 
 def needed(cells, exercise):
-    """An exercise, after those earlier ones that define a name which it uses.
+    """An exercise and, before it, the earlier ones that define a name which it uses.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Grade a folder of submissions: hand them to workers, keep each result, write it up.
 
-A result is stored as soon as it is there and under what it depends on, so a run that
-was interrupted goes on, and nobody is graded twice.
+It stores each result at once, with a key of all that the result depends on. So an
+interrupted run continues, and no submission is graded twice.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ def grade(
     folder, out : Path
     labs : list of kit.labs.Lab
     seed : str, optional
-        What questions are drawn from; without one, that of the out folder.
+        The questions are drawn from it; default the one in the out folder.
     jobs : int, optional
         Worker processes on this machine; default one per core.
     scheduler : str, optional
@@ -62,10 +62,10 @@ def grade(
         If grading cannot begin: one line.
     """
     if not folder.is_dir():
-        raise LabError(f"{folder} is no folder of submissions.")
+        raise LabError(f"{folder} is not a folder of submissions.")
     if boxed and not scheduler and (problem := sandbox.problem()):
         raise LabError(
-            f"no sandbox here: {problem}. Grade on another machine, or say --no-sandbox "
+            f"no sandbox here: {problem}. Grade on another machine, or use --no-sandbox "
             "if you trust every submission; the report will say that isolation was off."
         )
     if out.resolve() == folder.resolve():
@@ -96,7 +96,7 @@ def grade(
         try:
             for stored, result in _work(tasks, jobs, scheduler):
                 _keep_full_run(out, result)
-                if result["status"] != NOT_GRADED:  # that is tried again next time
+                if result["status"] != NOT_GRADED:  # the next run tries that again
                     write_atomically(stored, json.dumps(result))
                 results[stored] = result
         finally:
@@ -106,7 +106,7 @@ def grade(
 
 
 def _task(submission, common, grader):
-    """All that a worker needs for one submission, plain data; reads the file."""
+    """Read one submission; return all that a worker needs for it, as plain data."""
     student, lab, path, problem = submission
     sources, problems, content = {}, {}, b""
     if path:
@@ -139,7 +139,7 @@ def grade_one(task):
     Returns
     -------
     dict
-        Plain JSON; `notebook` besides, if the whole of it was to be executed.
+        Plain JSON; also `notebook`, if the whole notebook was to be executed.
     """
     began = time.perf_counter()
     verdicts = {}
@@ -194,7 +194,7 @@ def _nothing_to_ask(task, number):
 
 
 def _work(tasks, jobs, scheduler):
-    """Have the tasks done; yields each result with where it is to be stored."""
+    """Have workers do the tasks; yield the path for each result, and the result."""
     if not tasks:
         return
     from distributed import Client, as_completed
@@ -230,10 +230,10 @@ def _not_graded(task, error):
 
 
 def _workers(jobs, tasks):
-    """Plain processes of one thread; no dashboard, and no limits but the boxes' own."""
+    """Plain processes of one thread; no dashboard; only the boxes have limits."""
     from distributed import LocalCluster
 
-    # Ctrl-C goes to all of us, and is for this process: what it starts ignores it.
+    # Ctrl-C reaches all processes, but is for this one: those that it starts ignore it.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         return LocalCluster(
@@ -246,7 +246,7 @@ def _workers(jobs, tasks):
 
 
 def _keep_full_run(out, result):
-    """Store an executed notebook; it comes from a box, so nothing here reads it."""
+    """Store an executed notebook without reading it: it comes from a box."""
     notebook = result.pop("notebook", None)
     if notebook:
         name = f"{result['lab']}.ipynb"
@@ -273,7 +273,7 @@ def _seed(out, given):
 
 
 def _fingerprint(boxed, full):
-    """Of all that a verdict depends on besides the submission: another one, another key."""
+    """A hash of all that a verdict depends on besides the submission."""
     digest = hashlib.sha256(f"{boxed} {full} {QUESTIONS}".encode())
     for folder in GRADED_BY:
         for path in sorted((REPOSITORY / folder).rglob("*.py")):

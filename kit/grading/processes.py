@@ -25,8 +25,8 @@ START_SECONDS = 300
 def memory_mib(pids, enough):
     """Main memory of some processes, shared pages split between those that share.
 
-    The exact figure takes the kernel a while, so it is asked for only where the sum
-    of what each one maps is more than `enough`.
+    The kernel needs some time for the exact figure. So this asks for it only where the
+    sum of what each process maps is more than `enough`.
     """
     rough = sum(_rough_mib(pid) for pid in pids)
     return rough if rough <= enough else sum(_exact_mib(pid) for pid in pids)
@@ -80,7 +80,7 @@ def _fork_server(modules):
 
 
 def fork(modules, descriptors):
-    """Have a child forked that owns the descriptors; returns its process number."""
+    """Have a child forked that gets the descriptors; return its process number."""
     for _ in range(2):
         control, process = _fork_server(modules)
         try:
@@ -103,7 +103,7 @@ def family(pid):
 
 
 def kill_family(pid):
-    """All that can be found of it: without a box a process can hide."""
+    """Kill all processes that can be found; without a box a process can hide."""
     members = family(pid)
     with contextlib.suppress(OSError):
         os.killpg(pid, signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""A bubblewrap box: namespaces with nothing in them but the system and the course.
+"""A bubblewrap box: namespaces that hold only the system and parts of the course.
 
-What it keeps out, and why that is enough, stands in docs/grading.md.
+docs/grading.md says what it keeps out, and why that is enough.
 """
 
 import contextlib
@@ -20,17 +20,17 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY
 
 MIB = 2**20
-UID = 64000  # nobody's: a box has no name for the grader
+UID = 64000  # no user of the machine has it
 WORK, HOME = "/tmp/work", "/tmp/home"
 START_SECONDS = 20
 
 
 class Limits(NamedTuple):
-    """What one exercise may take; the defaults are some ten times what honest work does."""
+    """What one exercise may use; the defaults are some ten times what honest work needs."""
 
     wall_seconds: float = 120
     cpu_seconds: int = 120
-    memory_mib: int = 3072  # of all its processes; TensorFlow alone has about 600
+    memory_mib: int = 3072  # of all its processes; TensorFlow alone takes about 600
     disk_mib: int = 64  # of /tmp, and as much again of /dev/shm
     processes: int = 128  # threads count; TensorFlow makes some for every core
     printed_bytes: int = MIB
@@ -53,7 +53,7 @@ class Box(NamedTuple):
 
 @functools.cache
 def problem():
-    """Why no box can be opened on this machine, in a few words, or None."""
+    """Why this machine cannot open a box, in a few words, or None."""
     if sys.platform != "linux":
         return f"there is no bubblewrap for {sys.platform}"
     if not shutil.which("bwrap"):
@@ -69,20 +69,20 @@ def problem():
 
 @contextlib.contextmanager
 def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
-    """Open a box; everything in it is dead when the block is left.
+    """Open a box; when the block ends, everything in it is dead.
 
     Parameters
     ----------
     limits : Limits
-        Here only the size of its disks; the rest is set by who enters.
+        Here only the size of its disks; the process that enters sets the others.
     hide : sequence of Path
-        Folders that must not be seen, wherever they lie.
+        Folders that must not be visible in the box, wherever they are.
     show : sequence of Path
-        Files and folders that are seen besides, read only.
+        Files and folders that are also visible, read only.
     files : dict of str to bytes, optional
-        Files that the box is given, by their path in it.
+        Files to put into the box, by their path in it.
     command : sequence of str
-        What keeps it open, or runs in it. `cat` ends with the grader.
+        Runs in the box and keeps it open. `cat` ends with the grader.
 
     Yields
     ------
@@ -93,14 +93,14 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
     LabError
         If bubblewrap cannot make it, with what bubblewrap says.
     """
-    # A file, not a pipe: a bubblewrap that could not write to it would die half done.
+    # A file, not a pipe: if bubblewrap could not write to it, it would die half done.
     info = os.memfd_create("info")
     given = {path: _file_of(content) for path, content in (files or {}).items()}
     inherited = [info, *given.values()]
     try:
         monitor = subprocess.Popen(
-            # `cat` ends by itself. A bubblewrap that is killed while it builds can
-            # leave half of itself behind, so it is not told to die where `cat` is.
+            # With `cat` no --die-with-parent: `cat` ends by itself, and a bubblewrap that
+            # is killed while it builds the box can leave a part of itself behind.
             [
                 *bubblewrap(limits, hide, show, given, info, command != ("cat",)),
                 *command,
@@ -109,7 +109,7 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=inherited,
-            start_new_session=True,  # Ctrl-C is for the grader, who then closes it
+            start_new_session=True,  # Ctrl-C is for the grader, which then closes it
             env={},
         )
     except BaseException:
@@ -128,7 +128,7 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
         finally:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-            # Readable once it has ended: then all others in its namespace have.
+            # Readable once it has ended: then all others in its namespace have ended too.
             select.select([pidfd], [], [], START_SECONDS)
             os.close(pidfd)
     finally:
@@ -143,7 +143,7 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
 
 
 def bubblewrap(limits, hide, show, files, info, dies_with_parent):
-    """The command line: what is new in the box, and what is seen through its walls."""
+    """The command line: what is new in the box, and what is visible from outside."""
     root = os.geteuid() == 0
     size = str(limits.disk_mib * MIB)
     words = [
@@ -184,14 +184,14 @@ def bubblewrap(limits, hide, show, files, info, dies_with_parent):
 
 
 def _walls(hide, show):
-    """Python, and what is shown of the kit; all else of the kit is hidden."""
+    """Show Python and the given files of the kit; hide all else of the kit."""
     prefixes = {Path(sys.prefix), Path(sys.base_prefix).resolve()}
     python = [path for path in sorted(prefixes) if not path.is_relative_to("/usr")]
     seen = [Path("/usr"), *python]
     words = []
     for path in python:
         words += _see(path)
-    # What lies in no folder that is seen needs no hiding.
+    # Only what is inside a visible folder must be hidden.
     covers = [
         path
         for path in (REPOSITORY, *map(Path, hide))
@@ -199,7 +199,7 @@ def _walls(hide, show):
     ]
     for path in covers:
         words += ["--tmpfs", str(path)]
-    for path in python:  # once more, if it lies in what was just hidden
+    for path in python:  # again, if it is inside of what was just hidden
         if any(path.is_relative_to(outer) for outer in covers):
             words += _see(path)
     for path in show:
@@ -214,7 +214,7 @@ def _see(path):
 
 
 def _parents(path):
-    """Make the folders above: bubblewrap's own are closed to everybody but root."""
+    """Make the folders above: those that bubblewrap makes are open only to root."""
     words = []
     for parent in reversed(path.parents[:-1]):
         words += ["--perms", "0755", "--dir", str(parent)]
@@ -230,7 +230,7 @@ def _file_of(content):
 
 
 def _wait_until_ready(monitor):
-    """Until `cat` says again what it was told: then every wall stands."""
+    """Wait until `cat` repeats what it was sent: then the box is complete."""
     with contextlib.suppress(BrokenPipeError):
         monitor.stdin.write(b"?")
         monitor.stdin.flush()
@@ -240,7 +240,7 @@ def _wait_until_ready(monitor):
 
 
 def _first_process(info, monitor):
-    """The number of the box's process 1, as soon as bubblewrap has told it."""
+    """The number of the box's process 1, as soon as bubblewrap has written it."""
     until = time.monotonic() + START_SECONDS
     while time.monotonic() < until:
         with contextlib.suppress(ValueError):

@@ -1,7 +1,7 @@
 """Find what students handed in, and take the TODO cells out of it; runs nothing.
 
-Every file is taken for hostile: no link is followed, nothing but a plain file is
-read, and no more of it than a notebook needs.
+It treats every file as hostile: it follows no link, reads only plain files, and reads
+no more of a file than a notebook needs.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ class Submission(NamedTuple):
 
 
 class UnreadableError(Exception):
-    """A file that is no notebook of this lab: what it is, and what to do."""
+    """The file is not a notebook of this lab: what it is, and what to do."""
 
 
 def find(folder, labs):
@@ -42,7 +42,7 @@ def find(folder, labs):
     ----------
     folder : Path
     labs : list of kit.labs.Lab
-        That are to be graded: a student without one of them gets a line.
+        The labs to grade: a student without one of them gets a line.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def find(folder, labs):
             unassigned.append((entry.name, "a symbolic link, not followed: hand in a copy"))
         elif entry.name.startswith("."):
             if entry.is_dir() and entry.name != ".ipynb_checkpoints":
-                unassigned.append((entry.name, "a hidden folder, not looked into"))
+                unassigned.append((entry.name, "a hidden folder, not searched"))
         elif entry.is_dir():
             mine, rest = _in_folder(Path(entry.path), labs)
             own = found.setdefault(entry.name, {})
@@ -118,7 +118,7 @@ def _in_folder(folder, labs, depth=DEPTH):
 
 
 def _student_and_lab(name, labs):
-    """Of `ada_02_throughput.ipynb`, also as `ada_02_throughput (1).ipynb`."""
+    """From `ada_02_throughput.ipynb`, also as `ada_02_throughput (1).ipynb`."""
     stem = re.sub(r"( ?\(\d+\)|-\d+|-Copy\d*)$", "", name.removesuffix(".ipynb"))
     for lab in labs:
         if stem.lower().endswith(lab.name.lower()):
@@ -127,7 +127,7 @@ def _student_and_lab(name, labs):
 
 
 def read(path):
-    """Read a file that may be anything.
+    """Read a file that may be of any kind.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def read(path):
     UnreadableError
     """
     try:
-        # A link is refused; a FIFO without a writer must not hold us up.
+        # Refuse a link; do not wait for a FIFO without a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
         if Path(path).is_symlink():
@@ -184,8 +184,8 @@ def todo_cells(content, lab):
     Returns
     -------
     tuple of dict
-        The source of each exercise that was found, and for each that was not
-        the problem.
+        The source of each exercise that was found, and the problem of each that was
+        not.
 
     Raises
     ------
@@ -211,8 +211,8 @@ def todo_cells(content, lab):
 
 
 def _cells_of(exercise, cells):
-    """By the cell's own marks; where a platform has removed them, by what it defines."""
-    # In one of its first lines: a cell may also speak of another exercise.
+    """Find cells by their marks; where a platform removed these, by what they define."""
+    # In one of its first lines: a cell may also mention another exercise.
     mark = rf"\A(.*\n){{0,2}}\s*#\s*(TODO|Solution)\s+{re.escape(exercise.number)}\b"
     named = [
         source
@@ -248,7 +248,9 @@ def _code_cells(content):
             raise UnreadableError(
                 f"{problem}, open it once, and hand it in again"
             ) from error
-        raise UnreadableError("no valid JSON: open it in JupyterLab and save it") from error
+        raise UnreadableError(
+            "not valid JSON: open it in JupyterLab and save it"
+        ) from error
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise UnreadableError("not a notebook: hand in the .ipynb file of JupyterLab")
     if notebook["nbformat"] != 4:
@@ -281,7 +283,7 @@ def _names(cell):
 
 
 def file_name(student):
-    """A student's name as a file name that is safe and like no other student's."""
+    """Turn a student's name into a file name that is safe and unique."""
     if re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,60}", student):
         return student
     known = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()[:8]

@@ -1,7 +1,7 @@
-"""Which files of the kit a submission may read: an allowlist, and never a folder.
+"""Which files of the kit a submission may read: a list of files, never a folder.
 
 A lab's folder also holds its judge, its reference and its recorded answers. A new file
-in there is not visible until a cell of the lab, or a probe, imports it.
+in it is not visible until a cell of the lab, or a probe, imports it.
 """
 
 import ast
@@ -11,9 +11,9 @@ from pathlib import Path
 from helpers.files import REPOSITORY
 from kit.exercises import modules
 
-# What a lab needs besides what its cells import: read by name, or by the grader.
+# What a lab needs besides what its cells import.
 OF_A_LAB = ("__init__.py", "parameters.py", "probe.py", "coach.toml")
-# Not even where something that is visible imports them.
+# Never visible, not even if a visible file imports them.
 NEVER = ("answers.py", "judge.py", "reference.py")
 
 

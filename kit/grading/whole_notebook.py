@@ -1,4 +1,4 @@
-"""Execute a whole submitted notebook in a box of its own, and bring it back."""
+"""Execute a whole submitted notebook in its own box, and bring it back."""
 
 import contextlib
 import json
@@ -39,8 +39,8 @@ def run_notebook(content, limits, boxed, hide, visible):
     Returns
     -------
     tuple of str
-        What came of it in a few words, and the executed notebook or None. It
-        comes out of the box: nothing here reads it.
+        The outcome in a few words, and the executed notebook or None. Nothing
+        here reads that notebook: it comes from the box.
     """
     script = Path(__file__).with_name("whole_notebook_in_box.py")
     # The notebook runs with another HOME, where the cache is empty. So LABS_DATA_DIR
@@ -64,7 +64,7 @@ def run_notebook(content, limits, boxed, hide, visible):
         },
     }  # fmt: skip
     if boxed:
-        # The number of processes counts for each box; outside, for the whole user.
+        # In a box the limit counts its own processes; outside, all of the user.
         job["limits"]["RLIMIT_NPROC"] = 4 * limits.processes
         show = [*visible, *([data] if data.is_dir() else [])]
         command = (sys.executable, "-I", SCRIPT, sandbox.HOME, sandbox.WORK)
@@ -90,7 +90,7 @@ def _unboxed(script, home):
 
 
 def _follow(process, job, limits, pids):
-    """Feed it, take what it says, and give it up when it takes too much."""
+    """Send the job, read the output, and stop when the process takes too much."""
     asked, said = memoryview(json.dumps(job).encode()), bytearray()
     given, taken = process.stdin.fileno(), process.stdout.fileno()
     for pipe in (given, taken):

@@ -1,4 +1,4 @@
-"""Run in a box by `whole_notebook.py`: execute the notebook on stdin, print it executed."""
+"""Run in a box by `whole_notebook.py`: execute the notebook on stdin, print the result."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-# The checks' judges are not in the box: a check gives back what it was given.
+# The judges are not in the box: a check returns the answer that it gets.
 STARTUP = """
 import helpers.checks
 helpers.checks.check = lambda exercise, answer: answer
@@ -15,7 +15,7 @@ helpers.checks.check = lambda exercise, answer: answer
 
 
 def main(home, work):
-    """Execute until the deadline; errors stay in the notebook, as outputs."""
+    """Execute until the deadline; errors stay in the notebook as outputs."""
     job = json.load(sys.stdin)
     os.environ.clear()
     os.environ.update(
@@ -40,14 +40,14 @@ def main(home, work):
         kernel_name="python3",
         allow_errors=True,
         interrupt_on_timeout=True,
-        # What is left of the time for all; the cells after that get a second each.
+        # What is left of the whole time; the cells after that get a second each.
         timeout_func=lambda cell: max(1, int(deadline - time.monotonic())),
         resources={"metadata": {"path": work}},
     )
     verdict = "executed"
     try:
         client.execute()
-    except Exception as error:  # a dead kernel: keep what there is
+    except Exception as error:  # a dead kernel: keep what has run
         verdict = f"stopped by {type(error).__name__}"
     errors = sum(
         output.get("output_type") == "error"

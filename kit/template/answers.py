@@ -1,4 +1,4 @@
-"""Answers to lab 99 that must fail, each with its hint, and odd ones that must pass."""
+"""Answers to lab 99 that must fail, each with its hint, and unusual ones that must pass."""
 
 
 def leaves_the_rest_out(images, batch_size):

@@ -20,7 +20,7 @@ def steps_question(rng):
 
 
 def judge_steps(question, observation):
-    """Every image once: whole batches, and one more for what remains."""
+    """Every image once: full batches, and one more for the rest."""
     cases = zip(question["cases"], observation["steps"], strict=True)
     for (images, batch_size), said in cases:
         right = -(-images // batch_size)

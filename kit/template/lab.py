@@ -7,9 +7,9 @@
 # ---
 
 # %% [markdown]
-# # Lab 99: How many steps has an epoch?
+# # Lab 99: How many steps does an epoch have?
 #
-# One paragraph: the question, and why a reader wants to know. Then what the lab does.
+# One paragraph: the question, and why readers want to know. Then what the lab does.
 #
 # Every exercise marked **TODO** has a check under it. Until it passes, the reference
 # solution is used, so you can always go on. Stuck? `hint("99.1")` asks you a question;
@@ -33,8 +33,7 @@ sizes = {
 lab = session.start("99_template", globals(), sizes, devices="none")
 
 # %%
-# math and np are for your answers: bind them to what you like. Our own cells use other
-# names.
+# math and np are for your answers: use these names as you like. Our own cells use others.
 import math
 from time import perf_counter
 
@@ -101,7 +100,7 @@ show_figure(figures.steps_by_batch_size(counts), text, session.caption())
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# What do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("99")

@@ -100,7 +100,6 @@ def _wait_for(url, server, log):
 def chromium():
     """Debian's Chromium; Playwright's own browsers are not used."""
     path = shutil.which("chromium")
-    assert path, "chromium is missing: apt-get install chromium"
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         expect.set_options(timeout=20_000)
@@ -151,7 +150,7 @@ def run_all(page):
 
 
 def type_into_cell(page, before, after):
-    """Replace what stands in a cell by typing.
+    """Replace the source of a cell by typing.
 
     Parameters
     ----------

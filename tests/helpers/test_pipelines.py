@@ -11,7 +11,7 @@ RNG = np.random.default_rng(0)
 
 
 def numbered_images(n):
-    """Images of which each is told from the others by its first pixel."""
+    """Images that differ in their first pixel."""
     images = np.zeros((n, 4, 4, 1), "uint8")
     images[:, 0, 0, 0] = np.arange(n)
     return images, np.arange(n, dtype="uint8") % 10

@@ -103,11 +103,11 @@ def test_a_good_source_is_not_refused():
     ("before", "after", "line", "says"),
     [
         ("#: end\n", "", 5 + 1, "not closed"),
-        ("#: solution\n", "", 7 - 1, "where `#: solution` has to come"),
-        ("#: start\n", "", 5 - 1, "where `#: start` has to come"),
-        ("a = 1\n", "#: start\n", 5, "where `#: solution` has to come"),
-        ("#: end", "#: stop", 8, "is no marker"),
-        ("#: start", "  #: start", 4, "is no marker"),
+        ("#: solution\n", "", 7 - 1, "where `#: solution` must come"),
+        ("#: start\n", "", 5 - 1, "where `#: start` must come"),
+        ("a = 1\n", "#: start\n", 5, "where `#: solution` must come"),
+        ("#: end", "#: stop", 8, "is not a marker"),
+        ("#: start", "  #: start", 4, "is not a marker"),
         ("# %%\n", '# %% name="2.1-x"\n', 10, "already"),
         ('check("2.1", a)', "a", 3, "no `check"),
         (' name="2.1-x"', "", 3, "has no name"),
@@ -142,15 +142,64 @@ def test_outputs_are_kept_up_to_the_first_changed_cell():
     assert [cell.execution_count for cell in rebuilt.cells] == [1, None, None]
 
 
-def test_a_notebook_that_was_run_is_kept_when_it_is_built_anew(tmp_path):
-    path = tmp_path / "notebooks" / "02_x.ipynb"
-    path.parent.mkdir()
-    cell = nbformat.v4.new_code_cell("my answer", execution_count=1)
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
-    assert builder.write_notebook(path, nbformat.v4.new_notebook(), keep=True)
-    [kept] = path.parent.glob("*.kept-*.ipynb")
-    assert "my answer" in kept.read_text()
-    assert "my answer" not in path.read_text()
+def notebook_of(*sources):
+    cells = [nbformat.v4.new_code_cell(s, id=f"c{n}") for n, s in enumerate(sources)]
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("ours", "my answer"),
+        lambda text: text.replace('"outputs": []', '"outputs": [ ]'),
+        lambda text: f"<<<<<<< HEAD\n{text}=======\nmy answer\n>>>>>>> other\n",
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: text.replace("ours", "\udcff"),
+    ],
+    ids=[
+        "edited",
+        "saved by another program",
+        "merge markers",
+        "cut short",
+        "empty",
+        "bytes",
+    ],
+)
+def test_whatever_a_student_has_changed_is_kept_when_a_new_version_is_built(
+    tmp_path, change, capsys
+):
+    path = tmp_path / "02_x.ipynb"
+    assert builder.write_students(path, notebook_of("ours"))
+    changed = change(path.read_text()).encode("utf-8", "surrogateescape")
+    path.write_bytes(changed)
+    for version in ("newer", "newest"):
+        assert builder.write_students(path, notebook_of(version))
+    [kept] = tmp_path.glob("*.kept-*.ipynb")
+    assert kept.read_bytes() == changed
+    assert f"kept your own {path.name} as {kept.name}" in capsys.readouterr().out
+    assert "newest" in path.read_text()
+
+
+def test_an_edited_notebook_of_this_version_stays_where_it_is(tmp_path, capsys):
+    path = tmp_path / "02_x.ipynb"
+    builder.write_students(path, notebook_of("ours"))
+    edited = path.read_text().replace("ours", "my answer")
+    path.write_text(edited)
+    assert builder.write_students(path, notebook_of("ours"), write=False), "it differs"
+    assert not builder.write_students(path, notebook_of("ours"))
+    assert path.read_text() == edited
+    assert "left your own" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_two_edits_in_one_second_are_both_kept(tmp_path):
+    path = tmp_path / "02_x.ipynb"
+    for answer in ("mine", "mine too"):
+        path.write_text(answer)
+        builder.write_students(path, notebook_of(answer))
+    kept = {copy.read_text() for copy in tmp_path.glob("*.kept-*.ipynb")}
+    assert kept == {"mine", "mine too"}
 
 
 def test_an_unknown_lab_is_refused_with_those_that_there_are():

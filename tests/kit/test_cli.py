@@ -72,6 +72,7 @@ def test_doctor_fails_where_run_cards_cannot_be_written(tmp_path, monkeypatch):
     assert "missing" in ended.stdout
 
 
+@pytest.mark.slow
 def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "140")
     log = tmp_path / "log"

@@ -54,7 +54,7 @@ def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
         assert f"still open: {exercise}" in text
     assert text.count("Hint: ") == len(exercises(lab))
     solved = printed(nbformat.read(lab.solution, as_version=4))
-    assert speeds(text) == speeds(solved), "the reference has to stand in"
+    assert speeds(text) == speeds(solved), "the reference must be used"
     card = latest_cards()[lab.name]
     assert card["finished"]
     measured = card["measurements"]

@@ -1,8 +1,8 @@
 """Submissions that are hostile, broken or unusual, each with what must happen.
 
 A generator: `write(folder, world)` makes them all. Every bomb is bounded, so that it
-does no harm where a wall is missing. Most attacks stand in exercise 2.3, which needs
-no training: what stands in 2.2 is honest and must pass beside it.
+does no harm where a wall is missing. Most attacks are in exercise 2.3, which needs
+no training: the answer to 2.2 is honest and must pass beside it.
 """
 
 import json
@@ -36,7 +36,7 @@ class Case(NamedTuple):
 
 
 class World(NamedTuple):
-    """What the attacks aim at; `tests/kit/test_grade.py` sets it up."""
+    """What the attacks aim at; `tests/kit/grading/test_grade.py` sets it up."""
 
     folder: object
     out: object
@@ -556,7 +556,7 @@ def broken(world):
     copied = json.loads(honest)
     copied["cells"].append(code(CELLS["2.3"]))
     return {
-        "invalid_json": unreadable(honest[:-20], "no valid JSON"),
+        "invalid_json": unreadable(honest[:-20], "not valid JSON"),
         "empty": unreadable(b"", "empty"),
         "white_space": unreadable(b"\n \n", "empty"),
         "format_3": unreadable(
@@ -576,10 +576,10 @@ def broken(world):
         "a_dangling_link": unreadable(
             None, "symbolic link", special=lambda path: path.symlink_to("/nowhere")
         ),
-        "deep_json": unreadable(b"[" * 10**6, "no valid JSON"),
+        "deep_json": unreadable(b"[" * 10**6, "not valid JSON"),
         "a_list": unreadable(b"[1, 2]", "not a notebook"),
         "a_word": unreadable(b"null", "not a notebook"),
-        "large_number": unreadable(b'{"nbformat": 1' + b"0" * 9999 + b"}", "no valid JSON"),
+        "large_number": unreadable(b'{"nbformat": 1' + b"0" * 9999 + b"}", "not valid JSON"),
         "no_cells": unreadable(json.dumps({"nbformat": 4}), "without cells"),
         "odd_cells": Case(
             json.dumps(

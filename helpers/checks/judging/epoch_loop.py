@@ -18,7 +18,7 @@ PRECISION = 1e-3
 
 
 def loop_question(rng):
-    """A few rows whose losses are given, steps that take time, and a far time zone."""
+    """A few rows with given losses, steps that take time, and a distant time zone."""
 
     def rows(n):
         x = [round(rng.uniform(1, 9), 3) for _ in range(n)]
@@ -32,10 +32,10 @@ def loop_question(rng):
             "train": rows(9),
             "valid": rows(6),
             "epochs": 3,
-            # Long enough that other work on the machine hides none of the mistakes.
+            # Long enough that other work on the machine cannot hide a mistake.
             "batch_seconds": {"train": rng.uniform(0.05, 0.08), "valid": 0.06},
             "zone_minutes": minutes,
-            # POSIX counts to the west.
+            # POSIX counts zones west of UTC as positive.
             "time_zone": f"LAB{'-' if minutes > 0 else '+'}{hours}:{rest:02d}",
         }
         right, sloppy = _epochs(question, mean), _epochs(question, mean_of_means)
@@ -136,7 +136,7 @@ def _wrong_values(question, said, precision, does):
 
 
 def _value_hint(question, said):
-    """Which usual mistake gives just these figures."""
+    """The usual mistake that gives exactly these numbers."""
 
     def like(epochs):
         return all(
@@ -154,11 +154,11 @@ def _value_hint(question, said):
 
 
 def _wrong_speeds(question, seen):
-    """A rate must lie between all newswires by the outer and by the inner time."""
+    """A rate must lie between all newswires over the outer and over the inner time."""
     speeds = numbers_after(seen["printed"], "Newswires/sec:")
     epochs, newswires = question["epochs"], len(question["train"]["x"])
     if len(speeds) != epochs:
-        reason = f"{len(speeds)} lines read `Newswires/sec: 812.35`, not {epochs}"
+        reason = f"{len(speeds)} lines look like `Newswires/sec: 812.35`, not {epochs}"
         return reason, "no_speed"
     batches, checks = (len(_batches(question, name)) for name in ("train", "valid"))
     waits = seen["waits"]
@@ -177,7 +177,7 @@ def _wrong_speeds(question, seen):
         reason = (
             f"epoch {number} trained {low:.0f} to {high:.0f} newswires/s, it says {said:g}"
         )
-        # The clock, or also the count, was never started anew.
+        # The clock, or the clock and the count, never started again.
         since = [count / (after - first) for count in (newswires, number * newswires)]
         until = [count / (trained - first) for count in (newswires, number * newswires)]
         if number > 1 and any(
@@ -199,7 +199,7 @@ def _wrong_speeds(question, seen):
 
 
 def _wrong_bars(question, printed):
-    """Before every epoch's line the local time, in the zone that the process is in."""
+    """Before every epoch's line a bar with the local time, in the process's time zone."""
     bars, lines = 0, 0
     for line in printed:
         lines += line.startswith("Epoch=")
@@ -208,13 +208,13 @@ def _wrong_bars(question, printed):
         bars += 1
         *clock, hours, minutes = found.groups()
         if bars != lines + 1:
-            return f"bar {bars} does not stand before epoch {bars}", "bar"
+            return f"bar {bars} does not come before epoch {bars}", "bar"
         if hours is None:
-            return f"`{line[-30:]}` does not say where its time holds", "zone"
+            return f"`{line[-30:]}` does not name its time zone", "zone"
         zone = int(hours) * 60 + int(minutes) * (-1 if hours[0] == "-" else 1)
         hour, minute, second = map(int, clock)
         ago = (time.time() - (hour * 60 + minute - zone) * 60 - second) % 86_400
-        # A quarter of an hour for the judge to get here; zones differ by more.
+        # The judge may get here minutes later; zones differ by more.
         if zone != question["zone_minutes"] or not (ago < 600 or ago > 86_398):
             return (
                 f"`{line[-30:]}` is not the local time in the computer's time zone",

@@ -1,4 +1,4 @@
-"""Bounds for what a clock in a callback can have seen, from the judge's own waits."""
+"""Bounds for the time that a callback's clock can show, from the judge's own waits."""
 
 
 def training_spans(question, waits, fit=0):
@@ -10,9 +10,9 @@ def training_spans(question, waits, fit=0):
     Parameters
     ----------
     question : dict
-        With `epochs`, as for `probes.training.train`.
+        With `epochs`, as for `probing.training.train`.
     waits : list of [began, ended]
-        One before `fit`; for each epoch one a batch and one for validation;
+        One before `fit`; for each epoch one per batch and one for validation;
         one after `fit`. With several fits the last three repeat.
     fit : int
         Which one.

@@ -6,7 +6,7 @@ NAMES = ("kernel_1", "bias_1", "kernel_2", "bias_2")
 
 
 def draw_weights(rng, sizes=(3, 4, 3)):
-    """Weights as plain lists, large enough for every mistake to show."""
+    """Weights as plain lists, large enough that every mistake shows."""
     inputs, hidden, classes = sizes
 
     def draw(*shape):
@@ -85,7 +85,7 @@ def train(question, mask, momentum=None, summed=False):
 
 
 def _gradients(weights, batch, mask):
-    """Of the mean loss of a batch, by the chain rule."""
+    """Gradients of the mean loss of a batch, by the chain rule."""
     x, y = np.asarray(batch["x"]), np.asarray(batch["y"])
     hidden, probabilities = forward(weights, x, mask)
     of_logits = (probabilities - np.eye(probabilities.shape[1])[y]) / len(y)
@@ -100,10 +100,10 @@ def _gradients(weights, batch, mask):
 
 
 def mean(parts):
-    """Of all examples, whatever batch they are in."""
+    """The mean of all examples, in whichever batch they are."""
     return float(np.concatenate(parts).mean())
 
 
 def mean_of_means(parts):
-    """Of the batches' means, which is another number where the last one is smaller."""
+    """The mean of the batches' means, which differs if the last batch is smaller."""
     return float(np.mean([part.mean() for part in parts]))

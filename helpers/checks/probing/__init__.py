@@ -1,1 +1,1 @@
-"""Probes: drive a student's answer and report what it did. They expect nothing."""
+"""Probes: drive a student's answer and report what it did. They judge nothing."""

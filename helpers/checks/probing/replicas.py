@@ -17,7 +17,7 @@ def simulated_replicas(replicas=2):
     -------
     tf.distribute.MirroredStrategy
     """
-    # A lab has prepared its devices before, and then this is too late to choose.
+    # A lab has already prepared its devices: then it is too late to choose.
     with contextlib.suppress(DeviceError):
         prepare_devices(replicas, simulate=True)
     return simulated_strategy(replicas)

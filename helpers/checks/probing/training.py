@@ -29,7 +29,7 @@ def train(callback, epochs, wait, validate=True, fits=1):
     -------
     dict
         `printed`: for each fit the lines printed at each epoch, those after
-        the last epoch in an entry of its own; `epochs_run`: one for each fit.
+        the last epoch in one more entry; `epochs_run`: a number for each fit.
     """
     steps = len(epochs[0]["batch_seconds"])
     x = np.zeros((steps * BATCH_SIZE, 1), "float32")
@@ -54,7 +54,7 @@ def train(callback, epochs, wait, validate=True, fits=1):
 
 
 def _served(x, batch_size):
-    """A data set that is not planned anew for every epoch: that is most of the time."""
+    """A data set that is not optimised again in every epoch, which would be slow."""
     options = tf.data.Options()
     options.experimental_optimization.apply_default_optimizations = False
     options.autotune.enabled = False
@@ -63,7 +63,7 @@ def _served(x, batch_size):
 
 
 class Metrics(keras.callbacks.Callback):
-    """Stands before the answer: gives it the question's metrics."""
+    """Runs before the answer: gives it the question's metrics."""
 
     def __init__(self, epochs):
         super().__init__()
@@ -74,7 +74,7 @@ class Metrics(keras.callbacks.Callback):
 
 
 class Waits(keras.callbacks.Callback):
-    """Stands after the answer: it has started its clock when this waits."""
+    """Runs after the answer, which has started its clock when this waits."""
 
     def __init__(self, epochs, wait, printed):
         super().__init__()

@@ -181,20 +181,20 @@ def test_an_epoch_under_way_is_the_last_point_of_the_curves():
 
 
 @pytest.mark.parametrize("in_lab", [False, True], ids=["papermill", "JupyterLab"])
-@pytest.mark.parametrize("more", ["", STOP], ids=["whole", "stopped"])
-def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, more, monkeypatch):
-    _, cell = run(monkeypatch, in_lab, TRAIN, FIT.format(more=more)).cells
-    text, done = text_of(cell), 1 if more else 3
-    assert re.findall(r"^Epoch (\d): .*val_loss \d", text, re.M) == [*"123"[:done]]
-    said = "Stopped after" if more else "Trained"
-    summary = re.search(
-        rf"^{said} {done} epochs in .*images/s without, .*val_loss.*$", text, re.M
-    )
-    [picture] = html_of(cell)
-    assert f'<img alt="{summary[0]}" src="data:image/png;base64,' in picture
-    assert "<td>" in picture, "the data as a table"
-    live = [o for o in cell.outputs if "FloatProgress" in str(o.get("data"))]
-    assert len(live) == in_lab
+def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
+    sources = (TRAIN, FIT.format(more=""), FIT.format(more=STOP))
+    _, whole, stopped = run(monkeypatch, in_lab, *sources).cells
+    for cell, said, done in ((whole, "Trained", 3), (stopped, "Stopped after", 1)):
+        text = text_of(cell)
+        assert re.findall(r"^Epoch (\d): .*val_loss \d", text, re.M) == [*"123"[:done]]
+        summary = re.search(
+            rf"^{said} {done} epochs in .*images/s without, .*val_loss.*$", text, re.M
+        )
+        [picture] = html_of(cell)
+        assert f'<img alt="{summary[0]}" src="data:image/png;base64,' in picture
+        assert "<td>" in picture, "the data as a table"
+        live = [o for o in cell.outputs if "FloatProgress" in str(o.get("data"))]
+        assert len(live) == in_lab
 
 
 def test_a_terminal_gets_a_picture_in_a_file_also_when_interrupted(tmp_path, capsys):

@@ -54,7 +54,7 @@ def test_what_is_drawn_across_the_axes_is_said_in_words():
     assert words == "target 0.9: test accuracy 0.9; your guess 0.8: test accuracy 0.8"
 
 
-def test_runs_at_one_size_stand_in_one_cell_and_one_that_never_ended_has_no_time():
+def test_runs_at_one_size_share_one_cell_and_one_that_never_ended_has_no_time():
     figure = lab_03.time_to_accuracy_spread({8: [1.5, 2.5, None], 64: [None] * 2}, 64)
     [table], [words] = tables(figure)
     assert table == [
@@ -63,7 +63,7 @@ def test_runs_at_one_size_stand_in_one_cell_and_one_that_never_ended_has_no_time
     assert "1 of 3 never: batch size [images] 8; 2 of 2 never" in words
 
 
-def test_runs_of_several_recipes_stand_in_columns_of_their_own():
+def test_runs_of_several_recipes_have_columns_of_their_own():
     runs = {"plain": {32: [0.8], 512: [0.1, 0.3, 0.2]}, "LAMB": {32: [0.7], 512: [0.5]}}
     [table], _ = tables(lab_05.accuracy_by_batch(runs, "LAMB"))
     names = ["plain", "plain, each run", "LAMB (your guess)", "LAMB, each run"]

@@ -47,7 +47,7 @@ def live():
     ("name", "value", "said"),
     [
         ("learning rate", 0.3, "rate 0.3, batch size 1: loss 0.000 after 20 steps"),
-        ("learning rate", 1.5, "learning rate 1.5, batch size 1: ran away"),
+        ("learning rate", 1.5, "learning rate 1.5, batch size 1: diverged"),
         ("batch size", 8, "learning rate 0.1, batch size 8: loss"),
         ("steps drawn", 0, "batch size 1: loss 2.000 after 0 steps"),
         ("play", 3, "batch size 1: loss 0.524 after 3 steps"),

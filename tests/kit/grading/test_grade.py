@@ -262,7 +262,7 @@ def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
 
 
 @needs_box
-def test_only_what_was_handed_in_anew_is_graded_again(tmp_path, capsys, dask):
+def test_only_a_new_submission_is_graded_again(tmp_path, capsys, dask):
     write_class(tmp_path / "in", ["ada", "bob", "eve"])
     grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
     path = tmp_path / "in" / "ada" / f"{LAB.name}.ipynb"
@@ -326,7 +326,7 @@ def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["/nowhere"], "no folder of submissions"),
+        (["/nowhere"], "not a folder of submissions"),
         (["tests/submissions"], "holds no notebooks"),
         (["tests", "--lab", "77"], "there is no lab '77'"),
         (["notebooks", "--out", "notebooks"], "must not be"),
