@@ -1,7 +1,5 @@
 """Figures for a course: readable without colour, without a browser, without sight."""
 
-import base64
-import html
 import io
 
 import matplotlib as mpl
@@ -9,6 +7,7 @@ import matplotlib.pyplot as plt
 from PIL import Image
 
 from callbacks.live.figure_table import figure_table
+from callbacks.live.picture import picture_html
 from callbacks.live.place import in_jupyterlab
 
 # Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
@@ -49,9 +48,8 @@ def show_figure(figure, summary, caption):
     # 256 colours look the same, and a notebook full of contours is a third as large.
     with Image.open(png) as picture:
         picture.convert("RGB").quantize(256).save(small, format="png", optimize=True)
-    encoded = base64.b64encode(small.getvalue()).decode()
     # This picture stays in the notebook when the live one is gone.
-    image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
+    image = picture_html(small.getvalue(), summary, caption)
     table = figure_table(figure)
     plt.close(figure)
     if in_jupyterlab():

@@ -100,8 +100,11 @@ def rules_of(lab):
     -------
     dict of str to Rule
     """
-    own = importlib.import_module(f"helpers.lab_{lab[:2]}.parameters")
-    return SHARED_RULES | own.RULES
+    return SHARED_RULES | _own(lab).RULES
+
+
+def _own(lab):
+    return importlib.import_module(f"helpers.lab_{lab[:2]}.parameters")
 
 
 def check_parameters(values, lab, allowed, optional=()):
@@ -142,6 +145,9 @@ def check_parameters(values, lab, allowed, optional=()):
                 f"batch size {largest:,} is larger than the training set of {size:,} "
                 f"{name.removeprefix('train_')}: give a smaller one, or more {name}."
             )
+    # A rule of the lab's own about several parameters.
+    if refuse := getattr(_own(lab), "refuse", None):
+        refuse(values)
 
 
 def check_given(given, lab, sizes, injected=()):

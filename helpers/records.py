@@ -1,18 +1,31 @@
 """Run cards: the one JSON document that each run of a lab writes and keeps up to date."""
 
+import contextlib
+import fcntl
 import json
+import math
 import os
+import re
 import socket
 import subprocess
 import time
 from collections import UserDict
 from importlib.metadata import version
+from numbers import Number
 from pathlib import Path
 
 import psutil
 
 from helpers.errors import RecordError
-from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.files import REPOSITORY, runs_folder, sweep, write_atomically
+
+# What other parts rely on. Cards of older versions may lack a key, and so may edited ones.
+KEYS = {
+    "lab": str, "parameters": dict, "environment": dict, "owner": dict,
+    "started_unix_seconds": Number, "wall_seconds": Number, "finished": bool,
+    "checks": dict, "predictions": dict, "measurements": dict,
+}  # fmt: skip
+NAME = re.compile(r"\d{8}T\d{6}-\d{3}(-\d+)?\.json")
 
 
 class RunCard:
@@ -28,7 +41,8 @@ class RunCard:
 
     def __init__(self, path, content):
         self.path, self.content = Path(path), content
-        content["owner"] = _this_process()
+        content["owner"] = this_process()
+        content["run"] = os.environ.get("LABS_RUN", "")  # the `labs run` that it is of
         self._before, self._began = content["wall_seconds"], time.monotonic()
         self.save()
 
@@ -40,10 +54,7 @@ class RunCard:
         try:
             write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
         except OSError as error:
-            raise RecordError(
-                f"cannot write the run card in {self.path.parent} ({error.strerror}). "
-                "Free some space there, or set LABS_RUNS_DIR to a folder of yours."
-            ) from error
+            raise _cannot_write(self.path.parent, error) from error
 
     def check(self, exercise, passed, reason=""):
         """Note the last verdict on an exercise."""
@@ -51,13 +62,19 @@ class RunCard:
         self.save()
 
     def predict(self, name, value):
-        """Note what the student expects, before it is measured."""
-        self.content["predictions"][name] = value
+        """Note what the student expects, before it is measured.
+
+        Raises
+        ------
+        RecordError
+            If JSON cannot represent the value; the card is then as it was.
+        """
+        self.content["predictions"][name] = plain(value, f"the prediction {name!r}")
         self.save()
 
     def measure(self, name, value):
-        """Note a measured value, plain JSON; `name` carries the unit."""
-        self.content["measurements"][name] = value
+        """Note a measured value; `name` carries the unit. Raises as `predict`."""
+        self.content["measurements"][name] = plain(value, f"the measurement {name!r}")
         self.save()
 
     def points(self, name):
@@ -100,6 +117,7 @@ class _Points(UserDict):
         self.data.update({_key(name): value for name, value in stored.items()})
 
     def __setitem__(self, key, value):
+        value = plain(value, f"the point {key!r}")
         super().__setitem__(key, value)
         self._stored[str(key)] = value
         self._card.save()
@@ -113,6 +131,41 @@ class _Points(UserDict):
 
 def _key(name):
     return int(name) if name.isdecimal() else name
+
+
+def plain(value, what):
+    """A value as JSON represents it: NumPy's numbers and arrays become Python's.
+
+    Parameters
+    ----------
+    value : object
+    what : str
+        For the message, such as "the prediction 'loss'".
+
+    Raises
+    ------
+    RecordError
+        If JSON cannot represent it, or if it is not a finite number.
+    """
+    if hasattr(value, "tolist"):  # NumPy's, and TensorFlow's after .numpy()
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): plain(entry, what) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry, what) for entry in value]
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        raise RecordError(
+            f"{what} is {value}, and the run card takes finite numbers. Has a training "
+            "diverged? Then train again with a smaller learning_rate."
+        )
+    raise RecordError(
+        f"{what} is a {type(value).__name__}, and the run card takes numbers, texts, True, "
+        "False, None, and lists or dicts of these: change it and run the cell again."
+    )
 
 
 def open_card(lab, parameters, environment):
@@ -137,31 +190,53 @@ def open_card(lab, parameters, environment):
     """
     folder = runs_folder() / lab
     same = {"lab": lab, "parameters": parameters, "environment": environment}
-    solution = _is_a_solution()
-    for path in sorted(folder.glob("*.json"), reverse=True):
-        content = read_card(path)
-        if content is None or content["finished"] or _is_another_runs(content["owner"]):
-            continue
-        if content.get("solution", False) != solution:
-            continue
-        if all(content[name] == same[name] for name in same):
-            return RunCard(path, content)
-    now = time.time()
-    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
-    return RunCard(
-        folder / f"{stamp}-{int(now % 1 * 1000):03d}.json",
-        same
-        | {
+    same |= {"solution": _is_a_solution()}
+    with _only_one(folder):  # else two processes could continue the same card
+        sweep(folder)
+        for path in sorted(folder.glob("*.json"), reverse=True):
+            content = read_card(path)
+            if content is None or content["finished"] or _is_in_use(content["owner"]):
+                continue
+            content.setdefault("solution", False)
+            if all(content[name] == same[name] for name in same):
+                return RunCard(path, content)
+        now = time.time()
+        new = same | {
             "started_unix_seconds": now,
             "wall_seconds": 0.0,
             "finished": False,
-            "solution": solution,
             "checks": {},
             "predictions": {},
             "measurements": {},
             "hints": {},
             "quiz": {},
-        },
+        }
+        return RunCard(_new_name(folder, now), new)
+
+
+@contextlib.contextmanager
+def _only_one(folder):
+    """One process at a time: the lock ends with the process, however it ends."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(folder / ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+    except OSError as error:
+        raise _cannot_write(folder, error) from error
+
+
+def _new_name(folder, now):
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(now))
+    stamp += f"-{int(now % 1 * 1000):03d}"
+    names = [f"{stamp}.json", *(f"{stamp}-{n}.json" for n in range(2, 100))]
+    return next(folder / name for name in names if not (folder / name).exists())
+
+
+def _cannot_write(folder, error):
+    return RecordError(
+        f"cannot write the run card in {folder} ({error.strerror}). "
+        "Free some space there, or set LABS_RUNS_DIR to a folder of yours."
     )
 
 
@@ -174,25 +249,80 @@ def _is_a_solution():
     return Path(path).parent.name == "solutions"
 
 
-def _this_process():
-    return {"host": socket.gethostname(), "pid": os.getpid()}
+def this_process():
+    """What tells this process from every other one, also from a later one."""
+    return {
+        "host": socket.gethostname(),
+        "machine": _machine(),
+        "pid": os.getpid(),
+        "started_unix_seconds": psutil.Process().create_time(),
+    }
 
 
-def _is_another_runs(owner):
+def _machine():
+    """Where process numbers mean the same: this boot of the system, and this container."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
+    except OSError:  # macOS
+        return f"{socket.gethostname()} {psutil.boot_time():.0f}"
+
+
+def _is_in_use(owner):
     """Whether another process, which still runs, writes the card."""
-    here = _this_process()
-    if owner["host"] != here["host"]:
-        return True
-    return owner["pid"] != here["pid"] and psutil.pid_exists(owner["pid"])
+    here = this_process()
+    if "machine" not in owner:  # of an older version
+        return owner.get("host") != here["host"] or psutil.pid_exists(owner["pid"])
+    if owner["machine"] != here["machine"]:
+        # After a restart no process of before is alive; on another machine it may be.
+        return owner.get("host") != here["host"]
+    if owner["pid"] == here["pid"]:
+        return False
+    try:
+        started = psutil.Process(owner["pid"]).create_time()
+    except psutil.Error:
+        return False
+    # Another process may have been given the number since.
+    return abs(started - owner.get("started_unix_seconds", 0)) < 1
 
 
 def read_card(path):
-    """A run card's content, or None where the file is not a run card."""
+    """A run card's content, or None where the file is not a whole run card.
+
+    A card that lacks something is set aside, so that it is named only once.
+    """
+    path = Path(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
         return None
-    return content if isinstance(content, dict) and "finished" in content else None
+    except ValueError:
+        content = None
+    if problem := _problem(content):
+        if NAME.fullmatch(path.name):
+            _set_aside(path, problem)
+        return None
+    return content
+
+
+def _problem(content):
+    if not isinstance(content, dict):
+        return "it is not JSON"
+    for name, kind in KEYS.items():
+        if not isinstance(content.get(name), kind):
+            return f"{name!r} is missing or wrong"
+    if not all(isinstance(check, dict) and "passed" in check
+               for check in content["checks"].values()):  # fmt: skip
+        return "'checks' is wrong"
+    if not isinstance(content["owner"].get("pid"), int):
+        return "'owner' is wrong"
+    return None
+
+
+def _set_aside(path, problem):
+    with contextlib.suppress(OSError):  # a folder that may only be read
+        path.rename(path.with_name(f"{path.name}.unreadable"))
+    print(f"The run card {path} cannot be used ({problem}): it is kept as *.unreadable.")
 
 
 def cards_of(lab):

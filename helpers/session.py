@@ -146,6 +146,8 @@ def current_card():
 
 def caption():
     """Device, replicas and scale of the lab in this kernel, for a figure."""
+    from callbacks.live.picture import SYNTHETIC  # and so TensorFlow
+
     device = _current.device
     kind = "simulated" if device["simulated"] else "real"
     parts = [
@@ -155,7 +157,7 @@ def caption():
         "Keras {keras}, TensorFlow {tensorflow}".format(**records.versions()),
     ]
     if _current.card.content["measurements"].get("data_source") == "synthetic":
-        parts.append("SYNTHETIC DATA")
+        parts.append(SYNTHETIC)
     return " · ".join(parts)
 
 

@@ -1,5 +1,6 @@
 """The `labs` command."""
 
+import errno
 import os
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Annotated
 import typer
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, sweep
 from kit.labs import all_labs, find_lab
 from kit.parameters import parsed
 
@@ -21,6 +22,8 @@ app = typer.Typer(
 data_app = typer.Typer(help="The data sets that the labs train on.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 
+# Where commands write: a killed one may have left a part of a file.
+WRITTEN = ("notebooks", "solutions", "docs/*", "helpers/lab_*", "reports", "reports/*")
 Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[LAB]...", help="Such as 02 or 02_throughput; default all."),
@@ -80,7 +83,15 @@ def run(
     parameters = [parsed(parameter or [], lab) for lab in labs]
     from kit.run import run as run_labs
 
-    if not run_labs(labs, parameters, solved=not student):
+    try:
+        went_well = run_labs(labs, parameters, solved=not student)
+    except KeyboardInterrupt:
+        typer.echo(
+            "labs: interrupted; the same command continues a sweep that was interrupted.",
+            err=True,
+        )
+        raise typer.Exit(130) from None
+    if not went_well:
         raise typer.Exit(1)
 
 
@@ -151,9 +162,13 @@ def lab(context: typer.Context):
     # JUPYTER_CONFIG_PATH: no news pop-up, and widgets' state is saved.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
+    # Server and kernel of this environment, whatever comes first on PATH or is installed
+    # for the user: others have not got the kit.
+    kernels = str(Path(sys.prefix, "share", "jupyter", "kernels"))
     arguments = [
-        sys.executable, "-m", "jupyter", "lab",
+        sys.executable, "-m", "jupyterlab",
         "--LabApp.default_url=/lab/tree/notebooks/index.ipynb",
+        f"--KernelSpecManager.kernel_dirs={[kernels]}",
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
         *context.args,
     ]  # fmt: skip
@@ -215,12 +230,19 @@ def main():
     for name in ("LABS_RUNS_DIR", "LABS_REPORTS_DIR", "LABS_DATA_DIR"):
         if os.environ.get(name):  # relative to this folder, not to the kernel's
             os.environ[name] = str(Path(os.environ[name]).absolute())
+    sweep(REPOSITORY)
+    for pattern in WRITTEN:
+        for folder in REPOSITORY.glob(pattern):
+            sweep(folder)
     try:
         app()
     except LabError as error:
         typer.echo(f"labs: {error}", err=True)
     except OSError as error:
-        typer.echo(f"labs: {error.filename or 'a file'}: {error.strerror}", err=True)
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        advice = ": free some space there." if full else ""
+        file = error.filename or "a file"
+        typer.echo(f"labs: {file}: {error.strerror}{advice}", err=True)
     else:
         return
     sys.exit(1)

@@ -1,12 +1,18 @@
 """What is there, what is missing, and what to do about it."""
 
+import json
+import os
 import platform
 import shutil
 import sys
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
+from jupyter_client.kernelspec import KernelSpecManager
 from packaging.requirements import Requirement
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from helpers.data.places import user_cache
@@ -22,23 +28,36 @@ FREE_GIB = 1
 
 def doctor():
     """Print a table of findings; return whether the labs can run."""
-    findings = [
-        ("Python", *python()),
-        ("packages", *packages()),
-        ("device", *device()),
-        *((data_set.name, *data(data_set, load)) for data_set, load in DATA_SETS),
-        ("run cards", *writable(runs_folder(), "LABS_RUNS_DIR")),
-        ("data cache", *cache()),
-        ("disk", *disk()),
-        ("grading sandbox", *isolation()),
-    ]
+    questions = {
+        "Python": python,
+        "packages": packages,
+        "Keras": keras_backend,
+        "kernel": kernel,
+        "device": device,
+        **{data_set.name: partial(data, data_set, load) for data_set, load in DATA_SETS},
+        "run cards": partial(writable, runs_folder(), "LABS_RUNS_DIR"),
+        "data cache": cache,
+        "disk": disk,
+        "grading sandbox": isolation,
+    }
+    findings = {what: _survive(question) for what, question in questions.items()}
     table = Table("what", "state", "found", "to do")
-    for what, state, found, remedy in findings:
-        table.add_row(what, STATES[state], found, remedy)
+    for what, (state, found, remedy) in findings.items():
+        table.add_row(what, STATES[state], escape(found), escape(remedy))
     Console().print(table)
-    return all(state != "missing" for _, state, _, _ in findings)
+    return all(state != "missing" for state, _, _ in findings.values())
 
 
+def _survive(question):
+    """A finding, whatever is broken: then that is the finding."""
+    try:
+        return question()
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0][:200]
+        return "missing", f"{type(error).__name__}: {first}", REINSTALL
+
+
+REINSTALL = "Remove .venv and run make setup."
 STATES = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
 
 
@@ -66,21 +85,47 @@ def packages():
         if not pinned.specifier.contains(installed) if installed != "missing" else True:
             wrong.append(f"{pinned.name} {installed}")
     absent = [text for text in wrong if text.endswith("missing")]
-    remedy = "Remove .venv and run make setup."
     if absent:
-        return "missing", ", ".join(absent[:5]), remedy
+        return "missing", ", ".join(absent[:5]), REINSTALL
     main = f"TensorFlow {version('tensorflow')}, Keras {version('keras')}"
     if wrong:
-        return "note", f"{main}; not as pinned: {', '.join(wrong[:5])}", remedy
+        return "note", f"{main}; not as pinned: {', '.join(wrong[:5])}", REINSTALL
     return "ok", f"{main}, all as pinned", ""
+
+
+def keras_backend():
+    """Whether Keras computes with TensorFlow: a user may have chosen another backend."""
+    home = os.environ.get("KERAS_HOME") or Path("~/.keras").expanduser()
+    file, chosen = Path(home, "keras.json"), os.environ.get("KERAS_BACKEND")
+    remedy = "Unset KERAS_BACKEND: the labs need TensorFlow."
+    if not chosen and file.is_file():
+        try:
+            chosen = json.loads(file.read_text(encoding="utf-8")).get("backend")
+        except (ValueError, AttributeError):
+            return "missing", f"{file} is damaged", f"Delete {file}."
+        remedy = f'Set "backend" to "tensorflow" in {file}.'
+    if chosen in (None, "", "tensorflow"):
+        silence_tensorflow()
+        import keras
+
+        return "ok", f"computes with {keras.backend.backend()}", ""
+    return "missing", f"computes with {chosen}", remedy
+
+
+def kernel():
+    """Whether a notebook's kernel is this Python: an older one may be installed."""
+    spec = KernelSpecManager().get_kernel_spec("python3")
+    program = spec.argv[0]
+    # A bare "python" is the Python of the server that starts it.
+    if program in ("python", "python3") or Path(program) == Path(sys.executable):
+        return "ok", f"python3 in {spec.resource_dir}", ""
+    found = f"python3 in {spec.resource_dir} starts {program}"
+    return "missing", found, "Delete that folder; or start JupyterLab with `make lab`."
 
 
 def device():
     """What TensorFlow computes on, and whether there is a GPU that it does not see."""
-    try:
-        silence_tensorflow()
-    except ImportError as error:
-        return "missing", f"TensorFlow: {error}", "Remove .venv and run make setup."
+    silence_tensorflow()
     from helpers.machine.devices import describe_device
 
     found = describe_device()

@@ -1,18 +1,21 @@
 """Run a notebook from top to bottom, and check that it really reached its end."""
 
+import errno
 import os
 import time
 
 import nbformat
 import papermill
+from jupyter_client.kernelspec import NoSuchKernel
+from nbclient.exceptions import DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from papermill.exceptions import PapermillExecutionError
 
 from helpers.errors import LabError, ParameterError
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, TEMPORARY, write_atomically
 
-# Without this every kernel prints on the terminal that it listens on localhost.
-KERNEL_ARGUMENTS = ["--log-level=ERROR"]
+# Else a kernel writes on the terminal: where it listens, and a traceback when interrupted.
+KERNEL_ARGUMENTS = ["--log-level=CRITICAL"]
 
 
 def execute(notebook, output, parameters=None, progress=True):
@@ -35,8 +38,34 @@ def execute(notebook, output, parameters=None, progress=True):
     LabError
         One line, if a cell raised, the kernel died or some cells did not run.
     """
+    # Papermill saves after each cell, in place: a killed run would leave half a file.
+    running = output.with_name(f".{output.name}{TEMPORARY}.ipynb")
     try:
-        output.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(running, "")
+    except OSError as error:
+        raise LabError(
+            f"cannot write {output} ({error.strerror}): free some space there, or set "
+            "LABS_REPORTS_DIR to a folder of yours."
+        ) from error
+    try:
+        _execute(notebook, running, parameters, progress)
+    finally:
+        if running.exists() and running.stat().st_size:
+            os.replace(running, output)
+        running.unlink(missing_ok=True)
+    executed = nbformat.read(output, as_version=4)
+    executed, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(executed, {})
+    write_atomically(output, nbformat.writes(executed) + "\n")
+    if skipped := cells_not_executed(executed):
+        raise LabError(
+            f"{notebook.name} ended early, though no cell failed: code cell {skipped[0]} "
+            f"was never run. Its kernel died or was told to exit; see {output}."
+        )
+    return executed
+
+
+def _execute(notebook, output, parameters, progress):
+    try:
         papermill.execute_notebook(
             str(notebook),
             str(output),
@@ -49,19 +78,19 @@ def execute(notebook, output, parameters=None, progress=True):
         kind = ParameterError if error.ename == "ParameterError" else LabError
         where = "" if kind is ParameterError else f"{error.ename} in {notebook.name}: "
         raise kind(f"{where}{error.evalue}") from error
-    except OSError as error:
-        raise LabError(f"cannot write {output} ({error.strerror}).") from error
-    except RuntimeError as error:  # nbclient's DeadKernelError
-        raise LabError(f"{notebook.name}: {error}") from error
-    executed = nbformat.read(output, as_version=4)
-    executed, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(executed, {})
-    nbformat.write(executed, output)
-    if skipped := cells_not_executed(executed):
+    except DeadKernelError as error:
+        raise LabError(f"the kernel died in {notebook.name}: {error}") from error
+    except (NoSuchKernel, OSError, RuntimeError) as error:
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            raise LabError(f"no space left for {output}: free some there.") from error
         raise LabError(
-            f"{notebook.name} ended early, though no cell failed: code cell {skipped[0]} "
-            f"was never run. Its kernel died or was told to exit; see {output}."
-        )
-    return executed
+            f"the kernel of {notebook.name} could not start ({_one_line(error)}): "
+            "`labs doctor` says what is wrong."
+        ) from error
+
+
+def _one_line(error):
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
 def cells_not_executed(notebook):

@@ -11,7 +11,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, write_atomically
 from helpers.records import latest_cards
 from kit.build import build, write_notebook
 from kit.execute import KERNEL_ARGUMENTS, timed
@@ -24,7 +24,8 @@ def store_outputs(lab, scale="laptop"):
     Raises
     ------
     LabError
-        If a cell raised; the stored notebook is then as it was.
+        If a cell raised, a check failed, or the run was on synthetic data or at another
+        scale; the stored notebook is then as it was.
     """
     build(lab)
     notebook = nbformat.read(lab.solution, as_version=4)
@@ -50,20 +51,37 @@ def store_outputs(lab, scale="laptop"):
                 raise LabError(f"{lab.name}: {error.ename}: {error.evalue}") from error
             except RuntimeError as error:  # nbclient's DeadKernelError
                 raise LabError(f"{lab.name}: {error}") from error
-            device = latest_cards()[lab.name]["environment"]["device"]["name"]
+            card = latest_cards()[lab.name]
+    _refuse_other_runs(lab, card, scale)
     notebook, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(notebook, {})
     _name_the_usual_folder(notebook, runs)
     notebook.metadata = {
         "kernelspec": notebook.metadata["kernelspec"],
         "language_info": {"name": "python"},
         "labs": {
-            "device": device,
+            "device": card["environment"]["device"]["name"],
             "minutes": round(seconds / 60, 1),
             "scale": scale,
         },
     }
     write_notebook(lab.solution, notebook)
     _store_pictures(lab, notebook)
+
+
+def _refuse_other_runs(lab, card, scale):
+    """What readers see, and nbval compares with, must be the lab as it is meant."""
+    problems = {
+        "it ran on synthetic data: see `labs doctor`":
+            card["measurements"].get("data_source") == "synthetic",
+        f"it ran at {card['parameters']['scale']} scale, not {scale}":
+            card["parameters"]["scale"] != scale,
+        "a check of its own solution failed":
+            not all(check["passed"] for check in card["checks"].values()),
+        "it did not reach its end": not card["finished"],
+    }  # fmt: skip
+    for problem, holds in problems.items():
+        if holds:
+            raise LabError(f"{lab.name}: the outputs were not stored, for {problem}.")
 
 
 def _name_the_usual_folder(notebook, runs):
@@ -79,4 +97,4 @@ def _store_pictures(lab, notebook):
     folder.mkdir(parents=True, exist_ok=True)
     for number, (source, _) in enumerate(pictures(notebook), start=1):
         data = base64.b64decode(source.partition("base64,")[2])
-        (folder / f"{lab.name}-{number}.png").write_bytes(data)
+        write_atomically(folder / f"{lab.name}-{number}.png", data)

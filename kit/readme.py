@@ -20,21 +20,24 @@ def build_readme(write=True):
 
 
 def _table():
-    rows = "".join(map(_row, all_labs()))
-    return f"| lab | the question | minutes to run |\n|---|---|---|\n{rows}"
+    runs = {lab: _stored_run(lab) for lab in all_labs()}
+    rows = "".join(_row(lab, run.get("minutes", "?")) for lab, run in runs.items())
+    where = {f"at {run['scale']} scale, on {run['device']}" for run in runs.values() if run}
+    minutes = f"Minutes of the stored solution, {'; or '.join(sorted(where))}."
+    return f"| lab | the question | minutes to run |\n|---|---|---|\n{rows}\n{minutes}\n"
 
 
-def _row(lab):
+def _row(lab, minutes):
     question = title_and_question(lab)[0].partition(": ")[2]
     links = f"[{lab.name}](notebooks/{lab.notebook.name})"
     links += f" ([solved](solutions/{lab.solution.name}))"
-    return f"| {links} | {question} | {_minutes(lab)} |\n"
+    return f"| {links} | {question} | {minutes} |\n"
 
 
-def _minutes(lab):
-    """The minutes of the stored run; `?` for a lab that has none."""
+def _stored_run(lab):
+    """Device, minutes and scale of the stored outputs; empty for a lab that has none."""
     try:
-        metadata = json.loads(lab.solution.read_text(encoding="utf-8"))["metadata"]
-        return f"{metadata['labs']['minutes']:g}"
+        solution = json.loads(lab.solution.read_text(encoding="utf-8"))
+        return solution["metadata"]["labs"]
     except (OSError, KeyError):
-        return "?"
+        return {}

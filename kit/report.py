@@ -13,22 +13,25 @@ from kit.labs import title_and_question
 HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds")
 
 
-def write_report(results, folder):
-    """Write ``index.html`` and a page per lab.
+def write_report(results, reports, name):
+    """Write a page for each lab of a run, and an index of them.
 
     Parameters
     ----------
     results : list of dict
         `lab`, `card`, `seconds` and `error`, as `kit.run` makes them.
-    folder : Path
-        Holds the executed notebooks, and gets the pages.
+    reports : Path
+        Gets ``index.html``.
+    name : str
+        The run's: this folder in `reports` has the executed notebooks, and gets the
+        pages.
 
     Returns
     -------
     Path
         Of the index.
     """
-    rows = []
+    rows, folder = [], reports / name
     for result in results:
         lab, figures = result["lab"], []
         executed = folder / f"{lab.name}.ipynb"
@@ -43,10 +46,10 @@ def write_report(results, folder):
                 "cells": summary(result)[1:],
                 "error": result["error"],
                 "figures": figures,
-                "has_page": executed.exists(),
+                "page": f"{name}/{lab.name}.html" if executed.exists() else None,
             }
         )
-    index = folder / "index.html"
+    index = reports / "index.html"
     html = _template("report.html.j2").render(rows=rows, headings=HEADINGS[1:])
     write_atomically(index, html)
     return index

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, runs_folder
-from helpers.records import read_card
+from helpers.files import REPOSITORY
+from helpers.records import cards_of
 from kit.execute import execute, timed
 from kit.report import HEADINGS, summary, write_report
 
@@ -18,6 +18,9 @@ REPORTS = Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
 
 def run(labs, parameters, solved=True):
     """Execute labs one after another; print a table and write reports/index.html.
+
+    Notebooks and pages go to a folder of this run: two runs at once share nothing but
+    the index, which shows the one that ended last.
 
     Parameters
     ----------
@@ -33,14 +36,15 @@ def run(labs, parameters, solved=True):
         Whether every lab ran to its end.
     """
     console = Console()
+    name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
+    os.environ["LABS_RUN"] = name  # for the run cards
     results = []
     for lab, given in zip(labs, parameters, strict=True):
         console.print(f"Running {lab.name} ...")
-        began = time.time()
-        error, seconds = timed(_try_to_run, lab, given, solved)
-        # Also the card of an interrupted run that was resumed.
-        written = [path for path in _cards(lab) if path.stat().st_mtime >= began]
-        card = read_card(max(written)) if written else None
+        error, seconds = timed(_try_to_run, lab, given, solved, REPORTS / name)
+        # A new card, or that of an interrupted run which this one has continued.
+        cards = [card for card in cards_of(lab.name) if card["run"] == name]
+        card = cards[-1] if cards else None
         if solved and card and not error:
             failed = [name for name, c in card["checks"].items() if not c["passed"]]
             error = failed and f"{lab.name}: its own check fails: {', '.join(failed)}"
@@ -51,23 +55,19 @@ def run(labs, parameters, solved=True):
             console.print(
                 result["error"], style="red", markup=False, highlight=False, soft_wrap=True
             )
-    page = write_report(results, REPORTS)
+    page = write_report(results, REPORTS, name)
     console.print(f"Report: {os.path.relpath(page)}", highlight=False)
     return not any(result["error"] for result in results)
 
 
-def _try_to_run(lab, parameters, solved):
+def _try_to_run(lab, parameters, solved, folder):
     notebook = lab.solution if solved else lab.notebook
     os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
     try:
-        execute(notebook, REPORTS / f"{lab.name}.ipynb", parameters)
+        execute(notebook, folder / f"{lab.name}.ipynb", parameters)
     except LabError as error:
         return str(error).partition("\n")[0]
     return None
-
-
-def _cards(lab):
-    return (runs_folder() / lab.name).glob("*.json")
 
 
 def _table(results):

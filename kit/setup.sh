@@ -1,16 +1,6 @@
 #!/bin/sh
 # Make .venv with the pinned packages, unless it is there and works; make calls this first.
 set -eu
-stamp=$(cat requirements.txt pyproject.toml kit/setup.sh | cksum)
-if [ -f .venv/ready ]; then
-  # Its scripts name the folder and the Python that they were made with.
-  if [ "$(head -n 1 .venv/ready)" != "$PWD" ] || ! .venv/bin/labs --help >/dev/null 2>&1; then
-    echo "The environment in .venv does not start here: the folder or Python has changed."
-    rm -rf .venv
-  elif [ "$(tail -n 1 .venv/ready)" = "$stamp" ]; then
-    exit 0
-  fi
-fi
 fits='import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))'
 for python in "${PYTHON:-python3}" python3.12 python3.11 python3.13 none; do
   "$python" -c "$fits" 2>/dev/null && break
@@ -20,6 +10,16 @@ if [ "$python" = none ]; then
   echo "Scaling Labs needs Python 3.11, 3.12 or 3.13; found: ${found:-none}." >&2
   echo "Install one of them (its command may be python3.12), or use make PYTHON=/path/to/python." >&2
   exit 1
+fi
+stamp=$(cat requirements.txt pyproject.toml kit/setup.sh | cksum)
+if [ -f .venv/ready ]; then
+  # Its scripts name the folder and the Python that they were made with.
+  if [ "$(head -n 1 .venv/ready)" != "$PWD" ] || ! .venv/bin/labs --help >/dev/null 2>&1; then
+    echo "The environment in .venv does not start here: the folder or Python has changed."
+    rm -rf .venv
+  elif [ "$(tail -n 1 .venv/ready)" = "$stamp" ]; then
+    exit 0
+  fi
 fi
 if ! .venv/bin/python -c "$fits" 2>/dev/null || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
   echo "Setting up .venv with $("$python" --version) ..."

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import keras
 
+from callbacks.live.divergence import divergence, learning_rate
 from callbacks.live.place import current_shell
 from callbacks.live.views import new_view
 
@@ -37,6 +38,10 @@ class TrainingDashboard(keras.callbacks.Callback):
     decides when to redraw, not batches: text and bar each second, the curves after
     150 times as long as drawing them took, or 60 times at the end of an epoch.
     `labs bench dashboard` measures the cost.
+
+    If the loss becomes nan or infinite, the dashboard says so once. It does not end the
+    training: labs count epochs, measure their throughput, and compare them with those of
+    a hand-written loop, which a callback cannot end.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.done = self.epoch = self.batch = 0
         self.trained = None
         self.started, self.started_batch = None, 0
+        self.diverged = self.step_loss = None
         self.view = new_view(self.params["epochs"], self.caption, self.print_epochs)
         self._watch_cell(True)
 
@@ -74,7 +80,9 @@ class TrainingDashboard(keras.callbacks.Callback):
         if self.started is None:
             self.started, self.started_batch = now, batch
         if now >= self.next_redraw:
-            self._redraw(self._so_far())
+            so_far = self._so_far()
+            self._look_for_divergence({name: v[-1][1] for name, v in so_far.items()})
+            self._redraw(so_far)
 
     def on_test_begin(self, logs=None):
         if self.trained is None:  # not a later `evaluate`
@@ -96,9 +104,18 @@ class TrainingDashboard(keras.callbacks.Callback):
         if self.print_epochs:
             words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
             print(f"Epoch {epoch + 1}: {words}")
+        self._look_for_divergence({"loss": self.step_loss} | metrics)
 
     def on_train_end(self, logs=None):
         self._finish("Trained")
+
+    def _look_for_divergence(self, metrics):
+        """Say it in the first epoch whose loss is not finite, and only there."""
+        if self.diverged:
+            return
+        if line := divergence(metrics, self.epoch + 1, self.model):
+            self.diverged = self.epoch + 1
+            self.view.warn(line)
 
     def _stop_clock(self):
         """Take the throughput of the epoch, before validation."""
@@ -168,9 +185,7 @@ class TrainingDashboard(keras.callbacks.Callback):
             words.append(f"{left // 60}:{left % 60:02d} left")
         name = next(name for name in series if name.endswith("_per_second"))
         words.append(f"{series[name][-1][1]:,.1f} {name.replace('_per_second', '/s')}")
-        optimizer = getattr(self.model, "optimizer", None)
-        if optimizer is not None:
-            rate = float(keras.ops.convert_to_numpy(optimizer.learning_rate))
+        if (rate := learning_rate(self.model)) is not None:
             words.append(f"learning rate {rate:.3g}")
         if memory := device_memory_bytes():
             words.append(f"{memory / 2**30:.2f} GiB of device memory")
@@ -201,7 +216,10 @@ class TrainingDashboard(keras.callbacks.Callback):
             unit = name.replace("_per_second", "/s")
             summary += f" with start-up and validation, {usual:.2f} {unit} without"
             last = {k: v[-1][1] for k, v in self.series.items() if k != name}
-            summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
+            if not self.diverged:  # else the metrics mean nothing
+                summary += "".join(f", {key} {value:.4f}" for key, value in last.items())
+        if self.diverged:
+            summary += f", but diverged in epoch {self.diverged}"
         whole = verb == "Trained"
         part = 1.0 if whole else self._position() / self.params["epochs"]
         # After an interrupt the curves include the current epoch.
@@ -243,7 +261,8 @@ def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
     dashboard : TrainingDashboard
         With `examples_per_epoch`.
     train_step : callable
-        The loop calls it `steps` times in each epoch.
+        The loop calls it `steps` times in each epoch. What it returns counts as the
+        loss, or the losses of all replicas, if `logs` gives none.
     test : callable
         The loop calls it `tests` times after the steps of an epoch.
     logs : callable
@@ -264,7 +283,9 @@ def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
             dashboard.on_epoch_begin(epoch)
         dashboard.on_train_batch_begin(batch)
         calls["train"] += 1
-        return train_step(*arguments)
+        # Read at the end of an epoch: now it would wait for the device.
+        dashboard.step_loss = train_step(*arguments)
+        return dashboard.step_loss
 
     def watched_test(*arguments):
         if calls["test"] % tests == 0:

@@ -150,11 +150,11 @@ def _tick_or_number(axis, place):
 
 
 def _number(value):
-    """Four digits or more; whole numbers in full."""
+    """Four digits or more; whole numbers in full, up to where all floats are whole."""
     value = float(value)
     if not np.isfinite(value):
         return "none"
-    whole = value.is_integer() or 1000 <= abs(value) < 1e7
+    whole = (abs(value) < 2**53 and value.is_integer()) or 1000 <= abs(value) < 1e7
     return f"{value:.0f}" if whole else f"{value:.4g}"
 
 

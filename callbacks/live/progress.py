@@ -5,6 +5,8 @@ import sys
 import keras
 from tqdm import tqdm
 
+from callbacks.live.divergence import divergence
+
 
 def progress(iterable=None, **options):
     """Make a bar with the time left; it follows the iterable, if one is given."""
@@ -28,11 +30,12 @@ def counted(function, total, unit):
 
 
 class TrainingProgress(keras.callbacks.Callback):
-    """A bar with the time left and nothing else, for one of many trainings."""
+    """A bar with the time left, for one of many trainings; a line if it diverges."""
 
     def on_train_begin(self, logs=None):
         steps, epochs = self.params.get("steps"), self.params["epochs"]
         self.bar = progress(total=steps and steps * epochs, unit="step")
+        self.diverged = False
 
     def on_epoch_begin(self, epoch, logs=None):
         self.bar.set_description(f"Epoch {epoch + 1}", refresh=False)
@@ -44,6 +47,9 @@ class TrainingProgress(keras.callbacks.Callback):
     # Other callbacks may print now.
     def on_epoch_end(self, epoch, logs=None):
         self.bar.clear()
+        if not self.diverged and (line := divergence(logs or {}, epoch + 1, self.model)):
+            self.diverged = True
+            print(line)
 
     def on_train_end(self, logs=None):
         self.bar.close()

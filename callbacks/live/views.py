@@ -1,9 +1,7 @@
 """How the training dashboard looks: live in JupyterLab, lines and a picture elsewhere."""
 
-import base64
 import html
 import io
-import math
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +12,7 @@ from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 from callbacks.live.figure_table import figure_table
+from callbacks.live.picture import picture_html
 from callbacks.live.place import current_shell, in_jupyterlab
 from callbacks.live.progress import progress
 
@@ -43,6 +42,7 @@ class Curves:
         self.axes = self.figure.subplots(1, 3)
         self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
         self.figure.text(0.01, 0.01, caption, fontsize=6.5, color="#555555")
+        self.caption = caption
         self.lines, self.panels = {}, {}
         for axes in self.axes:
             axes.set_visible(False)  # until there is something to draw
@@ -92,7 +92,8 @@ class Curves:
                 axes.set_ylim(0, 1)  # it never leaves them
         self.lines[name].set_data(epochs, values)
         bottom, top = axes.get_ylim() if axes.get_autoscaley_on() is False else (0, 0)
-        seen = [value for value in values if math.isfinite(value)]
+        # Axes cannot end at infinity, nan, or where their ends or ticks overflow.
+        seen = [value for value in values if abs(value) < 1e300]
         low, high = min([bottom, *seen]), max([top, *seen])
         if (low, high) == (bottom, top):
             return new
@@ -123,6 +124,7 @@ class LiveView:
         canvas.syncing_data_url = False
         # If the browser's request does arrive, another thread draws.
         self.lock = threading.RLock()
+        self.warning, self.stdout = [], sys.stdout
         canvas.draw = self._draw_axes_and_lines
         self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "100%"})
         self.text = ipywidgets.HTML("Starting ...")
@@ -138,7 +140,13 @@ class LiveView:
 
     def say(self, part, text):
         self.bar.value = part
-        self.text.value = html.escape(text)
+        self.text.value = "<br>".join(map(html.escape, [text, *self.warning]))
+
+    def warn(self, line):
+        """Keep the line under the bar, and print it in the cell."""
+        self.warning, self.bar.bar_style = [line], "danger"
+        self.text.value += f"<br>{html.escape(line)}"
+        print(line, file=self.stdout)
 
     def draw(self, series):
         with self.lock:
@@ -162,12 +170,15 @@ class LiveView:
     def end(self, part, summary, series):
         self.say(part, summary)
         self.draw(series)
-        self.bar.bar_style = "success" if part == 1 else "warning"
+        if not self.warning:
+            self.bar.bar_style = "success" if part == 1 else "warning"
         picture = io.BytesIO()
         imsave(picture, self.canvas.buffer_rgba(), format="png")
         # Stays in the notebook when the live picture is gone.
         table = figure_table(self.curves.figure)
-        _show_picture(picture.getvalue(), summary, table, "As a picture")
+        _show_picture(
+            picture.getvalue(), summary, self.curves.caption, table, "As a picture"
+        )
         print(summary)
 
 
@@ -177,6 +188,8 @@ class NotebookView:
     def __init__(self, epochs, caption, with_bar):
         self.curves = Curves(epochs, caption)
         self.bar = progress(unit="step", disable=not with_bar)
+        # The cell's, also where a loop sends what it prints to a file (lab 07).
+        self.stdout = sys.stdout
 
     def step(self, done, total):
         self.bar.total = total
@@ -189,6 +202,10 @@ class NotebookView:
     def say(self, part, text):
         pass
 
+    def warn(self, line):
+        self.make_room()
+        print(line, file=self.stdout)
+
     def draw(self, series):
         pass
 
@@ -199,7 +216,8 @@ class NotebookView:
         print(summary)
 
     def show(self, summary, series):
-        _show_picture(self.curves.png(), summary, figure_table(self.curves.figure))
+        table = figure_table(self.curves.figure)
+        _show_picture(self.curves.png(), summary, self.curves.caption, table)
 
 
 class TerminalView(NotebookView):
@@ -216,11 +234,10 @@ class TerminalView(NotebookView):
         print(f"Curves: {self.FILE.absolute()}", file=sys.stdout)
 
 
-def _show_picture(png, summary, table, fold=None):
+def _show_picture(png, summary, caption, table, fold=None):
     from IPython.display import HTML, display
 
-    encoded = base64.b64encode(png).decode()
-    image = f'<img alt="{html.escape(summary)}" src="data:image/png;base64,{encoded}">'
+    image = picture_html(png, summary, caption)
     if fold:
         image = f"<details><summary>{fold}</summary>{image}</details>"
     display(HTML(image + table))

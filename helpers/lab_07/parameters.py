@@ -1,5 +1,6 @@
 """The rules for the parameters of lab 07."""
 
+from helpers.errors import ParameterError
 from helpers.parameters import LEARNING_RATE, TARGET_ACCURACY, number, or_none, whole
 
 RULES = {
@@ -13,3 +14,13 @@ RULES = {
     "log_interval": whole(1),
     "target_accuracy": TARGET_ACCURACY,
 }
+
+
+def refuse(values):
+    """Refuse a global batch that is larger than the training set."""
+    cores, batch, images = map(values.get, ("replicas", "batch_size", "train_images"))
+    if cores and batch and images and cores * batch > images:
+        raise ParameterError(
+            f"{cores} cores times batch_size {batch} are more than the {images:,} "
+            "train_images: change one of them."
+        )

@@ -28,8 +28,13 @@ def describe_device():
         details = tf.config.experimental.get_device_details(gpus[0])
         kind, name = "gpu", details.get("device_name", "GPU")
     else:
-        kind, name = "cpu", f"{cpu_name()}, {os.cpu_count()} cores"
+        kind, name = "cpu", f"{cpu_name()}, {_cores()}"
     return {"kind": kind, "name": name, "replicas": 1, "simulated": False}
+
+
+def _cores():
+    """Those that this process may use: a container or a job may have few of them."""
+    return f"{cores()} core{'s' * (cores() > 1)}"
 
 
 def has_tpu():
@@ -96,7 +101,7 @@ def _prepare(replicas, gpu_indices, simulate):
         _split_cpu(max(FEWEST_LOGICAL_CPUS, replicas))
         # One thread each: more would only slow each other down.
         tf.config.threading.set_intra_op_parallelism_threads(1)
-        name = f"{cpu_name()}, {os.cpu_count()} cores"
+        name = f"{cpu_name()}, {_cores()}"
         return {
             "kind": "cpu",
             "name": name,

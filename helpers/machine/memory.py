@@ -2,11 +2,11 @@
 
 import contextlib
 import math
-from pathlib import Path
 
 import keras
-import psutil
 import tensorflow as tf
+
+from helpers.machine.computer import memory_free_bytes
 
 
 @contextlib.contextmanager
@@ -57,14 +57,3 @@ def memory_needed_bytes(model, batch_size):
         else:
             values += math.prod(layer.output.shape[1:])
     return 3 * values * batch_size
-
-
-def memory_free_bytes():
-    """Main memory that a process can still take, without swapping."""
-    free = psutil.virtual_memory().available
-    try:  # a container has its own limit
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text()
-    except OSError:
-        return free
-    return free if limit == "max" else min(free, int(limit) - int(used))

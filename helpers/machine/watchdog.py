@@ -13,8 +13,9 @@ import time
 SECONDS = 120
 EXIT_STATUS = 70
 # Replicas that wait for each other sleep. Progress uses the processor: steps do, and
-# so does tracing a large network, which can take minutes.
-IDLE_CPU_PART = 0.05
+# so does tracing a large network, which can take minutes. On a machine with much other
+# work it may get little of a core, so the limit is low.
+IDLE_CPU_PART = 0.005
 
 
 @contextlib.contextmanager
@@ -38,14 +39,19 @@ def no_hang(what, seconds=SECONDS):
     stdout = sys.stdout
 
     def watch():
-        worked, cpu = time.monotonic(), time.process_time()
+        looked, cpu = time.monotonic(), time.process_time()
+        idle, used_while_idle = 0.0, 0.0
         while not over.wait(seconds / 10):
-            now, used = time.monotonic(), time.process_time() - cpu
-            cpu += used
-            if used > IDLE_CPU_PART * seconds / 10:
-                worked = now
-            elif now - worked > seconds:
-                _end(what, now - worked, stdout)
+            passed, used = time.monotonic() - looked, time.process_time() - cpu
+            looked, cpu = looked + passed, cpu + used
+            # Longer than asked for: the process itself was paused, and nobody waited.
+            paused = passed > seconds / 5
+            if paused or used > IDLE_CPU_PART * passed:
+                idle, used_while_idle = 0.0, 0.0
+                continue
+            idle, used_while_idle = idle + passed, used_while_idle + used
+            if idle > seconds:
+                _end(what, idle, used_while_idle, stdout)
 
     threading.Thread(target=watch, daemon=True).start()
     try:
@@ -54,9 +60,10 @@ def no_hang(what, seconds=SECONDS):
         over.set()
 
 
-def _end(what, waited, stdout):
+def _end(what, waited, used, stdout):
     print(
-        f"\nStopped: {what} made no progress for {waited:.0f} s. A replica waits for "
+        f"\nStopped: {what} made no progress for {waited:.0f} s, in which it used the "
+        f"processor for {used:.2f} s. A replica waits for "
         "another that never arrives, usually because devices were changed after the start "
         "or another notebook uses them. Restart the kernel, run all cells from the "
         "first, one notebook at a time; fewer replicas help too.",

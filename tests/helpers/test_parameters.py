@@ -11,7 +11,7 @@ from helpers.parameters import (
     defaults,
     rules_of,
 )
-from kit.labs import all_labs
+from kit.labs import all_labs, find_lab
 from kit.parameters import declared
 
 each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
@@ -55,6 +55,14 @@ def test_a_wrong_parameter_is_refused_with_the_rule(number, name, value, says):
 def test_a_batch_larger_than_the_training_set_is_refused(number, wrong):
     with pytest.raises(ParameterError, match=r"512 is larger .* 256"):
         check_parameters({"train_images": 256} | wrong, number, tuple(rules_of(number)))
+
+
+def test_lab_07_refuses_a_global_batch_larger_than_the_training_set():
+    given, sizes = declared(find_lab("07"))
+    few = {"scale": "laptop", "train_images": 1000, "batch_size": 128}
+    with pytest.raises(ParameterError, match=r"8 cores times batch_size 128 .* 1,000"):
+        check_given(given | few, "07_tpu_cores", sizes)
+    check_given(given | few | {"replicas": 7}, "07_tpu_cores", sizes)
 
 
 def test_newswires_are_a_training_set_and_a_sweep_repeats_its_own():

@@ -6,11 +6,13 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
+import psutil
 import pytest
 
 from helpers.errors import RecordError
-from helpers.files import write_atomically
-from helpers.records import latest_cards, open_card, read_card
+from helpers.files import TEMPORARY, write_atomically
+from helpers.records import KEYS, latest_cards, open_card, read_card, this_process
 
 
 def test_a_card_is_on_disk_after_every_change():
@@ -45,11 +47,142 @@ def test_an_older_card_with_these_parameters_is_found_behind_a_newer_one():
     assert open_card("02_x", {"batch_size": 64}, {}).path == first.path
 
 
-def test_a_card_that_another_process_writes_is_left_alone():
+def process(**changed):
+    """The owner of a card: the parent of this process, with changes."""
+    parent = psutil.Process(os.getppid())
+    own = {"pid": parent.pid, "started_unix_seconds": parent.create_time()}
+    return this_process() | own | changed
+
+
+@pytest.mark.parametrize(
+    ("owner", "continued"),
+    [
+        (process(), False),
+        (process(host="another name"), False),
+        (process(started_unix_seconds=12.0), True),
+        (process(pid=2**22 + 1), True),
+        (process(pid=2**22 + 1, host="another name"), True),
+        (process(machine="before the restart"), True),
+        (process(machine="another", host="another"), False),
+        ({"host": process()["host"], "pid": os.getppid()}, False),
+        ({"host": process()["host"], "pid": 2**22 + 1}, True),
+        ({"host": "another", "pid": 2**22 + 1}, False),
+    ],
+    ids=[
+        "alive", "alive, host renamed", "its number is another process's now", "dead",
+        "dead, host renamed", "the system was restarted", "another machine",
+        "older version, alive", "older version, dead", "older version, another machine",
+    ],
+)  # fmt: skip
+def test_a_card_is_continued_only_if_its_process_has_ended(owner, continued):
     card = open_card("02_x", {}, {})
-    card.content["owner"] = {"host": card.content["owner"]["host"], "pid": os.getppid()}
+    card.content["owner"] = owner
     card.path.write_text(json.dumps(card.content))
-    assert open_card("02_x", {}, {}).path != card.path
+    assert (open_card("02_x", {}, {}).path == card.path) == continued
+
+
+def test_two_starts_in_one_instant_never_take_the_same_card(tmp_path):
+    first = open_card("02_x", {}, {})
+    first.content["owner"] = process(pid=2**22 + 1)
+    first.path.write_text(json.dumps(first.content))
+    script = """
+import sys, time
+from helpers.records import open_card
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(5):
+    card = open_card("02_x", {}, {})
+    card.points("sweep")[8] = 1.0
+    print(card.path.name, flush=True)
+sys.stdin.readline()  # alive until all have their cards
+"""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen([sys.executable, "-c", script], **pipes) for _ in range(6)]
+    for process_ in started:
+        assert process_.stdout.readline() == "ready\n"
+    for process_ in started:
+        print(file=process_.stdin, flush=True)
+    taken = [{process_.stdout.readline() for _ in range(5)} for process_ in started]
+    for process_ in started:
+        process_.communicate("\n")
+    assert all(len(names) == 1 for names in taken), "its own card, again and again"
+    assert len(set.union(*taken)) == len(started)
+    assert f"{first.path.name}\n" in set.union(*taken)
+    for path in first.path.parent.glob("*.json"):
+        assert read_card(path)["measurements"]["sweep"] == {"8": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("value", "stored"),
+    [
+        (np.float32(0.5), 0.5),
+        (np.int64(3), 3),
+        (np.array([1, 2]), [1, 2]),
+        ({8: np.float64(1)}, {"8": 1.0}),
+        ((1, None, True, "x"), [1, None, True, "x"]),
+        (np.bool_(True), True),
+    ],
+)
+def test_numbers_of_numpy_are_stored_as_numbers(value, stored):
+    card = open_card("02_x", {}, {})
+    card.predict("guess", value)
+    card.measure("measured", value)
+    card.points("points")[1] = value
+    content = read_card(card.path)
+    assert content["predictions"]["guess"] == content["measurements"]["measured"] == stored
+    assert content["measurements"]["points"] == {"1": stored}
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), np.float32("inf"), {1, 2}, 1j, len, [1, {"x": object()}]]
+)
+def test_what_json_cannot_hold_is_refused_by_name_and_spoils_nothing(value):
+    card = open_card("02_x", {}, {})
+    card.points("sweep")[8] = 1.0
+    for store in (card.predict, card.measure, card.points("sweep").__setitem__):
+        with pytest.raises(RecordError, match="'my_guess'") as error:
+            store("my_guess", value)
+        assert "\n" not in str(error.value)
+    card.check("2.1", True)
+    content = read_card(card.path)
+    assert content["checks"]["2.1"]["passed"]
+    assert "my_guess" not in {*content["predictions"], *content["measurements"]}
+    assert content["measurements"]["sweep"] == {"8": 1.0}
+
+
+@pytest.mark.parametrize("key", [*KEYS, None])
+@pytest.mark.parametrize("wrong", ["missing", "another type", "cut short"])
+def test_a_damaged_card_is_set_aside_with_one_line(key, wrong, capsys):
+    card = open_card("02_x", {}, {})
+    if wrong == "cut short":
+        card.path.write_text(card.path.read_text()[:-20])
+    elif key is None:
+        card.content["checks"]["2.1"] = "passed"
+        card.path.write_text(json.dumps(card.content))
+    else:
+        content = {k: v for k, v in card.content.items() if k != key}
+        if wrong == "another type":
+            content[key] = ["what"]
+        card.path.write_text(json.dumps(content))
+    before = card.path.read_bytes()
+    assert latest_cards() == {}
+    assert len(capsys.readouterr().out.splitlines()) == 1
+    [kept] = card.path.parent.glob("*.unreadable")
+    assert kept.read_bytes() == before
+    assert latest_cards() == {}
+    assert open_card("02_x", {}, {}).path.is_file()
+    assert capsys.readouterr().out == ""
+
+
+def test_what_a_killed_writer_leaves_is_swept_at_the_next_start():
+    card = open_card("02_x", {}, {})
+    old, new = (card.path.with_name(f".{n}.json.{n}{TEMPORARY}") for n in ("old", "new"))
+    for path in (old, new):
+        path.write_text("half")
+    os.utime(old, (0, 0))
+    open_card("02_x", {}, {})
+    assert not old.exists()
+    assert new.exists(), "somebody may be writing it"
 
 
 def test_points_can_be_cleared_to_measure_again():
@@ -65,14 +198,15 @@ def test_a_sweep_resumes_after_kill(tmp_path):
     script = """
 import os, signal
 from helpers.records import open_card
-from helpers.lab_02.reference import sweep
 points = open_card("02_x", {}, {}).points("sweep")
 def measure(size):
     if size == 32 and not os.environ.get("SECOND"):
         os.kill(os.getpid(), signal.SIGKILL)
     print(size)
     return size * 2.0
-sweep([8, 16, 32, 64], measure, points)
+for size in [8, 16, 32, 64]:
+    if size not in points:
+        points[size] = measure(size)
 """
 
     def run(**more):

@@ -1,16 +1,22 @@
 """The labs command: what it prints, and that a mistake is one line."""
 
+import os
+import re
+import signal
 import subprocess
 import sys
+import time
+from importlib.metadata import version
 from pathlib import Path
 
+import psutil
 import pytest
 from typer.testing import CliRunner
 
 from helpers.errors import ParameterError
 from helpers.files import REPOSITORY
-from helpers.records import latest_cards
-from kit import index
+from helpers.records import cards_of, latest_cards
+from kit import doctor, index
 from kit.cli import app
 from kit.labs import all_labs, find_lab
 from kit.parameters import declared, parsed
@@ -64,12 +70,125 @@ def test_doctor_names_what_it_looks_at_and_what_to_do():
     assert ended.returncode == 0
 
 
-def test_doctor_fails_where_run_cards_cannot_be_written(tmp_path, monkeypatch):
+def test_doctor_survives_what_it_diagnoses_and_names_the_cure(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LABS_RUNS_DIR", str(tmp_path / "file"))
+    # A Keras that cannot be imported, and a kernel of a Python that is gone.
+    (tmp_path / "keras").mkdir()
+    (tmp_path / "keras" / "__init__.py").write_text("raise ImportError('no keras here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    kernel = tmp_path / "jupyter" / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text('{"argv": ["/gone/python", "-m", "ipykernel"], "display_name": "x"}')
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("COLUMNS", "400")
     ended = labs("doctor")
     assert ended.returncode == 1
-    assert "missing" in ended.stdout
+    assert "Traceback" not in ended.stderr
+    rows = {line.split("│")[1].strip(): line for line in ended.stdout.splitlines()[3:-1]}
+    for what, says in {
+        "run cards": "set LABS_RUNS_DIR",
+        "Keras": "no keras here",
+        "kernel": "/gone/python",
+        "disk": "GiB free",
+    }.items():
+        assert says in rows[what]
+        assert ("missing" in rows[what]) == (what != "disk")
+
+
+@pytest.mark.parametrize(
+    ("variable", "file", "state", "says"),
+    [
+        (None, None, "ok", ""),
+        (None, '{"backend": "tensorflow"}', "ok", ""),
+        ("torch", None, "missing", "Unset KERAS_BACKEND"),
+        ("tensorflow", '{"backend": "jax"}', "ok", ""),
+        (None, '{"backend": "jax"}', "missing", 'Set "backend" to "tensorflow" in '),
+        (None, '{"backend', "missing", "Delete "),
+    ],
+)
+def test_doctor_finds_another_backend(variable, file, state, says, tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
+    monkeypatch.delenv("KERAS_BACKEND", raising=False)
+    if variable:
+        monkeypatch.setenv("KERAS_BACKEND", variable)
+    if file:
+        (tmp_path / "keras.json").write_text(file)
+    found, _, remedy = doctor.keras_backend()
+    assert found == state
+    assert says in remedy
+
+
+def test_a_kernel_that_cannot_start_is_not_called_a_folder_that_cannot_be_written(
+    tmp_path, monkeypatch
+):
+    kernel = tmp_path / "jupyter" / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text('{"argv": ["/gone/python", "-m", "ipykernel"], "display_name": "x"}')
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    ended = labs("run", "01")
+    assert ended.returncode == 1
+    assert "could not start" in ended.stdout
+    assert "labs doctor" in ended.stdout
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LABS_REPORTS_DIR", str(tmp_path / "file"))
+    ended = labs("run", "01")
+    assert "cannot write" in ended.stdout + ended.stderr
+    assert "could not start" not in ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+def test_lab_starts_this_environments_server_whatever_is_first_on_path(tmp_path):
+    for name in ("jupyter", "jupyter-lab", "jupyterlab", "python", "python3"):
+        (tmp_path / name).write_text("#!/bin/sh\necho another environment\n")
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    ended = labs("lab", "--version", env=os.environ | {"PATH": path})
+    assert ended.stdout.strip() == version("jupyterlab")
+
+
+@pytest.mark.slow
+def test_two_runs_at_once_report_each_its_own_figures(tmp_path):
+    sizes = (16, 32)
+    command = [LABS, "run", "01", "-p"]
+    started = [
+        subprocess.Popen(
+            [*command, f"batch_size={size}"], stdout=subprocess.PIPE, text=True
+        )
+        for size in sizes
+    ]
+    for running in started:
+        said, _ = running.communicate(timeout=200)
+        assert running.returncode == 0, said
+        assert "3 of 3" in said
+    folders = [path for path in (tmp_path / "reports").iterdir() if path.is_dir()]
+    assert len(folders) == len(sizes)
+    for folder in folders:
+        [card] = [c for c in cards_of("01_gradient_descent") if c["run"] == folder.name]
+        page = (folder / "01_gradient_descent.html").read_text()
+        speed = card["measurements"]["steps_per_second"]
+        assert f"Steps/sec: {speed:.2f}" in page
+        assert not list(folder.glob(".*")), "nothing half written is left"
+
+
+def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
+    running = subprocess.Popen(
+        [LABS, "run", "01"], text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    while not list((tmp_path / "runs").glob("*/*.json")):  # until the lab has begun
+        assert running.poll() is None
+        time.sleep(0.1)
+    family = psutil.Process(running.pid).children(recursive=True)
+    assert family, "a kernel"
+    os.killpg(running.pid, signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1].startswith("labs: interrupted")
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert not alive
 
 
 @pytest.mark.slow
@@ -87,9 +206,9 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch
     assert set(card["measurements"]["sweep_images_per_second"]) >= {"4", "8"}
     assert list(log.rglob("events.*")), "TensorBoard's files"
     report = (tmp_path / "reports" / "index.html").read_text()
-    assert 'href="02_throughput.html"' in report
     assert report.count("<img ") >= 2
-    page = (tmp_path / "reports" / "02_throughput.html").read_text()
+    [link] = re.findall(r'href="([^"]+/02_throughput.html)"', report)
+    page = (tmp_path / "reports" / link).read_text()
     assert 'src="http' not in page, "a page must need nothing from the network"
     assert page.count("Epoch 1:") == 1
     assert "Epoch 2:" not in page
@@ -126,6 +245,8 @@ def test_lab_fills_the_start_page_in_before_it_opens_it(writable, tmp_path, monk
     [(arguments, filled)] = opened
     assert arguments[-1] == "--port=1234"
     assert "--LabApp.default_url=/lab/tree/notebooks/index.ipynb" in arguments
+    kernels = Path(sys.prefix, "share", "jupyter", "kernels")
+    assert f"--KernelSpecManager.kernel_dirs=['{kernels}']" in arguments
     assert filled == writable
     assert ("stays as it was" in ended.stderr) != writable
 

@@ -197,6 +197,34 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
         assert len(live) == in_lab
 
 
+@pytest.mark.parametrize("in_lab", [False, True], ids=["papermill", "JupyterLab"])
+def test_a_notebook_says_that_a_training_diverged(in_lab, monkeypatch):
+    diverge = "x = np.full((100, 1), 1e30, 'float32')\n" + FIT.format(more="")
+    notebook = run(monkeypatch, in_lab, TRAIN, diverge, FIT.format(more=""))
+    line = r"The loss became (?:nan|inf) in epoch 1: training has diverged, .*"
+    line += r"a smaller learning_rate \(now 0\.01\)\."
+    for cell in notebook.cells[1:]:  # the weights stay nan
+        lines = text_of(cell).splitlines()
+        [said] = [text for text in lines if re.fullmatch(line, text)]
+        assert lines.index(said) in (0, 1)  # first, where a redraw has seen it
+        lines.remove(said)
+        starts = ["Epoch 1: ", "Epoch 2: ", "Epoch 3: ", "Trained 3"]
+        assert [text[:9] for text in lines] == starts
+        [picture] = html_of(cell)
+        assert re.search(r'alt="Trained 3 .* without, but diverged in epoch 1\."', picture)
+        assert "<td>none</td>" in picture
+        assert "<td></td>" not in picture
+    if in_lab:
+        widgets = notebook.metadata["widgets"].values()
+        states = [w["state"] for these in widgets for w in these["state"].values()]
+        said = [
+            state["value"] for state in states if re.search(line, str(state.get("value")))
+        ]
+        assert len(said) == 2
+        assert all(re.match("Trained 3 .* but diverged in epoch 1[.]<br>", s) for s in said)
+        assert [s["bar_style"] for s in states if s.get("bar_style")] == ["danger"] * 2
+
+
 def test_a_terminal_gets_a_picture_in_a_file_also_when_interrupted(tmp_path, capsys):
     class Interrupt(keras.callbacks.Callback):
         def on_epoch_begin(self, epoch, logs=None):

@@ -158,6 +158,7 @@ with no_hang("training", seconds=8):
 def test_a_run_that_hangs_ends_and_names_cause_and_remedy(run):
     printed = run(HANGS, status=70)
     assert "Stopped: training made no progress for" in printed
+    assert "in which it used the processor for" in printed
     assert "Restart the kernel" in printed
 
 
@@ -176,6 +177,31 @@ def test_work_is_no_hang_and_neither_is_an_idle_kernel_after_it(run):
         except KeyboardInterrupt:
             pass
         time.sleep(2.5)
+        print("still here")
+    """)
+    assert printed == "still here\n"
+
+
+def test_slow_work_and_a_paused_process_are_no_hang(run):
+    printed = run("""
+        import signal, time
+        with no_hang("slow work", seconds=1):
+            for _ in range(15):
+                began = time.process_time()
+                while time.process_time() - began < 0.005:
+                    pass
+                time.sleep(0.195)  # 2.5% of a core
+        parent = os.getpid()
+        if os.fork() == 0:
+            time.sleep(0.5)
+            os.kill(parent, signal.SIGSTOP)
+            time.sleep(2.5)
+            os.kill(parent, signal.SIGCONT)
+            os._exit(0)
+        with no_hang("work that is paused", seconds=1):
+            until = time.monotonic() + 4
+            while time.monotonic() < until:
+                pass
         print("still here")
     """)
     assert printed == "still here\n"

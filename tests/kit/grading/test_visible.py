@@ -12,8 +12,9 @@ each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 SHARED = {
     "callbacks/__init__.py", "callbacks/early_stopping.py", "callbacks/epoch_recorder.py",
     "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
-    "callbacks/live/figure_table.py", "callbacks/live/place.py",
-    "callbacks/live/progress.py", "callbacks/live/views.py", "callbacks/throughput.py",
+    "callbacks/live/divergence.py", "callbacks/live/figure_table.py",
+    "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
+    "callbacks/live/views.py", "callbacks/throughput.py",
     "callbacks/total_time.py",
     "helpers/__init__.py", "helpers/errors.py", "helpers/figures.py", "helpers/files.py",
     "helpers/models.py", "helpers/parameters.py", "helpers/pipelines.py",

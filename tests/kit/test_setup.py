@@ -1,0 +1,68 @@
+"""make's set-up makes an environment, leaves it alone, and repairs it."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from helpers.files import REPOSITORY
+
+PROJECT = """
+[build-system]
+requires = ["setuptools>=80"]
+build-backend = "setuptools.build_meta"
+[project]
+name = "small"
+version = "1"
+[project.scripts]
+labs = "kit.cli:main"
+[tool.setuptools]
+packages = ["kit"]
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A project with the kit's own set-up and nothing to install but itself."""
+    folder = tmp_path / "checkout"
+    (folder / "kit").mkdir(parents=True)
+    (folder / "kit" / "__init__.py").write_text("")
+    (folder / "kit" / "cli.py").write_text("def main():\n    print('it starts')\n")
+    (folder / "kit" / "setup.sh").write_bytes((REPOSITORY / "kit/setup.sh").read_bytes())
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "requirements.txt").write_text("")
+    return folder
+
+
+def set_up(folder):
+    ended = subprocess.run(
+        ["sh", "kit/setup.sh"], cwd=folder, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHON": sys.executable},
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    started = subprocess.run([folder / ".venv/bin/labs"], capture_output=True, check=True)
+    assert started.stdout == b"it starts\n"
+    return ended.stdout
+
+
+@pytest.mark.slow
+def test_an_environment_that_does_not_start_any_more_is_made_again(checkout, tmp_path):
+    assert "Setting up .venv" in set_up(checkout)
+    assert set_up(checkout) == "", "it works: nothing to do"
+
+    (checkout / "requirements.txt").write_text("# another pin\n")
+    said = set_up(checkout)
+    assert "Installing" in said
+    assert "Setting up .venv" not in said
+
+    moved = checkout.rename(tmp_path / "moved")
+    said = set_up(moved)
+    assert "does not start here" in said
+    assert str(moved) in (moved / ".venv/bin/labs").read_text().splitlines()[0]
+
+    python = moved / ".venv" / "bin" / "python"  # as after an upgrade of Python
+    python.unlink()
+    python.symlink_to("/gone/python3")
+    assert "does not start here" in set_up(moved)
+    assert set_up(moved) == ""
