@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.data.images import Images, synthetic_images
+from helpers.data.images import Images, fault, synthetic_images
 from helpers.data.places import DataSet
 from helpers.errors import DataError
 
@@ -116,4 +116,7 @@ def _read(path):
     found = hashlib.sha256(content).hexdigest()
     if not FASHION_MNIST.is_own(path.parent) and found != CONTENT_SHA256[path.name]:
         raise DataError(f"{path.name} is not Fashion-MNIST as published. {remedy}")
-    return np.frombuffer(content, "uint8", offset=header).reshape(shape)
+    values = np.frombuffer(content, "uint8", offset=header).reshape(shape)
+    if wrong := fault(values, training=path.name.startswith("train")):
+        raise DataError(f"{path.name} {wrong}. {remedy}")
+    return values

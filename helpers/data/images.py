@@ -1,4 +1,4 @@
-"""What MNIST and Fashion-MNIST share: the form of an image set, and a synthetic one."""
+"""What MNIST and Fashion-MNIST share: their form, a synthetic set, a last check."""
 
 from typing import NamedTuple
 
@@ -26,3 +26,28 @@ def synthetic_images(seed=0):
         return patterns.astype("uint8")[labels][..., None] + noise, labels
 
     return Images(*draw(60_000), *draw(10_000), "synthetic")
+
+
+def fault(values, training):
+    """What shows that an array of the right shape is no data, or None.
+
+    Parameters
+    ----------
+    values : array
+        Images, or labels: these have one dimension.
+    training : bool
+        Whether a model trains on them: then labels that are all the same are a fault.
+
+    Returns
+    -------
+    str or None
+        The end of a sentence that begins with the array's name.
+    """
+    lowest, highest = values.min(), values.max()
+    if values.ndim > 1:
+        return "has the same value in every pixel" if lowest == highest else None
+    if not 0 <= lowest <= highest <= 9:
+        return "has labels beyond 0 to 9"
+    if training and lowest == highest:
+        return f"has the same label, {lowest}, for every image"
+    return None

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 
-from helpers.data.images import Images, synthetic_images
+from helpers.data.images import Images, fault, synthetic_images
 from helpers.data.places import DataSet
 from helpers.errors import DataError
 
@@ -86,6 +86,6 @@ def _read(path):
         )
         if not right:
             raise DataError(f"{path.name} does not hold {name}, uint8 {shape}. {remedy}")
-        if name.startswith("y") and not 0 <= array.min() <= array.max() <= 9:
-            raise DataError(f"{path.name} has labels in {name} beyond 0 to 9. {remedy}")
+        if wrong := fault(array, training=name.endswith("train")):
+            raise DataError(f"{path.name} cannot be used: {name} {wrong}. {remedy}")
     return arrays

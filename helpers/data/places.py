@@ -2,15 +2,28 @@
 
 import hashlib
 import os
+import queue
+import tempfile
+import threading
+import time
 from pathlib import Path
 from typing import NamedTuple
 
 import platformdirs
 
 from helpers.errors import DataError
+from helpers.files import WRITING_SECONDS
 
 # Keras downloads them from there too: see the source of keras.datasets.
 BASE_URL = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
+
+# A server that sends nothing for this long counts as unreachable.
+SILENCE_SECONDS = 20
+# A server that sends a byte now and then is never silent. So each file has a limit in
+# total as well. The largest file, 26 MB, needs 45 kB/s to arrive in this time.
+DOWNLOAD_SECONDS = 600
+# No file of the labs comes near this. It keeps an endless answer out of the memory.
+LARGEST_BYTES = 200 * 2**20
 
 
 class DataSet(NamedTuple):
@@ -23,8 +36,7 @@ class DataSet(NamedTuple):
     folder : str
         What the set's folder in the cache is called: "fashion-mnist".
     registry : dict of str
-        For each file its hash as published, in the form that pooch wants: a SHA-256,
-        or "md5:" and an MD5.
+        For each file its hash as published: a SHA-256, or "md5:" and an MD5.
     elsewhere : str
         For messages: how else to get the files.
     system_folder : Path, optional
@@ -49,7 +61,8 @@ class DataSet(NamedTuple):
         Raises
         ------
         DataError
-            If ``LABS_DATA_DIR`` is not a folder, or has only a part of the set.
+            If ``LABS_DATA_DIR`` is not a folder, or has only a part of the set, or
+            if something other than a file has the name of a data file.
         """
         own = own_folder()
         for folder in [own / self.folder, own] if own else []:
@@ -69,7 +82,7 @@ class DataSet(NamedTuple):
         """Download the files into the user's cache, unless they are there already.
 
         A file gets its name only when it is whole and its hash is right. So an
-        interrupted download leaves nothing that looks like the data.
+        interrupted download leaves nothing that could be taken for the data.
 
         Returns
         -------
@@ -79,28 +92,36 @@ class DataSet(NamedTuple):
         Raises
         ------
         ConnectionError
-            If the server cannot be reached.
+            If the server cannot be reached, or a file takes longer than
+            `DOWNLOAD_SECONDS`.
         DataError
             If the cache cannot be written, or if a hash is wrong.
         """
         import pooch  # slow, and rarely needed
-        import requests
 
         pooch.get_logger().setLevel("ERROR")
         folder = self.cache_folder()
         files = pooch.create(path=folder, base_url=BASE_URL, registry=self.registry)
-        downloader = pooch.HTTPDownloader(progressbar=True, timeout=20)
-        for name, published in self.registry.items():
+        for name in self.registry:
             try:
-                files.fetch(name, downloader=downloader)
+                # Fails if nothing can be written: now, not after a long download.
+                folder.mkdir(parents=True, exist_ok=True)
+                tempfile.TemporaryFile(dir=folder).close()
+                _sweep(folder)
+                files.fetch(name, downloader=_receive)
             except ValueError as error:
-                kind = "MD5" if published.startswith("md5:") else "SHA-256"
+                kind = "MD5" if self.registry[name].startswith("md5:") else "SHA-256"
                 raise DataError(
                     f"{name} was changed on its way here (its {kind} is wrong) and was "
                     "not kept. Try `labs data fetch` again, or on another network."
                 ) from error
-            # Before OSError, because these are OSErrors too.
-            except requests.exceptions.RequestException as error:
+            # These two before OSError, because they are of its kind.
+            except TimeoutError as error:
+                raise ConnectionError(
+                    f"{name} did not arrive within {DOWNLOAD_SECONDS} seconds, so the "
+                    f"download was stopped. Try a faster network. {self.elsewhere}"
+                ) from error
+            except ConnectionError as error:
                 raise ConnectionError(
                     f"{name} could not be downloaded. {self.elsewhere}"
                 ) from error
@@ -141,8 +162,8 @@ class DataSet(NamedTuple):
     def is_own(self, folder):
         """Whether a folder that was found is the user's own.
 
-        There any set of the right shapes and types is good. In the other places
-        the files must be as published.
+        There any set of the right shapes and types is good, unless its values show
+        that it is no data. In the other places the files must be as published.
         """
         return folder not in (self.cache_folder(), self.system_folder)
 
@@ -163,8 +184,109 @@ class DataSet(NamedTuple):
             return f"Delete {path} and run `labs data fetch`."
         return f"Replace {path} by a whole copy."
 
+    def has(self, path):
+        """Whether a file of the set is there.
+
+        Parameters
+        ----------
+        path : Path
+
+        Returns
+        -------
+        bool
+            True only for a file, or for a link to one.
+
+        Raises
+        ------
+        DataError
+            If something else has this name: a folder, a broken link, a pipe. Then
+            the set is not missing, it needs repair; and to read a pipe could take
+            forever.
+        """
+        if path.is_file():
+            return True
+        if not os.path.lexists(path):
+            return False
+        if path.is_dir():
+            what = "a folder"
+        else:
+            what = "a pipe, socket or device" if path.exists() else "a broken link"
+        raise DataError(f"{path.name} is {what}, not a file. {self.remedy(path)}")
+
     def _missing(self, folder):
-        return [name for name in self.registry if not (folder / name).is_file()]
+        return [name for name in self.registry if not self.has(folder / name)]
+
+
+def _sweep(folder):
+    """Delete what a killed process has left of a file that pooch was writing."""
+    for path in folder.glob("tmp*"):
+        if time.time() - path.stat().st_mtime > WRITING_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+def _receive(url, output, _):
+    """Download a file for pooch, under a progress bar and a limit in total.
+
+    Parameters
+    ----------
+    url : str
+    output : str
+        The file that pooch checks, and then gives its name.
+
+    Raises
+    ------
+    TimeoutError
+        If it is not whole after `DOWNLOAD_SECONDS`.
+    ConnectionError
+        If anything else goes wrong on the way.
+    """
+    import requests  # slow, and rarely needed
+    from tqdm.auto import tqdm
+
+    parts, over = queue.SimpleQueue(), threading.Event()
+    ends = time.monotonic() + DOWNLOAD_SECONDS
+
+    def send_parts():
+        """Put the size into the queue, then the parts and an empty one, or an error."""
+        try:
+            with requests.get(url, stream=True, timeout=SILENCE_SECONDS) as got:
+                got.raise_for_status()
+                parts.put(int(got.headers.get("content-length", 0)))
+                received = 0
+                for part in got.iter_content(2**14):
+                    received += len(part)
+                    # A file that is cut off here has another hash.
+                    if over.is_set() or received > LARGEST_BYTES:
+                        break
+                    parts.put(part)
+            parts.put(b"")
+        except Exception as error:
+            parts.put(error)
+
+    def next_part():
+        try:
+            part = parts.get(timeout=max(0, ends - time.monotonic()))
+        except queue.Empty:
+            raise TimeoutError from None
+        if isinstance(part, Exception):
+            raise ConnectionError from part
+        return part
+
+    # requests has a limit for each read only, and a trickle can also hold up the
+    # headers. So a thread waits for the server, and this one looks at the clock. A
+    # thread that is still waiting then ends with its connection, or with the process.
+    threading.Thread(target=send_parts, daemon=True).start()
+    content = bytearray()
+    try:
+        size = next_part()
+        name = url.rpartition("/")[2]
+        with tqdm(total=size or None, desc=name, unit="B", unit_scale=True) as bar:
+            while part := next_part():
+                content += part
+                bar.update(len(part))
+    finally:
+        over.set()
+    Path(output).write_bytes(content)
 
 
 def user_cache():

@@ -126,7 +126,7 @@ def _arranged(ranks, labels, vocabulary, word_index, topics, source):
 
 def _topics(path=None):
     """The topics' names in the order of the labels: the copy's own, else Keras'."""
-    if path is None or not path.is_file():
+    if path is None or not REUTERS.has(path):
         import keras
 
         return tuple(keras.datasets.reuters.get_label_names())
@@ -154,7 +154,8 @@ def _check_hash(path):
 def _read_word_index(path):
     try:
         word_index = json.loads(path.read_text(encoding="utf-8"))
-        right = all(isinstance(rank, int) for rank in word_index.values())
+        ranks = word_index.values()
+        right = word_index and all(isinstance(rank, int) for rank in ranks)
     except (OSError, ValueError, AttributeError):
         right = False
     if not right:
@@ -189,6 +190,11 @@ def _read_arrays(path):
         raise DataError(
             f"{path.name} does not hold x, lists of word ranks, and y, as many topics "
             f"from 0 to {TOPICS - 1}. {REUTERS.remedy(path)}"
+        )
+    if y.min() == y.max():
+        raise DataError(
+            f"{path.name} has the same topic, {y[0]}, for every newswire. "
+            f"{REUTERS.remedy(path)}"
         )
     return ranks, y
 

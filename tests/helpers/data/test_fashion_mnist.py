@@ -8,7 +8,7 @@ import pytest
 
 from helpers.data.fashion_mnist import FASHION_MNIST, fashion_mnist
 from helpers.errors import DataError
-from tests.helpers.data.small_sets import write_fashion_mnist, write_mnist
+from tests.helpers.data.small_sets import write_fashion_mnist, write_idx, write_mnist
 
 DEBIAN_FOLDER = FASHION_MNIST.system_folder
 needs_debian = pytest.mark.skipif(
@@ -87,6 +87,27 @@ def test_a_damaged_file_is_refused_with_what_to_do(own, damage):
         fashion_mnist()
     assert "t10k-labels" in str(error.value)
     assert "Replace" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "says"),
+    [
+        ("train-labels-idx1-ubyte.gz", np.arange(60_000) % 11, "labels beyond 0 to 9"),
+        ("t10k-labels-idx1-ubyte.gz", np.arange(10_000) % 11, "labels beyond 0 to 9"),
+        ("train-labels-idx1-ubyte.gz", np.zeros(60_000), "the same label, 0"),
+        ("train-images-idx3-ubyte.gz", np.zeros((60_000, 28, 28)), "same value in every"),
+        ("t10k-images-idx3-ubyte.gz", np.full((10_000, 28, 28), 7), "same value in every"),
+    ],
+)
+def test_values_that_are_no_data_are_refused_with_what_to_do(own, name, values, says):
+    write_fashion_mnist(own)
+    write_idx(own / name, values.astype("uint8"))
+    with pytest.raises(DataError) as error:
+        fashion_mnist()
+    assert str(error.value).startswith(f"{name} has ")
+    assert says in str(error.value)
+    assert str(error.value).endswith(f". Replace {own / name} by a whole copy.")
+    assert "\n" not in str(error.value)
 
 
 def test_without_copy_and_network_the_set_is_synthetic_and_says_so(nowhere):

@@ -47,8 +47,9 @@ def test_any_set_of_the_right_shapes_will_do_in_the_own_folder_only(own, monkeyp
 
 
 def test_labels_may_be_any_whole_numbers(own):
-    write_mnist(own, y_train=np.full(60_000, 9, "int64"))
+    write_mnist(own, y_train=9 - np.arange(60_000) % 10)
     assert mnist().y_train.dtype == np.uint8
+    assert mnist().y_train[:11].tolist() == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 9]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,25 @@ def test_a_damaged_file_is_refused_with_what_to_do(own, damage):
         mnist()
     assert NAME in str(error.value)
     assert "Replace" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "says"),
+    [
+        ("y_train", np.arange(60_000) % 10 - 1, "labels beyond 0 to 9"),
+        ("y_test", np.full(10_000, 10, "uint8"), "labels beyond 0 to 9"),
+        ("y_train", np.zeros(60_000, "uint8"), "the same label, 0"),
+        ("x_train", np.zeros((60_000, 28, 28), "uint8"), "the same value in every pixel"),
+        ("x_test", np.zeros((10_000, 28, 28), "uint8"), "the same value in every pixel"),
+    ],
+)
+def test_values_that_are_no_data_are_refused_with_what_to_do(own, name, values, says):
+    write_mnist(own, **{name: values})
+    with pytest.raises(DataError) as error:
+        mnist()
+    assert str(error.value).startswith(f"{NAME} cannot be used: {name} has {says}")
+    assert str(error.value).endswith(f". Replace {own / NAME} by a whole copy.")
     assert "\n" not in str(error.value)
 
 

@@ -1,16 +1,26 @@
 """Every data set: the right place first, and never a part of it or another file."""
 
 import hashlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
 
 import pytest
 
 from helpers.data import places
+from helpers.data.mnist import MNIST
 from helpers.data.places import DataSet
 from helpers.data.sets import DATA_SETS
 from helpers.errors import DataError
+from helpers.files import REPOSITORY
 from tests.helpers.data import small_sets
 
 SETS = {data_set.name: (data_set, load) for data_set, load in DATA_SETS}
+SLOW_HEADERS = b"HTTP/1.0 200 OK\r\nX-Slow: "
+SLOW_BODY = b"HTTP/1.0 200 OK\r\nContent-Length: 9999999\r\n\r\n" + bytes(2**15)
 
 
 def each_set(test):
@@ -121,6 +131,148 @@ def test_a_download_is_checked_and_kept(data_set, load, server, monkeypatch):
         assert content == (server / name).read_bytes()
     monkeypatch.setattr(places, "BASE_URL", "http://127.0.0.1:9/")
     assert load().source == str(data_set.cache_folder())
+
+
+@each_set
+@pytest.mark.parametrize("beginning", [SLOW_HEADERS, SLOW_BODY], ids=["headers", "body"])
+def test_a_trickle_ends_like_an_unreachable_server(
+    data_set, load, beginning, slow_server, monkeypatch
+):
+    slow_server(beginning)
+    monkeypatch.setattr(places, "DOWNLOAD_SECONDS", 0.5)
+    first, start = next(iter(data_set.registry)), time.monotonic()
+    with pytest.raises(DataError) as error:
+        load(offline_fallback=False)
+    assert time.monotonic() - start < places.SILENCE_SECONDS / 2
+    assert str(error.value) == (
+        f"{first} did not arrive within 0.5 seconds, so the download was stopped. "
+        f"Try a faster network. {data_set.elsewhere}"
+    )
+    assert load().source == "synthetic"
+    assert not kept(data_set)
+
+
+def test_a_slow_download_within_the_limit_is_kept(slow_server, monkeypatch, capsys):
+    content = b"begins at once" + b"x" * 20
+    small_sets.declare(MNIST, "mnist.npz", content, monkeypatch)
+    headers = f"HTTP/1.0 200 OK\r\nContent-Length: {len(content)}\r\n\r\n"
+    slow_server(headers.encode() + content[:-20], 20)
+    assert (MNIST.download() / "mnist.npz").read_bytes() == content
+    assert kept(MNIST) == {"mnist.npz"}
+    assert "mnist.npz: 100%" in capsys.readouterr().err  # the progress bar
+
+
+def test_a_connection_that_breaks_leaves_nothing(slow_server):
+    slow_server(SLOW_BODY, 3)
+    with pytest.raises(ConnectionError, match="could not be downloaded"):
+        MNIST.download()
+    assert not kept(MNIST)
+
+
+def test_an_endless_download_does_not_fill_the_memory(server, monkeypatch):
+    (server / "mnist.npz").write_bytes(bytes(10**6))
+    small_sets.declare(MNIST, "mnist.npz", bytes(10**6), monkeypatch)
+    monkeypatch.setattr(places, "LARGEST_BYTES", 10**5)
+    with pytest.raises(DataError, match="was not kept"):
+        MNIST.download()
+    assert not kept(MNIST)
+
+
+DOWNLOADS = """
+import signal, sys
+from helpers.data import mnist, places
+signal.signal(signal.SIGINT, signal.default_int_handler)
+places.BASE_URL = sys.argv[1]
+mnist.MNIST.download()
+"""
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_download_leaves_nothing(how, slow_server, server, monkeypatch):
+    on_the_way, fast = places.BASE_URL, server
+    some_sent = slow_server(SLOW_BODY)
+    command = [sys.executable, "-c", DOWNLOADS, places.BASE_URL]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert some_sent.wait(60)
+        process.send_signal(how)
+        _, errors = process.communicate(timeout=10)
+    assert process.returncode == -how
+    assert ("KeyboardInterrupt" in errors) == (how == signal.SIGINT)
+    left = list(MNIST.cache_folder().iterdir())
+    assert len(left) == (how == signal.SIGKILL), "pooch's temporary file"
+    for path in left:
+        os.utime(path, (0, 0))  # long ago
+    assert MNIST.find() is None
+    small_sets.publish(MNIST, fast, monkeypatch)
+    monkeypatch.setattr(places, "BASE_URL", on_the_way)
+    assert MNIST.find_or_download(False) == MNIST.cache_folder()
+    assert kept(MNIST) == {"mnist.npz"}
+
+
+def test_what_a_killed_process_was_writing_is_no_data_and_goes(server, monkeypatch):
+    small_sets.publish(MNIST, server, monkeypatch)
+    half = MNIST.cache_folder() / "tmp1234"
+    half.parent.mkdir(parents=True)
+    half.write_bytes((server / "mnist.npz").read_bytes()[:-1])
+    os.utime(half, (0, 0))  # long ago
+    assert MNIST.find() is None
+    MNIST.download()
+    assert kept(MNIST) == {"mnist.npz"}
+
+
+def put_folder(path):
+    path.mkdir()
+
+
+def put_socket(path):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path.name)  # in the current folder: the whole path is too long
+
+
+def put_broken_link(path):
+    path.symlink_to(path.with_name("deleted"))
+
+
+def put_link_to_pipe(path):
+    os.mkfifo(path.with_name("pipe"))
+    path.symlink_to("pipe")
+
+
+NO_FILES = {
+    put_folder: "a folder",
+    put_socket: "a pipe, socket or device",
+    os.mkfifo: "a pipe, socket or device",
+    put_link_to_pipe: "a pipe, socket or device",
+    put_broken_link: "a broken link",
+}
+
+
+@each_set
+@pytest.mark.parametrize("put", NO_FILES, ids=lambda put: put.__name__)
+@pytest.mark.parametrize("where", ["own", "own, set's folder", "cache"])
+def test_what_is_no_file_is_named_and_not_passed_over(
+    data_set, load, put, where, own, monkeypatch
+):
+    folders = [own, own / data_set.folder, data_set.cache_folder()]
+    folder = dict(zip(["own", "own, set's folder", "cache"], folders, strict=True))[where]
+    for name in data_set.registry:
+        write_names(data_set, folder)
+        path = folder / name
+        path.unlink()
+        monkeypatch.chdir(folder)
+        put(path)
+        for fallback in (True, False):
+            with pytest.raises(DataError) as error:
+                load(offline_fallback=fallback)
+            assert str(error.value) == (
+                f"{name} is {NO_FILES[put]}, not a file. {data_set.remedy(path)}"
+            )
+        assert str(path) in data_set.remedy(path)
+        for left in (path, folder / "pipe"):
+            if os.path.lexists(left):
+                left.rmdir() if left.is_dir() else left.unlink()
 
 
 @each_set

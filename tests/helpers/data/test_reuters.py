@@ -94,6 +94,16 @@ def test_topics_are_the_copys_own_else_those_of_keras(own):
             reuters()
 
 
+def test_a_broken_link_to_the_topics_does_not_give_those_of_keras(own):
+    (own / TOPICS_FILE).symlink_to(own / "deleted")
+    with pytest.raises(DataError) as error:
+        reuters()
+    assert str(error.value) == (
+        f"{TOPICS_FILE} is a broken link, not a file. "
+        f"Replace {own / TOPICS_FILE} by a whole copy."
+    )
+
+
 class Harmful:
     def __reduce__(self):
         return print, ("this ran",)
@@ -121,6 +131,8 @@ def damage(name, folder):
         write_reuters(folder, labels=range(9))
     elif name == "y too large":
         write_reuters(folder, labels=[46] * 5)
+    elif name == "y all the same":
+        write_reuters(folder, labels=[0] * 5)
     elif name == "y no whole numbers":
         x = np.empty(3, object)
         x[:] = [[1], [2], [3]]
@@ -135,6 +147,9 @@ def damage(name, folder):
     elif name == "words a list":
         words.write_text('["the"]')
         return words.name
+    elif name == "no words":
+        words.write_text("{}")
+        return words.name
     return npz.name
 
 
@@ -142,8 +157,8 @@ def damage(name, folder):
     "how",
     [
         "truncated", "empty", "tampered", "no x", "x of numbers", "x of texts",
-        "y too long", "y too large", "y no whole numbers", "harmful",
-        "words cut short", "words a list",
+        "y too long", "y too large", "y all the same", "y no whole numbers", "harmful",
+        "words cut short", "words a list", "no words",
     ],
 )  # fmt: skip
 def test_a_damaged_file_is_refused_in_a_line_with_what_to_do(own, how, capsys):
