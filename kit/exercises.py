@@ -65,20 +65,14 @@ def setup(lab):
     for cell in student.cells:
         if cell.cell_type != "code" or cell.source.startswith("# TODO"):
             continue
-        tags = cell.metadata.get("tags", ())
-        for node in ast.parse(cell.source).body:
-            if "parameters" in tags:
-                parameters.append(node.target.id)
-            if _is_setup(node):
-                statements.append(ast.unparse(node))
-            elif "setup" in tags and isinstance(node, ast.Assign):
-                # It would open a run card: here `lab` gets only the parameters.
-                values = ", ".join(f"{name!r}: {name}" for name in parameters)
-                statements.append(
-                    "import types\n"
-                    f"{ast.unparse(node.targets[0])} = types.SimpleNamespace("
-                    f"**({{{values}}} | sizes[{SCALE!r}] | {{'scale': {SCALE!r}}}))"
-                )
+        tags, nodes = cell.metadata.get("tags", ()), ast.parse(cell.source).body
+        if "parameters" in tags:
+            parameters = [node.target.id for node in nodes]
+        if "setup" in tags:
+            *sizes, start = nodes
+            statements += [*map(ast.unparse, sizes), _lab_without_a_card(start, parameters)]
+        else:
+            statements += [ast.unparse(node) for node in nodes if _is_setup(node)]
     return tuple(statements)
 
 
@@ -109,6 +103,16 @@ def reference_names(lab):
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and node.name in answers
         for name in (node.name, path.stem)
+    )
+
+
+def _lab_without_a_card(start, parameters):
+    """What makes `lab` in grading: `session.start` would open a run card."""
+    values = ", ".join(f"{name!r}: {name}" for name in parameters)
+    return (
+        "import types\n"
+        f"{ast.unparse(start.targets[0])} = types.SimpleNamespace("
+        f"**({{{values}}} | sizes[{SCALE!r}] | {{'scale': {SCALE!r}}}))"
     )
 
 

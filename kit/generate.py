@@ -77,6 +77,9 @@ def lint(text, path):
             todos[found[1]] = number
     if state:
         refuse(opened, f"`{state}` is not closed by `#: end` in its cell")
+    for tag in ("parameters", "setup"):
+        if text.count(f'tags=["{tag}"]') != 1:
+            refuse(1, f'there must be one cell with tags=["{tag}"]')
     for exercise, number in todos.items():
         if not any(name.startswith(f"{exercise}-") for name in names):
             refuse(number, f'the cell of TODO {exercise} has no name="{exercise}-..."')

@@ -92,6 +92,9 @@ a = 2
 
 # %%
 a = check("2.1", a)
+
+# %% tags=["parameters"]
+# %% tags=["setup"]
 """
 
 
@@ -111,6 +114,8 @@ def test_a_good_source_is_not_refused():
         ("# %%\n", '# %% name="2.1-x"\n', 10, "already"),
         ('check("2.1", a)', "a", 3, "no `check"),
         (' name="2.1-x"', "", 3, "has no name"),
+        ('tags=["setup"]', "", 1, "one cell with"),
+        ('# %% tags=["setup"]', '# %% tags=["parameters"]', 1, "one cell with"),
     ],
 )
 def test_a_bad_source_is_refused_with_file_and_line(before, after, line, says):
