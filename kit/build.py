@@ -94,7 +94,7 @@ def write_students(path, notebook, write=True):
         if _signature(path) == newest:
             print(f"left your own {path.name} as it is: it belongs to this version")
             return False
-        _keep(path)
+        keep(path)
     return write_text(path, unsigned.replace(UNSIGNED, newest), write)
 
 
@@ -135,7 +135,7 @@ def _is_changed(path):
     return not signature or _sha256(_read(path).replace(signature, UNSIGNED)) != signature
 
 
-def _keep(path):
+def keep(path):
     """Copy a file, whatever is in it, to a name that nothing has yet."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
     names = (f"{path.stem}.kept-{stamp}{more}.ipynb" for more in _endings())

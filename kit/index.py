@@ -1,13 +1,14 @@
 """Write the start page, notebooks/index.ipynb."""
 
 import copy
+import hashlib
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers import start_page
 from helpers.files import REPOSITORY
-from kit.build import keep_outputs, write_notebook
+from kit.build import keep, keep_outputs, write_notebook
 from kit.generate import KERNEL
 from kit.labs import all_labs
 
@@ -28,6 +29,8 @@ Below you see what you have done. To update it, click into the last cell and pre
 def build_index(write=True):
     """Write the start page, with the state that it shows; `write` as in `build`."""
     notebook = generate_index()
+    if write:
+        _keep_changes()
     if INDEX.exists():
         keep_outputs(notebook, nbformat.read(INDEX, as_version=4))
     return [INDEX] if write_notebook(INDEX, notebook, write) else []
@@ -41,7 +44,27 @@ def fill_index():
     notebook = generate_index()
     data = {"text/html": start_page.page(), "text/plain": "The labs and what is done"}
     notebook.cells[-1].outputs = [new_output("display_data", data=data)]
+    _keep_changes()
     write_notebook(INDEX, notebook)
+
+
+def _keep_changes():
+    """Keep a start page that somebody has written on: its outputs do not count."""
+    if not INDEX.exists():
+        return
+    try:
+        there = nbformat.read(INDEX, as_version=4)
+        changed = there.metadata.get("labs", {}).get("sources") != _sources(there.cells)
+    except Exception:  # whatever a damaged file makes nbformat raise
+        changed = True
+    if changed:
+        keep(INDEX)
+        INDEX.unlink()
+
+
+def _sources(cells):
+    text = "\0".join(cell.source for cell in cells)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def generate_index():
@@ -60,4 +83,5 @@ def generate_index():
         metadata={"jupyter": {"source_hidden": True}},
     )
     cells = [new_markdown_cell(text, id="index"), cell]
-    return new_notebook(cells=cells, metadata=copy.deepcopy(KERNEL))
+    metadata = copy.deepcopy(KERNEL) | {"labs": {"sources": _sources(cells)}}
+    return new_notebook(cells=cells, metadata=metadata)

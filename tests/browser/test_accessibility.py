@@ -84,7 +84,7 @@ def test_grades_can_be_read_by_everybody(page, grades, path):
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 def test_a_report_has_the_text_of_every_figure(page, report, lab):
-    page.goto((report / f"{lab.name}.html").as_uri())
+    page.goto((report / "run" / f"{lab.name}.html").as_uri())
     stored = nbformat.read(lab.solution, as_version=4)
     shown = [
         output.data["text/html"]

@@ -48,6 +48,24 @@ def test_the_start_page_is_filled_in_and_a_build_keeps_that(tmp_path, monkeypatc
     assert not list(page.parent.glob("*.kept-*")), "it is nobody's work"
 
 
+@pytest.mark.parametrize("how", ["a cell", "damaged"])
+def test_a_start_page_that_somebody_has_written_on_is_kept(tmp_path, monkeypatch, how):
+    page = tmp_path / "notebooks" / "index.ipynb"
+    monkeypatch.setattr(index, "INDEX", page)
+    build_index()
+    written = nbformat.read(page, as_version=4)
+    written.cells.append(nbformat.v4.new_markdown_cell("my note", id="mine"))
+    page.write_text(nbformat.writes(written) if how == "a cell" else "my note {")
+    before = page.read_bytes()
+    fill_index()
+    [kept] = page.parent.glob("*.kept-*")
+    assert kept.read_bytes() == before
+    assert "my note" not in page.read_text()
+    fill_index()
+    build_index()
+    assert [kept] == list(page.parent.glob("*.kept-*"))
+
+
 def test_the_start_page_is_committed_without_what_one_machine_said():
     command = ["git", "-C", REPOSITORY, "show", ":notebooks/index.ipynb"]
     committed = subprocess.run(command, capture_output=True, text=True, check=False)
