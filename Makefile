@@ -1,5 +1,7 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
+# Three workers for two cores: many tests wait, for a browser, a box or a clock.
+PYTEST = .venv/bin/pytest -n 3 --dist loadgroup
 
 SUBMISSIONS ?= submissions
 GRADES ?= grades
@@ -11,9 +13,9 @@ run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
 test: setup ## the whole test suite
 	@sh kit/setup_tests.sh
-	.venv/bin/pytest -n 2 --dist loadgroup
+	$(PYTEST)
 test-fast: setup ## the tests without notebooks, browser and sandbox: under three minutes
-	.venv/bin/pytest -n 2 --dist loadgroup -m "not slow"
+	$(PYTEST) -m "not slow"
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
 build: setup ## generate notebooks, references and the README's table from labs/*.py

@@ -64,8 +64,11 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: group_of(item) is None)
 
 
-# Whole notebooks, kernels, and TensorFlow started again and again.
-SLOW = ("test_notebooks.py", "test_dashboard.py", "test_devices.py", "test_records.py")
+# Whole notebooks, kernels, servers that trickle, TensorFlow started again and again.
+SLOW = (
+    "test_notebooks.py", "test_dashboard.py", "test_divergence.py", "test_devices.py",
+    "test_records.py", "test_places.py", "test_cli.py",
+)  # fmt: skip
 
 
 def group_of(item):

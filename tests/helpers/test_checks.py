@@ -90,6 +90,7 @@ def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
     assert part("judge", exercise).HINTS[exercise][hint].endswith((".", "?", "`."))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "answer"), UNUSUAL)
 def test_an_unusual_answer_that_behaves_right_passes(exercise, answer):
     rng, until = random.Random(3), time.monotonic() + 2

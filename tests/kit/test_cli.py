@@ -138,7 +138,6 @@ def test_a_kernel_that_cannot_start_is_not_called_a_folder_that_cannot_be_writte
     assert "Traceback" not in ended.stderr
 
 
-@pytest.mark.slow
 def test_two_runs_at_once_report_each_its_own_figures(tmp_path):
     sizes = (16, 32)
     command = [LABS, "run", "01", "-p"]
@@ -182,7 +181,6 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     assert not alive
 
 
-@pytest.mark.slow
 def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "140")
     log = tmp_path / "log"

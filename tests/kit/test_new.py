@@ -75,7 +75,18 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
         (copy / "handed-in" / student).mkdir(parents=True)
         source = copy / folder / f"{NAME}.ipynb"
         shutil.copy(source, copy / "handed-in" / student / source.name)
-    in_copy(copy, "kit.cli", "grade", "handed-in", "--lab", "11", "--out", "grades")
+    in_copy(
+        copy,
+        "kit.cli",
+        "grade",
+        "handed-in",
+        "--lab",
+        "11",
+        "--out",
+        "grades",
+        "--jobs",
+        "1",
+    )
     grades = (copy / "grades" / "grades.csv").read_text().splitlines()
     assert grades[0] == "student,lab,11.1,total,status"
     assert grades[1:] == ["solved,11_example,1,1,graded", "unsolved,11_example,0,0,graded"]
