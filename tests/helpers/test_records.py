@@ -1,18 +1,23 @@
 """Run cards survive interruptions, and are never half there."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
+from fnmatch import fnmatch
 
 import numpy as np
 import psutil
 import pytest
 
 from helpers.errors import RecordError
-from helpers.files import TEMPORARY, write_atomically
+from helpers.files import REPOSITORY, TEMPORARY, write_atomically
 from helpers.records import KEYS, latest_cards, open_card, read_card, this_process
+
+IGNORED = f".*{TEMPORARY}*"
 
 
 def test_a_card_is_on_disk_after_every_change():
@@ -241,6 +246,49 @@ def test_a_write_that_fails_leaves_the_old_file_whole(tmp_path, monkeypatch):
         write_atomically(path, "new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_names_the_folder_and_what_to_do_and_keeps_the_card(monkeypatch):
+    card = open_card("02_x", {}, {})
+    card.points("sweep")[8] = 1.0
+    before = card.path.read_bytes()
+
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(RecordError, match="No space left") as error:
+        card.points("sweep")[16] = 2.0
+    assert str(card.path.parent) in str(error.value)
+    assert "Free some space there" in str(error.value)
+    assert card.path.read_bytes() == before
+
+
+def test_a_killed_writer_leaves_a_whole_file_and_nothing_that_git_sees(tmp_path):
+    script = """
+import sys
+from pathlib import Path
+from helpers.files import write_atomically
+print("ready", flush=True)
+while True:
+    for letter in "ab":
+        write_atomically(Path(sys.argv[1]), letter * 200_000)
+"""
+    path = tmp_path / "index.html"
+    for killed_after in range(1, 9):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", script, path], stdout=subprocess.PIPE, cwd=REPOSITORY
+        )
+        writer.stdout.readline()
+        time.sleep(0.01 * killed_after)
+        writer.kill()
+        writer.communicate()
+        if path.exists():
+            assert path.read_text() in ("a" * 200_000, "b" * 200_000)
+    assert path.exists()
+    left = [other for other in tmp_path.iterdir() if other.is_file() and other != path]
+    assert all(fnmatch(other.name, IGNORED) for other in left)
+    assert IGNORED in (REPOSITORY / ".gitignore").read_text().splitlines()
 
 
 def test_a_run_folder_that_cannot_be_written_is_one_clear_line(monkeypatch, tmp_path):
