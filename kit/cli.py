@@ -215,6 +215,43 @@ def bench(
         measure()
 
 
+@app.command(hidden=True)
+def mutants(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EXERCISE]...", help="As 2.1; default: what changed."),
+    ] = None,
+):
+    """Change each reference a little, again and again: does its check refuse it?"""
+    from tqdm import tqdm
+
+    from kit.exercises import exercises
+    from kit.mutants import ask
+    from kit.mutants.table import build_table, right_mutants, score
+
+    known = [e.number for lab in all_labs() for e in exercises(lab)]
+    if unknown := set(names or ()) - set(known):
+        raise LabError(
+            f"there is no exercise {min(unknown)}: give one of {', '.join(known)}."
+        )
+    changed = [
+        n for n in known if ask.stored_result(n).get("fingerprint") != ask.fingerprint(n)
+    ]
+    for number in names or changed:
+        result = ask.ask_mutants(
+            number, lambda found, n=number: tqdm(found, n, leave=False)
+        )
+        right = right_mutants(number)
+        unexplained = [change for change in result["passed"] if change not in right]
+        refused = [change for change in right if change not in result["passed"]]
+        typer.echo(f"{number}: {100 * score(number):.0f}% of the wrong mutants are refused")
+        for change in unexplained:
+            typer.echo(f"  passed, and no reason is given: {change}")
+        for change in refused:
+            typer.echo(f"  said to be right, and refused: {change}")
+    build_table()
+
+
 @data_app.command("fetch")
 def fetch():
     """Download all data sets into the user's cache, unless they are here."""

@@ -13,7 +13,7 @@ import jupytext
 import pytest
 
 from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy
-from helpers.checks import part
+from helpers.checks.exercise import reference_of
 from helpers.files import REPOSITORY
 from helpers.machine import devices
 from kit.generate import generate
@@ -65,7 +65,7 @@ def test_a_lab_takes_the_shared_parameters_first(lab):
     ],
 )
 def test_what_the_kit_itself_uses_is_what_a_lab_has_taught(exercise, ours):
-    reference = part("reference", exercise).REFERENCES[exercise]
+    reference = reference_of(exercise)
     assert reference is not ours
     assert body_of(reference) == body_of(ours)
 

@@ -3,12 +3,12 @@
 docs/checks.md describes the three parts of a check and what each may know.
 """
 
-import importlib
 import json
 import os
 import random
 
 from helpers import session
+from helpers.checks.exercise import exercise_record, probe_of, reference_of
 from helpers.checks.observe import observe
 from helpers.errors import CheckError
 
@@ -17,6 +17,8 @@ QUESTIONS_IN_A_NOTEBOOK = 2
 HINTS = {
     "reference": "Run your own cell above again, and then this one.",
     "no_json": "Which value can you return where there is no finite number?",
+    "changed": "The caller goes on using what it gave you. Can you work on a copy?",
+    "form": "Does your code change the checks, Keras or Python's own functions?",
 }
 
 
@@ -41,16 +43,16 @@ def check(exercise, answer):
     CheckError
         Under ``LABS_STRICT=1``, if the answer did not pass.
     """
-    if answer is part("reference", exercise).REFERENCES[exercise]:
+    if answer is reference_of(exercise):
         # The check's cell ran twice: the name now holds the reference.
         verdict = ("this is the reference, not your answer", "reference")
     else:
         # The same questions every time: a verdict must not change by chance.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
-    judges = part("judge", exercise)
+    record = exercise_record(exercise)
     card = session.current_card()
     if verdict is None:
-        print(f"✓ {exercise} {judges.TITLES[exercise]}")
+        print(f"✓ {exercise} {record.title}")
         if card:
             card.check(exercise, True)
         return answer
@@ -61,14 +63,14 @@ def check(exercise, answer):
     if os.environ.get("LABS_STRICT") == "1":
         raise CheckError(message)
     print(message)
-    print(f"  Hint: {(judges.HINTS[exercise] | HINTS)[hint]}")
+    print(f"  Hint: {(record.hints | HINTS)[hint]}")
     print("  The reference implementation is used until yours passes.")
     print(f'  More help: hint("{exercise}")')
-    return part("reference", exercise).REFERENCES[exercise]
+    return reference_of(exercise)
 
 
 def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
-    """Ask questions until one is answered wrongly.
+    """Ask an answer questions until one is answered wrongly.
 
     Parameters
     ----------
@@ -83,21 +85,50 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
     None or tuple of str
         None if all answers were right, else the reason and the hint's key.
     """
-    judges = part("judge", exercise)
-    probe = part("probe", exercise).PROBES[exercise]
+    probe = probe_of(exercise)
+    return judge_replies(
+        exercise, lambda asked: observe(probe, answer, asked), rng, questions
+    )
+
+
+def judge_replies(exercise, ask, rng, questions):
+    """As `judge_answer`, for an answer anywhere.
+
+    Parameters
+    ----------
+    exercise : str
+    ask : callable
+        ``ask(question) -> observation``. It gets a copy of its own, without what
+        only the judge may know.
+    rng : random.Random
+    questions : int
+    """
+    record = exercise_record(exercise)
     for _ in range(questions):
-        question = judges.CHALLENGES[exercise](rng)
-        # Through JSON, so that a notebook judges exactly what a grader would see.
-        question = json.loads(json.dumps(question, allow_nan=False))
-        observation = observe(probe, answer, question)
-        if "error" in observation:
-            return observation["error"], observation["hint"]
-        if verdict := judges.JUDGES[exercise](question, observation):
+        # As text, so that a notebook judges exactly what a grader would see.
+        question = json.dumps(record.question(rng), allow_nan=False)
+        verdict = _ask_once(record, question, ask)
+        if verdict and verdict[1] in record.timed:
+            # Another program may have been in the way.
+            verdict = _ask_once(record, question, ask)
+        if verdict:
             return verdict
     return None
 
 
-def part(kind, exercise):
-    """A lab's `probe`, `judge` or `reference`: the module that has an exercise."""
-    number = int(exercise.split(".")[0])
-    return importlib.import_module(f"helpers.lab_{number:02d}.{kind}")
+def _ask_once(record, question, ask):
+    asked = json.loads(question)
+    asked.pop("secret", None)
+    return _judge(record, json.loads(question), ask(asked))
+
+
+def _judge(record, question, observation):
+    if "error" in observation:
+        hint = observation.get("hint")
+        return str(observation["error"]), hint if isinstance(hint, str) else "raised"
+    if changed := observation.get("changed"):
+        return f"it changed {str(changed)[:200]}, which it was given", "changed"
+    try:
+        return record.judge(question, observation)
+    except Exception:  # a judge can fail on a reply that no probe gives
+        return "the reply is not what the probe gives for any answer", "form"

@@ -1,185 +1,432 @@
 """Questions, verdicts and hints of lab 02: throughput."""
 
+import math
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from helpers.checks.exercise import Exercise
 from helpers.checks.judging.timing import numbers_after, training_spans
-
-TITLES = {
-    "2.1": "every epoch prints its images per second",
-    "2.2": "the sweep resumes, and survives running out of memory",
-    "2.3": "the fit finds the fixed cost and the peak, and predicts",
-}
-
-HINTS = {
-    "2.1": {
-        "nothing": "Which of Keras' callback methods is called once, after every epoch?",
-        "format": "Compare your line with the example, letter by letter: `Images/sec: 812.35`.",
-        "batches": "What does your callback count: images, or batches?",
-        "inverted": "Images per second: which of the two do you divide by which?",
-        "whole_training": "From which moment does your clock run? Does every epoch restart it?",
-        "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
-        "other": "Print the seconds that you divide by. Are they those of this one epoch?",
-    },
-    "2.2": {
-        "measured_again": "What does `batch_size in points` tell you before you measure?",
-        "late": "If the kernel died now, which points would be safe? When do you store one?",
-        "crashed": "Which exception says that memory ran out, and who catches it?",
-        "not_recorded": "A size that did not fit is a result too. What does `points` hold for it?",
-        "went_on": "If this size did not fit, will a larger one? And if its `None` is from an earlier run?",
-        "stopped_early": "What ends your loop: only memory running out, or also a size that you already have?",
-        "values": "What does `measure` return, and is that what you store?",
-        "raised": "Call it by hand: sweep([8, 16], measure, {}). Which line fails?",
-    },
-    "2.3": {
-        "peak": "Does the curve ever reach its peak? The largest measured value lies below it.",
-        "units": "Seconds, or milliseconds? A time per step, or per image?",
-        "swapped": "In which order does the function return the two?",
-        "raised": "Read Python's error above. Is every point a number, also the one that did not fit? Does it return two numbers, (t0_seconds, peak)?",
-        "other": "A step takes `t0 + b / peak` seconds. What kind of line is that, drawn over b?",
-    },
-}
+from helpers.checks.judging.verdicts import (
+    between,
+    draw_apart,
+    first_wrong,
+    near,
+    quoted,
+    which,
+)
 
 
 def throughput_question(rng):
-    """Epochs whose batches take different times, so that all rates differ."""
+    """Epochs of very different lengths; one fit with validation and one without."""
     return {
         "images_per_sample": rng.randint(50, 5000),
+        "fits": rng.choice([[True, False], [False, True]]),
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.5, 1.5) * base for _ in range(3)],
-                "validation_seconds": 0.02,
+                "pause_seconds": 0.04,
+                "validation_seconds": 0.06,
             }
             # Each epoch at least twice as fast or as slow as the one before.
-            for base in rng.choice([(0.08, 0.02, 0.06), (0.02, 0.09, 0.03)])
+            for base in rng.choice([(0.08, 0.01, 0.05), (0.01, 0.08, 0.02)])
         ],
     }
 
 
 def judge_throughput(question, observation):
     """A rate must lie between all images over the outer and over the inner time."""
-    epochs = question["epochs"]
-    batches = len(epochs[0]["batch_seconds"])
-    total_images = question["images_per_sample"] * 2 * batches
-    by_epoch = observation["printed"][0]
-    printed = [numbers_after(lines, "Images/sec:") for lines in by_epoch]
-    if not any(by_epoch):
-        return "it printed nothing", "nothing"
-    if not any(printed):
-        first = next(lines[0] for lines in by_epoch if lines)
-        return f"no line looks like `Images/sec: 812.35`; the first is `{first}`", "format"
-    for number, lines in enumerate(printed[: len(epochs)], start=1):
-        if len(lines) != 1:
-            return f"epoch {number} printed {len(lines)} such lines, not one", "nothing"
-    spans = training_spans(question, observation["waits"])
-    start = spans[0]["before"]
-    for number, (span, [rate]) in enumerate(zip(spans, printed, strict=False), start=1):
-        low = total_images / (span["after"] - span["before"])
-        high = total_images / (span["trained"] - span["began"])
-        if low - 0.01 <= rate <= high + 0.01:
-            continue
-        reason = (
-            f"epoch {number} trained {low:.0f} to {high:.0f} images/s, it says {rate:g}"
-        )
-        inverse = 1 / rate if rate else 0
-        if low * 0.9 <= inverse <= high * 1.1 or rate < 1:
-            return reason, "inverted"
-        if low / total_images <= rate / batches <= high / total_images:
-            return reason, "batches"
-        if total_images / (span["after"] - start) - 0.01 <= rate < low:
-            return reason, "whole_training"
-        return reason, "other"
+    batches = len(question["epochs"][0]["batch_seconds"])
+    images = question["images_per_sample"] * 2 * batches
+    if not any(map(any, observation["printed"])):
+        return "it printed nothing", "start"
+    fits = training_spans(question, observation["waits"])
+    for validated, spans, lines in zip(
+        question["fits"], fits, observation["printed"], strict=True
+    ):
+        rates = [numbers_after(epoch, "Images/sec:") for epoch in lines]
+        said = [line for epoch in lines for line in epoch]
+        if said and not any(rates):
+            return (
+                f"no line looks like `Images/sec: 812.35`, as in {quoted(said[0])}",
+                "format",
+            )
+        counts = [len(epoch) for epoch in rates]
+        if counts != [1] * len(spans) + [0]:
+            shown = ", ".join(map(str, counts[:-1]))
+            return (
+                f"its epochs printed {shown} such lines, and one each was due",
+                "each_epoch",
+            )
+        rates = [rate for [rate] in rates[:-1]]
+        wrong = [
+            i
+            for i, span in enumerate(spans)
+            if not between(rates[i], *_bounds(images, span), 0.01)
+        ]
+        if wrong:
+            low, high = _bounds(images, spans[wrong[0]])
+            how = "with" if validated else "without"
+            reason = (
+                f"epoch {wrong[0] + 1} of a fit {how} validation trained {low:.0f} to "
+                f"{high:.0f} images/s, it says {rates[wrong[0]]:g}"
+            )
+            return reason, _rate_hint(images, batches, spans, rates, wrong, validated)
     return None
+
+
+def _bounds(images, span):
+    """The lowest and the highest rate that a right clock can give."""
+    return images / (span["stopped"] - span["before"]), images / (
+        span["trained"] - span["began"]
+    )
+
+
+def _rate_hint(images, batches, spans, rates, wrong, validated):
+    """The mistake that explains every wrong epoch of a fit."""
+    start = spans[0]["before"]
+
+    def explains(mistake):
+        return all(mistake(spans[i], rates[i]) for i in wrong)
+
+    def seconds(span, since, of_images):
+        """Rates of these images, from `since` or later to the epoch's end or earlier."""
+        return of_images / (span["after"] - since), of_images / (
+            span["trained"] - span["began"]
+        )
+
+    mistakes = {
+        "inverted": lambda s, r: (
+            r > 0 and between(1 / r, *seconds(s, s["before"], images), 0.01)
+        ),
+        "batches": lambda s, r: between(r, *seconds(s, s["before"], batches), 0.01),
+        "validation": lambda s, r: (
+            validated
+            and between(r, seconds(s, s["before"], images)[0], _bounds(images, s)[0], 0.01)
+        ),
+        "whole_training": lambda s, r: between(
+            r, seconds(s, start, images)[0], _bounds(images, s)[0], 0.01
+        ),
+        "no_validation": lambda s, r: not validated,
+    }
+    return next((name for name, mistake in mistakes.items() if explains(mistake)), "other")
+
+
+LARGER = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
+
+
+def make_sweep(rng):
+    """Sweeps with sizes known and unknown: all fit, one does not, none does."""
+
+    def case(known, too_large=None, none_known=False, other=None):
+        sizes = sorted(rng.sample(LARGER, 8))
+        errors = {sizes[too_large]: "memory"} if too_large is not None else {}
+        if other is not None:
+            errors[sizes[other]] = "other"
+        small = sizes[: too_large if other is None else other]
+        done = {size: _speed(rng) for size in rng.sample(small, min(known, len(small)))}
+        if none_known:
+            done[sizes[too_large]] = None
+        return {
+            "batch_sizes": sizes,
+            "errors": {str(size): error for size, error in errors.items()},
+            "images_per_second": {str(size): _speed(rng) for size in sizes},
+            "done": {str(size): speed for size, speed in done.items()},
+        }
+
+    cases = [
+        case(2, too_large=6),
+        case(3, too_large=6, none_known=True),
+        case(6, too_large=6, none_known=True),
+        case(0, too_large=0),
+        case(1, too_large=0, none_known=True),
+        case(rng.randint(0, 3)),
+        case(1, too_large=6, other=4),
+    ]
+    return {"cases": cases}
+
+
+def _speed(rng):
+    return round(rng.uniform(1000, 3000), 2)
+
+
+def sweep_events(case, mistakes=()):
+    """What a sweep does in order, if it makes these mistakes."""
+    done = {int(size): speed for size, speed in case["done"].items()}
+    if "gave_up" in mistakes and None in done.values():
+        return []
+    events, late = [], []
+    for size in case["batch_sizes"]:
+        known = size in done
+        if not known or "measured_again" in mistakes:
+            events.append(["measure", size])
+            error = case["errors"].get(str(size))
+            speed = None if error else case["images_per_second"][str(size)]
+            if error == "other" and "caught_all" not in mistakes:
+                return [*events, *late, ["raise", "OSError"]]
+            if error == "memory" and "crashed" in mistakes:
+                return [*events, *late, ["raise", "MemoryError"]]
+            if not (error and "not_recorded" in mistakes):
+                key = str(size) if "text_keys" in mistakes else size
+                (late if "late" in mistakes else events).append(["store", key, speed])
+                done[size] = speed
+            if error and "went_on" not in mistakes:
+                break
+        elif "stopped_early" in mistakes or (
+            done[size] is None and "went_on_later" not in mistakes
+        ):
+            break
+    return events + late
+
+
+SWEEP_MISTAKES = [
+    "measured_again", "crashed", "not_recorded", "went_on", "went_on_later",
+    "gave_up", "stopped_early", "late", "caught_all", "text_keys",
+]  # fmt: skip
+
+
+def sweep_ways(question):
+    """For each way of writing the sweep, what it does in all cases."""
+    ways = {"right": ()} | {name: (name,) for name in SWEEP_MISTAKES}
+    ways["start"] = ("measured_again", "crashed")
+    return {
+        name: [sweep_events(case, mistakes) for case in question["cases"]]
+        for name, mistakes in ways.items()
+    }
 
 
 def sweep_question(rng):
-    """A sweep with some sizes known, and one whose last run ended with None."""
-    sizes = sorted(rng.sample([8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512], 8))
-    too_large = sizes[-2]
-
-    def some_speeds(known, low):
-        return {str(size): round(rng.uniform(low, low + 999), 2) for size in known}
-
-    done = some_speeds(rng.sample(sizes[:6], 2), 2000)
-    all_done = some_speeds(sizes[:6], 2000) | {str(too_large): None}
-    return {
-        "batch_sizes": sizes,
-        "too_large": too_large,
-        "images_per_second": some_speeds(sizes[:6], 1000),
-        "done": [done, all_done],
-    }
+    """Cases in which every usual mistake does something else."""
+    return draw_apart(rng, make_sweep, sweep_ways, lambda a, b: a != b)
 
 
 def judge_sweep(question, observation):
-    """In each sweep every open size once and in order, until one does not fit."""
-    for done, seen in zip(question["done"], observation["sweeps"], strict=True):
-        done = {int(size): value for size, value in done.items()}
-        if verdict := _judge_one_sweep(question, done, seen):
-            return verdict
-    return None
+    """In each case every open size once, in order, until one does not fit."""
+    seen, right = observation["cases"], sweep_ways(question)["right"]
+    if seen == right:
+        return None
+    hint = _sweep_hint(question, seen)
+
+    def different(due, said):
+        if said == due:
+            return None
+        pairs = enumerate(zip([*said, END], [*due, END], strict=False))
+        i = next(i for i, (one, other) in pairs if one != other)
+        came, was_due = (_event([*events, END][i]) for events in (said, due))
+        after = f"after {_event(due[i - 1])}" if i else "first"
+        return f"{after} came {came}, due was {was_due}", hint
+
+    return first_wrong(right, seen, different)
 
 
-def _judge_one_sweep(question, done, seen):
-    too_large = question["too_large"]
-    expected = [
-        size for size in question["batch_sizes"] if size not in done and size <= too_large
-    ]
-    calls = [size for event, size in seen["events"] if event == "measure"]
-    points = {int(size): value for size, value in seen["points"].items()}
-    if again := [size for size in calls if size in done or calls.count(size) > 1]:
-        return f"batch size {again[0]} was measured again", "measured_again"
-    if seen["crashed"]:
-        return f"it ended with the MemoryError of batch size {too_large}", "crashed"
-    if beyond := [size for size in calls if size > too_large]:
-        return f"{too_large} did not fit, and {beyond[0]} was still tried", "went_on"
-    if missing := [size for size in expected if size not in calls]:
-        return f"batch size {missing[0]} was never measured", "stopped_early"
-    if points.get(too_large, "nothing") is not None:
-        return f"points[{too_large}] is not None, though it did not fit", "not_recorded"
-    right = {int(b): v for b, v in question["images_per_second"].items()} | done
-    for size in sorted(done.keys() | set(expected) - {too_large}):
-        if points.get(size) != right[size]:
-            said = points.get(size)
-            return f"points[{size}] is {said}, measured was {right[size]}", "values"
-    for size in expected:
-        at = seen["events"].index(["measure", size])
-        if seen["events"][at + 1 : at + 2] != [["store", size]]:
-            return f"batch size {size} was not stored as soon as measured", "late"
-    return None
+def _sweep_hint(question, seen):
+    """The first of up to three mistakes that do together what was seen."""
+    ways = {("start",): sweep_ways(question)["start"]}
+    ways |= {
+        mistakes: [sweep_events(case, mistakes) for case in question["cases"]]
+        for number in (1, 2, 3)
+        for mistakes in combinations(SWEEP_MISTAKES, number)
+    }
+    if mistakes := which(seen, ways, lambda said, way: said == way, None):
+        return mistakes[0]
+    for case, events in zip(question["cases"], seen, strict=True):
+        for (kind, size, *_), (then, key, *value) in pairwise([*events, (*END, None)]):
+            if kind == "measure" and not case["errors"].get(str(size)):
+                if then != "store" or key != size:
+                    return "late"
+                if value != [case["images_per_second"].get(str(size))]:
+                    return "value"
+    return "other"
+
+
+END = ["the end"]
+
+
+def _event(event):
+    """One thing that a sweep did, as code."""
+    kind, *what = event
+    if kind == "measure":
+        return quoted(f"measure({what[0]!r})")
+    if kind == "store":
+        return quoted(f"points[{what[0]!r}] = {what[1]}")
+    return " ".join([kind, *map(quoted, what)])
+
+
+def make_fit(rng):
+    """Points near the law, with None anywhere; in two cases a long step is off."""
+
+    def case(places_of_none, half, sizes, error):
+        peak = rng.uniform(200, 20_000)
+        t0 = half / peak
+        points = [
+            [size, size / (t0 + size / peak) * rng.uniform(0.998, 1.002)] for size in sizes
+        ]
+        points[-1][1] *= error
+        for place in places_of_none:
+            points.insert(place, [3000 + place, None])
+        return {"points": points}, [t0, peak]
+
+    def short(places_of_none):
+        # The fastest point is far below the peak.
+        sizes = sorted(rng.sample([2, 4, 8, 16, 32, 64, 96, 128], 6))
+        return case(places_of_none, rng.uniform(40, 200), sizes, 1)
+
+    def long(places_of_none):
+        # So little fixed cost that an error of the longest step hides it.
+        sizes = [*sorted(rng.sample([4, 8, 16, 32, 64, 128], 5)), 1024, 2048]
+        return case(places_of_none, rng.uniform(15, 30), sizes, rng.choice([0.97, 1.03]))
+
+    cases = [short([]), short([0]), short([3]), long([7]), long([0, 4, 9])]
+    rng.shuffle(cases)
+    return {
+        "cases": [asked for asked, _ in cases],
+        "secret": [right for _, right in cases],
+    }
+
+
+def line(points, relative=True):
+    """The fixed cost and the peak of a straight line through the times of a step."""
+    sizes = np.array([size for size, speed in points if speed])
+    seconds = sizes / np.array([speed for _, speed in points if speed])
+    slope, t0 = np.polyfit(sizes, seconds, 1, w=1 / seconds if relative else None)
+    return t0, 1 / slope
+
+
+def fit_ways(question):
+    """For each way of fitting, the pairs that it finds."""
+    points = [case["points"] for case in question["cases"]]
+    right = [line(case) for case in points]
+    largest = [max(speed for _, speed in case if speed) for case in points]
+    return {
+        "right": right,
+        "start": [(0.0, speed) for speed in largest],
+        "peak": [(t0, speed) for (t0, _), speed in zip(right, largest, strict=True)],
+        "unweighted": [line(case, relative=False) for case in points],
+        "units": [(1000 * t0, peak) for t0, peak in right],
+        "swapped": [(peak, t0) for t0, peak in right],
+        "per_image": [(t0, 1 / peak) for t0, peak in right],
+    }
+
+
+def _predictions(fits):
+    """Images per second at some sizes, measured and not, for each fit."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return [
+            [size / (t0 + size / peak) if peak and t0 + size / peak > 0 else math.inf
+             for size in (3, 8, 48, 256, 5000)]
+            for t0, peak in fits
+        ]  # fmt: skip
+
+
+def _predict_alike(one, other):
+    return near(0.05)(_predictions(one), _predictions(other))
 
 
 def fit_question(rng):
-    """Points at most a thousandth off the curve, and one that did not fit."""
-    t0, peak = rng.uniform(0.002, 0.05), rng.uniform(200, 20_000)
-    sizes = sorted(rng.sample([4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048], 7))
-    points = {
-        str(size): size / (t0 + size / peak) * rng.uniform(0.999, 1.001) for size in sizes
-    }
-    points[str(sizes[-1] * 2)] = None
-    return {"t0_seconds": t0, "peak": peak, "points": points}
+    """Points that an unweighted fit and all usual mistakes predict wrongly."""
+    return draw_apart(rng, make_fit, fit_ways, lambda a, b: not _predict_alike(a, b))
 
 
 def judge_fit(question, observation):
     """However it was fitted, it must predict every size to 5%."""
-    t0, peak = observation["t0_seconds"], observation["peak"]
-    true_t0, true_peak = question["t0_seconds"], question["peak"]
-    measured = {int(b): v for b, v in question["points"].items() if v is not None}
-    if peak <= 0:
-        return f"the peak came out as {peak:g} images/s", "other"
-    if abs(t0 - true_peak) <= 0.1 * true_peak:
-        return f"t0 came out as {t0:g} s and the peak as {peak:g} images/s", "swapped"
-    unseen = [3, 48, 700, 5000]
-    for size in [*measured, *unseen]:
-        truth = size / (true_t0 + size / true_peak)
-        step_seconds = t0 + size / peak
-        said = size / step_seconds if step_seconds > 0 else float("inf")
-        if abs(said - truth) <= 0.05 * truth:
+    said, due = observation["fits"], question["secret"]
+    fastest = [peak for _, peak in fit_ways(question)["start"]]
+    if _predict_alike(said, due):
+        return None
+    for number, (fit, right, case) in enumerate(
+        zip(said, due, question["cases"], strict=True), start=1
+    ):
+        if _predict_alike([fit], [right]):
             continue
-        reason = f"at batch size {size} it predicts {said:.0f} images/s, not {truth:.0f}"
-        if abs(peak - max(measured.values())) <= 0.001 * peak:
+        nones = sum(speed is None for _, speed in case["points"])
+        reason = (
+            f"for points {number} ({nones} of them None) it found t0 {fit[0]:.3g} s and "
+            f"peak {fit[1]:.4g} images/s; they were made with {right[0]:.3g} and {right[1]:.4g}"
+        )
+        if near(0.001)([peak for _, peak in said], fastest) and any(t0 for t0, _ in said):
             return reason, "peak"
-        if 0.5 < t0 / true_t0 / 1000 < 2:
-            return reason, "units"
-        return reason, "other"
+        return reason, which(said, fit_ways(question), near(0.01))
     return None
 
 
-CHALLENGES = {"2.1": throughput_question, "2.2": sweep_question, "2.3": fit_question}
-JUDGES = {"2.1": judge_throughput, "2.2": judge_sweep, "2.3": judge_fit}
+EXERCISES = {
+    "2.1": Exercise(
+        title="every epoch prints its images per second",
+        requirements={
+            "each_epoch": "After every epoch it prints one line.",
+            "line": "The line looks like `Images/sec: 812.35`.",
+            "images": "The number is images per second of the epoch: `total_images` / seconds.",
+            "this_epoch": "The seconds are those of this epoch, also when `fit` is called again.",
+            "whole_epoch": "They include all that passes between the epoch's first batch and its last.",
+            "validation": "The clock stops when validation begins.",
+            "no_validation": "Without validation the clock stops at the end of the epoch.",
+        },
+        question=throughput_question,
+        judge=judge_throughput,
+        hints={
+            "start": "Nothing is printed yet. Which of Keras' callback methods is called once, after every epoch?",
+            "each_epoch": "Which of Keras' methods is called once after every epoch? Is it the only one of yours that prints?",
+            "format": "Compare your line with the example, letter by letter: `Images/sec: 812.35`.",
+            "batches": "What does your callback count: images, or batches?",
+            "inverted": "Images per second: which of the two do you divide by which?",
+            "whole_training": "From which moment does your clock run? Does every epoch restart it?",
+            "validation": "Keras calls `on_test_begin` when validation begins. What does your clock show then, and what do you divide by?",
+            "no_validation": "Without validation Keras does not call `on_test_begin`. Which time do you use then: one of an epoch before?",
+            "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
+            "other": "Print the seconds that you divide by. Are they those of this one epoch, from its first batch to its last, with all between?",
+        },
+    ),
+    "2.2": Exercise(
+        title="the sweep resumes, and survives running out of memory",
+        requirements={
+            "every_size": "It measures every size in `batch_sizes` that has no point, in their order.",
+            "known": "It skips sizes that have a point.",
+            "at_once": "It stores a point as soon as it has it, under `batch_size`.",
+            "value": "It stores what `measure` returned.",
+            "none": "A size that raises `MemoryError` gets the point `None`.",
+            "stop": "After that size it stops.",
+            "stop_later": "It stops too where that `None` is from an earlier run.",
+            "other_errors": "Other errors are not caught.",
+        },
+        question=sweep_question,
+        judge=judge_sweep,
+        hints={
+            "start": "It measures every size, also those that `points` has, and ends with the first that does not fit. Which of the two do you mend first? `batch_size in points` helps with one, `try` with the other.",
+            "measured_again": "What does `batch_size in points` tell you before you measure?",
+            "late": "If the kernel died now, which points would be safe? When do you store one?",
+            "crashed": "Which exception says that memory ran out, and who catches it?",
+            "not_recorded": "A size that did not fit is a result too. What does `points` hold for it?",
+            "went_on": "If this size did not fit, will a larger one?",
+            "went_on_later": "`points` may hold a `None` from an earlier run. What does it say of the sizes after it?",
+            "stopped_early": "What ends your loop: only memory running out, or also a size that you already have?",
+            "gave_up": "`points` says of one size that it did not fit. Which sizes before it have no point yet?",
+            "value": "What does `measure` return, and is that what you store?",
+            "caught_all": "A typing mistake in `measure` raises an error, too. Would your sweep call it `None`? Which exception do you catch?",
+            "text_keys": 'Are `8` and `"8"` the same key? Which one does `batch_sizes` hold?',
+            "raised": "Call it by hand: sweep([8, 16], measure, {}). Which line fails?",
+            "other": "Take three sizes, the first known, the last too large, and write down by hand what happens in which order. Does your loop do that?",
+        },
+    ),
+    "2.3": Exercise(
+        title="the fit finds the fixed cost and the peak, and predicts",
+        requirements={
+            "fixed_cost": "The first number is the fixed cost of a step, in seconds.",
+            "peak": "The second is the peak in images per second, which no measured point reaches.",
+            "none": "Points that are `None` are left out, wherever they are.",
+            "weights": "An error of 1% weighs the same at every size.",
+            "unchanged": "`points` stay as they are.",
+        },
+        question=fit_question,
+        judge=judge_fit,
+        hints={
+            "start": "It says that a step has no fixed cost, and takes the fastest point for the peak. Which line through the times of a step says more?",
+            "peak": "By the law, does any batch size reach the peak? What is the slope of the line?",
+            "unweighted": "The longest steps have the largest errors in seconds. Which argument of `np.polyfit` makes an error of 1% weigh the same at every size?",
+            "units": "Is the fixed cost in seconds, or in milliseconds?",
+            "swapped": "In which order does the function return the two?",
+            "per_image": "The slope is the time that an image adds. How many images a second is that?",
+            "raised": "Read Python's error above. Is every point a number, also the one that did not fit? Does it return two numbers, (t0_seconds, peak)?",
+            "other": "A step takes `t0 + b / peak` seconds. What kind of line is that, drawn over b, and what is its value at b = 0?",
+        },
+    ),
+}

@@ -2,57 +2,67 @@
 
 from collections import UserDict
 
+from helpers.checks.probing.arguments import call
 from helpers.checks.probing.training import BATCH_SIZE, train
 
 
 def print_throughput(answer, question, wait):
-    """Train with the answer's callback and report what it printed."""
+    """Train with the answer's callback, with validation and without."""
     images = question["images_per_sample"] * BATCH_SIZE
     total_images = images * len(question["epochs"][0]["batch_seconds"])
-    return train(answer(total_images), question["epochs"], wait)
+    return train(answer(total_images), question["epochs"], wait, question["fits"])
 
 
 def sweep(answer, question, wait):
-    """Let the answer sweep, once for each set of points that are known already."""
-    return {"sweeps": [_sweep(answer, question, done) for done in question["done"]]}
-
-
-def _sweep(answer, question, done):
-    events = []
-
-    def measure(batch_size):
-        events.append(["measure", int(batch_size)])
-        if batch_size >= question["too_large"]:
-            raise MemoryError(f"no room for a batch of {batch_size}")
-        return question["images_per_second"][str(batch_size)]
-
-    class Points(UserDict):
-        def __setitem__(self, key, value):
-            events.append(["store", int(key)])
-            super().__setitem__(key, value)
-
-    points = Points()
-    points.data.update({int(size): value for size, value in done.items()})
-    crashed = False
-    try:
-        answer(list(question["batch_sizes"]), measure, points)
-    except MemoryError:
-        crashed = True
+    """Let the answer sweep in each case; report in order what it did."""
+    seen = [_sweep(answer, case) for case in question["cases"]]
     return {
-        "events": events,
-        "points": {
-            str(size): None if value is None else float(value)
-            for size, value in points.items()
-        },
-        "crashed": crashed,
+        "cases": [events for events, _ in seen],
+        "changed": next((changed for _, changed in seen if changed), ""),
     }
 
 
+def _sweep(answer, case):
+    events = []
+
+    def measure(batch_size):
+        events.append(["measure", batch_size])
+        if error := case["errors"].get(str(batch_size)):
+            raise MemoryError if error == "memory" else OSError
+        return case["images_per_second"][str(batch_size)]
+
+    class Points(UserDict):
+        def __setitem__(self, key, value):
+            events.append(["store", key, value])
+            super().__setitem__(key, value)
+
+        def __delitem__(self, key):
+            events.append(["delete", key])
+            super().__delitem__(key)
+
+    points = Points()
+    points.data.update({int(size): value for size, value in case["done"].items()})
+    changed = ""
+    try:
+        _, changed = call(
+            lambda batch_sizes: answer(batch_sizes, measure, points),
+            batch_sizes=list(case["batch_sizes"]),
+        )
+    except (MemoryError, OSError) as error:
+        events.append(["raise", "OSError" if isinstance(error, OSError) else "MemoryError"])
+    return events, changed
+
+
 def fit_throughput(answer, question, wait):
-    """Let the answer fit points and report the two numbers it found."""
-    points = {int(size): value for size, value in question["points"].items()}
-    t0, peak = answer(points)
-    return {"t0_seconds": float(t0), "peak": float(peak)}
+    """Let the answer fit points; report the two numbers that it found each time."""
+    fits = []
+    for case in question["cases"]:
+        points = {int(size): value for size, value in case["points"]}
+        (t0_seconds, peak), changed = call(answer, points=points)
+        fits.append([float(t0_seconds), float(peak)])
+        if changed:
+            break
+    return {"fits": fits, "changed": changed}
 
 
 PROBES = {"2.1": print_throughput, "2.2": sweep, "2.3": fit_throughput}

@@ -130,7 +130,7 @@ def total_time_question(rng):
     """Two fits of a few short epochs, some time after the callback was made."""
     return {
         "seconds_before_fit": rng.uniform(0.15, 0.25),
-        "fits": 2,
+        "fits": [True, True],
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.03, 0.06) for _ in range(2)],
@@ -149,7 +149,7 @@ def judge_total_time(question, observation):
     waits = observation["waits"][1:]
     for fit, by_epoch in enumerate(observation["printed"]):
         lines = [line for part in by_epoch for line in part]
-        spans = training_spans(question, waits, fit)
+        spans = training_spans(question, waits)[fit]
         if not lines:
             return "it printed nothing", "nothing"
         for number, span in enumerate(spans, start=1):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import jinja2
 
-from helpers.checks import part
+from helpers.checks.exercise import exercise_record
 from helpers.files import write_atomically
 from kit.exercises import exercises
 from kit.labs import title_and_question
@@ -47,7 +47,7 @@ def write(results, labs, unassigned, out):
             continue
         lab = by_name[result["lab"]]
         heading = title_and_question(lab)[0]
-        titles = part("judge", exercises(lab)[0].number).TITLES
+        titles = {e.number: exercise_record(e.number).title for e in exercises(lab)}
         html = page.render(result=result, heading=heading, titles=titles)
         write_atomically(out / feedback_path(result), html)
     overview = templates.get_template("overview.html.j2").render(
@@ -105,7 +105,6 @@ def distribution(results, labs):
     """For each exercise how many passed, and the hints that the others got."""
     rows = []
     for lab in labs:
-        titles = part("judge", exercises(lab)[0].number).TITLES
         for exercise in exercises(lab):
             verdicts = [
                 result["exercises"][exercise.number]
@@ -116,7 +115,7 @@ def distribution(results, labs):
             rows.append(
                 {
                     "number": exercise.number,
-                    "title": titles[exercise.number],
+                    "title": exercise_record(exercise.number).title,
                     "passed": sum(verdict["passed"] for verdict in verdicts),
                     "graded": len(verdicts),
                     "hints": failed.most_common(5),

@@ -80,10 +80,11 @@ steps_per_epoch = check("99.1", steps_per_epoch)
 # **Predict** first: twice the batch size, how many times as many steps?
 
 # %%
-my_guess = 1.0  # change this
+my_guess = None  # change this, to a number
 card.predict("steps_of_twice_the_batch", my_guess)
 
 # %%
+card.lock("steps_of_twice_the_batch")
 counts = {size: steps_per_epoch(lab.train_images, size) for size in (8, 16, 32, 64)}
 began = perf_counter()
 order = numpy.random.default_rng(lab.seed).permutation(lab.train_images)
@@ -93,6 +94,7 @@ card.measure("batches_per_second", counts[32] / (perf_counter() - began))
 print(f"Batches/sec: {card.content['measurements']['batches_per_second']:.2f}")
 text = f"Twice the batch size: {counts[16] / counts[8]:.2f} times the steps."
 show_figure(figures.steps_by_batch_size(counts), text, session.caption())
+card.outcome("steps_of_twice_the_batch", counts[16] / counts[8])
 
 # %% [markdown]
 # The explanation comes after the measurement, and says no more than was measured.

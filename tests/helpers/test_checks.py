@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from helpers import records, session
-from helpers.checks import check, judge_answer, part
+from helpers.checks import HINTS, check, judge_answer
+from helpers.checks.exercise import exercise_record, part, reference_of
 from helpers.checks.observe import observe
 from helpers.errors import CheckError
 from kit.generate import generate
@@ -41,7 +42,7 @@ def answer_in(source, exercise):
     namespace = {}
     exec(imports(find_lab(exercise.split(".")[0])), namespace)
     exec(source, namespace)
-    return namespace[part("reference", exercise).REFERENCES[exercise].__name__]
+    return namespace[reference_of(exercise).__name__]
 
 
 @functools.cache
@@ -55,29 +56,32 @@ def imports(lab):
 
 
 EXERCISES = exercises()
+NUMBERS = [exercise for exercise, _, _ in EXERCISES]
 WRONG = [
     pytest.param(exercise, hint, answer, id=f"{exercise}-{answer.__name__}")
     for lab in all_labs()
     for exercise, recorded in answers(lab).WRONG.items()
-    for hint, answer in recorded
+    for _, hint, answer in recorded
 ]
-UNUSUAL = [
+RIGHT = [
     pytest.param(exercise, answer, id=f"{exercise}-{answer.__name__}")
     for lab in all_labs()
-    for exercise, recorded in answers(lab).UNUSUAL.items()
+    for exercise, recorded in answers(lab).RIGHT.items()
     for answer in recorded
 ]
 
 
 @pytest.mark.parametrize(("exercise", "asked", "solved"), EXERCISES, ids=lambda v: v[:3])
-def test_start_code_is_rejected_and_the_solution_accepted(exercise, asked, solved):
-    assert judge_answer(exercise, answer_in(asked, exercise), random.Random(1))
+def test_start_code_has_its_own_hint_and_the_solution_passes(exercise, asked, solved):
+    verdict = judge_answer(exercise, answer_in(asked, exercise), random.Random(1))
+    assert verdict is not None
+    assert verdict[1] == "start", verdict
     assert judge_answer(exercise, answer_in(solved, exercise), random.Random(1)) is None
 
 
-@pytest.mark.parametrize("exercise", [exercise for exercise, _, _ in EXERCISES])
+@pytest.mark.parametrize("exercise", NUMBERS)
 def test_the_reference_passes_whatever_is_asked(exercise):
-    reference = part("reference", exercise).REFERENCES[exercise]
+    reference = reference_of(exercise)
     for seed in range(3):
         assert judge_answer(exercise, reference, random.Random(seed), 1) is None
 
@@ -87,13 +91,12 @@ def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
     verdict = judge_answer(exercise, answer, random.Random(2))
     assert verdict is not None
     assert verdict[1] == hint, verdict
-    assert part("judge", exercise).HINTS[exercise][hint].endswith((".", "?", "`."))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exercise", "answer"), UNUSUAL)
-def test_an_unusual_answer_that_behaves_right_passes(exercise, answer):
-    rng, until = random.Random(3), time.monotonic() + 2
+@pytest.mark.parametrize(("exercise", "answer"), RIGHT)
+def test_an_answer_in_another_style_passes(exercise, answer):
+    rng, until = random.Random(3), time.monotonic() + 0.5
     # Where a question costs nothing: as many as a class gets.
     for number in range(300):
         assert judge_answer(exercise, answer, rng, 1) is None
@@ -101,19 +104,32 @@ def test_an_unusual_answer_that_behaves_right_passes(exercise, answer):
             break
 
 
-@pytest.mark.parametrize("exercise", [exercise for exercise, _, _ in EXERCISES])
+@pytest.mark.parametrize("exercise", NUMBERS)
 def test_questions_are_plain_json_and_differ(exercise):
-    rng = random.Random(0)
-    challenge = part("judge", exercise).CHALLENGES[exercise]
-    first, second = (json.dumps(challenge(rng), allow_nan=False) for _ in range(2))
+    rng, question = random.Random(0), exercise_record(exercise).question
+    first, second = (json.dumps(question(rng), allow_nan=False) for _ in range(2))
     assert first != second
 
 
-def test_at_least_four_wrong_answers_are_recorded_for_each_exercise():
+@pytest.mark.parametrize("exercise", NUMBERS)
+def test_each_sentence_is_broken_by_a_wrong_answer_and_each_hint_is_given(exercise):
+    record = exercise_record(exercise)
+    recorded = part("answers", exercise).WRONG[exercise]
+    assert {sentence for sentence, _, _ in recorded} == set(record.requirements)
+    hints = {hint for _, hint, _ in recorded}
+    # Every exercise may raise, change an argument or return what JSON lacks.
+    assert set(record.hints) - {"raised"} <= hints <= set(record.hints) | set(HINTS)
+    assert {"start", "raised"} <= set(record.hints)
+    for text in record.hints.values():
+        assert text.endswith((".", "?", "`."))
+
+
+def test_every_exercise_has_recorded_answers_and_at_least_ten_right_ones():
     for lab in all_labs():
-        mine = [e for e, _, _ in EXERCISES if int(e.split(".")[0]) == int(lab.number)]
-        assert list(answers(lab).WRONG) == mine
-        assert all(len(recorded) >= 4 for recorded in answers(lab).WRONG.values())
+        mine = [n for n in NUMBERS if int(n.split(".")[0]) == int(lab.number)]
+        assert list(answers(lab).WRONG) == list(answers(lab).RIGHT) == mine
+        for recorded in answers(lab).RIGHT.values():
+            assert len(set(recorded)) >= 10
 
 
 @pytest.fixture
@@ -128,7 +144,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
         pass
 
     got = check("2.2", sweep)
-    assert got is part("reference", "2.2").REFERENCES["2.2"]
+    assert got is reference_of("2.2")
     printed = capsys.readouterr().out
     assert printed.startswith("✗ 2.2 not yet: ")
     assert "Hint:" in printed
@@ -136,7 +152,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
 
 
 def test_a_passed_check_gives_the_students_own(card, capsys):
-    mine = answers(find_lab("02")).by_regression
+    mine = part("answers", "2.3").by_regression
     assert check("2.3", mine) is mine
     assert capsys.readouterr().out.startswith("✓ 2.3 ")
     assert records.read_card(card.path)["checks"]["2.3"]["passed"] is True

@@ -8,7 +8,8 @@ import pytest
 
 from callbacks.live.place import in_jupyterlab
 from helpers import session
-from helpers.checks import check, part
+from helpers.checks import check
+from helpers.checks.exercise import reference_of
 from helpers.coach import hint, hints, quiz
 from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz
 from helpers.coach.texts import as_html, labs_with_texts, read_texts
@@ -123,7 +124,7 @@ def test_an_unknown_exercise_is_one_line_with_those_that_there_are(
 def test_a_failed_check_says_how_to_get_more_help(card, capsys):
     check("2.3", lambda points: (0.0, 1.0))
     assert capsys.readouterr().out.endswith('  More help: hint("2.3")\n')
-    reference = part("reference", "2.3").REFERENCES["2.3"]
+    reference = reference_of("2.3")
     check("2.3", lambda points: reference(points))
     assert "More help" not in capsys.readouterr().out
 

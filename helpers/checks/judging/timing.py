@@ -1,44 +1,51 @@
-"""Bounds for the time that a callback's clock can show, from the judge's own waits."""
+"""Bounds for the time that an answer's clock can show, from the judge's own waits."""
+
+LONGEST = 500  # characters of a line that are looked at
 
 
-def training_spans(question, waits, fit=0):
-    """When each epoch ran, from inside and from outside.
+def training_spans(question, waits):
+    """When each epoch of each fit ran, from inside and from outside.
 
-    The judge knows only when the waits began and ended; the callback's clock
+    The judge knows only when the waits began and ended; the answer's clock
     was started and stopped somewhere between two of them.
 
     Parameters
     ----------
     question : dict
-        With `epochs`, as for `probing.training.train`.
+        With `epochs` and `fits`, as for `probing.training.train`.
     waits : list of [began, ended]
-        One before `fit`; for each epoch one per batch and one for validation;
-        one after `fit`. With several fits the last three repeat.
-    fit : int
-        Which one.
+        One before the first `fit`; for each epoch one for each batch, one for its
+        pause, and one for its validation; one after each `fit`.
 
     Returns
     -------
-    list of dict
-        Per epoch, in seconds: `before`, the end of the wait before it; `began`, the
-        start of its first batch; `trained` and `validated`, the ends of its last
-        batch and of its validation; `after`, the start of the next wait.
+    list of list of dict
+        For each fit and epoch, in seconds: `before`, the end of the wait before it;
+        `began`, the start of its first batch; `trained`, the end of its last batch;
+        `stopped`, the start of the next wait; `validated`, the end of its validation, or
+        `trained`; `after`, the start of the wait after the epoch.
     """
-    batches = len(question["epochs"][0]["batch_seconds"])
-    a_fit = len(question["epochs"]) * (batches + 1) + 1
-    spans = []
-    for epoch in range(len(question["epochs"])):
-        i = 1 + fit * a_fit + epoch * (batches + 1)
-        spans.append(
-            {
-                "before": waits[i - 1][1],
-                "began": waits[i][0],
-                "trained": waits[i + batches - 1][1],
-                "validated": waits[i + batches][1],
-                "after": waits[i + batches + 1][0],
-            }
-        )
-    return spans
+    at, fits = 0, []
+    for validated in question["fits"]:
+        spans = []
+        for epoch in question["epochs"]:
+            inside = len(epoch["batch_seconds"]) + bool(epoch.get("pause_seconds"))
+            first, last = waits[at + 1], waits[at + inside]
+            end = waits[at + inside + 1] if validated else last
+            spans.append(
+                {
+                    "before": waits[at][1],
+                    "began": first[0],
+                    "trained": last[1],
+                    "stopped": waits[at + inside + 1][0],
+                    "validated": end[1],
+                    "after": waits[at + inside + 1 + validated][0],
+                }
+            )
+            at += inside + validated
+        fits.append(spans)
+        at += 1  # the wait after fit is the one before the next
+    return fits
 
 
 def numbers_after(lines, label):
@@ -47,7 +54,8 @@ def numbers_after(lines, label):
     for line in lines:
         if line.startswith(label):
             try:
-                found.append(float(line.removeprefix(label).strip().replace(",", "")))
+                text = line[:LONGEST].removeprefix(label).strip()
+                found.append(float(text.replace(",", "")))
             except ValueError:
                 continue
     return found

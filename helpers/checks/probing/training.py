@@ -1,16 +1,15 @@
 """Train a tiny model for real, so that a callback is called as Keras calls it."""
 
-import contextlib
-import io
-
 import keras
 import numpy as np
 import tensorflow as tf
 
+from helpers.checks.probing.printed import Printed
+
 BATCH_SIZE = 2
 
 
-def train(callback, epochs, wait, validate=True, fits=1):
+def train(callback, epochs, wait, fits=(True,)):
     """Fit one weight with the callback, and with waits where time has to pass.
 
     Parameters
@@ -18,12 +17,13 @@ def train(callback, epochs, wait, validate=True, fits=1):
     callback : keras.callbacks.Callback
     epochs : list of dict
         For each epoch `batch_seconds` (a list), `validation_seconds`, and
-        `metrics` that replace what Keras logs.
+        `metrics` that replace what Keras logs. `pause_seconds`, if it is there,
+        passes after the first batch, before the second.
     wait : callable
-        Called in the middle of every batch and validation, and before and
-        after `fit`.
-    fits : int
-        How often `fit` is called with the same callback.
+        Called in the middle of every batch and validation, in a pause, and before
+        and after `fit`.
+    fits : sequence of bool
+        A `fit` with the same callback for each, with validation or without.
 
     Returns
     -------
@@ -37,9 +37,8 @@ def train(callback, epochs, wait, validate=True, fits=1):
     model.compile("sgd", "mse", metrics=["accuracy"], run_eagerly=True)
     wait(0)
     result = {"printed": [], "epochs_run": []}
-    for _ in range(fits):
-        printed = Printed()
-        with contextlib.redirect_stdout(printed):
+    for validate in fits:
+        with Printed() as printed:
             history = model.fit(
                 _served(x, BATCH_SIZE),
                 epochs=len(epochs),
@@ -86,27 +85,12 @@ class Waits(keras.callbacks.Callback):
     def on_train_batch_begin(self, batch, logs=None):
         self.wait(self.epochs[self.epoch]["batch_seconds"][batch])
 
+    def on_train_batch_end(self, batch, logs=None):
+        if batch == 0 and (seconds := self.epochs[self.epoch].get("pause_seconds")):
+            self.wait(seconds)
+
     def on_test_begin(self, logs=None):
         self.wait(self.epochs[self.epoch].get("validation_seconds", 0))
 
     def on_epoch_end(self, epoch, logs=None):
         self.printed.cut()
-
-
-class Printed(io.StringIO):
-    """Standard output, cut where an epoch ended."""
-
-    def __init__(self):
-        super().__init__()
-        self.cuts = [0]
-
-    def cut(self):
-        self.cuts.append(len(self.getvalue()))
-
-    def parts(self):
-        text = self.getvalue()
-        ends = [*self.cuts[1:], len(text)]
-        return [
-            [line.strip() for line in text[a:b].splitlines() if line.strip()]
-            for a, b in zip(self.cuts, ends, strict=True)
-        ]

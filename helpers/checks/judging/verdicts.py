@@ -1,0 +1,126 @@
+"""Words for judges: what each way of answering gives, and which one was seen.
+
+Most judges do the same: work out what is right and what each usual mistake would
+give, draw a question in which all of these differ, and name the one that was seen.
+"""
+
+import math
+from itertools import combinations
+
+import numpy as np
+
+DRAWS = 10_000
+
+
+def draw_apart(rng, make, ways, apart):
+    """Draw a question in which all ways of answering give different answers.
+
+    Parameters
+    ----------
+    rng : random.Random
+    make : callable
+        ``make(rng) -> question``.
+    ways : callable
+        ``ways(question) -> dict``: by name, what each way of answering gives.
+    apart : callable
+        ``apart(one, other) -> bool``: whether a judge can distinguish them.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    RuntimeError
+        If 10,000 questions were drawn in vain: then no question tells the ways apart.
+    """
+    for _ in range(DRAWS):
+        question = make(rng)
+        if all(apart(a, b) for a, b in combinations(ways(question).values(), 2)):
+            return question
+    raise RuntimeError(f"{make.__name__}: no question in which all mistakes differ")
+
+
+def which(said, ways, same, other="other"):
+    """The name of the first way of answering that gives what was said.
+
+    Parameters
+    ----------
+    said : object
+    ways : dict
+        By name, what each way gives, or a function without arguments that works it
+        out. The right one comes first: a mistake that gives the same is none.
+    same : callable
+        ``same(said, value) -> bool``.
+    other : str
+        Returned if none fits.
+    """
+    for name, value in ways.items():
+        if same(said, value() if callable(value) else value):
+            return name
+    return other
+
+
+def near(relative=1e-4, absolute=0.0):
+    """A comparison of numbers, or of lists or arrays of the same shape.
+
+    Parameters
+    ----------
+    relative, absolute : float
+        What may differ, as for `numpy.allclose`.
+
+    Returns
+    -------
+    callable
+        ``same(said, right) -> bool``; False, too, where the shapes differ.
+    """
+
+    def same(said, right):
+        try:
+            said, right = np.asarray(said, float), np.asarray(right, float)
+        except (TypeError, ValueError):  # None, a text, rows of different lengths
+            return False
+        return said.shape == right.shape and np.allclose(
+            said, right, rtol=relative, atol=absolute
+        )
+
+    return same
+
+
+def all_near(relative=1e-4, absolute=0.0):
+    """As `near`, for a list of arrays of different shapes, such as a network's weights."""
+    same = near(relative, absolute)
+    return lambda said, right: (
+        len(said) == len(right) and all(map(same, said, right, strict=True))
+    )
+
+
+def between(said, low, high, rounding=0.0):
+    """Whether a number lies between two others, up to its own rounding.
+
+    What a clock shows lies between the time from inside and the time from outside,
+    however busy the machine is: so these two are the bounds.
+    """
+    return math.isfinite(said) and low - rounding <= said <= high + rounding
+
+
+def first_wrong(cases, seen, judge):
+    """The verdict on the first case that is wrong.
+
+    Parameters
+    ----------
+    cases, seen : list
+        What was asked, and what was seen: equally long.
+    judge : callable
+        ``judge(case, seen) -> None or (reason, hint)``.
+    """
+    for case, one in zip(cases, seen, strict=True):
+        if verdict := judge(case, one):
+            return verdict
+    return None
+
+
+def quoted(text, longest=60):
+    """A student's text within a sentence: short, in one line."""
+    line = " ".join(str(text)[: 4 * longest].split())
+    return f"`{line if len(line) <= longest else line[: longest - 3] + '...'}`"
