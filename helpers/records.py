@@ -16,6 +16,7 @@ from pathlib import Path
 
 import psutil
 
+from helpers import predictions
 from helpers.errors import RecordError
 from helpers.files import REPOSITORY, runs_folder, sweep, write_atomically
 
@@ -64,13 +65,73 @@ class RunCard:
     def predict(self, name, value):
         """Note what the student expects, before it is measured.
 
+        Until the measurement locks it, another value replaces it; afterwards it is
+        kept as a later one, which is not scored. Prints a line where there is no
+        prediction yet, or where a later one does not count.
+
+        Parameters
+        ----------
+        name : str
+        value : number, str, bool, list, dict or None
+            None is no prediction, also as an entry. The order of a list is ignored.
+
+        Returns
+        -------
+        object
+            The prediction that counts, a dict with its own keys; None if there is none.
+
         Raises
         ------
         RecordError
-            If JSON cannot represent the value; the card is then as it was.
+            If JSON cannot represent the value, or it is too long; the card is then
+            as it was.
         """
-        self.content["predictions"][name] = plain(value, f"the prediction {name!r}")
+        what = f"the prediction {name!r}"
+        given = predictions.without_placeholders(plain(value, what), what)
+        entry = self._prediction(name)
+        self._tell(predictions.make(entry, given, time.time()))
+        return predictions.with_keys_of(value, entry["value"])
+
+    def lock(self, *names):
+        """The measurement begins: from here on these predictions stand."""
+        for name in names:
+            predictions.lock(self._prediction(name), time.time())
         self.save()
+
+    def outcome(self, name, measured, choices=False):
+        """Keep what was measured beside its prediction, and print how near it came.
+
+        Only the first outcome counts: who measures again knows it already. Without a
+        prediction nothing is printed.
+
+        Parameters
+        ----------
+        name : str
+        measured : number, str, bool, list, dict or None
+            None: there is nothing to compare with.
+        choices : bool
+            Whether numbers are names, such as batch sizes: right or wrong, no factor.
+
+        Raises
+        ------
+        RecordError
+            As `predict`.
+        """
+        what = f"the outcome {name!r}"
+        measured = predictions.without_placeholders(plain(measured, what), what)
+        entry = self._prediction(name)
+        self._tell(predictions.meet(entry, measured, choices, time.time()))
+
+    def _prediction(self, name):
+        stored = self.content["predictions"]
+        if not predictions.is_entry(stored.get(name)):
+            stored[name] = predictions.new_entry()
+        return stored[name]
+
+    def _tell(self, line):
+        self.save()
+        if line:
+            print(line)
 
     def measure(self, name, value):
         """Note a measured value; `name` carries the unit. Raises as `predict`."""

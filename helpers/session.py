@@ -4,7 +4,7 @@ import inspect
 import re
 from types import SimpleNamespace
 
-from helpers import records
+from helpers import predictions, records
 from helpers.files import REPOSITORY
 from helpers.machine.kernel_patch import patch_this_kernel
 from helpers.machine.quiet_tensorflow import silence_tensorflow
@@ -214,7 +214,7 @@ def show_source(*functions):
 
 
 def finish():
-    """Close the run card; print which checks passed, and which lab is next."""
+    """Close the run card; print how checks and predictions went, and which lab is next."""
     card = _current.card
     card.finish()
     checks = card.content["checks"]
@@ -223,6 +223,8 @@ def finish():
     for exercise, check in checks.items():
         if not check["passed"]:
             print(f"  still open: {exercise}")
+    if said := predictions.how_they_went(card.content):
+        print(f"Predictions: {said}")
     print(f"Run card: {_show(card.path)}")
     print(f"Next: {_next_lab(card.content['lab'])}")
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
 from helpers.machine import computer
+from helpers.predictions import how_they_went, number, typical_factor
 from helpers.records import cards_of
 
 LEFT = 'style="text-align: left"'  # JupyterLab would align it right
@@ -27,6 +28,8 @@ class LabState(NamedTuple):
     passed: frozenset  # of the exercises, in any run
     answered: frozenset  # of the questions
     last_unix_seconds: float  # when the last run was started; 0.0: never
+    predictions: str  # how those of the newest run that has any went; or empty
+    factor_off: float | None  # of the same run, the median
 
     @property
     def open_exercises(self):
@@ -51,9 +54,13 @@ def show():
 def page():
     """The state as HTML; identical as long as nothing changes."""
     states = lab_states()
-    return "\n".join(
-        [f"<p><strong>Next:</strong> {what_next(states)}</p>", *_table(states), _machine()]
-    )
+    parts = [
+        f"<p><strong>Next:</strong> {what_next(states)}</p>",
+        *_calibration(states),
+        *_table(states),
+        _machine(),
+    ]
+    return "\n".join(parts)
 
 
 def lab_states():
@@ -99,7 +106,7 @@ def _short_link(state):
 
 def _state(name):
     texts = read_texts(name[:2])
-    passed, answered, last = set(), set(), 0.0
+    passed, answered, last, predictions, factor_off = set(), set(), 0.0, "", None
     for card in cards_of(name):
         # `labs run` and an opened solution pass everything: that is not the student's work.
         if card.get("solution"):
@@ -108,6 +115,8 @@ def _state(name):
         passed |= {number for number, check in checks.items() if check["passed"]}
         answered |= set(card.get("quiz", {}))
         last = max(last, card.get("started_unix_seconds", 0.0))
+        if said := how_they_went(card):
+            predictions, factor_off = said, typical_factor(card)
     solution = _notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
     return LabState(
         name=name,
@@ -118,6 +127,8 @@ def _state(name):
         passed=frozenset(passed),
         answered=frozenset(answered),
         last_unix_seconds=last,
+        predictions=predictions,
+        factor_off=factor_off,
     )
 
 
@@ -136,10 +147,27 @@ def _title(notebook):
     return None
 
 
+def _calibration(states):
+    """How the predictions of one lab after the other went: no trend from so few."""
+    found = [
+        f"{number(state.factor_off)} in lab {state.name[:2]}"
+        for state in states
+        if state.factor_off
+    ]
+    if len(found) > 1:
+        yield (
+            "<p>Where you predicted a number, you were typically off by this factor: "
+            f"{', '.join(found[:-1])} and {found[-1]}. "
+            "It is the median of a lab; 1 is exactly right.</p>"
+        )
+
+
 def _table(states):
     yield "<table>"
     yield "<caption>The labs in their order, and what you have done so far</caption>"
-    headings = ("lab", "minutes", "exercises passed", "quiz answered", "last begun")
+    headings = (
+        "lab", "minutes", "exercises passed", "quiz answered", "predictions", "last begun",
+    )  # fmt: skip
     cells = "".join(f'<th scope="col" {LEFT}>{heading}</th>' for heading in headings)
     yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
@@ -148,6 +176,7 @@ def _table(states):
             f"{state.run['minutes']:g}" if state.run else "?",
             _part(state.passed, state.exercises),
             _part(state.answered, state.questions),
+            escape(state.predictions) or "none yet",
             _day(state.last_unix_seconds),
         ]
         row = "".join(f"<td {LEFT}>{cell}</td>" for cell in cells)

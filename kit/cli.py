@@ -187,7 +187,7 @@ def doctor():
 @app.command()
 def bench(
     what: Annotated[
-        str, typer.Argument(help="pipeline, dashboard, grading or all.")
+        str, typer.Argument(help="pipeline, dashboard, grading, checks or all.")
     ] = "all",
     students: Annotated[int, typer.Option(min=1, help="Students in the class.")] = 100,
     nbgrader_students: Annotated[
@@ -195,12 +195,17 @@ def bench(
     ] = None,
 ):
     """Measure the input pipeline, the dashboard's cost, and grading against nbgrader."""
-    if what not in ("pipeline", "dashboard", "grading", "all"):
-        raise LabError(f"bench measures pipeline, dashboard, grading or all, not {what!r}.")
+    known = ("pipeline", "dashboard", "grading", "checks", "all")
+    if what not in known:
+        raise LabError(f"bench measures {', '.join(known)}: {what!r} is none of them.")
     if what in ("grading", "all"):  # first: before TensorFlow runs in this process
         from kit.bench.grading import bench as measure_grading
 
         measure_grading(students, nbgrader_students)
+    if what in ("checks", "all"):  # likewise: its processes have TensorFlow of their own
+        from kit.bench.checks import bench as measure_checks
+
+        measure_checks()
     if what in ("pipeline", "dashboard", "all"):
         from helpers.machine.quiet_tensorflow import silence_tensorflow
 

@@ -26,7 +26,7 @@ def test_a_card_is_on_disk_after_every_change():
     card.measure("images_per_second", 12.5)
     card.check("2.1", False, "it printed nothing")
     stored = read_card(card.path)
-    assert stored["predictions"] == {"guess": [1, 2]}
+    assert stored["predictions"]["guess"]["value"] == [1, 2]
     assert stored["measurements"] == {"images_per_second": 12.5}
     assert stored["checks"]["2.1"] == {"passed": False, "reason": "it printed nothing"}
     assert stored["parameters"] == {"seed": 1}
@@ -124,7 +124,7 @@ sys.stdin.readline()  # alive until all have their cards
         (np.int64(3), 3),
         (np.array([1, 2]), [1, 2]),
         ({8: np.float64(1)}, {"8": 1.0}),
-        ((1, None, True, "x"), [1, None, True, "x"]),
+        ((1, 2.5, True, "x"), [1, 2.5, True, "x"]),
         (np.bool_(True), True),
     ],
 )
@@ -134,8 +134,8 @@ def test_numbers_of_numpy_are_stored_as_numbers(value, stored):
     card.measure("measured", value)
     card.points("points")[1] = value
     content = read_card(card.path)
-    assert content["predictions"]["guess"] == content["measurements"]["measured"] == stored
-    assert content["measurements"]["points"] == {"1": stored}
+    assert content["predictions"]["guess"]["value"] == stored
+    assert content["measurements"] == {"measured": stored, "points": {"1": stored}}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,8 @@ def test_numbers_of_numpy_are_stored_as_numbers(value, stored):
 def test_what_json_cannot_hold_is_refused_by_name_and_spoils_nothing(value):
     card = open_card("02_x", {}, {})
     card.points("sweep")[8] = 1.0
-    for store in (card.predict, card.measure, card.points("sweep").__setitem__):
+    sweep = card.points("sweep")
+    for store in (card.predict, card.outcome, card.measure, sweep.__setitem__):
         with pytest.raises(RecordError, match="'my_guess'") as error:
             store("my_guess", value)
         assert "\n" not in str(error.value)

@@ -51,7 +51,7 @@ def test_every_lab_has_a_row_with_link_and_minutes_in_order():
         assert state.title.startswith(f"Lab {lab.number}: ")
         assert f">{state.run['minutes']:g}<" in row_of(lab.number)
         assert list(state.exercises) == [exercise.number for exercise in exercises(lab)]
-    assert page.count('<th scope="col" ') == 5
+    assert page.count('<th scope="col" ') == 6
     assert "<caption>" in page
 
 
@@ -162,6 +162,84 @@ def test_the_page_is_made_without_tensorflow():
         cwd=REPOSITORY, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert ended.stdout.strip() == "[]"
+
+
+def predict(lab, guess, measured, **parameters):
+    card = open_card(lab, parameters, {})
+    card.predict("ratio", guess)
+    card.outcome("ratio", measured)
+    card.finish()
+
+
+def test_the_newest_run_with_predictions_stands_in_the_labs_row():
+    assert "none yet" in row_of("02")
+    predict("02_throughput", 1.0, 3.0)
+    assert "1 of 1 made, typically off by a factor of 3" in row_of("02")
+    predict("02_throughput", 1.0, 2.0)
+    assert "off by a factor of 2" in row_of("02")
+    predict("02_throughput", None, 5.0)
+    assert "off by a factor of 2" in row_of("02")
+    assert "none yet" in row_of("03")
+
+
+def test_what_a_solution_predicts_is_not_the_students(monkeypatch):
+    monkeypatch.setenv("LABS_NOTEBOOK", str(find_lab("02").solution))
+    predict("02_throughput", 1.0, 3.0)
+    assert "none yet" in row_of("02")
+
+
+def test_the_development_is_told_in_order_from_two_labs_on():
+    said = "you were typically off by this factor: "
+    predict("03_time_to_accuracy", 1.0, 2.0)
+    predict("04_custom_training_loop", "up", "down")
+    assert said not in start_page.page(), "one lab with a factor is no development"
+    predict("00_devices", 10, 25)
+    predict("07_tpu_cores", 8.0, 8.0)
+    page = start_page.page()
+    assert f"{said}2.5 in lab 00, 2 in lab 03 and 1 in lab 07." in page
+    assert page.index(said) < page.index("<table>")
+
+
+EDITED = {
+    "value": 1,
+    "unix_seconds": 1,
+    "locked_unix_seconds": 1,
+    "later": [],
+    "outcome": 1,
+}
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [1.5, None, True, [1], {"eager": 1.0}, {"value": 1.5}, EDITED | {"factor_off": "<b>"},
+     EDITED | {"locked_unix_seconds": "?"}, EDITED | {"right": None, "of": 1}],
+)  # fmt: skip
+def test_an_older_or_edited_prediction_is_none(stored, monkeypatch, capsys):
+    card = open_card("02_throughput", {}, {})
+    card.content["predictions"]["old"] = stored
+    card.save()
+    assert "none yet" in row_of("02")
+    monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
+    session.finish()
+    assert "Predictions" not in capsys.readouterr().out
+
+
+def test_the_end_of_a_lab_says_how_the_predictions_went(monkeypatch, capsys):
+    card = open_card("02_throughput", {}, {})
+    monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
+    card.predict("not made", None)
+    session.finish()
+    assert "Predictions" not in capsys.readouterr().out
+    for name, guess, measured in (("a", 1, 3), ("b", 8, 4), ("c", True, False)):
+        card.predict(name, guess)
+        card.outcome(name, measured)
+    card.predict("d", {1: "x", 2: "y"})
+    card.outcome("d", {1: "x", 2: "y"})
+    session.finish()
+    line = (
+        "Predictions: 4 of 5 made, typically off by a factor of 2.5, 2 of 3 choices right"
+    )
+    assert line in capsys.readouterr().out.splitlines()
 
 
 NEXT = [(lab.name, following.name) for lab, following in pairwise(LABS)]

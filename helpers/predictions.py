@@ -1,0 +1,317 @@
+"""Predictions on a run card: made, locked when the measurement begins, then scored."""
+
+import math
+import textwrap
+import time
+from numbers import Number
+from statistics import median
+
+from helpers.errors import RecordError
+
+MOST_ENTRIES, MOST_LETTERS, LARGEST, MOST_LATER = 100, 200, 1e100, 20
+SCORES = ("factor_off", "difference", "right", "of")
+
+
+def new_entry():
+    """What a run card has for a prediction that was asked for and not made.
+
+    The outcome brings its `score`.
+    """
+    return {
+        "value": None,
+        "unix_seconds": None,
+        "locked_unix_seconds": None,
+        "later": [],
+        "outcome": None,
+    }
+
+
+def is_entry(stored):
+    """Whether this is an entry: older run cards have plain values, edited ones anything."""
+    return (
+        isinstance(stored, dict)
+        and new_entry().keys() <= stored.keys()
+        and isinstance(stored["later"], list)
+        and all(_is_number(stored.get(name, 1)) for name in SCORES)
+        and isinstance(stored["locked_unix_seconds"], Number | None)
+    )
+
+
+def without_placeholders(value, what, inside=()):
+    """A value without the entries that were left at None; None if none is left.
+
+    Parameters
+    ----------
+    value : object
+        Plain JSON.
+    what : str
+        For the message, such as "the prediction 'loss'".
+    inside : tuple of type
+        The types of what holds it.
+
+    Raises
+    ------
+    RecordError
+        If it is nested too deep, too long, or too large.
+    """
+    if isinstance(value, dict | list):
+        if list in inside or (inside and isinstance(value, dict)):
+            raise RecordError(
+                f"{what} is nested too deep: it can be a number, a text, True, False, a "
+                "list of these, or a dict of these. Change it and run the cell again."
+            )
+        if len(value) > MOST_ENTRIES:
+            raise RecordError(
+                f"{what} has {len(value)} entries, and the run card takes "
+                f"{MOST_ENTRIES}: shorten it and run the cell again."
+            )
+        inside = (*inside, type(value))
+    if isinstance(value, dict):
+        pairs = ((k, without_placeholders(v, what, inside)) for k, v in value.items())
+        return {k: v for k, v in pairs if v is not None} or None
+    if isinstance(value, list):
+        kept = [without_placeholders(entry, what, inside) for entry in value]
+        kept = [entry for entry in kept if entry is not None]
+        return kept if kept or not value else None  # [] says "none of them"
+    if isinstance(value, str):
+        if len(value) > MOST_LETTERS:
+            raise RecordError(
+                f"{what} has {len(value)} characters, and the run card takes "
+                f"{MOST_LETTERS}: shorten it and run the cell again."
+            )
+        return value.strip() or None
+    if _is_number(value) and abs(value) > LARGEST:
+        raise RecordError(
+            f"{what} is larger than {LARGEST:g}: change it and run the cell again."
+        )
+    return value
+
+
+def make(entry, value, now):
+    """Note a prediction, or that there is none.
+
+    Parameters
+    ----------
+    entry : dict
+        See `new_entry`; this changes it.
+    value : object
+        See `without_placeholders`.
+    now : float
+
+    Returns
+    -------
+    str
+        A line for the student, or nothing.
+    """
+    locked = entry["locked_unix_seconds"]
+    if locked is None:
+        if value is None:
+            entry.update(value=None, unix_seconds=None)
+            return "No prediction yet: change None in this cell, run it again, then go on."
+        if value != entry["value"]:
+            entry["unix_seconds"] = now
+        entry["value"] = value
+        return ""
+    stands = entry["value"]
+    last = entry["later"][-1]["value"] if entry["later"] else stands
+    if value is not None and value != last:
+        entry["later"].append({"value": value, "unix_seconds": now})
+        del entry["later"][:-MOST_LATER]
+    if stands is None:
+        if value is None:
+            return f"No prediction was made before the measurement ({_at(locked)})."
+        return (
+            f"This prediction came after the measurement ({_at(locked)}): it is kept, but "
+            "not scored. The next run of this lab asks you again."
+        )
+    if value == stands:
+        return ""
+    line = f"Your prediction {_text(stands)} stands: it was locked at {_at(locked)}, "
+    line += "when the measurement began."
+    return line if value is None else f"{line} The new one is kept as a later one."
+
+
+def lock(entry, now):
+    """From here on the prediction stands; the first lock counts."""
+    if entry["locked_unix_seconds"] is None:
+        entry["locked_unix_seconds"] = now
+
+
+def meet(entry, measured, choices, now):
+    """Keep the outcome, the first one only, and score the prediction by it.
+
+    Parameters
+    ----------
+    entry, now
+        As for `make`.
+    measured : object
+        See `without_placeholders`; None: there is no outcome.
+    choices : bool
+        Whether numbers are names, such as batch sizes: right or wrong.
+
+    Returns
+    -------
+    str
+        A line for the student; nothing without a prediction.
+    """
+    lock(entry, now)
+    if entry["outcome"] is None and measured is not None:
+        entry["outcome"] = measured
+        if entry["value"] is not None:
+            entry.update(score(entry["value"], measured, choices))
+    if entry["value"] is None:
+        return ""
+    if entry["outcome"] is None:
+        return f"Your prediction {_text(entry['value'])}: this run has no outcome for it."
+    again = measured is not None and measured != entry["outcome"]
+    return _verdict(entry) + " The first measurement counts." * again
+
+
+def score(value, measured, choices=False):
+    """How near a prediction came to its outcome.
+
+    Parameters
+    ----------
+    value, measured : object
+        See `without_placeholders`. Of two dicts, the keys of both count.
+    choices : bool
+        Whether numbers are right or wrong.
+
+    Returns
+    -------
+    dict
+        For numbers `factor_off`, at least 1.0, of several the median; without a
+        factor (one of them is zero, or the signs differ) `difference`. For all else
+        `right` and `of`, how many of how many.
+    """
+    if isinstance(value, dict) and isinstance(measured, dict):
+        pairs = [(value[key], measured[key]) for key in measured if key in value]
+    else:
+        pairs = [(value, measured)]
+    numbers = [p for p in pairs if not choices and all(map(_is_number, p))]
+    others = [p for p in pairs if choices or not all(map(_is_number, p))]
+    found = {}
+    factors = [factor for pair in numbers if (factor := factor_off(*pair))]
+    if factors:
+        found["factor_off"] = median(factors)
+    elif numbers:
+        found["difference"] = median(abs(true - guess) for guess, true in numbers)
+    if others:
+        found["right"] = sum(_names(guess) == _names(true) for guess, true in others)
+        found["of"] = len(others)
+    return found
+
+
+def factor_off(value, measured):
+    """The larger of two numbers divided by the smaller; None if that says nothing."""
+    if value == measured:
+        return 1.0
+    if value * measured <= 0:
+        return None
+    factor = max(abs(value), abs(measured)) / min(abs(value), abs(measured))
+    return factor if math.isfinite(factor) else None
+
+
+def with_keys_of(given, value):
+    """A prediction from a run card, with the keys that the student's dict has."""
+    if not isinstance(value, dict):
+        return value
+    keys = {str(key): key for key in given} if isinstance(given, dict) else {}
+    return {keys.get(k, int(k) if k.isdecimal() else k): v for k, v in value.items()}
+
+
+def how_they_went(content):
+    """A line on the predictions of a run, or nothing if none was made.
+
+    Parameters
+    ----------
+    content : dict
+        A run card's; cards of older versions have none.
+    """
+    asked = _entries(content)
+    made = [entry for entry in asked if entry["value"] is not None]
+    if not made:
+        return ""
+    parts = [f"{len(made)} of {len(asked)} made"]
+    if factor := typical_factor(content):
+        parts.append(f"typically {_off(factor)}")
+    chosen = [entry for entry in made if "right" in entry and "of" in entry]
+    if of := sum(entry["of"] for entry in chosen):
+        right = sum(entry["right"] for entry in chosen)
+        parts.append(f"{right} of {of} choice{'s' * (of > 1)} right")
+    return ", ".join(parts)
+
+
+def typical_factor(content):
+    """The median of the factors by which a run's numbers were off, or None."""
+    factors = [e["factor_off"] for e in _entries(content) if "factor_off" in e]
+    return median(factors) if factors else None
+
+
+def number(value):
+    """A number to three digits, whole ones as they are; with no exponent if it is short."""
+    if isinstance(value, int) and abs(value) < 1e9:
+        return f"{value:,}"
+    rounded = float(f"{value:.3g}")
+    if 1000 <= abs(rounded) < 1e9:
+        return f"{rounded:,.0f}"
+    return f"{rounded:.3g}"
+
+
+def _entries(content):
+    return [entry for entry in content["predictions"].values() if is_entry(entry)]
+
+
+def _is_number(value):
+    return isinstance(value, Number) and not isinstance(value, bool)
+
+
+def _names(value):
+    """What was chosen, so that order, capitals and 16.0 for 16 make no difference."""
+    several = value if isinstance(value, list) else [value]
+    return {
+        str(int(one) if isinstance(one, float) and one.is_integer() else one).casefold()
+        for one in several
+    }
+
+
+def _verdict(entry):
+    value, outcome = entry["value"], entry["outcome"]
+    parts = []
+    if "factor_off" in entry:
+        parts.append(_off(entry["factor_off"]))
+    if "difference" in entry:
+        parts.append(f"a difference of {number(entry['difference'])}")
+    if isinstance(value, dict) and isinstance(outcome, dict):
+        if "right" in entry:
+            parts.append(f"{entry['right']} of {entry['of']} right")
+        said = f"You predicted {len(value.keys() & outcome.keys())} of {len(outcome)}"
+        typically = "typically " * ("factor_off" in entry or "difference" in entry)
+        return f"{said}{': ' * bool(parts)}{typically}{', '.join(parts)}."
+    if "right" in entry:
+        parts.append("right" if entry["right"] else "wrong")
+    return f"Your prediction {_text(value)}, measured {_text(outcome)}: {parts[0]}."
+
+
+def _off(factor):
+    if factor == 1:
+        return "exactly right"
+    if factor < 1.005:
+        return "off by less than 1%"
+    return f"off by a factor of {number(factor)}"
+
+
+def _text(value):
+    if isinstance(value, dict):
+        value = [f"{key}: {_text(entry)}" for key, entry in value.items()]
+    if isinstance(value, list):
+        value = ", ".join(map(_text, value)) or "none"
+    if _is_number(value):
+        return number(value)
+    return textwrap.shorten(str(value), 60, placeholder=" ...")
+
+
+def _at(unix_seconds):
+    then, today = time.localtime(unix_seconds), time.localtime()
+    same_day = (then.tm_year, then.tm_yday) == (today.tm_year, today.tm_yday)
+    return time.strftime("%H:%M" if same_day else "%Y-%m-%d %H:%M", then)

@@ -1,0 +1,83 @@
+"""Do the checks ever refuse a right answer on a busy machine?
+
+Right answers are judged again and again, by other seeds each time, while twice three
+processes for each core compete for it: half of them judge, half of them only count.
+"""
+
+import inspect
+import json
+import multiprocessing
+import os
+import random
+import time
+
+from rich.console import Console
+from tqdm import tqdm
+
+from helpers.checks.exercise import exercise_record, part, probe_of, reference_of
+from helpers.files import REPOSITORY, write_atomically
+from helpers.machine import computer
+from kit.exercises import exercises
+from kit.labs import all_labs
+
+RUNS = 1000
+LOAD = 12
+PATH = REPOSITORY / "docs" / "bench" / "checks.json"
+
+
+def bench():
+    """Judge 1,000 times under load, print and store how many were refused."""
+    numbers = [n for n in _exercises() if rests_on_time(n)]
+    jobs = [(numbers[i % len(numbers)], i) for i in range(RUNS)]
+    context = multiprocessing.get_context("spawn")
+    busy = [context.Process(target=_count, daemon=True) for _ in range(LOAD // 2)]
+    began, loads, refused = time.monotonic(), [], []
+    with context.Pool(LOAD // 2) as judges:
+        for process in busy:
+            process.start()
+        for verdict in tqdm(judges.imap_unordered(_judge, jobs), total=RUNS):
+            loads.append(os.getloadavg()[0])
+            if verdict:
+                refused.append(verdict)
+                print(f"refused: {verdict}")
+        for process in busy:
+            process.kill()
+    result = {
+        "runs": RUNS,
+        "refused": refused,
+        "exercises": numbers,
+        "load_average_mean": round(sum(loads) / len(loads), 1),
+        "load_average_largest": round(max(loads), 1),
+        "minutes": round((time.monotonic() - began) / 60, 1),
+        "cpu": computer.cpu_name(),
+        "cores": computer.cores(),
+    }
+    write_atomically(PATH, json.dumps(result, indent=1) + "\n")
+    Console().print(f"{len(refused)} of {RUNS} right answers were refused")
+
+
+def rests_on_time(exercise):
+    """Whether a check of this exercise waits, or times what the answer does."""
+    passes_wait_on = inspect.getsource(probe_of(exercise)).count("wait") > 1
+    return passes_wait_on or bool(exercise_record(exercise).timed)
+
+
+def _exercises():
+    return [e.number for lab in all_labs() for e in exercises(lab)]
+
+
+def _judge(job):
+    from helpers.checks import judge_answer
+    from helpers.machine.quiet_tensorflow import silence_tensorflow
+
+    exercise, seed = job
+    silence_tensorflow()
+    answers = [reference_of(exercise), *part("answers", exercise).RIGHT[exercise]]
+    answer = random.Random(seed).choice(answers)
+    verdict = judge_answer(exercise, answer, random.Random(seed), 1)
+    return verdict and f"{exercise} {answer.__name__}, seed {seed}: {verdict[0]}"
+
+
+def _count():
+    while True:
+        pass
