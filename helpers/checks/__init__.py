@@ -107,19 +107,11 @@ def judge_replies(exercise, ask, rng, questions):
     for _ in range(questions):
         # As text, so that a notebook judges exactly what a grader would see.
         question = json.dumps(record.question(rng), allow_nan=False)
-        verdict = _ask_once(record, question, ask)
-        if verdict and verdict[1] in record.timed:
-            # Another program may have been in the way.
-            verdict = _ask_once(record, question, ask)
-        if verdict:
+        asked = json.loads(question)
+        asked.pop("secret", None)
+        if verdict := _judge(record, json.loads(question), ask(asked)):
             return verdict
     return None
-
-
-def _ask_once(record, question, ask):
-    asked = json.loads(question)
-    asked.pop("secret", None)
-    return _judge(record, json.loads(question), ask(asked))
 
 
 def _judge(record, question, observation):

@@ -13,7 +13,6 @@ class Exercise(NamedTuple):
     question: Callable  # rng -> dict, plain JSON; "secret" in it never leaves the judge
     judge: Callable  # (question, observation) -> None or (reason, hint)
     hints: dict[str, str]  # a question to the student for each mistake; `start`, `raised`
-    timed: tuple[str, ...] = ()  # hints that rest on a measured time: asked once more
 
 
 def exercise_record(number):
@@ -28,13 +27,7 @@ def exercise_record(number):
     -------
     Exercise
     """
-    judge = part("judge", number)
-    if hasattr(judge, "EXERCISES"):
-        return judge.EXERCISES[number]
-    return Exercise(
-        judge.TITLES[number], {}, judge.CHALLENGES[number], judge.JUDGES[number],
-        judge.HINTS[number],
-    )  # fmt: skip
+    return part("judge", number).EXERCISES[number]
 
 
 def probe_of(number):

@@ -14,7 +14,7 @@ import time
 from rich.console import Console
 from tqdm import tqdm
 
-from helpers.checks.exercise import exercise_record, part, probe_of, reference_of
+from helpers.checks.exercise import part, probe_of, reference_of
 from helpers.files import REPOSITORY, write_atomically
 from helpers.machine import computer
 from kit.exercises import exercises
@@ -57,9 +57,8 @@ def bench():
 
 
 def rests_on_time(exercise):
-    """Whether a check of this exercise waits, or times what the answer does."""
-    passes_wait_on = inspect.getsource(probe_of(exercise)).count("wait") > 1
-    return passes_wait_on or bool(exercise_record(exercise).timed)
+    """Whether the check of this exercise waits: then its judge compares times."""
+    return inspect.getsource(probe_of(exercise)).count("wait") > 1
 
 
 def _exercises():

@@ -32,18 +32,35 @@ def visible_files(lab):
     """
     folder = lab.folder.relative_to(REPOSITORY)
     found = {folder / name for name in OF_A_LAB if (lab.folder / name).is_file()}
-    waiting = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]
-    seen = set()
+    begin = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]
+    return tuple(sorted(found | files_behind(begin, NEVER)))
+
+
+def files_behind(modules, never=()):
+    """The files that Python reads to import these modules, as far as they are ours.
+
+    Parameters
+    ----------
+    modules : list of str
+    never : sequence of str
+        Names of files that are left out, with all that only they import.
+
+    Returns
+    -------
+    set of Path
+        Relative to the repository.
+    """
+    found, seen, waiting = set(), set(), list(modules)
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
         for path in _files_of(name):
-            if path.name not in NEVER:
+            if path.name not in never:
                 found.add(path)
                 waiting += _imported_by(path)
-    return tuple(sorted(found))
+    return found
 
 
 def _files_of(module):

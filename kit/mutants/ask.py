@@ -12,10 +12,12 @@ import os
 import random
 import resource
 import textwrap
+from pathlib import Path
 
 from helpers.checks.exercise import part, reference_of
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
+from kit.grading.visible import files_behind
 from kit.mutants.changes import mutants
 
 MUTANT_SECONDS = 60
@@ -38,10 +40,13 @@ def stored_result(exercise):
 
 def fingerprint(exercise):
     """A hash of all that decides which mutants are refused."""
-    lab = results_path(exercise).parent
-    files = [lab / "judge.py", lab / "probe.py", REPOSITORY / "kit/mutants/changes.py"]
-    files += sorted((REPOSITORY / "helpers/checks").rglob("*.py"))
-    parts = [source_of(exercise), *(path.read_text(encoding="utf-8") for path in files)]
+    lab = results_path(exercise).parent.relative_to(REPOSITORY)
+    behind = files_behind([f"helpers.{lab.name}.judge", f"helpers.{lab.name}.probe"])
+    folders = (lab, Path("helpers/checks"))
+    files = sorted(path for path in behind if any(map(path.is_relative_to, folders)))
+    files.append(Path("kit/mutants/changes.py"))
+    texts = ((REPOSITORY / path).read_text(encoding="utf-8") for path in files)
+    parts = [source_of(exercise), *texts]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -98,6 +103,7 @@ class Asker:
         self._process = context.Process(target=_ask, args=(there,), daemon=True)
         self._process.start()
         there.close()
+        self._here.recv()  # it has imported TensorFlow
         return self
 
     def __exit__(self, *_):
@@ -128,6 +134,8 @@ def _ask(pipe):
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     silence_tensorflow()
     patch_this_kernel()
+    part("reference", "0.1")  # with all that it imports
+    pipe.send("ready")
     for number in itertools.count():
         exercise, source = pipe.recv()
         name, file = reference_of(exercise).__name__, f"<mutant {number} of {exercise}>"

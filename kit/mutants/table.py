@@ -37,7 +37,7 @@ def score(exercise):
 
 def right_mutants(exercise):
     """The changes that leave the answer right, each with the reason."""
-    return getattr(part("answers", exercise), "RIGHT_MUTANTS", {}).get(exercise, {})
+    return part("answers", exercise).RIGHT_MUTANTS[exercise]
 
 
 def _row(exercise):
@@ -46,7 +46,7 @@ def _row(exercise):
         exercise,
         len(exercise_record(exercise).requirements),
         len(answers.WRONG[exercise]),
-        len(getattr(answers, "RIGHT", {}).get(exercise, ())),
+        len(answers.RIGHT[exercise]),
         result.get("mutants", "?"),
         len(right_mutants(exercise)),
         f"{100 * score(exercise):.0f}%" if result else "?",
