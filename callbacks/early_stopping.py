@@ -14,6 +14,11 @@ class StopAtAccuracy(keras.callbacks.Callback):
         Validation accuracy to exceed, in [0, 1].
     patience : int
         Epochs in a row that must exceed it; one that does not resets the count.
+
+    Notes
+    -----
+    Accuracies are rounded to six decimals: 850 of 1,000 is 0.8500000238 in float32, and
+    not above a target of 0.85.
     """
 
     def __init__(self, target=0.85, patience=2):
@@ -28,7 +33,8 @@ class StopAtAccuracy(keras.callbacks.Callback):
         if accuracy is None:
             print("StopAtAccuracy needs metrics=['accuracy'] and validation_data.")
             return
-        self.met = self.met + 1 if accuracy > self.target else 0
+        # Six decimals: in float32 850 of 1,000 is 0.8500000238.
+        self.met = self.met + 1 if round(accuracy, 6) > self.target else 0
         if self.met >= self.patience:
             self.model.stop_training = True
             print(f"Early stopping after epoch {epoch + 1}")

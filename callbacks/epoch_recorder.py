@@ -19,6 +19,11 @@ class EpochRecorder(keras.callbacks.Callback):
     epochs : dict of list
         `train_seconds` (without validation), `wall_seconds` (since training
         began) and, with validation, `val_accuracy`: an entry for each epoch.
+
+    Notes
+    -----
+    Keras computes accuracies in float32, where 820 of 1,000 is 0.8199999928. They are
+    rounded to six decimals, so that a share that is equal to `stop_at` has reached it.
     """
 
     def __init__(self, stop_at=None):
@@ -41,7 +46,7 @@ class EpochRecorder(keras.callbacks.Callback):
         self.epochs["wall_seconds"].append(now - self.began)
         if "val_accuracy" not in logs:
             return
-        accuracy = float(logs["val_accuracy"])
+        accuracy = round(float(logs["val_accuracy"]), 6)
         self.epochs["val_accuracy"].append(accuracy)
         if self.stop_at is not None and accuracy >= self.stop_at:
             self.model.stop_training = True

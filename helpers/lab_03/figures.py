@@ -1,20 +1,23 @@
 """The figures of lab 03: time to accuracy."""
 
+import math
 import statistics
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 
-from helpers.figures import BLUE, LINES, MARKERS, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, LINES, ORANGE, RED
+
+COLOURS = (BLUE, ORANGE, GREEN, "black", GREY)
 
 
 def accuracy_against_time(runs, target):
-    """Validation accuracy of every run against its wall time.
+    """Validation accuracy of every run against its training time.
 
     Parameters
     ----------
     runs : list of dict
-        `batch_size`, `wall_seconds` and `val_accuracy` (lists, per epoch).
+        `batch_size`, `wall_seconds` and `val_accuracy` (lists, per look).
     target : float
         Drawn as a line.
 
@@ -23,33 +26,31 @@ def accuracy_against_time(runs, target):
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    sizes = sorted({run["batch_size"] for run in runs})
-    for i, size in enumerate(sizes):
+    for i, size in enumerate(sorted({run["batch_size"] for run in runs})):
+        style = {"color": COLOURS[i % len(COLOURS)], "linestyle": LINES[i % len(LINES)]}
         for run in (run for run in runs if run["batch_size"] == size):
             (line,) = axes.plot(
                 run["wall_seconds"],
                 run["val_accuracy"],
-                color=mpl.colormaps["cividis"](0.9 * i / max(1, len(sizes) - 1)),
-                linestyle=LINES[i % len(LINES)],
-                marker=MARKERS[i % len(MARKERS)],
-                markersize=4,
+                linewidth=1.1,
                 label=f"_batch {size:,}",  # "_": in the table, not in the legend
+                **style,
             )
         line.set_label(f"batch {size:,}")
-    axes.axhline(target, color=RED, linewidth=1, label=f"target {target:g}")
-    axes.set(xlabel="wall time [s]", ylabel="validation accuracy")
-    axes.legend(ncols=2)
+    axes.axhline(target, color=RED, linewidth=1.5, label=f"target {target:g}")
+    axes.set(xlabel="training time [s]", ylabel="validation accuracy", ylim=(0, 1))
+    axes.legend(loc="lower right", ncols=2)
     return figure
 
 
-def time_to_accuracy_spread(times, guess):
+def time_to_accuracy_spread(times, guess=None):
     """Each run's time to accuracy, their median, and the runs that never reached it.
 
     Parameters
     ----------
     times : dict of int to list of float or None
-        Seconds of each repeat by batch size; None: never reached.
-    guess : int
+        Seconds of each repeat by batch size; None or infinite: never reached.
+    guess : int, optional
         The batch size that the student expects to win.
 
     Returns
@@ -57,27 +58,20 @@ def time_to_accuracy_spread(times, guess):
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    reached = [t for all_times in times.values() for t in all_times if t is not None]
-    ceiling = 1.25 * max(reached, default=1.0)
-    for i, (size, all_times) in enumerate(sorted(times.items())):
-        got_there = [t for t in all_times if t is not None]
+    times = {
+        size: [math.inf if t is None else t for t in all_times]
+        for size, all_times in sorted(times.items())
+    }
+    reached = [t for all_times in times.values() for t in all_times if t < math.inf]
+    for i, (size, all_times) in enumerate(times.items()):
+        got_there = [t for t in all_times if t < math.inf]
         missing = len(all_times) - len(got_there)
         axes.plot(
             [i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7, label="_each run"
         )
-        if missing < len(all_times) / 2:
-            middle = statistics.median(
-                t if t is not None else float("inf") for t in all_times
-            )
-            axes.plot(
-                i,
-                middle,
-                "_",
-                color=BLUE,
-                markersize=36,
-                markeredgewidth=2,
-                label="_median",
-            )
+        if (middle := statistics.median(all_times)) < math.inf:
+            bar = {"markersize": 36, "markeredgewidth": 2}
+            axes.plot(i, middle, "_", color="black", label="_median", **bar)
         if missing:
             never = f"{missing} of {len(all_times)} never"
             # At a height of the axes, not of the data: it is not a measured time.
@@ -95,12 +89,72 @@ def time_to_accuracy_spread(times, guess):
         if size == guess:
             axes.axvspan(i - 0.4, i + 0.4, color=ORANGE, alpha=0.2, label="your guess")
             axes.legend()
-    axes.set_xticks(range(len(times)), [f"{size:,}" for size in sorted(times)])
+    axes.set_xticks(range(len(times)), [f"{size:,}" for size in times])
     axes.set(
         xlabel="batch size [images]",
         ylabel="time to accuracy [s]",
         xlim=(-0.5, len(times) - 0.5),
-        ylim=(0, ceiling),
+        ylim=(0, 1.25 * max(reached, default=1.0)),
         title="each dot a run, the bar their median",
     )
     return figure
+
+
+def steps_to_target(steps, floor, bend, noise_scales=(), guess=None):
+    """Steps to the target against batch size, with perfect scaling and the fit.
+
+    Parameters
+    ----------
+    steps : dict of int to list of float
+        Steps of each run by batch size; infinite: never reached.
+    floor, bend : float
+        Of the fit ``floor * (1 + bend / batch_size)``; infinite: there is none.
+    noise_scales : sequence of float
+        Batch sizes; the range and the median of the positive ones are drawn.
+    guess : float, optional
+        The median noise scale that the student expects.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    sizes, medians = sorted(steps), {}
+    for size in sizes:
+        got_there = [n for n in steps[size] if n < math.inf]
+        axes.plot([size] * len(got_there), got_there, "o", color=BLUE, label="_each run")
+        if (middle := statistics.median(steps[size])) < math.inf:
+            medians[size] = middle
+    bar = {"markersize": 20, "markeredgewidth": 2, "linestyle": ""}
+    axes.plot(*_pairs(medians), marker="_", color="black", label="median", **bar)
+    if medians:
+        first, needed = next(iter(medians.items()))
+        perfect = [needed * first / size for size in sizes]
+        axes.plot(sizes, perfect, "--", color=GREY, label="perfect scaling")
+    if bend < math.inf:
+        fine = np.geomspace(min(sizes), max(sizes), 60)
+        fitted = floor * (1 + bend / fine)
+        axes.plot(fine, fitted, color=ORANGE, label=f"fit, bend at {bend:,.0f}")
+    scales = [scale for scale in noise_scales if scale > 0]
+    if scales:
+        axes.axvspan(min(scales), max(scales), color=GREEN, alpha=0.15, label="noise scale")
+        axes.axvline(statistics.median(noise_scales), color=GREEN, label="its median")
+    if guess is not None:
+        axes.axvline(guess, color=RED, linestyle=":", label="your guess")
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="batch size [images]",
+        ylabel="steps to the target",
+        title="each dot a run",
+    )
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.minorticks_off()
+    if medians:
+        axes.legend()
+    return figure
+
+
+def _pairs(medians):
+    return list(medians), list(medians.values())

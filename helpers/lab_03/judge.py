@@ -2,223 +2,256 @@
 
 import statistics
 
+from helpers.checks.exercise import Exercise
 from helpers.checks.judging.timing import numbers_after, training_spans
+from helpers.checks.judging.verdicts import (
+    between,
+    draw_apart,
+    first_wrong,
+    near,
+    quoted,
+    which,
+)
 
-TITLES = {
-    "3.1": "training stops after enough good epochs in a row",
-    "3.2": "the time since training began, after every epoch and at the end",
-    "3.3": "median and spread of the time to accuracy, failures counted",
-}
-
-HINTS = {
-    "3.1": {
-        "never": "What does Keras look at after every epoch to decide whether it goes on?",
-        "early": "How many good epochs in a row does `patience` ask for?",
-        "late": "After how many good epochs in a row is it enough: `>` or `>=` patience?",
-        "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
-        "exceed": "Is an accuracy equal to the target above the target?",
-        "metric": "Which of the keys in `logs` is the accuracy on images not trained on?",
-        "message": "Is the line printed once, letter by letter, when training stops? Keras counts epochs from 0, readers from 1.",
-        "unasked": "The accuracy was never good in enough epochs in a row. Which code prints the line, and when?",
-        "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
-    },
-    "3.2": {
-        "nothing": "Which callback methods are called after each epoch, and after the last?",
-        "format": "Compare your lines with the example, letter by letter, with the colon.",
-        "from_zero": "Keras counts epochs from 0. What should a reader see?",
-        "constructor": "When is `__init__` called, and when does training begin?",
-        "per_epoch": "Is it the time of one epoch, or all the time since training began?",
-        "again": "On a second `fit` the clock must start again. Which method does Keras call then?",
-        "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
-        "other": "Which two moments does the printed time lie between?",
-    },
-    "3.3": {
-        "sizes": "Which batch sizes are in `runs`? Each of them gets a row.",
-        "counts": "How many runs are there of this size, and how many reached the target?",
-        "first": "The time of which epoch counts: the first that reaches the target, or the last?",
-        "dropped": "Two of three runs never reached the target. Is the third one's time typical?",
-        "mean": "Which one does not change when one run is very slow: the mean or the median?",
-        "at_target": "If an accuracy is equal to the target, has the run reached it?",
-        "raised": "Try it by hand with one run. What do you do when it never reaches the target?",
-        "other": "Work out one batch size by hand and compare.",
-    },
-}
+NEVER = float("inf")
 
 
-def stopping_question(rng):
-    """One training that has to be stopped, and one that is never good for long."""
-    target, patience = round(rng.uniform(0.5, 0.9), 3), rng.randint(2, 3)
-    low, high = target - 0.1, target + 0.05
-    almost = [high] * (patience - 1) + [low]
-    stopped = [low] * rng.randint(0, 1) + almost + [high, low, target] + almost
-    return {
-        "target": target,
-        "patience": patience,
-        "trainings": [
-            [
-                {
-                    "batch_seconds": [0],
-                    # Training looks better than validation: the answer must not use it.
-                    "metrics": {"val_accuracy": value, "accuracy": high, "loss": 0.1},
-                }
-                for value in accuracies
-            ]
-            for accuracies in (stopped + [high] * (patience + 2), [*almost, target])
-        ],
+def make_stopping(rng):
+    """Trainings that must stop and that must not, some with a second `fit`."""
+
+    def case(accuracies, target, patience, fits=(True,)):
+        # Training looks better than validation: the answer must not use it.
+        metrics = [
+            {"accuracy": target + 0.06, "loss": 0.1}
+            | ({} if value is None else {"val_accuracy": value})
+            for value in accuracies
+        ]
+        return {"target": target, "patience": patience, "metrics": metrics, "fits": fits}
+
+    def drawn():
+        target = round(rng.uniform(0.5, 0.9), 3)
+        return target, round(target - 0.1, 3), round(target + 0.05, 3), rng.randint(2, 3)
+
+    cases = []
+    target, low, high, patience = drawn()
+    almost = [high] * (patience - 1)
+    enough = [high] * patience
+    cases.append(case([*almost, low, *almost, target, *enough, high], target, patience))
+    target, low, high, patience = drawn()
+    almost = [high] * (patience - 1)
+    never = [low, *almost, target, *almost]
+    cases.append(case(never, target, patience))
+    cases.append(case([*almost, low, *almost], target, patience, [True, True]))
+    target, low, high, _ = drawn()
+    patience = rng.choice([1, 4])
+    stopped = [high] * (patience + 2)
+    cases.append(case(stopped, target, patience, [True, True]))
+    cases.append(case([None] * (patience + 1), target, patience, [False]))
+    rng.shuffle(cases)
+    return {"cases": cases}
+
+
+def stopping_epochs(case, mistake=""):
+    """For each `fit` the epoch after which training stops, or None."""
+    patience = case["patience"] + {"early": -1, "late": 1}.get(mistake, 0)
+    stops, met = [], 0
+    for _ in case["fits"]:
+        met, stopped = met if mistake == "again" else 0, None
+        for number, metrics in enumerate(case["metrics"], start=1):
+            accuracy = metrics.get("accuracy" if mistake == "metric" else "val_accuracy", 2)
+            above = accuracy > case["target"] - (1e-9 if mistake == "exceed" else 0)
+            kept = mistake == "reset" or (
+                mistake == "at_target" and accuracy == case["target"]
+            )
+            if accuracy <= 1:  # else there is none
+                met = met + 1 if above else met if kept else 0
+            if met >= patience:
+                # After the last epoch nobody sees whether it was stopped.
+                stopped = number if number < len(case["metrics"]) else None
+                break
+        stops.append(stopped)
+    return stops
+
+
+STOP_MISTAKES = ["exceed", "at_target", "metric", "reset", "again", "early", "late"]
+
+
+def stopping_ways(question):
+    """For each way of stopping, the last epochs of all cases."""
+    ways = {"right": [stopping_epochs(case) for case in question["cases"]]}
+    ways["start"] = [[None] * len(case["fits"]) for case in question["cases"]]
+    return ways | {
+        name: [stopping_epochs(case, name) for case in question["cases"]]
+        for name in STOP_MISTAKES
     }
 
 
-def stopping_epoch(accuracies, target, patience):
-    """The number of the epoch after which training stops, or None."""
-    met = 0
-    for number, accuracy in enumerate(accuracies, start=1):
-        met = met + 1 if accuracy > target else 0
-        if met >= patience:
-            return number
-    return None
+def stopping_question(rng):
+    """Trainings in which every usual mistake stops somewhere else."""
+    return draw_apart(rng, make_stopping, stopping_ways, lambda one, other: one != other)
 
 
 def judge_stopping(question, observation):
     """Each training stopped after the right epoch or not at all, and said so once."""
-    for epochs, seen in zip(question["trainings"], observation["trainings"], strict=True):
-        if verdict := _judge_one_stop(question, epochs, seen):
-            return verdict
+    ways, cases = stopping_ways(question), question["cases"]
+    said = [
+        [ran if ran < len(case["metrics"]) else None for ran in seen["epochs_run"]]
+        for case, seen in zip(cases, observation["cases"], strict=True)
+    ]
+    hint = which(said, ways, lambda one, other: one == other)
+    lines = [
+        [[line for part in fit for line in part] for fit in seen["printed"]]
+        for seen in observation["cases"]
+    ]
+    told = any("Early stopping" in line for fits in lines for fit in fits for line in fit)
+    if hint == "start" and told:
+        hint = "never"
+    for case, ends, due in zip(cases, said, ways["right"], strict=True):
+        if ends != due:
+            reason = f"it stopped after epoch {_epochs(ends)}, not {_epochs(due)}"
+            return f"{reason} ({_case(case)})", hint
+    pairs = [
+        (stop, fit)
+        for due, printed in zip(ways["right"], lines, strict=True)
+        for stop, fit in zip(due, printed, strict=True)
+    ]
+    return _wrong_message(pairs) or first_wrong(cases, lines, _says_what_is_missing)
+
+
+def _wrong_message(pairs):
+    """The line is there once where training stopped, and nowhere else."""
+    told = [numbers_after(fit, "Early stopping after epoch") for _, fit in pairs]
+    for (stop, fit), numbers in zip(pairs, told, strict=True):
+        if stop is None and numbers:
+            return f"it says {quoted(fit[-1])}, and training went on", "unasked"
+    for (stop, fit), numbers in zip(pairs, told, strict=True):
+        if stop is not None and numbers != [stop]:
+            said = " and ".join(map(quoted, fit[-2:])) or "nothing"
+            return f"it printed {said}, not `Early stopping after epoch {stop}`", "message"
     return None
 
 
-def _judge_one_stop(question, epochs, seen):
-    target, patience = question["target"], question["patience"]
-    accuracies = [epoch["metrics"]["val_accuracy"] for epoch in epochs]
-    right = stopping_epoch(accuracies, target, patience)
-    [ran], [by_epoch] = seen["epochs_run"], seen["printed"]
-    if ran != (right or len(epochs)):
-        shown = ", ".join(f"{accuracy:.3f}" for accuracy in accuracies)
-        said = "did not stop" if ran == len(epochs) else f"stopped after epoch {ran}"
-        due = f"had to stop after {right}" if right else "had to go on"
-        reason = (
-            f"it {said} and {due} (target {target}, patience {patience}, "
-            f"validation accuracies {shown})"
-        )
-        return reason, _stop_hint(question, epochs, right, ran)
-    lines = [line for part in by_epoch for line in part]
-    said = numbers_after(lines, "Early stopping after epoch")
-    if right is None and said:
-        return "it says `Early stopping`, though nothing was stopped", "unasked"
-    if right is not None and said != [right]:
-        shown = f"`{lines[-1]}`" if lines else "nothing"
-        return f"it printed {shown}, not `Early stopping after epoch {right}`", "message"
+def _says_what_is_missing(case, printed):
+    if case["fits"] == [False] and not any(printed):
+        return f"it says nothing about what is missing ({_case(case)})", "missing"
     return None
 
 
-def _stop_hint(question, epochs, right, ran):
-    target, patience = question["target"], question["patience"]
-    accuracies = [epoch["metrics"]["val_accuracy"] for epoch in epochs]
-    training = [epoch["metrics"]["accuracy"] for epoch in epochs]
-    if ran == len(epochs):
-        return "never"
-    if right is not None and ran > right:
-        return "late"
-    if ran == stopping_epoch(training, target, patience):
-        return "metric"
-    if ran == stopping_epoch(accuracies, target - 1e-9, patience):
-        return "exceed"
-    above = [i for i, accuracy in enumerate(accuracies, 1) if accuracy > target]
-    return "reset" if above[patience - 1 : patience] == [ran] else "early"
+def _case(case):
+    shown = ", ".join(
+        f"{metrics.get('val_accuracy', 'none')}" for metrics in case["metrics"]
+    )
+    what = f"target {case['target']}, patience {case['patience']}"
+    return f"{what}, validation accuracies {shown}"
+
+
+def _epochs(stops):
+    return " and ".join("none" if stop is None else str(stop) for stop in stops)
 
 
 def total_time_question(rng):
     """Two fits of a few short epochs, some time after the callback was made."""
     return {
-        "seconds_before_fit": rng.uniform(0.15, 0.25),
-        "fits": [True, True],
+        "seconds_before_fit": rng.uniform(0.15, 0.2),
+        "fits": [True, False],
         "epochs": [
             {
-                "batch_seconds": [rng.uniform(0.03, 0.06) for _ in range(2)],
-                "validation_seconds": 0.02,
+                "batch_seconds": [rng.uniform(0.03, 0.05) for _ in range(2)],
+                "validation_seconds": 0.06,
             }
             for _ in range(3)
         ],
     }
 
 
+EVERY, END = "Cumulative training time after epoch", "Cumulative training time:"
+
+
 def judge_total_time(question, observation):
     """Each printed time lies between training's time from inside and from outside."""
-    label = "Cumulative training time after epoch"
-    epochs = len(question["epochs"])
+    printed = [[line for part in fit for line in part] for fit in observation["printed"]]
+    if not any(printed):
+        return "it printed nothing", "start"
+    epochs = range(1, len(question["epochs"]) + 1)
+    said = [
+        n for fit in printed for e in epochs for n in numbers_after(fit, f"{EVERY} {e}:")
+    ]
+    if said and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
+        shown = ", ".join(f"{n:g}" for n in said[:9])
+        return f"the seconds after its epochs are {shown}", "decimals"
     # The wait between construction and fit came first.
-    waits = observation["waits"][1:]
-    for fit, by_epoch in enumerate(observation["printed"]):
-        lines = [line for part in by_epoch for line in part]
-        spans = training_spans(question, waits)[fit]
-        if not lines:
-            return "it printed nothing", "nothing"
-        for number, span in enumerate(spans, start=1):
-            printed = numbers_after(lines, f"{label} {number}:")
-            if number == 1 and numbers_after(lines, f"{label} 0:"):
-                return "it calls the first epoch 0", "from_zero"
-            if len(printed) != 1:
-                if not any(line.startswith("Cumulative") for line in lines):
-                    return f"`{lines[0]}` is not the line that was asked for", "format"
-                return f"no line for epoch {number} of {epochs}", "format"
-            if verdict := _judge_total(printed[0], number, span, spans, fit):
-                return verdict
-        last = numbers_after(lines, "Cumulative training time:")
-        if len(last) != 1:
-            return "no line `Cumulative training time: 40.21` at the end", "nothing"
-        if verdict := _judge_total(last[0], epochs, spans[-1], spans, fit):
+    fits = training_spans(question, observation["waits"][1:])
+    for number, (spans, lines) in enumerate(zip(fits, printed, strict=True)):
+        if verdict := _wrong_lines(spans, lines):
             return verdict
+        for epoch, span in enumerate([*spans, spans[-1]], start=1):
+            label = f"{EVERY} {epoch}:" if epoch <= len(spans) else END
+            [seconds] = numbers_after(lines, label)
+            low, high = _total(spans, span)
+            if abs(100 * seconds - round(100 * seconds)) > 1e-6:
+                return f"`{label} {seconds}` has more than two decimals", "decimals"
+            # Half a hundredth, for the rounding to two decimals.
+            if between(seconds, low, high, 0.006):
+                continue
+            reason = f"`{label} {seconds}` was printed after {low:.2f} to {high:.2f} s"
+            if number:
+                reason += " of the second fit"
+            return reason, _time_hint(seconds, epoch, spans, span, number)
     return None
 
 
-def _judge_total(seconds, number, span, spans, fit):
-    low = span["validated"] - spans[0]["began"]
-    high = span["after"] - spans[0]["before"]
-    # Half a hundredth, for the rounding to two decimals.
-    if low - 0.006 <= seconds <= high + 0.006:
-        return None
-    reason = (
-        f"after epoch {number} training had run for {low:.2f} to {high:.2f} s, "
-        f"it says {seconds:.2f}"
-    )
+def _total(spans, span):
+    return span["validated"] - spans[0]["began"], span["after"] - spans[0]["before"]
+
+
+def _wrong_lines(spans, lines):
+    if not any(line.startswith(EVERY) for line in lines):
+        return f"{quoted(lines[0] if lines else 'nothing')} is not such a line", "format"
+    if numbers_after(lines, f"{EVERY} 0:"):
+        return "it calls the first epoch 0", "from_zero"
+    for epoch in range(1, len(spans) + 1):
+        count = len(numbers_after(lines, f"{EVERY} {epoch}:"))
+        if count != 1:
+            return f"it printed {count} lines for epoch {epoch}", "each_epoch"
+    if len(numbers_after(lines, END)) != 1:
+        return "no line `Cumulative training time: 40.21` at the end, or several", "end"
+    return None
+
+
+def _time_hint(seconds, epoch, spans, span, fit):
+    low, high = _total(spans, span)
+    if between(seconds, 900 * low, 1100 * high):
+        return "units"
     if seconds > high:
-        return (
-            (f"when fit was called again, {reason}", "again")
-            if fit
-            else (
-                reason,
-                "constructor",
-            )
-        )
+        return "again" if fit else "constructor"
     # The longest of all so far: the first may be slow, and it is part of a mean.
-    longest = max(s["after"] - s["before"] for s in spans[:number])
-    if number > 1 and seconds <= longest + 0.006:
-        return reason, "per_epoch"
-    return reason, "other"
+    longest = max(s["after"] - s["before"] for s in spans[:epoch])
+    if epoch > 1 and seconds <= longest + 0.006:
+        return "per_epoch"
+    validated = sum(s["validated"] - s["stopped"] for s in spans[:epoch])
+    return "validation" if validated > 0.01 and seconds > 0.4 * low else "other"
 
 
-def summary_question(rng):
+def make_summary(rng):
     """Runs that always, mostly, seldom and never reach the target."""
-    target, epochs = round(rng.uniform(0.7, 0.9), 3), 5
-    runs = []
+    target, runs = round(rng.uniform(0.7, 0.9), 3), []
     # How many reach it, of how many: medians of odd and even numbers differ.
-    for batch_size, (reaching, repeats) in zip(
-        sorted(rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], 5)),
-        rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3)], 5),
-        strict=True,
-    ):
+    counts = rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3), (3, 6), (4, 6)], 7)
+    sizes = rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], len(counts))
+    for batch_size, (reaching, repeats) in zip(sizes, counts, strict=True):
         for seed in range(repeats):
-            pace = rng.uniform(1, 9)
-            first = rng.randint(1, 2)
-            accuracy = [target - 0.1] * epochs
+            pace, first = rng.uniform(1, 9), rng.randint(1, 2)
+            accuracy = [round(target - 0.1, 3)] * rng.randint(5, 6)
             if seed < reaching:
-                # Exactly at the target, and later below it again.
-                accuracy[first] = target
-                accuracy[first + 1] = target + 0.02
+                # Exactly at the target first; later above it, and then below it again.
+                accuracy[first : first + 3] = [target, round(target + 0.02, 3), target]
             runs.append(
                 {
                     "batch_size": batch_size,
                     "seed": seed,
-                    "wall_seconds": [round(pace * (e + 1), 3) for e in range(epochs)],
+                    "wall_seconds": [
+                        round(pace * (e + 1), 3) for e in range(len(accuracy))
+                    ],
                     "val_accuracy": accuracy,
                 }
             )
@@ -226,73 +259,181 @@ def summary_question(rng):
     return {"target": target, "runs": runs}
 
 
-def time_to_accuracy(run, target):
-    """Seconds until a run first reached the target, infinite if it never did."""
-    for seconds, accuracy in zip(run["wall_seconds"], run["val_accuracy"], strict=True):
-        if accuracy >= target:
-            return seconds
-    return float("inf")
+def summary(question, mistake=""):
+    """The rows of the table in the order of the sizes, if one makes this mistake."""
+    target, times = question["target"] + (1e-9 if mistake == "at_target" else 0), {}
+    for run in question["runs"]:
+        looks = list(zip(run["wall_seconds"], run["val_accuracy"], strict=True))
+        reached = [t for t, accuracy in looks if accuracy >= target]
+        first = min(reached, default=NEVER)
+        if reached and mistake == "first":
+            first = looks[-1][0]
+        if reached and mistake == "last":
+            first = max(reached)
+        if mistake in ("start", "all_reach"):
+            first = looks[-1][0] if mistake == "start" or not reached else first
+        times.setdefault(run["batch_size"], []).append(first)
+    return [_row(times[size], mistake) for size in sorted(times)]
+
+
+def _row(times, mistake):
+    reached = sorted(t for t in times if t < NEVER)
+    counted = reached if mistake == "dropped" else sorted(times)
+    if mistake in ("start", "mean"):
+        middle = statistics.mean(reached) if reached else NEVER
+    elif mistake == "upper":
+        middle = counted[len(counted) // 2]
+    else:
+        middle = statistics.median(counted) if counted else NEVER
+    return [
+        len(times) if mistake == "all_counted" else len(reached),
+        len(reached) if mistake == "runs" else len(times),
+        None if middle == NEVER else middle,
+        min(reached, default=None),
+        max(reached, default=None),
+    ]
+
+
+SUMMARY_MISTAKES = [
+    "start", "first", "last", "dropped", "mean", "at_target", "upper", "all_counted", "runs",
+    "all_reach",
+]  # fmt: skip
+
+
+def summary_ways(question):
+    """For each way of summing up, the rows."""
+    return {name: summary(question, name) for name in ("right", *SUMMARY_MISTAKES)}
+
+
+def summary_question(rng):
+    """Runs of which every usual mistake makes other rows."""
+    return draw_apart(rng, make_summary, summary_ways, lambda one, other: one != other)
+
+
+def same_rows(said, right):
+    """Whether two tables agree, up to rounding to two decimals."""
+    return len(said) == len(right) and all(map(_same_row, said, right))
+
+
+def _same_row(said, right):
+    def same(one, other):
+        if one is None or other is None:
+            return one is other
+        return near(1e-6, 0.0051)(one, other)
+
+    return all(map(same, said, right))
 
 
 def judge_summary(question, observation):
     """Median over all runs; runs that never reach the target count as the slowest."""
-    summary, target = observation["summary"], question["target"]
-    sizes = sorted({run["batch_size"] for run in question["runs"]})
-    if sorted(map(int, summary)) != sizes:
-        return f"it has rows for {sorted(map(int, summary))}, not {sizes}", "sizes"
-    for size in sizes:
-        runs = [run for run in question["runs"] if run["batch_size"] == size]
-        times = sorted(time_to_accuracy(run, target) for run in runs)
-        got_there = [seconds for seconds in times if seconds < float("inf")]
-        row = summary[str(size)]
-        if (row["reached"], row["runs"]) != (len(got_there), len(runs)):
-            strict = sum(any(a > target for a in run["val_accuracy"]) for run in runs)
-            hint = "at_target" if strict != len(got_there) == 0 else "counts"
+    rows, sizes = observation["rows"], sorted({r["batch_size"] for r in question["runs"]})
+    keys = [key for key, _ in rows]
+    if any(isinstance(key, str) for key in keys):
+        return f"its keys are {', '.join(map(str, keys))[:100]}, not whole numbers", "keys"
+    if sorted(keys) != sizes:
+        return f"it has rows for {sorted(keys)}, not {sizes}", "sizes"
+    said, ways = [row for _, row in sorted(rows)], summary_ways(question)
+    hint = which(said, ways, same_rows)
+    for size, row, due in zip(sizes, said, ways["right"], strict=True):
+        if not _same_row(row, due):
+            count = sum(run["batch_size"] == size for run in question["runs"])
             return (
-                f"batch {size}: {len(got_there)} of {len(runs)} runs reached {target}, "
-                f"it says {row['reached']} of {row['runs']}"
-            ), hint
-        median = statistics.median(times)
-        for name, right in (
-            ("median_seconds", median),
-            ("fastest_seconds", min(got_there, default=None)),
-            ("slowest_seconds", max(got_there, default=None)),
-        ):
-            right = None if right == float("inf") else right
-            said = row[name]
-            if said == right or (said and right and abs(said - right) <= 0.01 * right):
-                continue
-            shown = "None" if right is None else f"{right:.2f}"
-            reason = f"batch {size}: {name} is {shown}, it says {said}"
-            return reason, _summary_hint(said, runs, got_there, target)
+                f"for the {count} runs of batch size {size} it gave {row}, not {due}",
+                hint,
+            )
     return None
 
 
-def _summary_hint(said, runs, got_there, target):
-    """The usual mistake that gives exactly this number."""
-    if said is None or not got_there:
-        return "other"
-    never = float("inf")
-    last = [
-        run["wall_seconds"][-1] if time_to_accuracy(run, target) < never else never
-        for run in runs
-    ]
-    above = [time_to_accuracy(run, target + 1e-9) for run in runs]
-    mistakes = [
-        ("dropped", [statistics.median(got_there)]),
-        ("mean", [statistics.mean(got_there)]),
-        ("first", [min(last), statistics.median(last), max(t for t in last if t < never)]),
-        ("at_target", [min(above), statistics.median(above)]),
-    ]
-    for hint, numbers in mistakes:
-        if any(abs(said - number) <= 0.006 for number in numbers):
-            return hint
-    return "other"
-
-
-CHALLENGES = {
-    "3.1": stopping_question,
-    "3.2": total_time_question,
-    "3.3": summary_question,
+EXERCISES = {
+    "3.1": Exercise(
+        title="training stops after enough good epochs in a row",
+        requirements={
+            "stops": "It ends training after `patience` epochs whose accuracy is above `target`.",
+            "in_a_row": "An epoch below the target sets the count back to zero.",
+            "at_target": "So does an epoch at the target.",
+            "metric": "The accuracy is that of validation.",
+            "new_fit": "A new `fit` sets the count back.",
+            "message": "It prints `Early stopping after epoch 7` once when it stops; the first epoch is 1.",
+            "missing": "Without `val_accuracy` it prints what is missing and goes on.",
+        },
+        question=stopping_question,
+        judge=judge_stopping,
+        hints={
+            "start": "Nothing looks at the epochs yet. Which method does Keras call after each, and what does `logs` hold?",
+            "never": "What does Keras look at after every epoch to decide whether it goes on?",
+            "early": "How many good epochs in a row does `patience` ask for?",
+            "late": "After how many good epochs in a row is it enough: `>` or `>=` patience?",
+            "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
+            "exceed": "Is an accuracy equal to the target above the target?",
+            "at_target": "A good epoch, one exactly at the target, a good one: how many in a row are above it?",
+            "again": "What does your callback still hold of the first `fit` when the second begins? Which method does Keras call then?",
+            "metric": "Which of the keys in `logs` is the accuracy on images not trained on?",
+            "message": "Is the line printed once, letter by letter, when training stops? Keras counts epochs from 0, readers from 1.",
+            "unasked": "Training was not stopped here. Which code prints the line, and when?",
+            "missing": "Who trains without validation reads nothing and waits in vain. What could your callback tell them?",
+            "raised": "Read Python's error above. Is every `self.` name set before it is used? Does `logs` always have `val_accuracy`? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
+            "other": "Write down the accuracies of the line above, and count by hand: how many in a row are above the target after each?",
+        },
+    ),
+    "3.2": Exercise(
+        title="the time since training began, after every epoch and at the end",
+        requirements={
+            "each_epoch": "It prints `Cumulative training time after epoch 3: 12.34` after every epoch.",
+            "from_one": "The first epoch is 1.",
+            "end": "It prints `Cumulative training time: 40.21` once more at the end.",
+            "decimals": "The seconds have two decimals.",
+            "began": "The time runs since training began, not since the callback was made.",
+            "total": "It is the time of all epochs so far.",
+            "validation": "Validation is included.",
+            "new_fit": "Each call of `fit` starts again from zero.",
+        },
+        question=total_time_question,
+        judge=judge_total_time,
+        hints={
+            "start": "Nothing is printed yet. Which callback methods are called when training begins, after each epoch, and after the last?",
+            "each_epoch": "Is there one line for each epoch? Which method does Keras call after every one?",
+            "end": "Which method does Keras call once, when training is over?",
+            "format": "Compare your lines with the example, letter by letter, with the colon.",
+            "from_zero": "Keras counts epochs from 0. What should a reader see?",
+            "constructor": "When is `__init__` called, and when does training begin?",
+            "per_epoch": "Is it the time of one epoch, or all the time since training began?",
+            "validation": "After an epoch comes its validation. When does your clock stop?",
+            "units": "Seconds, or milliseconds?",
+            "decimals": "With how many decimals does the example give the seconds?",
+            "again": "On a second `fit` the clock must start again. Which method does Keras call then?",
+            "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
+            "other": "Which two moments does the printed time lie between? Print both clock readings.",
+        },
+    ),
+    "3.3": Exercise(
+        title="median and spread of the time to accuracy, failures counted",
+        requirements={
+            "rows": "There is a row for every batch size, under the batch size itself.",
+            "counts": "`reached` counts the runs that reach the target, `runs` all of them.",
+            "first": "The time of a run is the wall time at its first look with the target.",
+            "at_least": "An accuracy equal to the target has reached it.",
+            "median": "`median_seconds` is the median of the times.",
+            "infinite": "A run that never arrives counts in the median as infinitely slow.",
+            "spread": "It never counts in `fastest_seconds` and `slowest_seconds`.",
+            "none": "Where a figure does not exist, or is infinite, it is `None`.",
+        },
+        question=summary_question,
+        judge=judge_summary,
+        hints={
+            "start": "It takes the end of every run, whether it reached the target or not, and a mean. Which look of a run counts, and what if there is none?",
+            "sizes": "Which batch sizes are in `runs`? Each of them gets a row.",
+            "keys": 'Are `32` and `"32"` the same key? Which one does a run have under `batch_size`?',
+            "all_counted": "Which runs have reached the target? Is that all of them?",
+            "runs": "How many runs are there of this size, with those that never arrived?",
+            "all_reach": "Which time does a run get that never reached the target: the time at which it ended?",
+            "first": "Is the last look of a run the one that counts?",
+            "last": "Several looks of a run may be at the target. Which of them counts?",
+            "dropped": "Two of three runs never reached the target. Is the third one's time typical?",
+            "mean": "Which one does not change when one run is very slow: the mean or the median?",
+            "upper": "Four times: which one is in the middle? What does `statistics.median` do?",
+            "at_target": "If an accuracy is equal to the target, has the run reached it?",
+            "raised": "Try it by hand with one run. What do you do when it never reaches the target?",
+            "other": "Work out one batch size by hand and compare.",
+        },
+    ),
 }
-JUDGES = {"3.1": judge_stopping, "3.2": judge_total_time, "3.3": judge_summary}

@@ -22,7 +22,8 @@ class StopAtAccuracy(keras.callbacks.Callback):
         if accuracy is None:
             print("StopAtAccuracy needs metrics=['accuracy'] and validation_data.")
             return
-        self.met = self.met + 1 if accuracy > self.target else 0
+        # Six decimals: in float32 850 of 1,000 is 0.8500000238.
+        self.met = self.met + 1 if round(accuracy, 6) > self.target else 0
         if self.met >= self.patience:
             self.model.stop_training = True
             print(f"Early stopping after epoch {epoch + 1}")

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy, TrainingDashboard
+from callbacks import (
+    EpochRecorder,
+    PrintThroughput,
+    PrintTotalTime,
+    StopAtAccuracy,
+    TrainingDashboard,
+)
 
 X, Y = np.zeros((12, 1), "float32"), np.zeros((12, 1), "float32")
 
@@ -113,3 +119,18 @@ def test_early_stopping_counts_epochs_in_a_row_above_the_target():
         callback.on_epoch_end(epoch, {"val_accuracy": accuracy})
         stopped.append(callback.model.stop_training)
     assert stopped == [False, False, False, False, True, True]
+
+
+@pytest.mark.parametrize("right", [0, 1, 7, 820, 850, 999, 1000])
+def test_a_share_in_float32_is_compared_as_the_share_that_it_is(right):
+    share, logs = right / 1000, {"val_accuracy": float(np.float32(right / 1000))}
+    stop, recorder = StopAtAccuracy(share, patience=1), EpochRecorder(stop_at=share)
+    for callback in (stop, recorder):
+        callback.set_model(keras.Sequential())
+        callback.on_train_begin()
+        callback.on_epoch_begin(0)
+        callback.model.stop_training = False
+        callback.on_epoch_end(0, logs)
+    assert not stop.model.stop_training  # at the target is not above it
+    assert recorder.model.stop_training  # and it is at least the target
+    assert recorder.epochs["val_accuracy"] == [share]

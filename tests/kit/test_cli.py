@@ -36,7 +36,7 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "batch_size=0"], "batch_size must be a whole number"),
         (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
         (["run", "02", "-p", "width"], "NAME=VALUE"),
-        (["run", "02", "03", "-p", "train_images=100"], "512 is larger"),
+        (["run", "02", "03", "-p", "train_images=100"], "1,024 is larger"),
         (["run", "77"], "there is no lab '77'"),
         (["run", "02", "03", "-p", "patience_seconds=5"], "03_time_to_accuracy has no"),
     ],
