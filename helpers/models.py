@@ -15,7 +15,8 @@ def wide_resnet(
     """Build a wide residual network, WRN-depth-width, not compiled.
 
     Three stages of ``(depth - 4) / 6`` blocks each. This variant halves the
-    image by max pooling between the stages, where the paper uses strides.
+    image by max pooling between the stages, where the paper uses strides, and its
+    blocks end in ReLU before the addition, where the paper's begin with ReLU.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ def _series(axes, sideways):
             ends = bars[-1].get_segments()
             middles = line.get_ydata() if line else [None] * len(ends)
             texts = [
-                f"{_number(middle)} " * (middle is not None)
+                (f"{_number(middle)} " if middle is not None else "")
                 + f"({_number(low)} to {_number(high)})"
                 for middle, ((_, low), (_, high)) in zip(middles, ends, strict=True)
             ]

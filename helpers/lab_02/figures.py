@@ -1,21 +1,39 @@
 """The figures of lab 02: throughput."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 
-from helpers.figures import BLUE, GREEN, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, ORANGE, RED
 
 
-def throughput_bars(points, guess, fitted, original):
-    """Bars of images per second by batch size, with prediction and fit.
+def throughput_bars(points, guess=None):
+    """Bars of images per second by batch size, with the student's prediction.
 
     Parameters
     ----------
     points : dict of int to float or None
         Images per second by batch size; None is drawn as "did not fit".
-    guess : dict of int to float
-        The student's prediction, made before measuring.
-    fitted : callable or None
-        Images per second as a function of the batch size.
+    guess : dict of int to float, optional
+        The prediction, made before measuring.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    _bars(axes, points, guess)
+    return figure
+
+
+def fitted_law(points, guess, fit, original, original_fit):
+    """The fitted law over the bars, and beside it both machines in units of their fits.
+
+    Parameters
+    ----------
+    points, guess
+        As `throughput_bars` takes them.
+    fit, original_fit : tuple of float
+        Fixed cost of a step in seconds, and peak in images per second.
     original : dict of int to float
         The table that the original lab printed; its GPU is not stated.
 
@@ -23,7 +41,42 @@ def throughput_bars(points, guess, fitted, original):
     -------
     matplotlib.figure.Figure
     """
-    figure, axes = plt.subplots()
+    figure, (bars, machines) = plt.subplots(
+        1, 2, figsize=(9.6, 4.2), width_ratios=(1.35, 1)
+    )
+    _bars(bars, points, guess, fit)
+    bars.tick_params("x", rotation=45)
+    measured = {size: speed for size, speed in points.items() if speed}
+    machines.set(xscale="log", yscale="log")
+    ends = []
+    for label, speeds, (t0_seconds, peak), colour, style in (
+        ("measured here", measured, fit, BLUE, "o"),
+        ("original lab, GPU not stated", original, original_fit, RED, "^:"),
+    ):
+        if t0_seconds > 0 and peak > 0:  # else this machine has no such units
+            sizes = np.array(sorted(speeds))
+            bends = sizes / (t0_seconds * peak)
+            shares = [speeds[size] / peak for size in sizes]
+            machines.plot(bends, shares, style, color=colour, label=label)
+            ends += [bends[0], bends[-1]]
+    if ends:
+        bends = np.geomspace(min(ends), max(ends), 40)
+        machines.plot(bends, bends / (1 + bends), "-", color=GREEN, label="law")
+        grey = {"color": GREY, "linestyle": "--", "linewidth": 1}
+        low = bends[bends <= 1.5]
+        machines.plot(low, low, label="fixed cost only", **grey)
+        machines.axhline(1, label="peak", **(grey | {"linestyle": "-."}))
+        machines.legend(fontsize=8, loc="lower right")
+    machines.set_yticks((0.1, 0.2, 0.5, 1))
+    for axis in (machines.xaxis, machines.yaxis):
+        axis.set_major_formatter("{x:g}")
+    machines.minorticks_off()
+    machines.set(xlabel="batch size / (t0 · peak)", ylabel="throughput / peak")
+    return figure
+
+
+def _bars(axes, points, guess, fit=None):
+    guess = guess or {}
     sizes = sorted(set(points) | set(guess))
     where = {size: i for i, size in enumerate(sizes)}
     for size, value in points.items():
@@ -37,11 +90,10 @@ def throughput_bars(points, guess, fitted, original):
         alpha=0.75,
         label="measured here",
     )
-    lines = [("your prediction", guess, ORANGE, "o--")]
-    if fitted:
-        lines.append(("fit", {size: fitted(size) for size in measured}, GREEN, "D-"))
-    shown = {size: value for size, value in original.items() if size in where}
-    lines.append(("original lab, GPU not stated", shown, RED, "^:"))
+    lines = [("your prediction", guess, ORANGE, "o--")] if guess else []
+    if fit:
+        law = {size: size / (fit[0] + size / fit[1]) for size in measured}
+        lines.append(("fitted law", law, GREEN, "D-"))
     for label, values, colour, style in lines:
         places = [where[size] for size in sorted(values)]
         heights = [values[size] for size in sorted(values)]
@@ -49,18 +101,126 @@ def throughput_bars(points, guess, fitted, original):
     axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="throughput [images/s]", ylim=(0, None))
     axes.legend()
-    return figure
 
 
 def step_times(step_seconds):
-    """Seconds of a training step against its batch size, as points.
+    """Seconds of a training step against its batch size: all, and the smallest sizes.
 
     Parameters
     ----------
     step_seconds : dict of int to float
     """
-    figure, axes = plt.subplots(figsize=(7.5, 3.2))
-    axes.plot(list(step_seconds), list(step_seconds.values()), "o", color=BLUE)
-    axes.set(xlabel="batch size [images]", ylabel="time of a step [s]")
-    axes.set(xlim=(0, None), ylim=(0, None))
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.4))
+    sizes = sorted(step_seconds)
+    few = sizes[: max(4, len(sizes) // 2)]
+    titles = ("all batch sizes", "the smallest alone")
+    for axes, shown, title in zip(panels, (sizes, few), titles, strict=True):
+        axes.plot(shown, [step_seconds[size] for size in shown], "o", color=BLUE)
+        axes.set(xlabel="batch size [images]", ylabel="time of a step [s]", title=title)
+        axes.set(xlim=(0, None), ylim=(0, None))
+    return figure
+
+
+def residuals(rounds, fit, band):
+    """How far every measurement lies from the law, and where redrawn laws lie.
+
+    Parameters
+    ----------
+    rounds : dict of int to list of float
+        Images per second of each round, by batch size.
+    fit : tuple of float
+        Fixed cost of a step in seconds, and peak in images per second.
+    band : dict of int to tuple of float
+        The lowest and the highest throughput that redrawn laws say, by batch size.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.6))
+    sizes = sorted(rounds)
+    places = np.arange(len(sizes))
+
+    def off(size, speed):
+        return 100 * (speed * (fit[0] + size / fit[1]) / size - 1)
+
+    low, high = zip(
+        *([off(size, end) for end in band[size]] for size in sizes), strict=True
+    )
+    axes.fill_between(
+        places, low, high, color=GREEN, alpha=0.2, label="nine of ten redrawn laws"
+    )
+    axes.axhline(0, color=GREEN, label="fitted law")
+    for place, size in zip(places, sizes, strict=True):
+        values = [off(size, speed) for speed in rounds[size]]
+        axes.plot(
+            [place] * len(values),
+            values,
+            "o",
+            color=GREY,
+            markersize=5,
+            label="_each round",
+        )
+        axes.plot(place, np.median(values), "D", color=BLUE, markersize=6, label="_median")
+    for line in axes.lines[1:3]:
+        line.set_label(line.get_label().removeprefix("_"))
+    axes.set_xticks(places, [f"{size:,}" for size in sizes])
+    axes.set(xlabel="batch size [images]", ylabel="throughput above the law [%]")
+    axes.legend(fontsize=8)
+    return figure
+
+
+def share_of_peak(shares, guess=None):
+    """What share of the machine's speed training reaches, by batch size.
+
+    Parameters
+    ----------
+    shares : dict of int to float
+        Operations per second, as a fraction of those of a matrix product.
+    guess : float, optional
+        The share that the student predicted for the fastest size.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.4))
+    sizes = sorted(shares)
+    axes.bar(range(len(sizes)), [shares[s] for s in sizes], color=BLUE, label="training")
+    axes.axhline(1, color=GREY, linestyle="-.", label="matrix product")
+    if guess is not None:
+        axes.axhline(guess, color=ORANGE, linestyle="--", label="your prediction")
+    axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
+    axes.set(xlabel="batch size [images]", ylabel="share of the measured peak")
+    axes.set(ylim=(0, max(1.05, *shares.values())))
+    axes.legend(fontsize=8)
+    return figure
+
+
+def memory_by_batch(estimated, grown, since, weights_mib):
+    """Memory of a training step by batch size, estimated and measured.
+
+    Parameters
+    ----------
+    estimated, grown : dict of int to float
+        MiB by batch size: by the estimate, and by which the memory held had grown.
+    since : int
+        The batch size of the training before the first measurement.
+    weights_mib : float
+        Memory of the weights and their gradients.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots(figsize=(7.5, 3.4))
+    axes.loglog(estimated.keys(), estimated.values(), "--", color=GREEN, label="estimated")
+    if grown:
+        label = f"measured: grown since a batch of {since:,}"
+        axes.plot(grown.keys(), grown.values(), "o", color=BLUE, label=label)
+    axes.axhline(weights_mib, color=GREY, linestyle=":", label="weights and gradients")
+    axes.set_xticks(list(estimated), [f"{size:,}" for size in estimated])
+    axes.minorticks_off()
+    axes.set(xlabel="batch size [images]", ylabel="memory of a step [MiB]")
+    axes.legend(fontsize=8)
     return figure

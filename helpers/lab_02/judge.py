@@ -411,7 +411,7 @@ EXERCISES = {
         title="the fit finds the fixed cost and the peak, and predicts",
         requirements={
             "fixed_cost": "The first number is the fixed cost of a step, in seconds.",
-            "peak": "The second is the peak in images per second, which no measured point reaches.",
+            "peak": "The second is the peak in images per second, which by the law no batch reaches.",
             "none": "Points that are `None` are left out, wherever they are.",
             "weights": "An error of 1% weighs the same at every size.",
             "unchanged": "`points` stay as they are.",

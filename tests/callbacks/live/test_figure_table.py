@@ -36,15 +36,13 @@ def tables(figure):
 
 
 def test_bars_and_lines_at_the_same_sizes_share_rows_that_the_ticks_name():
-    guess, original = {8: 1, 1024: 2}, {8: 328, 16: 551}
-    figure = lab_02.throughput_bars({8: 300.1234, 1024: None}, guess, None, original)
+    figure = lab_02.throughput_bars({8: 300.1234, 1024: None}, {8: 1, 1024: 2})
     [table], _ = tables(figure)
     assert table == [
-        ["batch size [images]", "measured here", "your prediction",
-         "original lab, GPU not stated"],
-        ["8", "300.1", "1", "328"],
-        ["1,024", "", "2", ""],
-    ]  # fmt: skip
+        ["batch size [images]", "measured here", "your prediction"],
+        ["8", "300.1", "1"],
+        ["1,024", "", "2"],
+    ]
 
 
 def test_what_is_drawn_across_the_axes_is_said_in_words():
@@ -64,12 +62,11 @@ def test_runs_at_one_size_share_one_cell_and_one_that_never_ended_has_no_time():
 
 
 def test_runs_of_several_recipes_have_columns_of_their_own():
-    runs = {"plain": {32: [0.8], 512: [0.1, 0.3, 0.2]}, "LAMB": {32: [0.7], 512: [0.5]}}
-    [table], _ = tables(lab_05.accuracy_by_batch(runs, "LAMB"))
-    names = ["plain", "plain, each run", "LAMB (your guess)", "LAMB, each run"]
+    runs = {"plain": {0.01: [0.8], 0.02: [0.1, 0.3, 0.2]}, "LAMB": {0.02: [0.5]}}
+    [table], _ = tables(lab_05.accuracy_by_rate(runs, {"plain": 0.01, "LAMB": 0.02}))
     values = {name: row for name, *row in zip(*table, strict=True)}
-    assert values["global batch [images]"] == ["32", "512"]
-    assert [values[name][1] for name in names] == ["0.2", "0.1; 0.3; 0.2", "0.5", "0.5"]
+    assert values["learning rate"] == ["0.0100", "0.0200"]
+    assert values["plain, each run"] == ["0.8", "0.1; 0.3; 0.2"]
 
 
 def test_bars_to_the_side_are_headed_by_their_names():
