@@ -1,6 +1,6 @@
 """The figures of lab 05: many GPUs with fit."""
 
-import statistics
+from statistics import median
 
 import matplotlib.pyplot as plt
 
@@ -28,13 +28,13 @@ def learning_rates(rates):
     return figure
 
 
-def weight_differences(differences, guess):
+def weight_differences(differences, guess=None):
     """Largest difference of a weight on a logarithmic axis, one bar per network.
 
     Parameters
     ----------
     differences : dict of str to float
-    guess : float
+    guess : float, optional
         What the student expects of the second bar.
 
     Returns
@@ -44,60 +44,65 @@ def weight_differences(differences, guess):
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
     names = list(differences)
     axes.barh(names, [max(value, 1e-9) for value in differences.values()], color=BLUE)
-    axes.plot(guess, names[1], "D", color=ORANGE, markersize=9, label="your guess")
-    axes.axvline(1e-6, color=GREY, linestyle=":", label="about what rounding does")
-    axes.set(xscale="log", xlabel="largest difference of a weight", xlim=(1e-9, 1))
+    if guess is not None and guess > 0:
+        axes.plot(guess, names[1], "D", color=ORANGE, markersize=9, label="your prediction")
+    axes.axvline(1e-3, color=GREY, linestyle=":", label="less is called the same")
+    right = max(1, *differences.values(), guess or 0)
+    axes.set(xscale="log", xlabel="largest difference of a weight", xlim=(1e-9, right))
     axes.invert_yaxis()
     axes.legend(fontsize=8)
     return figure
 
 
-def scaling(points, guess, real):
-    """Throughput by number of replicas, beside the ideal line.
+def scaling(efficiency, guess=None, cores=None):
+    """Efficiency by number of replicas, of weak and of strong scaling.
 
     Parameters
     ----------
-    points : dict of int to float
-        Images per second by number of replicas.
-    guess : float
-        Images per second that the student expects of all replicas.
-    real : int
-        How many replicas have their own device or core.
+    efficiency : dict of str to dict of int to float
+        By kind of scaling, then by number of replicas; 1.0 is perfect.
+    guess : dict of str to float, optional
+        What the student expects of all replicas, by kind; a kind may be missing.
+    cores : int, optional
+        The cores that simulated replicas share.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    counts = sorted(points)
-    one = points[counts[0]] / counts[0]
-    axes.plot(counts, [one * n for n in counts], ":", color=GREY, label="ideal")
-    axes.plot(counts, [points[n] for n in counts], "o-", color=BLUE, label="measured")
-    axes.plot(counts[-1], guess, "D", color=ORANGE, label="your guess")
-    for n in counts:
-        label = f"{points[n] / (one * n):.0%}"
-        axes.annotate(label, (n, points[n]), textcoords="offset points", xytext=(5, -14))
-    if real < counts[-1]:
-        axes.axvspan(
-            real + 0.05 * real, counts[-1] * 1.05, color=GREY, alpha=0.15,
-            label="more replicas than cores: simulated",
+    guess = guess or {}
+    axes.axhline(1, color=GREY, linestyle=":", label="perfect")
+    for i, (kind, row) in enumerate(efficiency.items()):
+        counts = list(row)
+        axes.plot(
+            counts, list(row.values()), color=(BLUE, GREEN)[i], linestyle=LINES[i],
+            marker=MARKERS[i], label=f"{kind} scaling",
         )  # fmt: skip
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(counts, [str(n) for n in counts])
-    axes.set(xlabel="replicas", ylabel="throughput [images/s]", ylim=(0, None))
+        if kind in guess:
+            axes.plot(
+                counts[-1], guess[kind], MARKERS[i], color=ORANGE, markersize=10,
+                markerfacecolor="none", label=f"your prediction, {kind}",
+            )  # fmt: skip
+    if cores and cores < counts[-1]:
+        label = f"more simulated replicas than the {cores} cores"
+        axes.axvspan(cores + 0.1, counts[-1] + 0.1, color=GREY, alpha=0.15, label=label)
+    axes.set_xticks(counts)
+    highest = max(1, *(v for row in (*efficiency.values(), guess) for v in row.values()))
+    axes.set(xlabel="replicas", ylabel="efficiency", ylim=(0, 1.1 * highest))
     axes.legend()
     return figure
 
 
-def accuracy_by_batch(accuracies, guess):
-    """Validation accuracy by global batch size; a line per recipe, a marker per run.
+def accuracy_by_rate(accuracies, rule):
+    """Validation accuracy by learning rate; a line per recipe, a point per run.
 
     Parameters
     ----------
-    accuracies : dict of str to dict of int to list of float
-        Of each run, by recipe and global batch size; the line goes through the medians.
-    guess : str
-        The recipe that the student expects to be best at the largest batch.
+    accuracies : dict of str to dict of float to list of float
+        Of each run, by recipe and learning rate; the line goes through the medians.
+    rule : dict of str to float
+        The learning rate of the linear rule, by recipe.
 
     Returns
     -------
@@ -106,19 +111,27 @@ def accuracy_by_batch(accuracies, guess):
     figure, axes = plt.subplots()
     colours = (GREY, BLUE, ORANGE, GREEN)
     for i, (name, row) in enumerate(accuracies.items()):
+        # Side by side, so that no point hides one of another recipe.
+        beside = 1.05 ** (i - (len(accuracies) - 1) / 2)
+        colour = colours[i % len(colours)]
         axes.plot(
-            list(row), [statistics.median(values) for values in row.values()],
-            color=colours[i], linestyle=LINES[i], marker=MARKERS[i],
-            label=name + (" (your guess)" if name == guess else ""),
+            [rate * beside for rate in row], [median(values) for values in row.values()],
+            color=colour, linestyle=LINES[i % len(LINES)], label=f"{name}, median",
         )  # fmt: skip
-        for size, values in row.items():
+        for rate, values in row.items():
             axes.plot(
-                [size] * len(values), values, MARKERS[i], color=colours[i],
-                markerfacecolor="none", label=f"_{name}, each run",
+                [rate * beside] * len(values), values, MARKERS[i], color=colour,
+                markersize=5, label=f"_{name}, each run",
             )  # fmt: skip
-    sizes = list(row)
+        axes.plot(
+            rule[name] * beside, 0.03, "^", color=colour, markersize=9,
+            label=f"_linear rule, {name}",
+        )  # fmt: skip
+    axes.axhline(0.1, color=GREY, linewidth=1, linestyle=":", label="guessing")
     axes.set_xscale("log", base=2)
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.set(xlabel="global batch [images]", ylabel="validation accuracy", ylim=(0, 1))
-    axes.legend()
+    rates = sorted({rate for row in accuracies.values() for rate in row})
+    axes.set_xticks(rates, [f"{rate:.4f}" for rate in rates], fontsize=8)
+    axes.minorticks_off()
+    axes.set(xlabel="learning rate", ylabel="validation accuracy", ylim=(0, 1))
+    axes.legend(loc="center left", fontsize=8)
     return figure

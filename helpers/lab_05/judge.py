@@ -2,176 +2,406 @@
 
 import numpy as np
 
-TITLES = {
-    "5.1": "the model lives on every replica, and the global batch is theirs together",
-    "5.2": "the learning rate warms up step by step, in a graph too",
-    "5.3": "from the same start, in the same order, with the same global batch",
-}
+from helpers.checks.exercise import Exercise
+from helpers.checks.judging import trainer
+from helpers.checks.judging.verdicts import all_near, draw_apart, first_wrong, near, which
 
-HINTS = {
-    "5.1": {
-        "model": "Where do variables have to be made, so that each replica gets a copy?",
-        "optimizer": "An optimizer has variables, too, such as its step count. Where is it made?",
-        "global_batch": "Each replica takes `per_replica_batch` images in a step. How many do all take?",
-        "compiled": "Which call tells Keras the optimizer, the loss and the metrics?",
-        "metrics": "What should `fit` report besides the loss? And does `compile` get the optimizer?",
-        "jit_compile": "XLA does not work over several replicas. Which argument of `compile` switches it off?",
-        "raised": "Read Python's error above. Does it return two things, (model, global_batch)?",
-    },
-    "5.2": {
-        "start": "Which rate does the very first step, step 0, have?",
-        "peak": "Which rate should be reached after `warmup_steps`: base_rate times what?",
-        "after": "What limits the rise once the warm-up is over?",
-        "early": "How many steps have been taken when half of the warm-up is over, and what is the rate then?",
-        "graph": "In a graph `step` is a tensor without a value. Which function takes the smaller of two, without `if`?",
-        "schedule": "From which class of keras.optimizers.schedules does yours inherit?",
-        "raised": "Try it by hand: LinearWarmup(0.1, 4, 10)(5). Which line fails?",
-    },
-    "5.3": {
-        "start": "Do both trainings begin with the weights `start`?",
-        "shuffle": "`fit` shuffles unless it is told not to. Do both trainings see the same batches?",
-        "batch": "Which batch size does `fit` want under a strategy: that of all replicas, or of each?",
-        "epochs": "How often did it go through the images?",
-        "scope": "Under which strategy was the model built?",
-        "raised": "Read Python's error above. Does it return a list of arrays, as `get_weights()` gives it?",
-        "other": "Three lines: build under the strategy, set the weights, fit. Which one differs?",
-    },
-}
+
+def make_build(rng):
+    """Two, three and one replica; one of the models is evaluated."""
+    [batch] = trainer.draw_batches(rng, [12])
+    cases = [
+        {
+            "replicas": replicas,
+            "per_replica_batch": rng.randint(4, 300),
+            "learning_rate": round(rng.uniform(0.01, 0.5), 3),
+        }
+        for replicas in (2, 3, 1)
+    ]
+    rng.shuffle(cases)
+    weights = trainer.draw_weights(rng, 3, 3)
+    return {"cases": cases, "evaluated": rng.choice([2, 3]), "weights": weights, **batch}
+
+
+def accuracies(question):
+    """The share of right answers, and what other metrics would report in its place."""
+    x, y, (kernel, bias) = (question[name] for name in ("x", "y", "weights"))
+    scores = np.exp(np.array(x) @ np.array(kernel) + np.array(bias))
+    chances, truth = scores / scores.sum(axis=1, keepdims=True), np.eye(3)[y]
+    return {
+        "right": (scores.argmax(axis=1) == y).mean(),
+        "each_output": ((chances > 0.5) == truth).mean(),
+        "all_right": 1.0,
+        "none_right": 0.0,
+    }
 
 
 def build_question(rng):
-    """A batch for each replica, and a learning rate that identifies the optimizer."""
-    return {
-        "per_replica_batch": rng.randint(3, 300),
-        "learning_rate": round(rng.uniform(0.01, 0.5), 3),
-    }
+    """As `make_build`; the accuracy cannot be taken for something else."""
+    return draw_apart(rng, make_build, accuracies, lambda a, b: not near(0.01)(a, b))
 
 
 def judge_build(question, observation):
-    """Everything in the scope of two replicas, compiled, and the batch times two."""
-    seen, batch = observation, question["per_replica_batch"]
-    if seen["copies"] != 2 or not all(seen["built_in_scope"]["model"]):
-        return f"each weight has {seen['copies']} copies for 2 replicas", "model"
+    """On every strategy everything is in its scope, and compiled as asked."""
+    cases = question["cases"]
+    return first_wrong(cases, observation["cases"], _wrong_build) or first_wrong(
+        [case for case in cases if case["replicas"] == question["evaluated"]],
+        [seen["logs"] for seen in observation["cases"] if "logs" in seen],
+        lambda case, logs: _wrong_logs(question, logs),
+    )
+
+
+def _wrong_build(case, seen):
+    replicas, batch = case["replicas"], case["per_replica_batch"]
+    right = replicas * batch
+    of = f"with {replicas} replica{'s' * (replicas > 1)}"
+    in_scope = all(seen["in_scope"]["model"]) and seen["copies"] == replicas
+    if seen["in_scope"]["model"] and not in_scope:
+        hint = "start" if seen["global_batch"] == batch else "model"
+        return f"{of} each weight has {seen['copies']}: a copy on each was due", hint
+    if not seen["own_model"]:
+        return f"{of} the model is not one that new_model() gave", "own_model"
     if not seen["compiled"]:
-        return "the model is not compiled", "compiled"
-    if not all(seen["built_in_scope"]["optimizer"]):
-        return "the optimizer was made outside the strategy's scope", "optimizer"
-    if seen["global_batch"] != 2 * batch:
+        return f"{of} the model is not compiled", "compiled"
+    if not seen["own_optimizer"]:
+        return f"{of} it is not compiled with what new_optimizer() gave", "own_optimizer"
+    if not all(seen["in_scope"]["optimizer"]):
+        return f"{of} the optimizer was made outside the strategy's scope", "optimizer"
+    if seen["copies_of_metrics"] != replicas:
+        return f"{of} compile made its metrics outside the strategy's scope", "compile"
+    if not (seen["whole_number"] and seen["global_batch"] == right):
         said = f"{seen['global_batch']:g}"
-        return f"{batch} images on each of 2 replicas: it says {said}", "global_batch"
-    if seen["jit_compile"]:
-        return "the model is compiled with XLA (jit_compile is not False)", "jit_compile"
-    if "accuracy" not in seen["logs"]:
-        return f"fit reports {', '.join(seen['logs'])}, no accuracy", "metrics"
-    if abs(seen["learning_rate"] - question["learning_rate"]) > 1e-6:
-        return "it was not compiled with the optimizer of new_optimizer()", "metrics"
+        if seen["global_batch"] == right:
+            return f"the global batch {said} is not a whole number in Python", "whole"
+        return f"{of}, {batch} images on each: it says {said}, not {right}", "global_batch"
+    if seen["jit_compile"] and replicas > 1:
+        return f"{of} the model is compiled with XLA", "jit_compile"
+    if seen["eager"] or seen["steps_per_execution"] != 1:
+        what = "run_eagerly" if seen["eager"] else "steps_per_execution"
+        return f"{of} `compile` was given another `{what}`", "others"
     return None
 
 
+def _wrong_logs(question, logs):
+    """The loss and the accuracy that `evaluate` reports."""
+    losses, _ = trainer.evaluate(question["weights"], [question])
+    loss, accuracy = trainer.mean(losses), accuracies(question)["right"]
+    if "accuracy" not in logs:
+        return f"fit reports {', '.join(logs)}, no accuracy", "metrics"
+    if not near(1e-4)(logs["loss"], loss):
+        return f"the loss is {logs['loss']:.4f} where {loss:.4f} was due", "loss"
+    if not near(1e-4)(logs["accuracy"], accuracy):
+        said = f"{logs['accuracy']:.3f}"
+        return f"the accuracy is {said} where {accuracy:.3f} was due", "metrics"
+    return None
+
+
+def make_schedules(rng):
+    """Several warm-ups, and steps before, at and after the end of each, in any order."""
+    cases = []
+    for factor in rng.sample([1.5, 2, 3, 4, 8, 16], 3):
+        warmup = rng.randint(6, 50)
+        steps = [0, 1, warmup // 3, warmup - 1, warmup, warmup + 1, 10 * warmup]
+        rng.shuffle(steps)
+        base = round(rng.uniform(0.001, 0.2), 4)
+        cases.append({"base_rate": base, "factor": factor, "warmup_steps": warmup})
+        cases[-1]["steps"] = steps
+    cases[0] |= {"warmup_steps": 1, "steps": [2, 1, 0]}
+    return {"cases": cases}
+
+
+def _rates(question, rate):
+    return [[float(rate(step=step, **_of(case))) for step in case["steps"]]
+            for case in question["cases"]]  # fmt: skip
+
+
+def _of(case):
+    return {"base": case["base_rate"], "factor": case["factor"], "n": case["warmup_steps"]}
+
+
+def warmup(base, factor, n, step):
+    """The right rate."""
+    return base * (1 + min(step / n, 1) * (factor - 1))
+
+
+WARMUP_MISTAKES = {
+    "start": lambda base, factor, n, step: base * factor,
+    "from_zero": lambda base, factor, n, step: base * factor * min(step / n, 1),
+    "after": lambda base, factor, n, step: base * (1 + step / n * (factor - 1)),
+    "one_off": lambda base, factor, n, step: warmup(base, factor, n, step + 1),
+    "peak": lambda base, factor, n, step: base * (1 + min(step / n, 1) * factor),
+    "added": lambda base, factor, n, step: base + min(step / n, 1) * (factor - base),
+    "jump": lambda base, factor, n, step: base * (factor if step >= n else 1),
+    "curve": lambda base, factor, n, step: base * factor ** min(step / n, 1),
+    "back": lambda base, factor, n, step: warmup(base, factor, n, step if step <= n else 0),
+}
+
+
+def warmup_ways(question):
+    """For each way of warming up, the rates at all steps."""
+    ways = {"right": warmup} | WARMUP_MISTAKES
+    return {name: _rates(question, rate) for name, rate in ways.items()}
+
+
+def _same_rates(said, right):
+    return all_near(1e-3)(said, right)
+
+
 def schedule_question(rng):
-    """A warm-up, and steps before, at and after its end."""
-    warmup = rng.randint(4, 50)
-    return {
-        "base_rate": round(rng.uniform(0.001, 0.2), 4),
-        "factor": rng.choice([2, 3, 4, 8, 16]),
-        "warmup_steps": warmup,
-        "steps": [0, 1, warmup // 2, warmup - 1, warmup, warmup + 1, 10 * warmup],
-    }
+    """Warm-ups in which every usual mistake gives other rates."""
+    return draw_apart(
+        rng, make_schedules, warmup_ways, lambda one, other: not _same_rates(one, other)
+    )
 
 
 def judge_schedule(question, observation):
     """The rate at each step to a thousandth, eagerly and in a graph."""
     if not observation["is_schedule"]:
         return "it is not a Keras LearningRateSchedule", "schedule"
-    base, factor = question["base_rate"], question["factor"]
-    for steps, rates in (("", observation["eager"]), (" in a graph", observation["graph"])):
-        for step, rate in zip(question["steps"], rates, strict=False):
-            part = min(step / question["warmup_steps"], 1)
-            right = base * (1 + part * (factor - 1))
-            if abs(rate - right) <= 1e-3 * right:
-                continue
-            reason = (
-                f"LinearWarmup({base}, {factor}, {question['warmup_steps']}) gives {rate:g} "
-                f"at step {step}{steps}, not {right:g}"
-            )
-            if step == 0:
-                return reason, "start"
-            if step < question["warmup_steps"]:
-                return reason, "early"
-            return reason, "after" if rate > base * factor * 1.001 else "peak"
+    ways = warmup_ways(question)
+    if verdict := _wrong_rates(question, observation["eager"], ways, ""):
+        return verdict
     if observation["graph_error"]:
         return f"in a graph it raised {observation['graph_error']}", "graph"
+    wrong = _wrong_rates(question, observation["graph"], ways, " in a graph")
+    return wrong and (wrong[0], "graph")
+
+
+def _wrong_rates(question, said, ways, where):
+    hint = which(said, ways, _same_rates)
+    for case, rates, due in zip(question["cases"], said, ways["right"], strict=True):
+        for step, rate, right in zip(case["steps"], rates, due, strict=True):
+            if not near(1e-3)(rate, right):
+                base, factor, n = _of(case).values()
+                schedule = f"LinearWarmup({base}, {factor}, {n})"
+                return (
+                    f"{schedule} gives {rate:g} at step {step}{where}, not {right:g}",
+                    hint,
+                )
     return None
 
 
-def train_question(rng):
-    """A tiny softmax regression: its weights, images, labels and batch."""
+def make_training(rng):
+    """Over several replicas and on one device, with a last batch that does not divide."""
+    cases = []
+    for replicas in (rng.choice([2, 3]), 1):
+        batch = {1: 4, 2: 8, 3: 9}[replicas]
+        divides_badly = [k for k in range(replicas + 1, batch) if k % replicas]
+        left = rng.choice(divides_badly or [1, 2, 3])
+        [data] = trainer.draw_batches(rng, [3 * batch + left])
+        cases.append(
+            {
+                "replicas": replicas,
+                "global_batch": batch,
+                "learning_rate": round(rng.uniform(0.3, 0.6), 2),
+                "momentum": round(rng.uniform(0.5, 0.9), 2),
+                "start": [[rng.randint(20, 90)], *trainer.draw_weights(rng, 3, 3)],
+                **data,
+            }
+        )
+    return {"cases": cases}
 
-    def numbers(*shape):
-        count = int(np.prod(shape))
-        drawn = [round(rng.uniform(-1, 1), 3) for _ in range(count)]
-        return np.reshape(drawn, shape).tolist()
 
-    global_batch = rng.choice([4, 6, 8])
-    n, features, classes = 3 * global_batch, 4, 3
+def trained(case, batch=None, epochs=1, shared=True, dropped=False, counted=True):
+    """The weights after training in some way, the running average first."""
+    batch, replicas = batch or case["global_batch"], case["replicas"] if shared else 1
+    rows = len(case["y"])
+    batches = [
+        {name: case[name][i : i + batch] for name in ("x", "y")}
+        for i in range(0, rows - batch + 1 if dropped else rows, batch)
+    ] * epochs
+    [average], *weights = case["start"]
+    average = average if counted else 0
+    for part in batches:
+        average = average / 2 + len(part["y"]) / replicas
+    weights = trainer.train(
+        weights,
+        batches,
+        case["learning_rate"],
+        case["momentum"],
+        share=lambda part: _shares(len(part["y"]), replicas),
+    ).weights
+    return [[average], *weights]
+
+
+def _shares(images, replicas):
+    """The mean of the shares' means, as `fit` takes it: what each image counts for."""
+    largest = -(-images // replicas)
+    sizes = [min(largest, images - i) for i in range(0, images, largest)]
+    return np.concatenate([np.full(size, 1 / (replicas * size)) for size in sizes])
+
+
+TRAINING_WAYS = {
+    "right": lambda case: {},
+    "untrained": lambda case: {"epochs": 0},
+    "epochs": lambda case: {"epochs": 2},
+    "epochs 3": lambda case: {"epochs": 3},
+    "batch": lambda case: {"batch": case["global_batch"] // case["replicas"]},
+    "batch larger": lambda case: {"batch": case["global_batch"] * case["replicas"]},
+    "last": lambda case: {"dropped": True},
+    "shares": lambda case: {"shared": False},
+    "averages": lambda case: {"counted": False},
+}
+
+
+def training_ways(question):
+    """For each way of training, the weights of all cases, in one list."""
     return {
-        "kernel": numbers(features, classes),
-        "bias": numbers(classes),
-        "images": numbers(n, features),
-        "labels": [rng.randrange(classes) for _ in range(n)],
-        "global_batch": global_batch,
-        "learning_rate": round(rng.uniform(0.5, 1.0), 2),
+        name: [w for case in question["cases"] for w in trained(case, **way(case))]
+        for name, way in TRAINING_WAYS.items()
     }
 
 
-def softmax_regression(question, global_batch, epochs=1):
-    """Weights after plain SGD over the batches in their order, in NumPy."""
-    kernel, bias = np.array(question["kernel"]), np.array(question["bias"])
-    x, labels = np.array(question["images"]), np.array(question["labels"])
-    for _ in range(epochs):
-        for begin in range(0, len(x), global_batch):
-            images = x[begin : begin + global_batch]
-            scores = images @ kernel + bias
-            chances = np.exp(scores - scores.max(axis=1, keepdims=True))
-            chances /= chances.sum(axis=1, keepdims=True)
-            error = chances - np.eye(len(bias))[labels[begin : begin + global_batch]]
-            error /= len(images)
-            kernel = kernel - question["learning_rate"] * images.T @ error
-            bias = bias - question["learning_rate"] * error.sum(axis=0)
-    return kernel, bias
+SAME_WEIGHTS = all_near(1e-4, 1e-4)
+
+
+def train_question(rng):
+    """Trainings in which every usual mistake gives other weights."""
+    return draw_apart(
+        rng, make_training, training_ways, lambda a, b: not all_near(0.01, 0.01)(a, b)
+    )
 
 
 def judge_train(question, observation):
-    """The weights of one device, up to rounding, from a model over two replicas."""
-    weights = np.array(observation["kernel"]), np.array(observation["bias"])
-    batch = question["global_batch"]
+    """The weights that one epoch gives over each strategy, up to rounding."""
+    seen = observation["cases"]
+    said = [weights for one in seen for weights in one["weights"]]
+    hint = which(said, training_ways(question), SAME_WEIGHTS)
 
-    def equal(others, tolerance=1e-5):
-        return all(
-            mine.shape == other.shape and np.abs(mine - other).max() < tolerance
-            for mine, other in zip(weights, others, strict=True)
-        )
+    def judge(case, one):
+        of = f"with {case['replicas']} replica{'s' * (case['replicas'] > 1)}"
+        if not all(one["in_scope"]):
+            alone = SAME_WEIGHTS(one["weights"], trained(case, shared=False))
+            return f"{of} the model was made outside the strategy's scope", (
+                "scope" if alone else "start"
+            )
+        if not all(one["own_compile"]):
+            return f"{of} the model has another optimizer or loss", "compiled"
+        right = trained(case)
+        shapes = [np.shape(weights) for weights in one["weights"]]
+        if shapes != [np.shape(weights) for weights in right]:
+            return f"{of} the weights that it returns have the shapes {shapes}", "shapes"
+        if not SAME_WEIGHTS(one["weights"], right):
+            return f"{of} {_apart(one['weights'], right)}", (
+                _training_hint(one["weights"], case) if hint == "other" else hint.split()[0]
+            )
+        if not one["arrays"]:
+            return f"{of} the weights that it returns are not NumPy arrays", "arrays"
+        if any("loss:" in line or "/step" in line for line in one["printed"]):
+            return f"{of} `fit` prints how far it is", "silent"
+        return None
 
-    right = softmax_regression(question, batch)
-    if equal(right):
-        if all(observation["built_in_scope"]):
-            return None
-        return "the model was built outside the strategy's scope", "scope"
-    if weights[0].shape != right[0].shape:
-        return f"the kernel has the shape {weights[0].shape}", "raised"
-    reason = f"weights differ by up to {np.abs(weights[0] - right[0]).max():.3f}"
-    if equal(softmax_regression(question, batch // 2)) or (
-        len(question["labels"]) % (2 * batch) == 0
-        and equal(softmax_regression(question, 2 * batch))
-    ):
-        return f"{reason}: they fit a batch size other than {batch}", "batch"
-    if any(equal(softmax_regression(question, batch, epochs)) for epochs in (0, 2, 3, 10)):
-        return f"{reason}: they fit a number of epochs other than one", "epochs"
-    # A shuffled epoch ends near the right weights; another start far from them.
-    if np.abs(weights[0] - right[0]).max() < 0.33:
-        return f"{reason}: nearly right, as with other batches", "shuffle"
-    return f"{reason}: as from another start", "start"
+    return first_wrong(question["cases"], seen, judge)
 
 
-CHALLENGES = {"5.1": build_question, "5.2": schedule_question, "5.3": train_question}
-JUDGES = {"5.1": judge_build, "5.2": judge_schedule, "5.3": judge_train}
+def _apart(weights, right):
+    apart = [np.abs(np.subtract(a, b)).max() for a, b in zip(weights, right, strict=True)]
+    most = f"weights differ from the right ones by up to {max(apart[1:]):.3f}"
+    return f"{most}, the model's running average by {apart[0]:.3f}"
+
+
+def _training_hint(weights, case):
+    # How many batches there were, and from which average, does not depend on their order.
+    [average], [due] = weights[0], trained(case)[0]
+    return "shuffle" if near(1e-4)(average, due) else "from"
+
+
+EXERCISES = {
+    "5.1": Exercise(
+        title="the model lives on every replica, and the global batch is theirs together",
+        requirements={
+            "model": "The model is made by `new_model()` inside the strategy's scope.",
+            "optimizer": "The optimizer is made inside the scope, too.",
+            "own_optimizer": "The model is compiled with the optimizer of `new_optimizer()`.",
+            "compile": "`compile` is called inside the scope.",
+            "loss": "The loss is the categorical cross-entropy.",
+            "metrics": "`fit` reports the accuracy.",
+            "jit_compile": "XLA is off over several replicas.",
+            "others": "The other arguments of `compile` stay as they are.",
+            "returns_model": "It returns the model first.",
+            "global_batch": "The global batch is that of all replicas, a whole number.",
+            "any_number": "The strategy may have any number of replicas, also one.",
+        },
+        question=build_question,
+        judge=judge_build,
+        hints={
+            "start": "Your model is on one device, and the batch is that of one. What has to stand inside `with strategy.scope():`, and how many images do all replicas take in a step?",
+            "model": "Where do variables have to be made, so that each replica gets a copy?",
+            "own_model": "What does `new_model` give you? Is this what you compile and return?",
+            "compiled": "Which call tells Keras the optimizer, the loss and the metrics?",
+            "optimizer": "An optimizer has variables, too, such as its step count. Where is it made?",
+            "own_optimizer": "You are given `new_optimizer`. Does `compile` get what it returns?",
+            "compile": "The model and the optimizer are made in the scope. And where does `compile` make its metrics?",
+            "global_batch": "Each replica takes `per_replica_batch` images in a step. How many do all take, if there are two, or three, or one?",
+            "whole": "`fit` wants a whole number of images. Which operation gave you another kind of number?",
+            "jit_compile": "XLA does not work over several replicas. Which argument of `compile` switches it off?",
+            "others": "Which of `compile`'s arguments does the text ask for, and which more did you give? What does that one do to speed?",
+            "loss": "Compare your loss with the text: labels are one-hot, outputs are probabilities. Which loss is asked for, and does anything scale or smooth it?",
+            "metrics": "What should `fit` report besides the loss, and under which name?",
+            "raised": "Read Python's error above. Does it return two things, (model, global_batch), also for a strategy of one device?",
+        },
+    ),
+    "5.2": Exercise(
+        title="the learning rate warms up step by step, in a graph too",
+        requirements={
+            "schedule": "It is a Keras learning-rate schedule.",
+            "start": "At step 0 the rate is `base_rate`.",
+            "line": "From there it rises in a straight line, with every step.",
+            "peak": "At step `warmup_steps` it is `factor * base_rate`.",
+            "after": "It stays there.",
+            "graph": "The step may be a tensor in a graph, without a value yet.",
+        },
+        question=schedule_question,
+        judge=judge_schedule,
+        hints={
+            "start": "Your rate is the same at every step. Which rate should step 0 have, and which part of the warm-up is over at `step`?",
+            "from_zero": "Which rate does the very first step, step 0, have: none, or that of one replica?",
+            "peak": "At `warmup_steps` the rate should be `factor * base_rate`. How much has been *added* to `base_rate` by then?",
+            "added": "The line ends at a rate. Is `factor` a rate, or by what the rate is multiplied?",
+            "after": "What limits the rise once the warm-up is over?",
+            "back": "Which rate does your schedule give long after the warm-up?",
+            "one_off": "The first step has the number 0. Which part of the warm-up is over then, and at which step is all of it?",
+            "jump": "Does your rate rise with every step? What does `//` do to a part that is below 1?",
+            "curve": "At half of the warm-up the rate should lie in the middle between the two. Is yours a straight line?",
+            "graph": "In a graph `step` is a tensor without a value. Which of your lines needs its value, and which function of `keras.ops` does not?",
+            "schedule": "From which class of `keras.optimizers.schedules` does yours inherit?",
+            "raised": "Try it by hand: `LinearWarmup(0.1, 4, 10)(5)`. Which line fails?",
+            "other": "Work out `LinearWarmup(0.1, 4, 10)` by hand at steps 0, 5, 10 and 20. Does yours give the same, in any order, also when there are two schedules?",
+        },
+    ),
+    "5.3": Exercise(
+        title="from the same start, in the same order, with the same global batch",
+        requirements={
+            "scope": "The model is made inside the scope of `strategy`.",
+            "start": "Training begins with the weights `start`, all of them.",
+            "compiled": "The model keeps the optimizer and the loss that it is compiled with.",
+            "epoch": "It trains one epoch.",
+            "batch": "`global_batch` is the batch of `fit`.",
+            "fit": "One call of `fit` shares each batch out among the replicas.",
+            "order": "The images are taken in their order.",
+            "last": "A smaller last batch is trained, too.",
+            "silent": "`fit` prints nothing.",
+            "returns": "It returns all the new weights, as `get_weights` gives them.",
+            "unchanged": "`start`, `images` and `labels` stay as they are.",
+        },
+        question=train_question,
+        judge=judge_train,
+        hints={
+            "start": "Three things are open: under which strategy is the model made, with which weights does it begin, and does `fit` keep the order?",
+            "from": "With which weights does training begin: those of `new_model()`, or `start`? And what has trained before you return them?",
+            "averages": "`start` holds weights that are not trained, too, such as running averages. Does the model get those?",
+            "scope": "Under which strategy was the model made?",
+            "compiled": "The model comes compiled. What does another `compile` do to its optimizer and its loss?",
+            "untrained": "You return the weights that it began with. What happens first: training, or reading the weights?",
+            "epochs": "How often did it go through the images?",
+            "batch": "Which batch size does `fit` want under a strategy: that of all replicas, or of each?",
+            "shares": "Does each replica work on its share of a batch, or on all of it? Which of Keras' methods shares batches out?",
+            "shuffle": "`fit` shuffles unless it is told not to. Does it see the images in their order?",
+            "last": "How many images are left for the last batch, and are they trained?",
+            "silent": "Which argument of `fit` switches its progress bar off?",
+            "shapes": "Which arrays does `get_weights()` give, and in which order? Do you return them all?",
+            "arrays": "The weights will be subtracted from others, as NumPy arrays. Which method of a model gives arrays?",
+            "raised": "Read Python's error above. Does it return a list of arrays, as `get_weights()` gives it? Does one call of `fit` get all images, and the size of a batch?",
+        },
+    ),
+}

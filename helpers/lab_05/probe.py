@@ -4,94 +4,176 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from helpers.checks.probing.arguments import call
+from helpers.checks.probing.printed import Printed
 from helpers.checks.probing.replicas import simulated_replicas
 
 
+def strategies(question):
+    """The strategy of each case; one replica is what there is without a strategy."""
+    # All first: what TensorFlow computes before that fixes its devices.
+    return [
+        simulated_replicas(case["replicas"])
+        if case["replicas"] > 1
+        else tf.distribute.get_strategy()
+        for case in question["cases"]
+    ]
+
+
 def build(answer, question, wait):
-    """Let the answer build a tiny model over two replicas, and train one step."""
-    strategy = simulated_replicas()
-    built_in = {"model": [], "optimizer": []}
+    """Let the answer build a tiny model over each strategy, and evaluate one of them."""
+    cases = []
+    for strategy, case in zip(strategies(question), question["cases"], strict=True):
+        model, seen = _build(answer, strategy, case)
+        cases.append(seen)
+        # What is made in the wrong place, and XLA, end in errors that do not help.
+        sound = seen["own_optimizer"] and all(seen["in_scope"]["optimizer"])
+        if case["replicas"] == question["evaluated"] and sound and not seen["jit_compile"]:
+            model.set_weights([np.array(w, "float32") for w in question["weights"]])
+            x, y = np.array(question["x"], "float32"), np.eye(3)[question["y"]]
+            seen["logs"] = model.evaluate(x, y, batch_size=6, verbose=0, return_dict=True)
+    return {"cases": cases}
+
+
+def _build(answer, strategy, case):
+    """What the answer built, and what was made where."""
+    made = {"model": [], "optimizer": []}
+    in_scope = {"model": [], "optimizer": []}
+
+    def keep(kind, new):
+        made[kind].append(new)
+        in_scope[kind].append(tf.distribute.get_strategy() is strategy)
+        return new
 
     def new_model():
-        built_in["model"].append(tf.distribute.get_strategy() is strategy)
-        return keras.Sequential(
-            [keras.Input((3,)), keras.layers.Dense(10, activation="softmax")]
-        )
+        dense = keras.layers.Dense(3, activation="softmax")
+        # Behind another layer Keras does not recognise the softmax, and mend a loss.
+        same = keras.layers.Rescaling(1.0)
+        return keep("model", keras.Sequential([keras.Input((3,)), dense, same]))
 
     def new_optimizer():
-        built_in["optimizer"].append(tf.distribute.get_strategy() is strategy)
-        return keras.optimizers.SGD(question["learning_rate"])
+        return keep("optimizer", keras.optimizers.RMSprop(case["learning_rate"]))
 
-    model, global_batch = answer(
-        strategy, new_model, new_optimizer, question["per_replica_batch"]
-    )
-    seen = {
-        "built_in_scope": built_in,
-        "global_batch": float(global_batch),
-        "copies": len(getattr(model.weights[0].value, "values", [0])),
-        "compiled": bool(model.compiled),
-        "jit_compile": bool(model.compiled and model.jit_compile),
+    model, batch = answer(strategy, new_model, new_optimizer, case["per_replica_batch"])
+    compiled = bool(model.compiled)
+    return model, {
+        "in_scope": in_scope,
+        "own_model": any(model is one for one in made["model"]),
+        "own_optimizer": compiled
+        and any(model.optimizer is one for one in made["optimizer"]),
+        "global_batch": float(batch),
+        "whole_number": hasattr(batch, "__index__"),
+        "compiled": compiled,
+        "copies": copies(model.weights),
+        "copies_of_metrics": copies(v for one in model.metrics for v in one.variables),
+        "jit_compile": compiled and bool(model.jit_compile),
+        "eager": compiled and bool(model.run_eagerly),
+        "steps_per_execution": int(model.steps_per_execution) if compiled else 1,
     }
-    if not seen["compiled"] or not all(built_in["optimizer"]):
-        return seen
-    x = np.ones((4, 3), "float32")
-    history = model.fit(x, np.eye(10)[[0, 1, 2, 3]], batch_size=4, verbose=0)
-    rate = float(np.array(model.optimizer.learning_rate))
-    return seen | {"logs": sorted(history.history), "learning_rate": rate}
+
+
+def copies(variables):
+    """On how many replicas the variables are that are on the fewest; 0: none are there."""
+    return min((len(getattr(v.value, "values", [0])) for v in variables), default=0)
 
 
 def schedule(answer, question, wait):
-    """Ask the answer's schedule for the rate at some steps, eagerly and in a graph."""
-    rate = answer(question["base_rate"], question["factor"], question["warmup_steps"])
-    # Without autograph, as Keras traces its training step.
-    in_graph = tf.function(lambda step: tf.convert_to_tensor(rate(step)), autograph=False)
+    """Ask several schedules for the rate at some steps, eagerly and in a graph."""
+    schedules = [
+        answer(case["base_rate"], case["factor"], case["warmup_steps"])
+        for case in question["cases"]
+    ]
+    is_schedule = [
+        isinstance(one, keras.optimizers.schedules.LearningRateSchedule)
+        for one in schedules
+    ]
+    if not all(is_schedule):
+        return {"is_schedule": False}
     eager, graph, error = [], [], None
-    for step in question["steps"]:
-        eager.append(float(rate(step)))
+    for rate, case in zip(schedules, question["cases"], strict=True):
+        eager.append([float(rate(step)) for step in case["steps"]])
+    for rate, case in zip(schedules, question["cases"], strict=True):
         try:
-            graph.append(float(in_graph(tf.constant(step, tf.int64))))
+            graph.append(_in_graph(rate, case["steps"]))
         except Exception as problem:
-            error = (
-                f"{type(problem).__name__}: {str(problem).strip().splitlines()[0][:150]}"
-            )
+            lines = str(problem).strip().splitlines() or ["no message"]
+            error = f"{type(problem).__name__}: {lines[0][:150]}"
             break
-    return {
-        "eager": eager,
-        "graph": graph,
-        "graph_error": error,
-        "is_schedule": isinstance(rate, keras.optimizers.schedules.LearningRateSchedule),
-    }
+    return {"is_schedule": True, "eager": eager, "graph": graph, "graph_error": error}
+
+
+def _in_graph(rate, steps):
+    # Without autograph, as Keras traces its training step.
+    traced = tf.function(lambda step: tf.convert_to_tensor(rate(step)), autograph=False)
+    return [float(traced(tf.constant(step, tf.int64))) for step in steps]
 
 
 def train_from(answer, question, wait):
-    """Let the answer train a tiny model over two replicas; report its weights."""
-    strategy = simulated_replicas()
-    built_in = []
-    start = [np.array(question[name], "float32") for name in ("kernel", "bias")]
-    # The answer may not change what it was given.
-    given = [weights.copy() for weights in start]
+    """Let the answer train a tiny model over each strategy; report its weights."""
+    cases, changed = [], ""
+    for strategy, case in zip(strategies(question), question["cases"], strict=True):
+        seen, changed = _train_from(answer, strategy, case)
+        cases.append(seen)
+        if changed:
+            break
+    return {"cases": cases, "changed": changed}
+
+
+def _train_from(answer, strategy, case):
+    made, optimizers, in_scope = [], [], []
+    start = [np.array(weights, "float32") for weights in case["start"]]
 
     def new_model():
-        built_in.append(tf.distribute.get_strategy() is strategy)
-        outputs = keras.layers.Dense(len(question["bias"]), activation="softmax")
-        model = keras.Sequential([keras.Input((len(question["kernel"]),)), outputs])
+        in_scope.append(tf.distribute.get_strategy() is strategy)
+        dense = keras.layers.Dense(3, activation="softmax")
+        model = keras.Sequential([keras.Input((3,)), CountsRows(), dense])
+        optimizers.append(keras.optimizers.SGD(case["learning_rate"], case["momentum"]))
         model.compile(
-            keras.optimizers.SGD(question["learning_rate"]),
+            optimizers[-1],
             loss="sparse_categorical_crossentropy",
             jit_compile=False,
+            run_eagerly=case["replicas"] == 1,  # saves the time to trace it
         )
+        made.append((model, model.loss))
         return model
 
-    weights = answer(
-        given,
-        strategy,
-        new_model,
-        np.array(question["images"], "float32"),
-        np.array(question["labels"]),
-        question["global_batch"],
-    )
-    kernel, bias = (np.array(w, "float64") for w in weights)
-    return {"built_in_scope": built_in, "kernel": kernel.tolist(), "bias": bias.tolist()}
+    given = list(start)
+    with Printed() as printed:
+        weights, changed = call(
+            lambda images, labels, *_: answer(
+                given, strategy, new_model, images, labels, case["global_batch"]
+            ),
+            images=np.array(case["x"], "float32"),
+            labels=np.array(case["y"]),
+            **{f"start[{i}]": weights for i, weights in enumerate(start)},
+        )
+    if [id(w) for w in given] != [id(w) for w in start]:
+        changed = "`start`"
+    return {
+        "in_scope": in_scope,
+        "own_compile": [
+            model.optimizer is optimizer and model.loss is loss
+            for (model, loss), optimizer in zip(made, optimizers, strict=True)
+        ],
+        "arrays": all(isinstance(w, np.ndarray) for w in weights),
+        "weights": [np.asarray(w, "float64").tolist() for w in weights],
+        "printed": printed.lines()[:20],
+    }, changed
+
+
+class CountsRows(keras.layers.Layer):
+    """Has a running average that moves in training: of the rows that a replica sees."""
+
+    def build(self, shape):
+        self.rows = self.add_weight(
+            shape=(1,), initializer="zeros", trainable=False, aggregation="mean"
+        )
+
+    def call(self, x, training=False):
+        if training:
+            rows = keras.ops.cast(keras.ops.shape(x)[0], "float32")
+            self.rows.assign(0.5 * self.rows + rows)
+        return x
 
 
 PROBES = {"5.1": build, "5.2": schedule, "5.3": train_from}
