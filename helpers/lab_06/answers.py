@@ -1,16 +1,13 @@
-"""Answers to lab 06 that must fail, each with its hint, and odd ones that must pass."""
+"""Answers to lab 06: wrong ones with the sentence they break and their hint, right ones."""
 
-import time
+from functools import partial
 
 import keras
 import numpy as np
 import tensorflow as tf
-from tqdm import tqdm
-from tqdm.auto import tqdm as auto_tqdm
+from tensorflow import distribute
 
-from callbacks.live.progress import progress
-
-NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
+Mirrors = distribute.MirroredStrategy
 
 
 def mean_of_own(losses, global_batch):
@@ -47,6 +44,49 @@ def with_numpy_in_a_graph(losses, global_batch):
     return losses.numpy().sum() / global_batch
 
 
+def mean_by_two(losses, global_batch):
+    return tf.reduce_mean(losses) / 2
+
+
+def averages_and_divides(losses, global_batch):
+    return tf.reduce_mean(losses) / global_batch
+
+
+def whole_mean_on_each(losses, global_batch):
+    context = tf.distribute.get_replica_context()
+    return context.all_reduce("SUM", tf.reduce_sum(losses)) / global_batch
+
+
+def mean_shown_instead(losses, global_batch):
+    """The gradient of the share, with the value of the replica's mean."""
+    share = tf.reduce_sum(losses) / global_batch
+    return share + tf.stop_gradient(tf.reduce_mean(losses) - share)
+
+
+def adds_a_constant(losses, global_batch):
+    return tf.reduce_sum(losses) / global_batch + 1e-2
+
+
+def leaves_the_size_to_tensorflow(losses, global_batch):
+    return tf.nn.compute_average_loss(losses)
+
+
+def keeps_a_dimension(losses, global_batch):
+    return tf.reduce_sum(losses, keepdims=True) / global_batch
+
+
+def in_whole_numbers(losses, global_batch):
+    return tf.cast(tf.reduce_sum(losses) / global_batch, "int32")
+
+
+def of_one_image(losses, global_batch):
+    return losses[0] / global_batch
+
+
+def multiplies(losses, global_batch):
+    return tf.reduce_sum(losses) * global_batch
+
+
 def in_tensorflows_words(losses, global_batch):
     return tf.nn.compute_average_loss(losses, global_batch_size=global_batch)
 
@@ -61,19 +101,60 @@ def one_by_one(losses, global_batch):
     return tf.add_n([loss / global_batch for loss in tf.unstack(losses)])
 
 
+def divides_first(losses, global_batch):
+    return tf.reduce_sum(tf.divide(losses, tf.cast(global_batch, losses.dtype)))
+
+
+def with_pythons_sum(losses, global_batch):
+    return sum(losses[i] for i in range(losses.shape[0])) / global_batch
+
+
+def as_a_product(losses, global_batch):
+    weights = tf.ones_like(losses) / global_batch
+    return tf.tensordot(losses, weights, axes=1)
+
+
+def in_double_precision(losses, global_batch):
+    return tf.cast(tf.reduce_sum(tf.cast(losses, tf.float64)) / global_batch, tf.float32)
+
+
+def by_einsum(losses, global_batch):
+    return tf.einsum("i->", losses) * (1.0 / global_batch)
+
+
+by_lambda = lambda losses, global_batch: keras.ops.sum(losses) / global_batch  # noqa: E731
+
+
+@tf.function
+def in_a_graph_of_its_own(losses, global_batch):
+    total = tf.math.reduce_sum(losses, axis=-1)
+    return tf.math.truediv(total, tf.cast(global_batch, total.dtype))
+
+
+def in_a_loop_of_tensorflow(losses, global_batch):
+    total = tf.constant(0.0)
+    for loss in losses:
+        total += loss
+    return total / global_batch
+
+
 def _steps(
     strategy, model, optimizer, metrics, global_loss, global_batch,
     loss=None, training=True, apply=None, returned="SUM", graph=True, keep=None,
+    per_image=keras.losses.categorical_crossentropy, variables=None, again=False,
+    finish=lambda shares, reduced: reduced,
 ):  # fmt: skip
     """A right step, of which one part can be replaced."""
 
     def replica_step(x, y):
         with tf.GradientTape() as tape:
             probabilities = model(x, training=training)
-            losses = keras.losses.categorical_crossentropy(y, probabilities)
+            losses = per_image(y, probabilities)
             share = (loss or global_loss)(losses, global_batch)
-        gradients = tape.gradient(share, model.trainable_variables)
-        (apply or optimizer.apply)(gradients, model.trainable_variables)
+        moved = model.trainable_variables[variables or slice(None)]
+        (apply or optimizer.apply)(tape.gradient(share, moved), moved)
+        if again:
+            probabilities = model(x, training=training)
         if keep:
             keep(losses, share, y, probabilities)
         else:
@@ -83,7 +164,8 @@ def _steps(
 
     def train_step(x, y):
         shares = strategy.run(replica_step, args=(x, y))
-        return strategy.reduce(returned, shares, axis=None) if returned else shares
+        reduced = strategy.reduce(returned, shares, axis=None) if returned else shares
+        return finish(shares, reduced)
 
     return tf.function(train_step) if graph else train_step
 
@@ -182,6 +264,202 @@ def without_the_strategy(strategy, model, optimizer, metrics, global_loss, globa
     return train_step
 
 
+def starts_only(strategy, model, optimizer, metrics, global_loss, global_batch):
+    def replica_step(x, y):
+        losses = keras.losses.categorical_crossentropy(y, model(x, training=True))
+        return global_loss(losses, global_batch)
+
+    return tf.function(lambda x, y: strategy.run(replica_step, args=(x, y)))
+
+
+def _with_other_data(change):
+    """A right step on other parts of the batch, made by `change(strategy, x)`."""
+
+    def make(strategy, model, optimizer, metrics, global_loss, global_batch):
+        def share(losses, global_batch):
+            images = strategy.num_replicas_in_sync * global_batch
+            return global_loss(losses, images if change is everything else global_batch)
+
+        step = _steps(
+            strategy, model, optimizer, metrics, global_loss, global_batch,
+            loss=share, graph=False,
+        )  # fmt: skip
+        return tf.function(lambda x, y: step(change(strategy, x), change(strategy, y)))
+
+    return make
+
+
+def everything(strategy, value):
+    return tf.concat(strategy.experimental_local_results(value), 0)
+
+
+def gives_everybody_the_batch(*arguments):
+    return _with_other_data(everything)(*arguments)
+
+
+def gives_everybody_the_first_part(*arguments):
+    def first(strategy, value):
+        return strategy.experimental_local_results(value)[0]
+
+    return _with_other_data(first)(*arguments)
+
+
+def trains_outside_of_run(strategy, model, optimizer, metrics, global_loss, global_batch):
+    """The whole batch goes through the network before the replicas begin."""
+
+    @tf.function
+    def train_step(x, y):
+        x, y = everything(strategy, x), everything(strategy, y)
+        return global_loss(keras.losses.categorical_crossentropy(y, model(x)), len(y))
+
+    return train_step
+
+
+def lets_one_work(strategy, model, optimizer, metrics, global_loss, global_batch):
+    """The first replica gets all images, and the others none."""
+    step = _steps(strategy, model, optimizer, metrics, global_loss, global_batch)
+
+    def for_the_first(value):
+        whole = everything(strategy, value)
+        return strategy.experimental_distribute_values_from_function(
+            lambda context: whole[: 0 if context.replica_id_in_sync_group else None]
+        )
+
+    return lambda x, y: step(for_the_first(x), for_the_first(y))
+
+
+def passes_again_for_the_accuracy(*arguments):
+    return _steps(*arguments, again=True)
+
+
+def passes_again_in_inference(strategy, model, optimizer, metrics, *rest):
+    """The accuracy is that of a second pass, as in validation."""
+    step = _steps(strategy, model, optimizer, metrics, *rest)
+
+    def measured(x, y):
+        loss = step(x, y)
+        strategy.run(lambda x: model(x, training=False), args=(x,))
+        return loss
+
+    return tf.function(measured)
+
+
+def trains_the_first_variable(*arguments):
+    return _steps(*arguments, variables=slice(1))
+
+
+def adds_up_before_applying(strategy, model, optimizer, *rest):
+    def apply(gradients, variables):
+        context = tf.distribute.get_replica_context()
+        optimizer.apply(context.all_reduce("SUM", gradients), variables)
+
+    return _steps(strategy, model, optimizer, *rest, apply=apply)
+
+
+def adds_up_the_losses_of_images(*arguments):
+    return _steps(*arguments, loss=lambda losses, global_batch: tf.reduce_sum(losses))
+
+
+def averages_before_the_share(*arguments):
+    def mean(y, probabilities):
+        return tf.reduce_mean(keras.losses.categorical_crossentropy(y, probabilities))
+
+    return _steps(*arguments, per_image=mean, loss=in_tensorflows_sum)
+
+
+def in_tensorflows_sum(losses, global_batch):
+    return tf.reduce_sum(losses) / global_batch
+
+
+def with_keras_own_object(*arguments):
+    return _steps(
+        *arguments,
+        per_image=keras.losses.CategoricalCrossentropy(),
+        loss=in_tensorflows_sum,
+    )
+
+
+def follows_the_squared_error(*arguments):
+    return _steps(*arguments, per_image=keras.losses.mean_squared_error)
+
+
+def with_plain_sgd(strategy, model, optimizer, *rest):
+    with strategy.scope():
+        plain = keras.optimizers.SGD(float(optimizer.learning_rate.numpy()))
+        plain.build(model.trainable_variables)
+    return _steps(strategy, model, plain, *rest)
+
+
+def divides_by_itself(*arguments):
+    """Right here, but the lab passes another loss, and it would be ignored."""
+    return _steps(*arguments, loss=in_tensorflows_words)
+
+
+def returns_the_first_share(strategy, *rest):
+    return _steps(
+        strategy, *rest,
+        finish=lambda shares, _: strategy.experimental_local_results(shares)[0],
+    )  # fmt: skip
+
+
+def returns_the_mean_so_far(strategy, model, optimizer, metrics, *rest):
+    return _steps(
+        strategy, model, optimizer, metrics, *rest,
+        finish=lambda shares, reduced: metrics["loss"].result(),
+    )  # fmt: skip
+
+
+def adds_up_means(strategy, *rest):
+    replicas = strategy.num_replicas_in_sync
+    return _steps(strategy, *rest, finish=lambda shares, reduced: reduced * replicas)
+
+
+def returns_twice_the_loss(*arguments):
+    return _steps(*arguments, finish=lambda shares, reduced: 2 * reduced)
+
+
+def starts_the_metrics_again(strategy, model, optimizer, metrics, *rest):
+    step = _steps(strategy, model, optimizer, metrics, *rest)
+
+    def train_step(x, y):
+        metrics["loss"].reset_state()
+        return step(x, y)
+
+    return train_step
+
+
+def starts_the_accuracy_again(strategy, model, optimizer, metrics, *rest):
+    step = _steps(strategy, model, optimizer, metrics, *rest)
+
+    def train_step(x, y):
+        metrics["accuracy"].reset_state()
+        return step(x, y)
+
+    return train_step
+
+
+def keeps_the_loss_only(strategy, model, optimizer, metrics, *rest):
+    def keep(losses, share, y, probabilities):
+        metrics["loss"].update_state(losses)
+
+    return _steps(strategy, model, optimizer, metrics, *rest, keep=keep)
+
+
+def keeps_all_four(strategy, model, optimizer, metrics, *rest):
+    def keep(losses, share, y, probabilities):
+        for name, metric in metrics.items():
+            metric.update_state(*([losses] if "loss" in name else [y, probabilities]))
+
+    return _steps(strategy, model, optimizer, metrics, *rest, keep=keep)
+
+
+def makes_a_graph_for_every_batch(*arguments):
+    def train_step(x, y):
+        return _steps(*arguments)(x, y)
+
+    return train_step
+
+
 def with_all_losses_reduced(strategy, model, optimizer, metrics, global_loss, global_batch):
     """Keras' loss object, `apply_gradients`, and a reduction over all examples."""
     per_example = keras.losses.CategoricalCrossentropy(reduction="none")
@@ -191,7 +469,7 @@ def with_all_losses_reduced(strategy, model, optimizer, metrics, global_loss, gl
         with tf.GradientTape() as tape:
             p = model(x, training=True)
             losses = per_example(y, p)
-            share = tf.reduce_sum(losses) / global_batch
+            share = global_loss(losses, global_batch)
         slopes = tape.gradient(share, model.trainable_weights)
         optimizer.apply_gradients(zip(slopes, model.trainable_weights, strict=True))
         metrics["accuracy"].update_state(y, p)
@@ -204,6 +482,102 @@ def with_all_losses_reduced(strategy, model, optimizer, metrics, global_loss, gl
         return strategy.reduce(tf.distribute.ReduceOp.SUM, losses, axis=0) / global_batch
 
     return step
+
+
+def a_step_as_it_is(*arguments):
+    return _steps(*arguments)
+
+
+def with_keywords(strategy, model, optimizer, metrics, global_loss, global_batch):
+    @tf.function(reduce_retracing=True)
+    def train_step(images, labels):
+        def one(images, labels):
+            with tf.GradientTape(persistent=True) as tape:
+                chances = model(images, training=True)
+                each = keras.losses.categorical_crossentropy(y_true=labels, y_pred=chances)
+                share = global_loss(losses=each, global_batch=global_batch)
+            slopes = tape.gradient(share, model.trainable_variables)
+            del tape
+            metrics["loss"].update_state(each)
+            metrics["accuracy"].update_state(y_true=labels, y_pred=chances)
+            optimizer.apply(grads=slopes, trainable_variables=model.trainable_variables)
+            return share
+
+        shares = strategy.run(one, kwargs={"images": images, "labels": labels})
+        return strategy.reduce(tf.distribute.ReduceOp.SUM, shares, None)
+
+    return train_step
+
+
+def reduces_in_the_replicas(strategy, model, optimizer, metrics, global_loss, n):
+    def one(x, y):
+        with tf.GradientTape() as tape:
+            p = model(x, training=True)
+            each = keras.losses.categorical_crossentropy(y, p)
+            share = global_loss(each, n)
+        optimizer.apply(tape.gradient(share, model.trainable_variables))
+        metrics["loss"](each)
+        metrics["accuracy"](y, p)
+        return tf.distribute.get_replica_context().all_reduce("SUM", share)
+
+    def step(x, y):
+        return strategy.experimental_local_results(strategy.run(one, (x, y)))[0]
+
+    return tf.function(step)
+
+
+def mean_times_replicas(strategy, *rest):
+    replicas = strategy.num_replicas_in_sync
+    return _steps(strategy, *rest, returned="MEAN", finish=lambda s, mean: mean * replicas)
+
+
+def losses_by_logarithm(*arguments):
+    return _steps(
+        *arguments, per_image=lambda y, p: -keras.ops.sum(y * keras.ops.log(p), axis=-1)
+    )
+
+
+def averages_gradients_first(strategy, model, optimizer, *rest):
+    """A mean of gradients on each replica adds up to their sum."""
+
+    def apply(gradients, variables):
+        context = distribute.get_replica_context()
+        means = context.all_reduce(distribute.ReduceOp.MEAN, gradients)
+        optimizer.apply_gradients(zip(means, variables, strict=True))
+
+    return _steps(strategy, model, optimizer, *rest, apply=apply)
+
+
+def _one(model, optimizer, metrics, share_of, x, y):
+    with tf.GradientTape() as tape:
+        p = model(x, training=True)
+        losses = keras.losses.categorical_crossentropy(y, p)
+        share = share_of(losses)
+    variables = model.trainable_variables
+    optimizer.apply(tape.gradient(share, variables), variables)
+    for name, values in {"loss": (losses,), "accuracy": (y, p)}.items():
+        metrics[name].update_state(*values)
+    return share
+
+
+def with_partials(strategy, model, optimizer, metrics, global_loss, global_batch):
+    share_of = partial(global_loss, global_batch=global_batch)
+    one = partial(_one, model, optimizer, metrics, share_of)
+    return tf.function(
+        lambda x, y: strategy.reduce("sum", strategy.run(one, args=(x, y)), axis=None)
+    )
+
+
+def in_the_scope(strategy, *rest):
+    with strategy.scope():
+        step = _steps(strategy, *rest, graph=False)
+
+        @tf.function(autograph=False)
+        def train_step(x, y):
+            loss = step(x, y)
+            return tf.identity(loss)
+
+        return train_step
 
 
 class AnObject:
@@ -233,214 +607,703 @@ class AnObject:
         return share
 
 
-def _loop(
-    train_step, valid_step, metrics, train, valid, epochs, steps,
-    reset=NAMES, late=False, first=1, bars=True, shown=("loss", "accuracy"),
-    through=1, validate=True, late_clock=False, new_clock=True, returned=NAMES, text=None,
+def _train(
+    devices, build, data, epochs,
+    ops=distribute.ReductionToOneDevice, names=None, builds=1, scope=True, training=True,
+    share=None, apply=None, keep=None, distributed=True, through=1, passes=1, reset=True,
+    returned=lambda model, losses: (model, losses),
+    only=None,
 ):  # fmt: skip
-    """A right loop, of which one part can be replaced."""
-    history = {name: [] for name in (*returned, "train_seconds")}
-    began = time.perf_counter()
-    for epoch in range(first, first + epochs):
-        if not late:
-            for name in reset:
-                metrics[name].reset_state()
-        if new_clock:
-            began = time.perf_counter()
-        for _ in range(through):
-            bar = progress(train, total=steps, disable=None if not bars else False)
-            for x, y in bar if bars else train:
-                train_step(x, y)
-                if shown and bars:
-                    bar.set_postfix({n: float(metrics[n].result()) for n in shown})
-        seconds = time.perf_counter() - began
-        for x, y in valid if validate else ():
-            valid_step(x, y)
-        history["train_seconds"].append(
-            time.perf_counter() - began if late_clock else seconds
+    """A right training, of which one part can be replaced."""
+    strategy = tf.distribute.MirroredStrategy(names or devices, ops and ops())
+    with strategy.scope():
+        total = keras.metrics.Mean()
+        for _ in range(builds):
+            model, optimizer = build()
+    if not scope:
+        model, optimizer = build()
+
+    def replica_step(x, y, images):
+        with tf.GradientTape() as tape:
+            for _ in range(passes):
+                losses = keras.losses.categorical_crossentropy(
+                    y, model(x, training=training)
+                )
+            mean = (share or tf.nn.compute_average_loss)(losses, global_batch_size=images)
+        moved = model.trainable_variables[only or slice(None)]
+        (apply or optimizer.apply)(tape.gradient(mean, moved), moved)
+        (keep or (lambda metric, losses, images: metric.update_state(losses)))(
+            total, losses, images
         )
-        if late:
-            for name in reset:
-                metrics[name].reset_state()
-        row = {name: float(metrics[name].result()) for name in NAMES}
-        for name in returned:
-            history[name].append(row[name])
-        line = text or "Epoch {epoch}: loss {loss:.3f}, accuracy {accuracy:.3f}, "
-        line += "valid_loss {valid_loss:.3f}, valid_accuracy {valid_accuracy:.3f}"
-        print(line.format(epoch=epoch, **row))
-    return history
+
+    @tf.function
+    def step(x, y, images):
+        strategy.run(replica_step, args=(x, y, images))
+
+    losses = []
+    for _ in range(epochs * through):
+        if reset:
+            total.reset_state()
+        batches = strategy.experimental_distribute_dataset(data) if distributed else data
+        for x, y in batches:
+            parts = strategy.experimental_local_results(y)
+            step(x, y, sum(map(len, parts)) if distributed else len(y))
+        losses.append(float(total.result()))
+    return returned(model, losses[:epochs])
 
 
-def never_validates(*arguments):
-    return _loop(*arguments, validate=False)
+def with_the_default_all_reduce(*arguments):
+    return _train(*arguments, ops=None)
 
 
-def trains_twice(*arguments):
-    return _loop(*arguments, through=2)
+def with_hierarchical_copies(*arguments):
+    return _train(*arguments, ops=tf.distribute.HierarchicalCopyAllReduce)
 
 
-def validates_first(train_step, valid_step, metrics, train, valid, epochs, steps):
+def builds_outside(devices, build, data, epochs):
+    model, optimizer = build()
+    return _train(devices, lambda: (model, optimizer), data, epochs)
+
+
+def builds_for_every_epoch(*arguments):
+    return _train(*arguments, builds=2)
+
+
+def takes_the_first_devices(devices, build, data, epochs):
+    names = [f"CPU:{i}" for i in range(len(devices))]
+    return _train(devices, build, data, epochs, names=names)
+
+
+def takes_two_devices(devices, build, data, epochs):
+    return _train(devices, build, data, epochs, names=["CPU:0", "CPU:1"])
+
+
+def trains_without_run(devices, build, data, epochs):
+    strategy = tf.distribute.MirroredStrategy(
+        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model, _ = build()
+    means = []
     for _ in range(epochs):
-        for batch in valid:
-            valid_step(*batch)
-        for batch in train:
-            train_step(*batch)
-    return {}
+        losses = [
+            keras.losses.categorical_crossentropy(y, model(x, training=True))
+            for x, y in data
+        ]
+        means.append(float(tf.reduce_mean(tf.concat(losses, 0))))
+    return model, means
 
 
-def never_resets(*arguments):
-    return _loop(*arguments, reset=())
+def gives_everybody_everything(*arguments):
+    def share(losses, global_batch_size):
+        replicas = tf.distribute.get_replica_context().num_replicas_in_sync
+        return tf.reduce_sum(losses) / float(global_batch_size * replicas)
+
+    return _train(*arguments, distributed=False, share=share)
 
 
-def resets_those_of_training(*arguments):
-    return _loop(*arguments, reset=NAMES[:2])
+def lets_one_replica_work(devices, build, data, epochs):
+    """Every second batch of the data is empty, and the first replica gets all rows."""
+    strategy = tf.distribute.MirroredStrategy(
+        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model, optimizer = build()
+        total = keras.metrics.Mean()
+
+    def one(x, y, images):
+        with tf.GradientTape() as tape:
+            losses = keras.losses.categorical_crossentropy(y, model(x, training=True))
+            mean = tf.nn.compute_average_loss(losses, global_batch_size=images)
+        gradients = tape.gradient(mean, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        total.update_state(losses)
+
+    def for_the_first(values):
+        return strategy.experimental_distribute_values_from_function(
+            lambda context: values[: 0 if context.replica_id_in_sync_group else None]
+        )
+
+    means = []
+    for _ in range(epochs):
+        total.reset_state()
+        for x, y in data:
+            strategy.run(one, args=(for_the_first(x), for_the_first(y), len(y)))
+        means.append(float(total.result()))
+    return model, means
 
 
-def resets_too_early(*arguments):
-    return _loop(*arguments, late=True)
+def drops_the_remainder(devices, build, data, epochs):
+    size = len(next(iter(data))[1])
+    return _train(devices, build, data.unbatch().batch(size, drop_remainder=True), epochs)
 
 
-def counts_from_zero(*arguments):
-    return _loop(*arguments, first=0)
+def trains_for_one_epoch(devices, build, data, epochs):
+    model, losses = _train(devices, build, data, 1)
+    return model, losses * epochs
 
 
-def prints_another_line(*arguments):
-    return _loop(*arguments, text="Epoch {epoch} - ")
+def goes_twice_through_the_data(*arguments):
+    return _train(*arguments, through=2)
 
 
-def swaps_figures(*arguments):
-    return _loop(
+def passes_twice(*arguments):
+    return _train(*arguments, passes=2)
+
+
+def leaves_the_weights(*arguments):
+    return _train(*arguments, apply=lambda gradients, variables: None)
+
+
+def runs_in_inference(*arguments):
+    return _train(*arguments, training=False)
+
+
+def has_an_optimizer_of_its_own(devices, build, data, epochs):
+    def with_plain_sgd():
+        model, optimizer = build()
+        plain = keras.optimizers.SGD(float(optimizer.learning_rate.numpy()))
+        plain.build(model.trainable_variables)
+        return model, plain
+
+    return _train(devices, with_plain_sgd, data, epochs)
+
+
+def leaves_the_size_out(*arguments):
+    return _train(
         *arguments,
-        text="Epoch {epoch}: loss {loss:.3f}, accuracy {accuracy:.3f}, "
-        "valid_loss {loss:.3f}, valid_accuracy {accuracy:.3f}\n",
+        share=lambda losses, global_batch_size: tf.nn.compute_average_loss(losses),
     )
 
 
-def without_a_bar(*arguments):
-    return _loop(*arguments, bars=False)
+def divides_by_a_whole_batch(devices, build, data, epochs):
+    size = len(next(iter(data))[1])
+    return _train(
+        devices, build, data, epochs,
+        share=lambda losses, global_batch_size: tf.reduce_sum(losses) / size,
+    )  # fmt: skip
 
 
-def a_bar_without_figures(*arguments):
-    return _loop(*arguments, shown=())
+def averages_on_each_replica(*arguments):
+    def share(losses, global_batch_size):
+        return tf.math.divide_no_nan(
+            tf.reduce_sum(losses), tf.cast(tf.size(losses), "float32")
+        )
+
+    return _train(*arguments, share=share)
 
 
-def a_bar_with_those_of_validation(*arguments):
-    return _loop(*arguments, shown=NAMES[2:])
+def divides_by_the_replicas_too(devices, build, data, epochs):
+    def share(losses, global_batch_size):
+        return tf.reduce_sum(losses) / float(global_batch_size * len(devices))
+
+    return _train(devices, build, data, epochs, share=share)
 
 
-def clock_runs_through_validation(*arguments):
-    return _loop(*arguments, late_clock=True)
+def adds_up_the_losses(*arguments):
+    return _train(*arguments, share=lambda losses, global_batch_size: tf.reduce_sum(losses))
 
 
-def one_clock_for_all(*arguments):
-    return _loop(*arguments, new_clock=False)
+def divides_by_all_data(devices, build, data, epochs):
+    total = sum(len(y) for _, y in data)
+    return _train(
+        devices, build, data, epochs,
+        share=lambda losses, global_batch_size: tf.reduce_sum(losses) / total,
+    )  # fmt: skip
 
 
-def forgets_the_history(*arguments):
-    _loop(*arguments)
+def follows_the_square(*arguments):
+    return _train(
+        *arguments,
+        share=lambda losses, global_batch_size: (
+            tf.reduce_sum(losses**2) / global_batch_size
+        ),
+    )
 
 
-def returns_two_lists(*arguments):
-    return _loop(*arguments, returned=NAMES[:2])
+def returns_no_network(*arguments):
+    return _train(*arguments, returned=lambda model, losses: (None, losses))
 
 
-def asks_for_the_length(train_step, valid_step, metrics, train, valid, epochs, steps):
-    return _loop(train_step, valid_step, metrics, train, valid, epochs, len(train))
+def returns_only_the_losses(*arguments):
+    return _train(*arguments, returned=lambda model, losses: losses)
 
 
-def with_a_bar_by_hand(train_step, valid_step, metrics, train, valid, epochs, steps):
-    """`tqdm` moved by hand, its description, the batch's own loss, and NumPy numbers."""
-    history = {name: np.zeros(epochs) for name in [*NAMES, "train_seconds"]}
-    for e in range(epochs):
-        [metric.reset_state() for metric in metrics.values()]
-        start = time.monotonic()
-        with tqdm(total=steps) as bar:
-            for batch in train:
-                loss = train_step(*batch)
-                accuracy = metrics["accuracy"].result()
-                bar.set_description(f"epoch {e + 1} Loss={loss:.2f} acc: {accuracy:.4f}")
-                bar.update(1)
-        history["train_seconds"][e] = time.monotonic() - start
-        for batch in valid:
-            valid_step(*batch)
-        for name in NAMES:
-            history[name][e] = metrics[name].result()
-        print("Epoch", end=f" {e + 1}: ")
-        print(*(f"{name} {history[name][e]:.3f}" for name in NAMES), sep=", ")
-    return history
+def returns_the_last_loss(*arguments):
+    return _train(*arguments, returned=lambda model, losses: (model, losses[-1:]))
 
 
-def with_a_bar_that_stays(train_step, valid_step, metrics, train, valid, epochs, steps):
-    """The bar of `tqdm.auto` stays, shows figures once, and lines are written by tqdm."""
-    rows = []
-    for number in range(1, epochs + 1):
-        seconds = -time.perf_counter()
-        bar = auto_tqdm(train, f"Epoch {number}", steps)
-        for i, (x, y) in enumerate(bar):
-            train_step(x, y)
-            if i == steps // 2:
-                now = [float(metrics[name].result()) for name in NAMES[:2]]
-                bar.set_postfix_str(f"loss: {now[0]:.5f}, accuracy: {now[1]:.5f}")
-        seconds += time.perf_counter()
-        for x, y in valid:
-            valid_step(x, y)
-        row = {name: metrics[name].result().numpy().item() for name in NAMES}
-        tqdm.write(f"Epoch {number}: " + ", ".join(f"{k} {v:.3f}" for k, v in row.items()))
-        rows.append(row | {"train_seconds": seconds, "epoch": number})
-        for metric in metrics.values():
+def never_starts_again(*arguments):
+    return _train(*arguments, reset=False)
+
+
+def averages_the_batches(*arguments):
+    def keep(metric, losses, images):
+        replicas = tf.distribute.get_replica_context().num_replicas_in_sync
+        metric.update_state(tf.reduce_sum(losses) / float(images) * replicas)
+
+    return _train(*arguments, keep=keep)
+
+
+def keeps_the_last_batch(*arguments):
+    def keep(metric, losses, images):
+        metric.reset_state()
+        metric.update_state(losses)
+
+    return _train(*arguments, keep=keep)
+
+
+def keeps_a_share(devices, build, data, epochs):
+    model, losses = _train(devices, build, data, epochs)
+    return model, [loss / len(devices) for loss in losses]
+
+
+def looks_again_after_the_epoch(devices, build, data, epochs):
+    def mean_now(model, losses):
+        means = [keras.losses.categorical_crossentropy(y, model(x)) for x, y in data]
+        return model, [*losses[:-1], float(tf.reduce_mean(tf.concat(means, 0)))]
+
+    return _train(devices, build, data, epochs, returned=mean_now)
+
+
+def takes_numpy_into_the_graph(*arguments):
+    def keep(metric, losses, images):
+        metric.update_state(losses.numpy())
+
+    return _train(*arguments, keep=keep)
+
+
+def with_sums_of_its_own(devices, build, data, epochs):
+    """No metric: the losses of a batch are added up by the strategy, the rest by Python."""
+    strategy = Mirrors(devices, cross_device_ops=distribute.ReductionToOneDevice())
+    with strategy.scope():
+        net, opt = build()
+    per_image = keras.losses.CategoricalCrossentropy(reduction="none")
+
+    @tf.function
+    def step(x, y, n):
+        def one(x, y):
+            with tf.GradientTape() as tape:
+                losses = per_image(y, net(x, training=True))
+                share = tf.reduce_sum(losses) / tf.cast(n, tf.float32)
+            slopes = tape.gradient(share, net.trainable_weights)
+            opt.apply_gradients(zip(slopes, net.trainable_weights, strict=True))
+            return tf.reduce_sum(losses)
+
+        return strategy.reduce(distribute.ReduceOp.SUM, strategy.run(one, (x, y)), None)
+
+    means = []
+    for _ in range(epochs):
+        loss, images = 0.0, 0
+        for x, y in strategy.experimental_distribute_dataset(data):
+            n = sum(part.shape[0] for part in strategy.experimental_local_results(x))
+            loss, images = loss + float(step(x, y, tf.constant(n))), images + n
+        means.append(loss / images)
+    return net, means
+
+
+def counts_on_the_replicas(devices, build, data, epochs):
+    """The number of images is an all-reduce of its own; the data are handed out once."""
+    strategy = Mirrors(devices=devices, cross_device_ops=distribute.ReductionToOneDevice())
+    dealt = strategy.experimental_distribute_dataset(data)
+    with strategy.scope():
+        model, optimizer = build()
+        loss = keras.metrics.Mean("loss")
+
+        def replica_step(batch):
+            x, y = batch
+            context = distribute.get_replica_context()
+            n = context.all_reduce("SUM", tf.shape(y)[0])
+            with tf.GradientTape() as tape:
+                each = keras.losses.categorical_crossentropy(y, model(x, training=True))
+                share = tf.nn.compute_average_loss(each, global_batch_size=n)
+            optimizer.apply(tape.gradient(share, model.trainable_variables))
+            loss(each)
+
+        step = tf.function(lambda batch: strategy.run(replica_step, args=(batch,)))
+        history = np.zeros(epochs)
+        for epoch in range(epochs):
+            for batch in dealt:
+                step(batch)
+            history[epoch] = loss.result()
+            loss.reset_state()
+    return [model, history]
+
+
+def an_epoch_in_a_graph(devices, build, data, epochs):
+    """TensorFlow goes through the distributed data, in one graph for an epoch."""
+    strategy = tf.distribute.MirroredStrategy(
+        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model, optimizer = build()
+        total, seen = keras.metrics.Sum(), keras.metrics.Sum()
+
+    def one(x, y):
+        n = tf.distribute.get_replica_context().all_reduce("SUM", tf.shape(x)[0])
+        with tf.GradientTape() as tape:
+            each = -tf.reduce_sum(y * tf.math.log(model(x, training=True)), axis=1)
+            share = tf.reduce_sum(each) / tf.cast(n, each.dtype)
+        gradients = tape.gradient(share, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        total.update_state(each)
+        seen.update_state(tf.ones_like(each))
+
+    @tf.function
+    def epoch(batches):
+        for x, y in batches:
+            strategy.run(one, args=(x, y))
+
+    dealt, means = strategy.experimental_distribute_dataset(data), []
+    for _ in range(epochs):
+        epoch(dealt)
+        means.append(float(total.result() / seen.result()))
+        for metric in (total, seen):
             metric.reset_state()
-    return {name: [row[name] for row in rows] for name in rows[0]}
+    return model, means
+
+
+def without_a_graph_at_all(devices, build, data, epochs):
+    """Eager, with an iterator, and all losses of an epoch kept."""
+    strategy = tf.distribute.MirroredStrategy(
+        devices=tuple(devices), cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model, optimizer = build()
+
+    def one(x, y, images):
+        with tf.GradientTape() as tape:
+            each = keras.losses.categorical_crossentropy(y, model(x, training=True))
+            share = tf.reduce_sum(each / images)
+        optimizer.apply(tape.gradient(share, model.trainable_variables))
+        return each
+
+    def an_epoch():
+        batches = iter(strategy.experimental_distribute_dataset(data))
+        while True:
+            try:
+                x, y = next(batches)
+            except StopIteration:
+                return
+            images = sum(len(v) for v in strategy.experimental_local_results(x))
+            yield from strategy.experimental_local_results(
+                strategy.run(one, args=(x, y, images))
+            )
+
+    return model, [float(np.concatenate(list(an_epoch())).mean()) for _ in range(epochs)]
+
+
+class Trainer:
+    """A class; the sums are variables with a copy on every replica."""
+
+    def __init__(self, devices, build):
+        self.strategy = tf.distribute.MirroredStrategy(
+            devices, cross_device_ops=tf.distribute.ReductionToOneDevice(None)
+        )
+        with self.strategy.scope():
+            self.model, self.optimizer = build()
+            self.sums = tf.Variable(
+                [0.0, 0.0],
+                trainable=False,
+                synchronization=tf.VariableSynchronization.ON_READ,
+                aggregation=tf.VariableAggregation.SUM,
+            )
+
+    @tf.function(reduce_retracing=True)
+    def step(self, x, y, images):
+        self.strategy.run(self.on_a_replica, kwargs={"x": x, "y": y, "images": images})
+
+    def on_a_replica(self, x, y, images):
+        with tf.GradientTape() as tape:
+            each = keras.losses.categorical_crossentropy(y, self.model(x, training=True))
+            share = tf.nn.compute_average_loss(each, global_batch_size=images)
+        gradients = tape.gradient(share, self.model.trainable_variables)
+        self.optimizer.apply(gradients, self.model.trainable_variables)
+        self.sums.assign_add([tf.reduce_sum(each), tf.cast(tf.size(each), "float32")])
+
+    def epoch(self, data):
+        self.sums.assign(tf.zeros(2))
+        for x, y in self.strategy.experimental_distribute_dataset(data):
+            images = int(sum(map(len, self.strategy.experimental_local_results(x))))
+            self.step(x, y, images)
+        loss, images = self.sums.numpy()
+        return float(loss / images)
+
+
+def with_a_class(devices, build, data, epochs):
+    trainer = Trainer(devices, build)
+    return trainer.model, [trainer.epoch(data) for _ in range(epochs)]
+
+
+def deals_by_hand(devices, build, data, epochs):
+    """Every batch is cut by NumPy, into parts as equal as can be."""
+    strategy = tf.distribute.MirroredStrategy(
+        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model, optimizer = build()
+        mean = keras.metrics.Mean()
+
+    def deal(array):
+        parts = np.array_split(array.numpy(), strategy.num_replicas_in_sync)
+        return strategy.experimental_distribute_values_from_function(
+            lambda context: tf.constant(parts[context.replica_id_in_sync_group])
+        )
+
+    def one(x, y, images):
+        with tf.GradientTape() as tape:
+            each = keras.losses.categorical_crossentropy(y, model(x, training=True))
+            share = tf.nn.compute_average_loss(each, global_batch_size=images)
+        gradients = tape.gradient(share, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        mean.update_state(each)
+
+    losses = []
+    for _ in range(epochs):
+        for x, y in data:
+            strategy.run(one, args=(deal(x), deal(y), len(x)))
+        losses.append(mean.result().numpy().item())
+        mean.reset_state()
+    return model, losses
+
+
+def with_the_step_of_before(devices, build, data, epochs):
+    """The step of 6.2 in a right form, made once for each size of batch."""
+    strategy = tf.distribute.MirroredStrategy(
+        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+    with strategy.scope():
+        model, optimizer = build()
+        metrics = {
+            "loss": keras.metrics.Mean(), "accuracy": keras.metrics.CategoricalAccuracy()
+        }  # fmt: skip
+    steps, losses = {}, []
+    for _ in range(epochs):
+        metrics["loss"].reset_state()
+        for x, y in strategy.experimental_distribute_dataset(data):
+            size = sum(map(len, strategy.experimental_local_results(y)))
+            if size not in steps:
+                steps[size] = _steps(
+                    strategy, model, optimizer, metrics, in_tensorflows_words, size
+                )
+            steps[size](x, y)
+        losses.append(float(metrics["loss"].result()))
+    return model, losses
+
+
+def with_weights_for_the_mean(devices, build, data, epochs):
+    """The batch's mean, weighted by its images; the strategy reduces along the examples."""
+    strategy = tf.distribute.MirroredStrategy(
+        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
+    )
+
+    @tf.function
+    def step(x, y, images):
+        def one(x, y):
+            with tf.GradientTape() as tape:
+                each = keras.losses.categorical_crossentropy(y, model(x, training=True))
+                share = keras.ops.sum(each) / images
+            gradients = tape.gradient(share, model.trainable_variables)
+            optimizer.apply(gradients, model.trainable_variables)
+            return each
+
+        return strategy.reduce("SUM", strategy.run(one, args=(x, y)), axis=0) / images
+
+    with strategy.scope():
+        model, optimizer = build()
+    losses = []
+    for _ in range(epochs):
+        rows = []
+        for x, y in strategy.experimental_distribute_dataset(data):
+            images = float(sum(map(len, strategy.experimental_local_results(y))))
+            rows.append((float(step(x, y, images)), images))
+        means, sizes = zip(*rows, strict=True)
+        losses.append(float(np.average(means, weights=sizes)))
+    return model, losses
+
+
+def a_template_as_it_is(*arguments):
+    return _train(*arguments)
+
+
+def from_the_scope_to_the_end(devices, build, data, epochs):
+    """All of it inside the scope; the images are counted in the graph, by the strategy."""
+    ops = distribute.ReductionToOneDevice()
+    with (strategy := Mirrors([*devices], cross_device_ops=ops)).scope():
+        network, optimizer = build()
+        batches = strategy.experimental_distribute_dataset(data)
+
+        def one(x, y, images):
+            with tf.GradientTape(watch_accessed_variables=False) as tape:
+                tape.watch([v.value for v in network.trainable_variables])
+                each = keras.losses.CategoricalCrossentropy(reduction=None)(
+                    y, network(x, training=True)
+                )
+                share = keras.ops.sum(each) / keras.ops.cast(images, "float32")
+            slopes = tape.gradient(share, [v.value for v in network.trainable_variables])
+            optimizer.apply_gradients(zip(slopes, network.trainable_variables, strict=True))
+            return tf.reduce_sum(each)
+
+        @tf.function
+        def step(x, y):
+            counts = strategy.run(lambda y: tf.shape(y)[0], args=(y,))
+            images = strategy.reduce("SUM", counts, axis=None)
+            sums = strategy.run(one, args=(x, y, images))
+            return strategy.reduce("SUM", sums, axis=None), images
+
+        def an_epoch():
+            loss, images = np.sum([[float(v) for v in step(*b)] for b in batches], axis=0)
+            return float(loss / images)
+
+        return network, [an_epoch() for _ in range(epochs)]
+
+
+def with_the_code_of_the_start(devices, build, data, epochs):
+    model, _ = build()
+    epoch_losses = []
+    for _ in range(epochs):
+        for x, y in data:
+            losses = keras.losses.categorical_crossentropy(y, model(x, training=True))
+        epoch_losses.append(float(tf.reduce_mean(losses)))
+    return model, epoch_losses
+
+
+def sorts_the_devices(devices, build, data, epochs):
+    devices.sort(reverse=True)
+    devices.append(devices[0])
+    return _train(devices[:-1], build, data, epochs)
+
+
+def returns_tensors_by_name(devices, build, data, epochs):
+    model, losses = _train(devices, build, data, epochs)
+    return {"network": model, "losses": losses}
+
+
+def trains_one_variable(*arguments):
+    return _train(*arguments, only=slice(1))
+
+
+def makes_larger_batches(devices, build, data, epochs):
+    size = len(next(iter(data))[1])
+    return _train(devices, build, data.unbatch().batch(2 * size), epochs)
 
 
 WRONG = {
     "6.1": [
-        ("per_replica", mean_of_own),
-        ("ragged", mean_by_replicas),
-        ("sum", sum_of_all),
-        ("twice", divided_twice),
-        ("scalar", every_loss),
-        ("constant", cut_off),
-        ("other", squared),
-        ("raised", with_numpy_in_a_graph),
+        ("mean", "start", mean_of_own),
+        ("mean", "sum", sum_of_all),
+        ("mean", "twice", divided_twice),
+        ("mean", "averaged", averages_and_divides),
+        ("mean", "other", squared),
+        ("mean", "other", of_one_image),
+        ("mean", "other", multiplies),
+        ("replicas", "two", mean_by_two),
+        ("ragged", "ragged", mean_by_replicas),
+        ("ragged", "ragged", leaves_the_size_to_tensorflow),
+        ("share", "whole", whole_mean_on_each),
+        ("share", "shares", mean_shown_instead),
+        ("share", "shares", adds_a_constant),
+        ("number", "number", every_loss),
+        ("number", "number", keeps_a_dimension),
+        ("gradient", "constant", cut_off),
+        ("gradient", "constant", in_whole_numbers),
+        ("gradient", "raised", with_numpy_in_a_graph),
     ],
     "6.2": [
-        ("times_replicas", averages_its_own),
-        ("divided", divides_again),
-        ("unchanged", does_not_train),
-        ("inference", runs_as_in_validation),
-        ("optimizer", steps_by_hand),
-        ("nothing", returns_nothing),
-        ("not_reduced", leaves_a_share_each),
-        ("reduce", means_the_shares),
-        ("no_metrics", keeps_no_metrics),
-        ("metric_share", keeps_shares),
-        ("valid_metrics", keeps_those_of_validation),
-        ("metrics", counts_other_predictions),
-        ("eager", without_a_graph),
-        ("raised", without_the_strategy),
+        ("own_part", "whole_batch", gives_everybody_the_batch),
+        ("own_part", "remainder", gives_everybody_the_first_part),
+        ("own_part", "one_replica", lets_one_work),
+        ("own_part", "run", trains_outside_of_run),
+        ("own_part", "raised", without_the_strategy),
+        ("one_pass", "twice", passes_again_for_the_accuracy),
+        ("one_pass", "twice", passes_again_in_inference),
+        ("training", "inference", runs_as_in_validation),
+        ("mean", "start", starts_only),
+        ("mean", "unchanged", does_not_train),
+        ("mean", "some_variables", trains_the_first_variable),
+        ("mean", "times_replicas", averages_its_own),
+        ("mean", "times_replicas", adds_up_before_applying),
+        ("mean", "divided", divides_again),
+        ("mean", "sum", adds_up_the_losses_of_images),
+        ("mean", "averaged", averages_before_the_share),
+        ("mean", "averaged", with_keras_own_object),
+        ("mean", "other", follows_the_squared_error),
+        ("optimizer", "momentum", steps_by_hand),
+        ("optimizer", "momentum", with_plain_sgd),
+        ("global_loss", "own_loss", divides_by_itself),
+        ("loss", "no_metrics", keeps_no_metrics),
+        ("loss", "metric_share", keeps_shares),
+        ("loss", "reset", starts_the_metrics_again),
+        ("accuracy", "no_metrics", keeps_the_loss_only),
+        ("accuracy", "metrics", counts_other_predictions),
+        ("accuracy", "reset", starts_the_accuracy_again),
+        ("two_metrics", "valid_metrics", keeps_those_of_validation),
+        ("two_metrics", "valid_metrics", keeps_all_four),
+        ("returned", "nothing", returns_nothing),
+        ("returned", "not_reduced", leaves_a_share_each),
+        ("returned", "reduce", means_the_shares),
+        ("returned", "one_share", returns_the_first_share),
+        ("returned", "so_far", returns_the_mean_so_far),
+        ("returned", "added", adds_up_means),
+        ("returned", "other", returns_twice_the_loss),
+        ("graph", "eager", without_a_graph),
+        ("graph", "eager", makes_a_graph_for_every_batch),
     ],
     "6.3": [
-        ("no_validation", never_validates),
-        ("epochs", trains_twice),
-        ("order", validates_first),
-        ("never_reset", never_resets),
-        ("never_reset", resets_those_of_training),
-        ("reset_early", resets_too_early),
-        ("numbering", counts_from_zero),
-        ("format", prints_another_line),
-        ("values", swaps_figures),
-        ("no_bar", without_a_bar),
-        ("bar_values", a_bar_without_figures),
-        ("bar_values", a_bar_with_those_of_validation),
-        ("validation_counted", clock_runs_through_validation),
-        ("seconds", one_clock_for_all),
-        ("history", forgets_the_history),
-        ("history", returns_two_lists),
-        ("raised", asks_for_the_length),
+        ("devices", "start", with_the_code_of_the_start),
+        ("devices", "devices", takes_the_first_devices),
+        ("devices", "devices", takes_two_devices),
+        ("devices", "changed", sorts_the_devices),
+        ("all_reduce", "all_reduce", with_the_default_all_reduce),
+        ("all_reduce", "all_reduce", with_hierarchical_copies),
+        ("build", "scope", builds_outside),
+        ("build", "build", builds_for_every_epoch),
+        ("once", "remainder", drops_the_remainder),
+        ("once", "epochs", trains_for_one_epoch),
+        ("once", "epochs", goes_twice_through_the_data),
+        ("once", "twice", passes_twice),
+        ("own_part", "run", trains_without_run),
+        ("own_part", "run", looks_again_after_the_epoch),
+        ("own_part", "whole_batch", gives_everybody_everything),
+        ("own_part", "one_replica", lets_one_replica_work),
+        ("own_part", "raised", takes_numpy_into_the_graph),
+        ("training", "inference", runs_in_inference),
+        ("optimizer", "unchanged", leaves_the_weights),
+        ("optimizer", "momentum", has_an_optimizer_of_its_own),
+        ("optimizer", "other", trains_one_variable),
+        ("optimizer", "other", makes_larger_batches),
+        ("mean", "default", leaves_the_size_out),
+        ("mean", "fixed", divides_by_a_whole_batch),
+        ("mean", "per_replica", averages_on_each_replica),
+        ("mean", "divided", divides_by_the_replicas_too),
+        ("mean", "sum", adds_up_the_losses),
+        ("mean", "all_images", divides_by_all_data),
+        ("mean", "other", follows_the_square),
+        ("losses", "batch_means", averages_the_batches),
+        ("losses", "last_batch", keeps_the_last_batch),
+        ("losses", "loss_share", keeps_a_share),
+        ("reset", "never_reset", never_starts_again),
+        ("returned", "own_network", returns_no_network),
+        ("returned", "returned", returns_only_the_losses),
+        ("returned", "returned", returns_the_last_loss),
+        ("returned", "returned", returns_tensors_by_name),
     ],
 }
-UNUSUAL = {
-    "6.1": [in_tensorflows_words, by_share_of_examples, one_by_one],
-    "6.2": [with_all_losses_reduced, AnObject],
-    "6.3": [with_a_bar_by_hand, with_a_bar_that_stays],
-}
+RIGHT = {
+    "6.1": [
+        in_tensorflows_words, by_share_of_examples, one_by_one, divides_first,
+        with_pythons_sum, as_a_product, in_double_precision, by_einsum, by_lambda,
+        in_a_graph_of_its_own, in_a_loop_of_tensorflow,
+    ],
+    "6.2": [
+        with_all_losses_reduced, AnObject, a_step_as_it_is, with_keywords,
+        reduces_in_the_replicas, mean_times_replicas, losses_by_logarithm,
+        averages_gradients_first, with_partials, in_the_scope,
+    ],
+    "6.3": [
+        with_sums_of_its_own, counts_on_the_replicas, an_epoch_in_a_graph,
+        without_a_graph_at_all, with_a_class, deals_by_hand, with_the_step_of_before,
+        with_weights_for_the_mean, a_template_as_it_is, from_the_scope_to_the_end,
+    ],
+}  # fmt: skip
+RIGHT_MUTANTS = {"6.1": {}, "6.2": {}, "6.3": {}}

@@ -5,8 +5,8 @@ import matplotlib.pyplot as plt
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 
 
-def step_lengths(replicas, lengths, curves):
-    """The first step's length by replicas, and every step's loss with the most replicas.
+def step_lengths(replicas, lengths, curves, guess=None):
+    """The first step's length by replicas, and the loss of every step of SGD.
 
     Parameters
     ----------
@@ -14,7 +14,9 @@ def step_lengths(replicas, lengths, curves):
     lengths : dict of str to list of float
         In multiples of one device's, for each number of replicas.
     curves : dict of str to list of float
-        Mean loss of every step.
+        Mean loss of every step: one device, the right loss, then wrong ones.
+    guess : dict of str to float, optional
+        The predicted length on four replicas with the wrong loss, by optimizer.
 
     Returns
     -------
@@ -29,28 +31,33 @@ def step_lengths(replicas, lengths, curves):
             replicas, values, color=colour, marker=marker, linestyle=line, label=name,
             markersize=6 + 2 * MARKERS.index(marker), markerfacecolor="none",
         )  # fmt: skip
+    for (name, times), marker in zip((guess or {}).items(), "x+", strict=False):
+        label = f"your prediction, {name}"
+        left.plot([4], [times], color="black", marker=marker, ls="", ms=9, label=label)
     left.set_xticks(replicas)
     left.set(
         xlabel="simulated replicas", ylabel="first step / one device's", ylim=(0, None)
     )
     left.legend(fontsize=8)
-    styles = (("o", GREY), ("-", BLUE), ("--", RED))
-    for (name, losses), (line, colour) in zip(curves.items(), styles, strict=True):
+    wrong = list(zip((RED, ORANGE, GREEN), ("--", "-.", ":"), strict=True))
+    styles = [(GREY, "o"), (BLUE, "-"), *wrong]
+    for (name, losses), (colour, line) in zip(curves.items(), styles, strict=False):
         steps = range(1, len(losses) + 1)
         right.plot(steps, losses, line, color=colour, markerfacecolor="none", label=name)
-    right.set(xlabel=f"step, on {replicas[-1]} simulated replicas", ylabel="mean loss")
-    right.set_ylim(0, None)
+    right.set(xlabel="step", ylabel="mean loss", ylim=(0, None))
     right.legend(fontsize=8)
     return figure
 
 
-def epoch_curves(history):
+def epoch_curves(history, guess=None):
     """Loss and accuracy of training and validation, epoch by epoch.
 
     Parameters
     ----------
     history : dict of str to list of float
         `loss`, `accuracy`, `valid_loss`, `valid_accuracy`: a value per epoch.
+    guess : float, optional
+        The predicted validation accuracy after the last epoch.
 
     Returns
     -------
@@ -65,5 +72,9 @@ def epoch_curves(history):
             axes.plot(range(1, len(history[name]) + 1), history[name], label=label, **style)
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set(xlabel="epoch", ylabel=what, ylim=(0, None))
+    both[1].set_ylim(0, 1)
+    if guess is not None:
+        last = len(history["valid_accuracy"])
+        both[1].plot([last], [guess], "x", color="black", ms=9, label="your prediction")
     both[1].legend()
     return figure

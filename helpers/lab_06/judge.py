@@ -1,496 +1,544 @@
 """Questions, verdicts and hints of lab 06: many GPUs with a hand-written loop."""
 
-import re
+from collections import Counter
 
 import numpy as np
 
-TITLES = {
-    "6.1": "the shares of all replicas add up to the mean over the global batch",
-    "6.2": "all replicas together train as one, and keep count",
-    "6.3": "every epoch trains, shows how it goes, validates, and starts counting again",
+from helpers.checks.exercise import Exercise
+from helpers.checks.judging import trainer
+from helpers.checks.judging.verdicts import draw_apart, near, which
+
+LOGICAL_DEVICES = 4
+# What must differ so that two ways of answering can be distinguished.
+APART = 0.01
+same = near(1e-3, 1e-3)  # float32 on any device, after a few steps
+
+
+def _apart(one, other):
+    return np.abs(one - other).max() > APART
+
+
+def _flat(arrays):
+    return np.concatenate([np.ravel(array) for array in arrays])
+
+
+def _times(said, right, start):
+    """How many times as far the weights moved as they should have."""
+    moved = [np.linalg.norm(_flat(end) - _flat(start)) for end in (said, right)]
+    return moved[0] / moved[1]
+
+
+def parts(images, replicas):
+    """How many images each replica gets: as many as fit, one after the other."""
+    most = -(-images // replicas)
+    return [max(0, min(most, images - most * i)) for i in range(replicas)]
+
+
+def _share(divisor, replicas):
+    """By what each image's gradient is multiplied, for `trainer.train`.
+
+    `divisor` is a function of the images on a replica, those in the batch, and the
+    number of replicas.
+    """
+
+    def share(batch):
+        images = len(batch["y"])
+        sizes = batch.get("split") or parts(images, replicas)
+        return [1 / divisor(own, images, replicas) for own in sizes for _ in range(own)]
+
+    return share
+
+
+def _mean(own, images, replicas):
+    return images
+
+
+# The number by which a replica divides the sum of its losses.
+DIVISORS = {
+    "right": _mean,
+    "start": lambda own, images, replicas: own,
+    "ragged": lambda own, images, replicas: own * replicas,
+    "two": lambda own, images, replicas: own * 2,
+    "sum": lambda own, images, replicas: 1,
+    "twice": lambda own, images, replicas: images * replicas,
+    "averaged": lambda own, images, replicas: own * images,
+    # An all-reduce has a gradient, too: that of every replica comes to each of them.
+    "whole": lambda own, images, replicas: images / replicas,
 }
 
-HINTS = {
-    "6.1": {
-        "per_replica": "The gradients of all replicas are added up. If each of them is a mean already, what is their sum? By how many examples do you divide?",
-        "ragged": "One replica got fewer examples. Does each of its examples count as much as one on another replica? By which number do all replicas divide?",
-        "sum": "With twice as many images in a batch, should a step be twice as long? What is the second argument for?",
-        "twice": "The global batch already has the images of all replicas. Why divide by the number of replicas once more?",
-        "scalar": "The exercise asks for one number from many losses. Which operation of TensorFlow makes one number of many?",
-        "constant": "The tape follows TensorFlow's operations from the weights to the loss. Where does your code leave them?",
-        "other": "Work it out by hand: losses 1 and 2 on one replica, 6 on the other. What is their mean, and what does each replica contribute?",
-        "raised": "Read Python's error above. Are the arguments `losses`, a tensor, and `global_batch`, a number?",
-    },
-    "6.2": {
-        "unchanged": "You have gradients. Which object uses them to move the weights, and is that part of what `strategy.run` runs?",
-        "times_replicas": "Gradients of all replicas are added up. Which loss makes that sum a mean? You have written it in 6.1.",
-        "divided": "The loss is a share of the global mean already. Which code divides by the number of replicas once more?",
-        "inference": "Some layers behave differently in training. Which argument of the model's call tells them?",
-        "optimizer": "Momentum and Adam remember earlier gradients. Who does the arithmetic in your step: you, or the optimizer?",
-        "nothing": "What does your step return? The mean loss of the batch is asked for.",
-        "not_reduced": "Every replica has its own value. Which method of the strategy makes one value of them?",
-        "reduce": "Each value is a share. What makes the whole from its shares: their sum, or their mean?",
-        "no_metrics": "Which two metrics are to be updated in training, and in which of the two functions do you have what `update_state` takes?",
-        "metric_share": "The metric computes a mean itself. Do you give it every image's loss, or this replica's share?",
-        "valid_metrics": "Training and validation have metrics of their own. Which are yours here?",
-        "metrics": "Do loss and accuracy come from the same predictions as the gradient?",
-        "eager": "Python ran for every batch. What stands above the line `def` of the function that calls `strategy.run`?",
-        "other": "Which loss is the gradient of, and for which variables? Is the tape still recording when the loss is computed?",
-        "raised": "Read Python's error above. The optimizer belongs in the function that `strategy.run` runs; and `jit_compile=True` does not work under a strategy.",
-    },
-    "6.3": {
-        "epochs": "Count: how often does your loop go through all of `train`?",
-        "no_validation": "When is `valid_step` called, and with what?",
-        "order": "Train on every batch of `train` once, then validate on every batch of `valid` once. What does your loop do?",
-        "format": "Compare your line with the example, letter by letter: `Epoch 1: loss 0.512, accuracy 0.834, valid_loss 0.311, valid_accuracy 0.905`.",
-        "numbering": "Readers count epochs from 1, `range` from 0. Is there one line for each?",
-        "never_reset": "A metric counts until it is reset. Where does your loop call `reset_state`, and on which metrics?",
-        "reset_early": "Do you read the metrics before or after you reset them?",
-        "values": "Which metric belongs to which place in the line? Print one of them on its own.",
-        "no_bar": "`progress(train, total=steps)` gives the batches of `train` one by one and draws a bar. Does every epoch have one?",
-        "bar_values": "What does `bar.set_postfix(loss=..., accuracy=...)` show, and does every epoch call it? Which metrics are those of training?",
-        "validation_counted": "When does your clock stop: before the validation, or after?",
-        "seconds": "Every epoch restarts the clock before its first batch. When does it stop?",
-        "history": "What does the function return? A list with a value for every epoch, for each metric's name and for `train_seconds`.",
-        "raised": "Read Python's error above. A distributed data set has no `len()`: `steps` says how many batches it has.",
-    },
-}
 
-PRECISION = 1e-3  # float32 on any device, after a few steps
-
-
-def loss_question(rng):
-    """A weight vector, a batch split evenly, and a batch split unevenly."""
-
-    def batch(split):
-        n = sum(split)
-        return {
-            "x": [[round(rng.uniform(-2, 2), 3) for _ in range(3)] for _ in range(n)],
-            "y": [round(rng.uniform(2, 6), 3) for _ in range(n)],
-            "split": split,
-        }
-
+def _make_loss(rng):
+    splits = [[2, 2, 2], rng.sample([1, 2, 4], 3)]
+    batches = trainer.draw_batches(rng, map(sum, splits), classes=0)
     return {
-        "replicas": 2,
-        "weights": [round(rng.uniform(-1, 1), 3) for _ in range(3)],
-        "learning_rate": round(rng.uniform(0.01, 0.03), 3),
-        "batches": [batch([3, 3]), batch(rng.choice([[4, 1], [1, 4], [5, 2]]))],
+        "replicas": 3,
+        "weights": [rng.uniform(-2, 2) for _ in range(3)],
+        "learning_rate": round(rng.uniform(0.02, 0.04), 3),
+        "batches": [b | {"split": s} for b, s in zip(batches, splits, strict=True)],
     }
 
 
-# The number by which a replica divides the sum of its losses. It has `own` examples, and
-# the global batch has `all_`, on `replicas`.
-DIVISORS = {
-    "right": lambda own, all_, replicas: all_,
-    "per_replica": lambda own, all_, replicas: own,
-    "ragged": lambda own, all_, replicas: own * replicas,
-    "sum": lambda own, all_, replicas: 1,
-    "twice": lambda own, all_, replicas: all_ * replicas,
-}
+def _loss_training(question, divisor):
+    share = _share(divisor, question["replicas"])
+    arguments = [question["weights"]], question["batches"], question["learning_rate"]
+    return trainer.train(*arguments, share=share)
 
 
-def trained_weights(question, divisor):
-    """The weights after every batch, if each replica divides like this."""
-    weights, after = np.array(question["weights"]), []
-    for batch in question["batches"]:
-        x, y = np.array(batch["x"]), np.array(batch["y"])
-        divided = [
-            1 / divisor(own, len(y), question["replicas"])
-            for own in batch["split"]
-            for _ in range(own)
-        ]
-        slopes = 2 * (x @ weights - y) * divided
-        weights = weights - question["learning_rate"] * x.T @ slopes
-        after.append(weights)
-    return after
+def loss_ways(question):
+    """For each way of dividing, the weights after all batches."""
+    return {
+        name: _flat(_flat(weights) for weights in _loss_training(question, by).after)
+        for name, by in DIVISORS.items()
+    }
+
+
+def loss_question(rng):
+    """A batch split evenly and one split unevenly, over three replicas."""
+    return draw_apart(rng, _make_loss, loss_ways, _apart)
 
 
 def judge_loss(question, seen):
-    """Weights after every batch, and the sum of the shares, are those of the mean."""
+    """The weights after every batch are those of the mean, and each share is a share."""
     if seen["constant"]:
         return "no gradient flows from the losses to what it returned", "constant"
-    if any(np.ndim(share) for shares in seen["shares"] for share in shares):
-        shape = np.shape(seen["shares"][0][0])
-        return f"a replica returned an array of shape {shape}, not a number", "scalar"
-    ways = {name: trained_weights(question, divisor) for name, divisor in DIVISORS.items()}
-    right, said = ways["right"], seen["weights"]
-    for number, (batch, got, due) in enumerate(
-        zip(question["batches"], said, right, strict=True)
-    ):
-        if np.allclose(got, due, rtol=PRECISION, atol=PRECISION / 10):
-            continue
-        before = question["weights"] if number == 0 else right[number - 1]
-        times = np.linalg.norm(np.subtract(got, before)) / np.linalg.norm(
-            np.subtract(due, before)
-        )
-        rate, (first, second) = question["learning_rate"], batch["split"]
-        reason = (
-            f"with {first} examples on one replica and {second} on the other, a step of "
-            f"SGD was {times:.2f} times as long as on one device with all {first + second}"
-        )
-        if number == 0:
-            reason += (
-                f": the learning rate {rate:g} acts like {times * rate:.3g}, and weight 0 "
-                f"moved by {got[0] - before[0]:+.4f} instead of {due[0] - before[0]:+.4f}"
-            )
-        for hint, way in ways.items():
-            if hint != "right" and np.allclose(said, way, rtol=PRECISION):
-                return reason, hint
-        return reason, "other"
+    for share in (share for shares in seen["shares"] for share in shares):
+        if np.ndim(share):
+            shape = np.shape(share)
+            return f"a replica returned an array of shape {shape}, not a number", "number"
+    right = _loss_training(question, _mean)
+    hint = which(_flat(seen["weights"]), loss_ways(question), same)
+    for number, batch in enumerate(question["batches"]):
+        own, (due,) = batch["split"], right.after[number]
+        if not same(seen["weights"][number], due):
+            before = right.after[number - 1] if number else [question["weights"]]
+            times = _times([seen["weights"][number]], [due], before)
+            return (
+                f"with {', '.join(map(str, own))} examples on the replicas, a step of SGD "
+                f"was {times:.2f} times as long as on one device with all {sum(own)}: the "
+                f"learning rate {question['learning_rate']:g} acts like "
+                f"{times * question['learning_rate']:.3g}"
+            ), hint
+        split = np.split(right.losses[number], np.cumsum(own)[:-1])
+        shares = [losses.sum() / sum(own) for losses in split]
+        if not same(seen["shares"][number], shares):
+            said = ", ".join(f"{share:.3f}" for share in seen["shares"][number])
+            due = ", ".join(f"{share:.3f}" for share in shares)
+            return f"the replicas returned {said}, and their shares are {due}", "shares"
     return None
 
 
+def _trainings(question, epochs, **shares):
+    """What each way of training is, as arguments of `trainer.train`; right ones first."""
+    right = {
+        "weights": question["weights"],
+        "batches": question["batches"] * epochs,
+        "learning_rate": question["learning_rate"],
+        "momentum": question["momentum"],
+        "mask": np.array(question["mask"]),
+    }
+    return {
+        "right": right,
+        "unchanged": right | {"learning_rate": 0.0},
+        "inference": right | {"mask": 1.0},
+        "momentum": right | {"momentum": 0.0},
+    } | {name: right | {"share": share} for name, share in shares.items()}
+
+
+def _network_question(rng, sizes):
+    return {
+        "logical_devices": LOGICAL_DEVICES,
+        "weights": trainer.draw_weights(rng, 4, 3),
+        "mask": rng.sample([0.0, 2.0, 2.0, 1.0], 4),
+        "learning_rate": round(rng.uniform(0.1, 0.3), 3),
+        "momentum": 0.9,
+        "batches": trainer.draw_batches(rng, sizes, 4),
+    }
+
+
+def wrong_images(question, images, replicas, epochs=1):
+    """Every image once an epoch, on one replica, and no replica with too many."""
+    if any(replica < 0 for replica, _ in images):
+        return "the network was called outside of `strategy.run`", "run"
+    sizes = [len(batch["y"]) for batch in question["batches"]]
+    often = Counter((replica, i) for replica, rows in images for i in rows)
+    times = [sum(often[r, i] for r in range(replicas)) for i in range(sum(sizes))]
+    if set(times) == {epochs}:
+        most = sum(max(parts(size, replicas)) for size in sizes) * epochs
+        by_replica = Counter()
+        for replica, rows in images:
+            by_replica[replica] += len(rows)
+        if max(by_replica.values()) > most:
+            return f"one replica got {max(by_replica.values())} images", "one_replica"
+        return None
+    per_epoch = " to ".join(f"{n / epochs:g}" for n in sorted({min(times), max(times)}))
+    reason = f"on {replicas} replicas an image was seen {per_epoch} times in an epoch"
+    if min(times) == 0:
+        return reason, "remainder"
+    # Where the first image comes again before the last has come, it is the same epoch.
+    ends = [i for _, rows in images for i in rows if i in (0, len(times) - 1)]
+    if ends[::2].count(0) == ends[1::2].count(len(times) - 1) == len(ends) / 2:
+        return reason, "epochs"
+    if (
+        replicas > 1
+        and set(often.values()) == {epochs}
+        and set(times) == {epochs * replicas}
+    ):
+        return reason, "whole_batch"
+    return reason, "twice"
+
+
+def _make_step(rng):
+    replicas = rng.choice([3, 4])
+    return {"replicas": replicas} | _network_question(rng, [2 * replicas] * 4)
+
+
+def step_ways(question):
+    """For each way of training, the weights at the end."""
+    divisors = {
+        "times_replicas": DIVISORS["start"],
+        "divided": DIVISORS["twice"],
+        "sum": DIVISORS["sum"],
+        "averaged": DIVISORS["averaged"],
+        "averaged by Keras": lambda own, images, replicas: images * images,
+    }
+    shares = {name: _share(by, question["replicas"]) for name, by in divisors.items()}
+    ways = _trainings(question, 1, **shares)
+    return {name: _flat(trainer.train(**way).weights) for name, way in ways.items()}
+
+
 def step_question(rng):
-    """A network, six batches, and a mask that distinguishes training from inference."""
-    inputs, classes, global_batch, steps = 4, 3, 4, 6
-    while True:
-        question = {
-            "replicas": 2,
-            "weights": [[rng.gauss(0, 0.8) for _ in range(classes)] for _ in range(inputs)],
-            "bias": [rng.gauss(0, 0.5) for _ in range(classes)],
-            "mask": rng.sample([0.0, 2.0, 2.0, 1.0], inputs),
-            "learning_rate": round(rng.uniform(0.1, 0.3), 3),
-            "momentum": 0.9,
-            "global_batch": global_batch,
-            "x": [
-                [rng.uniform(-2, 2) for _ in range(inputs)]
-                for _ in range(global_batch * steps)
-            ],
-            "y": [rng.randrange(classes) for _ in range(global_batch * steps)],
-        }
-        weights, losses, accuracy = train_softmax(question)
-        ends = [
-            question["weights"],
-            *(train_softmax(question, **way)[0][0] for way in WAYS.values()),
-        ]
-        clear = all(np.abs(np.subtract(weights[0], end)).max() > 0.02 for end in ends)
-        if clear and 0.1 < accuracy < 0.9 and min(losses) > 0.05:
-            return question
-
-
-# What usual mistakes do to the step.
-WAYS = {
-    "times_replicas": {"times": 2.0},
-    "divided": {"times": 0.5},
-    "inference": {"mask": 1.0},
-    "optimizer": {"momentum": 0.0},
-}
-
-
-def train_softmax(question, times=1.0, mask=None, momentum=None):
-    """Train a softmax layer on all batches in NumPy.
-
-    Parameters
-    ----------
-    question : dict
-        As from `step_question`.
-    times : float
-        Multiplies the gradient.
-    mask : array or float, optional
-        Instead of the question's.
-    momentum : float, optional
-        Instead of the question's.
-
-    Returns
-    -------
-    tuple
-        Weights and bias at the end, the mean loss of every batch as seen before
-        its step, and the accuracy over all of them.
-    """
-    mask = np.array(question["mask"] if mask is None else mask)
-    momentum = question["momentum"] if momentum is None else momentum
-    weights, bias = np.array(question["weights"]), np.array(question["bias"])
-    speeds = [np.zeros_like(weights), np.zeros_like(bias)]
-    losses, right, size = [], [], question["global_batch"]
-    for at in range(0, len(question["y"]), size):
-        x = np.array(question["x"][at : at + size]) * mask
-        y = np.array(question["y"][at : at + size])
-        logits = x @ weights + bias
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        probabilities = powers / powers.sum(axis=1, keepdims=True)
-        losses.append(float(-np.log(probabilities[np.arange(size), y]).mean()))
-        right += (probabilities.argmax(axis=1) == y).tolist()
-        slopes = times * (probabilities - np.eye(len(bias))[y]) / size
-        steps = [question["learning_rate"] * g for g in (x.T @ slopes, slopes.sum(axis=0))]
-        speeds = [momentum * v - s for v, s in zip(speeds, steps, strict=True)]
-        weights, bias = weights + speeds[0], bias + speeds[1]
-    return [weights, bias], losses, float(np.mean(right))
+    """A network, four batches for three or four replicas, and a mask as of dropout."""
+    return draw_apart(rng, _make_step, step_ways, _apart)
 
 
 def judge_step(question, seen):
-    """Weights, returned losses and metrics are those that NumPy computes on one device."""
-    weights, losses, accuracy = train_softmax(question)
+    """Who saw which image, the weights, the returned losses, the metrics, the graph."""
+    right = trainer.train(**_trainings(question, 1)["right"])
+    rows = len({len(values) for values in seen["returned"]} - {1})
+    if rows and same(_flat(seen["weights"]), _flat(question["weights"])):
+        return "the step returns a value of every replica, and trains nothing", "start"
     return (
-        _wrong_weights(question, seen["weights"], weights)
-        or _wrong_returned(question, seen["returned"], losses)
-        or _wrong_metrics(question, seen["metrics"], np.mean(losses), accuracy)
-        or _ran_in_python(question, seen)
-    )
-
-
-def _same(said, right):
-    return all(
-        np.allclose(a, b, rtol=PRECISION, atol=PRECISION)
-        for a, b in zip(said, right, strict=True)
+        wrong_images(question, seen["images"], question["replicas"])
+        or _wrong_weights(question, seen["weights"], right.weights)
+        or _wrong_returned(question, seen["returned"], right.losses)
+        or _wrong_metrics(question, seen["metrics"], right)
+        or _wrong_use(question, seen)
     )
 
 
 def _wrong_weights(question, said, right):
-    if _same(said, right):
+    hint = which(_flat(said), step_ways(question), same)
+    if hint == "right":
         return None
-    start = [question["weights"], question["bias"]]
-    if _same(said, start):
-        return "after all steps the weights have not changed", "unchanged"
-    times = np.linalg.norm(np.subtract(said[0], start[0])) / np.linalg.norm(
-        np.subtract(right[0], start[0])
-    )
-    steps = len(question["y"]) // question["global_batch"]
+    if hint == "unchanged":
+        return "after all steps the weights have not changed", hint
+    start = question["weights"]
+    if any(same(one, other) for one, other in zip(said, start, strict=True)):
+        return "some of the network's variables have not changed", "some_variables"
     reason = (
-        f"after {steps} steps on {question['replicas']} replicas the weights are not those "
-        f"of one device: they have moved {times:.2f} times as far"
+        f"after {len(question['batches'])} steps on {question['replicas']} replicas the "
+        "weights are not those of one device: they have moved "
+        f"{_times(said, right, start):.2f} times as far"
     )
-    for hint, way in WAYS.items():
-        if _same(said, train_softmax(question, **way)[0]):
-            return reason, hint
-    return reason, "other"
+    return reason, hint.partition(" ")[0]
 
 
 def _wrong_returned(question, returned, losses):
     if any(value is None for values in returned for value in values):
         return "the step returns nothing", "nothing"
-    if any(len(values) != 1 for values in returned):
-        return f"the step returns {len(returned[0])} values, one for each replica", (
-            "not_reduced"
-        )
-    if any(np.ndim(values[0]) for values in returned):
-        return f"the step returns {returned[0][0]}, not one number", "not_reduced"
-    said = [values[0] for values in returned]
-    if np.allclose(said, losses, atol=PRECISION):
+    for values in returned:
+        if len(values) != 1 or np.ndim(values[0]):
+            return f"the step returns {values}, not one number", "not_reduced"
+    said, replicas = [values[0] for values in returned], question["replicas"]
+    means = np.array([row.mean() for row in losses])
+    ways = {
+        "right": means,
+        "reduce": means / replicas,
+        "one_share": [row[: len(row) // replicas].sum() / len(row) for row in losses],
+        "so_far": np.cumsum(means) / np.arange(1, len(means) + 1),
+        "added": means * replicas,
+        "added one by one": [row.sum() for row in losses],
+    }
+    if (hint := which(said, ways, same)) == "right":
         return None
-    reason = f"the first step returns {said[0]:.4f}; the mean loss was {losses[0]:.4f}"
-    shares = np.divide(losses, question["replicas"])
-    return reason, "reduce" if np.allclose(said, shares, atol=PRECISION) else "other"
+    number = int(np.argmax(np.abs(said - means)))
+    reason = f"step {number + 1} returns {said[number]:.4f}, and the mean loss was"
+    return f"{reason} {means[number]:.4f}", hint.partition(" ")[0]
 
 
-def _wrong_metrics(question, metrics, loss, accuracy):
+def _wrong_metrics(question, metrics, right):
     if metrics["valid_loss"] or metrics["valid_accuracy"]:
         return "it updated the metrics of validation", "valid_metrics"
-    for name, right in (("loss", loss), ("accuracy", accuracy)):
-        said = metrics[name]
-        if abs(said - right) <= PRECISION:
-            continue
-        reason = f"the metric `{name}` is {said:.4f}, not {right:.4f}"
-        if said == 0:
-            return reason, "no_metrics"
-        share = abs(said - right / question["replicas"]) <= PRECISION
-        return reason, "metric_share" if share else "metrics"
-    return None
-
-
-def _ran_in_python(question, seen):
-    steps = len(question["y"]) // question["global_batch"]
-    if seen["python_runs"] < steps * question["replicas"]:
-        return None
-    reason = f"its Python ran {seen['python_runs']} times for {steps} batches"
-    return f"{reason}: no graph was kept", "eager"
-
-
-NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
-LINE = re.compile(
-    r"Epoch (\d+): loss (\d+\.\d{3}), accuracy (\d\.\d{3}), "
-    r"valid_loss (\d+\.\d{3}), valid_accuracy (\d\.\d{3})"
-)
-
-
-def loop_question(rng):
-    """Batches whose losses are given, and steps that take time."""
-
-    def batches(n):
-        return [
-            {
-                "x": [round(rng.uniform(1, 9), 3) for _ in range(4)],
-                "y": [rng.randrange(3) for _ in range(4)],
-            }
-            for _ in range(n)
-        ]
-
-    while True:
-        question = {
-            "train": batches(12),
-            "valid": batches(3),
-            "epochs": 3,
-            "batch_seconds": {"train": rng.uniform(0.002, 0.004), "valid": 0.01},
+    for name, rows in (("loss", right.losses), ("accuracy", right.right)):
+        mean = trainer.mean(rows)
+        ways = {
+            "right": mean,
+            "no_metrics": 0.0,
+            "metric_share": mean / question["replicas"],
+            "reset": rows[-1].mean(),
         }
-        right = epochs_of(question)
-        others = [epochs_of(question, NAMES[:2]), epochs_of(question, NAMES[2:])]
-        # Different from metrics that are never reset, and from each other.
-        if all(
-            abs(row[name] - other[name]) > 0.01
-            for epochs in others
-            for row, other in list(zip(right, epochs, strict=True))[2:]
-            for name in NAMES
-            if row[name] != other[name]
-        ) and all(
-            abs(np.diff(sorted(row[n] for n in NAMES))).min() > 0.01 for row in right
+        if (hint := which(metrics[name], ways, same, "metrics")) != "right":
+            return f"the metric `{name}` is {metrics[name]:.4f}, not {mean:.4f}", hint
+    return None
+
+
+def _wrong_use(question, seen):
+    steps = len(question["batches"])
+    if seen["python_runs"] >= steps * question["replicas"]:
+        reason = f"its Python ran {seen['python_runs']} times for {steps} batches"
+        return f"{reason}: no graph was kept", "eager"
+    if not seen["used_loss"]:
+        return "it does not call the `global_loss` that it was given", "own_loss"
+    return None
+
+
+def _make_devices(rng):
+    names = [f"CPU:{i}" for i in range(LOGICAL_DEVICES)]
+    size = rng.choice([5, 7, 8])
+    # Never only the first devices, and never two: the number must not be fixed.
+    some = [rng.sample(names, rng.choice([3, 4])), [rng.choice(names[1:])]]
+    others = [rng.sample(names, 3), rng.sample(names, 2)]
+    sizes = [size, size, rng.randint(1, size - 2)]
+    return _network_question(rng, sizes) | {
+        "devices": rng.choice([some, others]),
+        "epochs": rng.choice([2, 3]),
+    }
+
+
+def trainings(question, replicas):
+    """Each way of training on these replicas, as arguments of `trainer.train`."""
+    sizes = [len(batch["y"]) for batch in question["batches"]]
+    divisors = {
+        "default": DIVISORS["ragged"],
+        "per_replica": DIVISORS["start"],
+        "divided": DIVISORS["twice"],
+        "fixed": lambda own, images, replicas: sizes[0],
+        "sum": DIVISORS["sum"],
+        "all_images": lambda own, images, replicas: sum(sizes),
+    }
+    shares = {name: _share(by, replicas) for name, by in divisors.items()}
+    return _trainings(question, question["epochs"], **shares)
+
+
+def _all_ways(question):
+    """By the name of the mistake: the weights and the losses of each training."""
+    found = {}
+    for names in question["devices"]:
+        for name, training in trainings(question, len(names)).items():
+            trained = trainer.train(**training)
+            weights, losses = (
+                _flat(trained.weights),
+                losses_by_epoch(question, trained, names),
+            )
+            found.setdefault(name, []).append((weights, losses.pop("right")))
+            for kind, wrong in losses.items() if name == "right" else ():
+                found.setdefault(kind, []).append((weights, wrong))
+    return found
+
+
+def devices_question(rng):
+    """Two trainings of a softmax layer, on other devices, with a smaller last batch."""
+    return draw_apart(
+        rng,
+        _make_devices,
+        lambda question: {
+            name: np.concatenate([numbers for run in runs for numbers in run])
+            for name, runs in _all_ways(question).items()
+        },
+        _apart,
+    )
+
+
+def losses_by_epoch(question, trained, names):
+    """What each way of averaging an epoch's losses gives, the right one first."""
+    epochs, steps = question["epochs"], len(question["batches"])
+    rows = [trained.losses[steps * i : steps * (i + 1)] for i in range(epochs)]
+    so_far = [trained.losses[: steps * (i + 1)] for i in range(epochs)]
+    right = [trainer.mean(row) for row in rows]
+    return {
+        "right": right,
+        "never_reset": [trainer.mean(row) for row in so_far],
+        "batch_means": [trainer.mean_of_means(row) for row in rows],
+        "last_batch": [float(row[-1].mean()) for row in rows],
+        "loss_share": [loss / len(names) for loss in right],
+    }
+
+
+def judge_devices(question, seen):
+    """The strategy and its scope, who saw which image, the weights, the losses."""
+    epochs = question["epochs"]
+    for names, run in zip(question["devices"], seen["runs"], strict=True):
+        if verdict := _wrong_set_up(names, run) or wrong_images(
+            question, run["images"], len(names), epochs
         ):
-            return question
+            return verdict
+    due = trainer.train(**trainings(question, 1)["right"])
+    said = [_flat(run["weights"]) for run in seen["runs"]]
+    for names, run, weights in zip(question["devices"], seen["runs"], said, strict=True):
+        if not same(weights, _flat(due.weights)):
+            off = np.abs(weights - _flat(due.weights)).max()
+            reason = f"after training on {', '.join(names)} a weight differs by {off:.2g}"
+            every = _all_ways(question).items()
+            ways = {name: [weights for weights, _ in runs] for name, runs in every}
+            return f"{reason} from that of one device", which(said, ways, same)
+        if verdict := _wrong_result(question, names, run, due):
+            return verdict
+    return None
 
 
-def epochs_of(question, reset=NAMES):
-    """The metrics after every epoch; those not in `reset` go on counting."""
-    epochs, seen, trained = [], {name: [] for name in NAMES}, 0
-    for _ in range(question["epochs"]):
-        for name in reset:
-            seen[name] = []
-        row = {"running": []}
-        for kind, prefix in (("train", ""), ("valid", "valid_")):
-            for batch in question[kind]:
-                losses = np.array(batch["x"]) / (1 + trained)
-                right = (np.array(batch["y"]) + trained) % 3 == 0
-                seen[f"{prefix}loss"].append(losses.mean())
-                seen[f"{prefix}accuracy"].append(right.mean())
-                trained += kind == "train"
-                if kind == "train":
-                    row["running"].append(
-                        {
-                            "losses": (np.mean(seen["loss"]), losses.mean()),
-                            "accuracies": (np.mean(seen["accuracy"]), right.mean()),
-                        }
-                    )
-        epochs.append(row | {name: float(np.mean(seen[name])) for name in NAMES})
-    return epochs
+def _wrong_set_up(names, run):
+    if not run["strategies"]:
+        return "it makes no MirroredStrategy", "start"
+    if set(run["strategies"]) != {"ReductionToOneDevice"}:
+        return "a strategy was not made with `ReductionToOneDevice()`", "all_reduce"
+    if len(run["scopes"]) != 1:
+        return f"it called `build` {len(run['scopes'])} times, not once", "build"
+    [scope] = run["scopes"]
+    if not scope:
+        return "it called `build` outside of a strategy's scope", "scope"
+    if sorted(scope) != sorted(names):
+        return f"it used {', '.join(scope)}, not {', '.join(names)}", "devices"
+    return None
 
 
-def judge_loop(question, seen):
-    """The right calls in the right order, then lines, bars, seconds and what it returned."""
-    return (
-        _wrong_calls(question, seen["calls"])
-        or _wrong_lines(question, seen["printed"])
-        or _wrong_bars(question, seen)
-        or _wrong_history(question, seen["history"])
-        or _wrong_seconds(question, seen)
-    )
-
-
-def _wrong_calls(question, calls):
-    train, valid = (
-        [[kind, batch["x"]] for batch in question[kind]] for kind in ("train", "valid")
-    )
-    said = [[kind, np.round(x, 3).tolist()] for kind, x in calls]
-    if said == (train + valid) * question["epochs"]:
+def _wrong_result(question, names, run, due):
+    epochs, said = question["epochs"], run["losses"]
+    if said is None or np.shape(said) != (epochs,):
+        return f"it does not return a network and {epochs} losses", "returned"
+    if not run["own_network"]:
+        return "it does not return the network that `build` made", "own_network"
+    ways = losses_by_epoch(question, due, names)
+    way = which(said, ways, same)
+    if way == "right":
         return None
-    kinds = [kind for kind, _ in said]
-    if "valid" not in kinds:
-        return "it never called valid_step", "no_validation"
-    trained = kinds.count("train") / len(train)
-    if trained != question["epochs"]:
-        times = question["epochs"]
-        return f"it went {trained:g} times through `train`, not {times} times", "epochs"
-    return (
-        "the steps did not get every batch once an epoch, `train` before `valid`",
-        "order",
-    )
+    number = int(np.argmax(np.abs(np.subtract(said, ways["right"]))))
+    reason = f"the loss of epoch {number + 1} is {said[number]:.4f}, "
+    return f"{reason}not {ways['right'][number]:.4f}", way
 
 
-def _wrong_lines(question, printed):
-    lines = [line for line in printed if LINE.search(line)]
-    if not lines:
-        begun = [line for line in printed if line.startswith("Epoch") and "|" not in line]
-        shown = f": `{begun[-1]}`" if begun else ""
-        return f"no line is like the example{shown}", "format"
-    found = [LINE.search(line) for line in lines]
-    numbers = [int(match[1]) for match in found]
-    if numbers != list(range(1, question["epochs"] + 1)):
-        return f"the epochs printed are {numbers}", "numbering"
-    said = [
-        dict(zip(NAMES, map(float, match.groups()[1:]), strict=True)) for match in found
-    ]
-    return _wrong_values(question, said, "prints")
-
-
-def _wrong_values(question, said, does):
-    right = epochs_of(question)
-    for number, (row, truth) in enumerate(zip(said, right, strict=True), start=1):
-        for name in NAMES:
-            if abs(row[name] - truth[name]) > 0.00051:
-                reason = f"epoch {number} {does} {name} {row[name]:.3f}, "
-                return f"{reason}not {truth[name]:.3f}", _value_hint(question, said)
-    return None
-
-
-def _value_hint(question, said):
-    """The usual mistake that gives exactly these numbers."""
-    if any(row["loss"] == 0 or row["valid_loss"] == 0 for row in said):
-        return "reset_early"
-    for kept in ((), NAMES[:2], NAMES[2:]):
-        epochs = epochs_of(question, kept)
-        if all(
-            abs(row[name] - other[name]) <= 0.00051
-            for row, other in zip(said, epochs, strict=True)
-            for name in NAMES
-        ):
-            return "never_reset"
-    return "values"
-
-
-def _wrong_bars(question, seen):
-    """Each epoch has a bar that goes through it, and shows loss and accuracy."""
-    steps = len(question["train"])
-    for number, row in enumerate(epochs_of(question), start=1):
-        end = number * steps
-        if [end, steps] not in seen["finished"]:
-            return f"no bar goes through the {steps} steps of epoch {number}", "no_bar"
-        shown = [(at, text) for at, text in seen["shown"] if end - steps < at <= end]
-        if not any(
-            _shows(text, row["running"][at - end + steps - 1]) for at, text in shown
-        ):
-            last = f"it shows `{shown[-1][1].strip()}`" if shown else "it shows neither"
-            reason = f"in epoch {number} the bar has no loss and accuracy of that epoch"
-            return f"{reason}: {last}", "bar_values"
-    return None
-
-
-def _shows(text, running):
-    """Whether a text has the loss and the accuracy so far, or of the batch, rounded."""
-    for word, values in (("loss", running["losses"]), ("acc", running["accuracies"])):
-        found = re.search(word + r"[a-z]*\W*?(\d+(?:\.(\d+))?(?:e-\d+)?)", text, re.I)
-        if not found:
-            return False
-        rounding = 0.51 * 10.0 ** -len(found[2] or "")
-        # Without decimals only a whole number is meant.
-        rounding = min(rounding, 0.051)
-        if all(abs(float(found[1]) - value) > rounding for value in values):
-            return False
-    return True
-
-
-def _wrong_history(question, history):
-    names, epochs = (*NAMES, "train_seconds"), question["epochs"]
-    if not history or not set(names) <= set(history):
-        return f"it did not return lists for {', '.join(names)}", "history"
-    if any(len(history[name]) != epochs for name in names):
-        return f"the lists that it returned do not have {epochs} values each", "history"
-    rows = [{name: history[name][i] for name in NAMES} for i in range(epochs)]
-    return _wrong_values(question, rows, "returned")
-
-
-def _wrong_seconds(question, seen):
-    """Seconds must lie between those that the steps took and those around them."""
-    batches, checks = len(question["train"]), len(question["valid"])
-    waits = seen["waits"]
-    for number, said in enumerate(seen["history"]["train_seconds"], start=1):
-        at = 1 + (number - 1) * (batches + checks)
-        low = waits[at + batches - 1][1] - waits[at][0]
-        high = waits[at + batches][0] - waits[at - 1][1]
-        if low - 0.001 <= said <= high + 0.001:
-            continue
-        reason = f"epoch {number} trained {low:.3f} to {high:.3f} s, it says {said:.3f}"
-        whole = waits[at + batches + checks - 1][1] - waits[at][0]
-        ended = waits[at + batches + checks][0] - waits[at - 1][1]
-        counted = whole - 0.001 <= said <= ended + 0.001
-        return reason, "validation_counted" if counted else "seconds"
-    return None
-
-
-CHALLENGES = {"6.1": loss_question, "6.2": step_question, "6.3": loop_question}
-JUDGES = {"6.1": judge_loss, "6.2": judge_step, "6.3": judge_loop}
+EXERCISES = {
+    "6.1": Exercise(
+        title="the shares of all replicas add up to the mean over the global batch",
+        requirements={
+            "mean": "The sum of what all replicas return is the mean over the global batch.",
+            "replicas": "It holds for any number of replicas.",
+            "ragged": "The replicas may have different numbers of images.",
+            "share": "A replica's share is what its own images contribute.",
+            "number": "It returns one number.",
+            "gradient": "The gradient flows through it.",
+        },
+        question=loss_question,
+        judge=judge_loss,
+        hints={
+            "start": "The gradients of all replicas are added up. If each of them is that of a mean already, what is their sum? By how many examples do you divide?",
+            "ragged": "One replica got fewer examples. Does each of its examples count as much as one on another replica? By which number do all replicas divide?",
+            "two": "Here are three replicas. Which number in your code is right for two only?",
+            "sum": "With twice as many images in a batch, should a step be twice as long? What is the second argument for?",
+            "twice": "The global batch already has the images of all replicas. Why divide by the number of replicas once more?",
+            "averaged": "A mean has been divided already. What do you divide by `global_batch`: a sum, or a mean?",
+            "whole": "The optimizer adds up what all replicas have. Why do you add it up here, too?",
+            "shares": "The gradient is right, the number is not. What did the losses of this replica alone add to the mean?",
+            "number": "The exercise asks for one number from many losses. Which operation of TensorFlow makes one number of many?",
+            "constant": "The tape follows TensorFlow's operations from the weights to the loss. Where does your code leave them?",
+            "other": "Work it out by hand: losses 1 and 2 on one replica, 6 on the other. What is their mean, and what does each replica contribute?",
+            "raised": "Read Python's error above. Are the arguments `losses`, a tensor, and `global_batch`, a number?",
+        },
+    ),
+    "6.2": Exercise(
+        title="all replicas together train as one, and keep count",
+        requirements={
+            "own_part": "Every replica works on its part of the batch, and on no other.",
+            "one_pass": "Each image goes through the network once.",
+            "training": "That pass is in training mode.",
+            "mean": "The step follows the gradient of the sum of the shares, for all variables.",
+            "optimizer": "The given optimizer makes the step.",
+            "global_loss": "The share is that of the given `global_loss`.",
+            "loss": 'The metric "loss" gets the losses of the images.',
+            "accuracy": 'The metric "accuracy" gets the same predictions.',
+            "two_metrics": "Other metrics stay as they are.",
+            "returned": "It returns the mean loss of the batch, one number.",
+            "graph": "`train_step` is a `tf.function`: Python does not run for every batch.",
+        },
+        question=step_question,
+        judge=judge_step,
+        hints={
+            "start": "Every replica works out its share, and nobody uses it. Which four lines are missing in `replica_step`, and which one in `train_step`?",
+            "run": "Who calls the network? A replica does, in the function that you give to `strategy.run`.",
+            "whole_batch": "Does each replica get its part, or all of them the whole batch? What does `strategy.run` do with a distributed `x`?",
+            "one_replica": "Some replicas wait while others do the work. What does `strategy.run` do with a distributed `x`?",
+            "remainder": "Which images does nobody work on? Do all replicas use their part of the batch?",
+            "twice": "The network works on some images twice. Can you use the result of the first pass again?",
+            "unchanged": "You have gradients. Which object uses them to move the weights, and is that part of what `strategy.run` runs?",
+            "some_variables": "Which variables do you take the gradient for, and which does the optimizer get?",
+            "times_replicas": "`optimizer.apply` adds up the gradients of all replicas, once. What is each of them the gradient of, and does anything else add them up?",
+            "divided": "The loss is a share of the global mean already. Which code divides by the number of replicas once more?",
+            "sum": "With twice as many images in a batch, should a step be twice as long? What makes a share of the losses?",
+            "averaged": "`global_loss` takes one loss for each image. What does it get from you? Lab 06 says what Keras' loss objects return.",
+            "inference": "Some layers behave differently in training. Which argument of the model's call tells them?",
+            "momentum": "Momentum and Adam remember earlier gradients. Who does the arithmetic in your step: you, or the optimizer that you were given?",
+            "own_loss": "The caller may pass another `global_loss`, and this lab will. Which line of yours calls it?",
+            "nothing": "What does your step return? The mean loss of the batch is asked for.",
+            "not_reduced": "Every replica has its own value. Which method of the strategy makes one value of them?",
+            "reduce": "Each value is a share. What makes the whole from its shares: their sum, or their mean?",
+            "one_share": "That is the share of the first replica. What about the others?",
+            "so_far": "A metric averages over all steps since its reset. Which batch does the caller ask about?",
+            "added": "You add up what the replicas return. Is that a share of each, or a mean or a sum of its own?",
+            "no_metrics": "Which two metrics are to be updated in training, and in which of the two functions do you have what `update_state` takes?",
+            "metric_share": "The metric computes a mean itself. Do you give it every image's loss, or this replica's share?",
+            "reset": "Who decides when an epoch begins: the step, or its caller? What does your step forget?",
+            "valid_metrics": "Training and validation have metrics of their own. Which are yours here?",
+            "metrics": "Do loss and accuracy come from the same predictions as the gradient?",
+            "eager": "Python ran for every batch. What stands above the line `def` of the function that calls `strategy.run`, and how often is that function made?",
+            "other": "Which loss is the gradient of, and for which variables? Is the tape still recording when the loss is computed?",
+            "raised": "Read Python's error above. The optimizer belongs in the function that `strategy.run` runs; and `jit_compile=True` does not work under a strategy.",
+        },
+    ),
+    "6.3": Exercise(
+        title="on any devices it trains what one device would train, remainder and all",
+        requirements={
+            "devices": "It makes a `MirroredStrategy` over exactly these devices.",
+            "all_reduce": "Its all-reduce is `ReductionToOneDevice()`.",
+            "build": "`build` is called once, inside the strategy's scope.",
+            "once": "Each image goes through the network once an epoch.",
+            "own_part": "It does so on one replica, in `strategy.run`; each replica gets its part.",
+            "training": "It does so in training mode.",
+            "optimizer": "Each batch is one step of the optimizer that `build` made.",
+            "mean": "The step follows the mean over the images that are in this batch.",
+            "losses": "An epoch's loss is the mean over all its images.",
+            "reset": "Each epoch's loss starts again.",
+            "returned": "It returns the network and a list with a loss for each epoch.",
+        },
+        question=devices_question,
+        judge=judge_devices,
+        hints={
+            "start": "Which object puts one network on several devices? Make it first; `build` is called inside its scope.",
+            "all_reduce": "Which all-reduce does the exercise name? It is the argument `cross_device_ops` of `MirroredStrategy`.",
+            "scope": "Where do variables have to be made, so that every replica has a copy? Is `build()` called there?",
+            "build": "One network is trained for all epochs. How often do you call `build()`?",
+            "devices": "Which devices does your strategy use, and which were asked for? Print `strategy.extended.worker_devices`.",
+            "run": "Who calls the network? A replica does, in the function that you give to `strategy.run`.",
+            "whole_batch": "Does each replica get its part, or all of them the whole batch? What has to be done with `data` before the loop?",
+            "one_replica": "Some replicas wait while others do the work. Who cuts a batch into one part for each?",
+            "remainder": "Which images does your loop leave out? The last batch may be smaller than the others.",
+            "epochs": "How often does your loop go through all of `data`?",
+            "twice": "The network works on some images twice in an epoch. Can you use the result of the first pass again?",
+            "unchanged": "You have gradients. Which object uses them to move the weights, and is that part of what `strategy.run` runs?",
+            "inference": "Some layers behave differently in training. Which argument of the network's call tells them?",
+            "momentum": "The optimizer remembers earlier gradients. Is it the one that `build` gave you, and does it do the arithmetic?",
+            "default": "Without `global_batch_size` each replica believes that all have as many images as itself. How many images do all have together, in this batch?",
+            "fixed": "The last batch has fewer images than the others. By how many do you divide there?",
+            "per_replica": "The gradients of all replicas are added up. If each is a mean already, what is their sum?",
+            "divided": "The share is divided by all images of the batch already. Which code divides by the number of replicas once more?",
+            "sum": "With twice as many images in a batch, should a step be twice as long?",
+            "all_images": "A step follows the mean of its own batch. Do you divide by the images of the batch, or of all `data`?",
+            "own_network": "Which network is it that you return? The caller wants the one that `build` made and you trained.",
+            "returned": "What does the function return? The network, and a list with a number for each epoch.",
+            "never_reset": "Each epoch has a loss of its own. What starts again with it?",
+            "batch_means": "A small batch counts as much as a large one in a mean of means. What has to be divided by what?",
+            "last_batch": "Is it the mean over the epoch, or that of the last batch?",
+            "loss_share": "Each replica saw a part of the losses. What puts them together?",
+            "other": "Train on one device, then on two with the same images. From which step on do the weights differ?",
+            "raised": "Read Python's error above. Which lines does `strategy.run` have to run, and which stay outside?",
+        },
+    ),
+}

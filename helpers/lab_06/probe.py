@@ -1,13 +1,11 @@
 """Probes of lab 06: many GPUs with a hand-written loop."""
 
 import contextlib
-import io
 from unittest import mock
 
 import keras
 import numpy as np
 import tensorflow as tf
-import tqdm.std
 
 from helpers.checks.probing.replicas import simulated_replicas
 from helpers.machine.watchdog import no_hang
@@ -59,39 +57,46 @@ def global_loss(answer, question, wait):
 
 def make_train_step(answer, question, wait):
     """Let the answer's step train a tiny network on replicas for some batches."""
-    strategy = simulated_replicas(question["replicas"])
+    simulated_replicas(question["logical_devices"])  # now all devices are there
+    strategy, images, used = simulated_replicas(question["replicas"]), [], []
     with strategy.scope():
-        mask = OnlyInTraining(question["mask"])
-        inputs = keras.Input((len(question["mask"]),))
-        dense = keras.layers.Dense(len(question["bias"]), activation="softmax")
-        model = keras.Model(inputs, dense(mask(inputs)))
-        dense.set_weights([np.array(question["weights"]), np.array(question["bias"])])
-        optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
-        optimizer.build(model.trainable_variables)
+        model, optimizer, watcher = tiny_network(question, images)
         metrics = new_metrics()
-    global_batch = question["global_batch"]
-    rows = [np.array(question["x"], "float32"), np.eye(3, dtype="float32")[question["y"]]]
-    batches = tf.data.Dataset.from_tensor_slices(tuple(rows)).batch(
-        global_batch, drop_remainder=True
-    )
-    mask.runs[0] = 0
-    step = answer(strategy, model, optimizer, metrics, mean_over_batch, global_batch)
+    batch = len(question["batches"][0]["y"])
+
+    def global_loss(losses, global_batch):
+        """What exercise 6.1 asks for, with TensorFlow's own function."""
+        used.append(global_batch)
+        return tf.nn.compute_average_loss(losses, global_batch_size=global_batch)
+
+    step = answer(strategy, model, optimizer, metrics, global_loss, batch)
     returned = []
     with no_hang("training in this check"):
-        for x, y in strategy.experimental_distribute_dataset(batches):
+        for x, y in strategy.experimental_distribute_dataset(numbered_batches(question)):
             local = strategy.experimental_local_results(step(x, y))
             returned.append([v if v is None else np.asarray(v).tolist() for v in local])
     return {
         "returned": returned,
-        "weights": [weights.tolist() for weights in dense.get_weights()],
+        "images": images,
+        "weights": [weights.tolist() for weights in model.get_weights()],
         "metrics": {name: float(metrics[name].result()) for name in NAMES},
-        "python_runs": int(mask.runs[0]),
+        "python_runs": int(watcher.runs[0]),
+        "used_loss": bool(used),
     }
 
 
-def mean_over_batch(losses, global_batch):
-    """What exercise 6.1 asks for, with TensorFlow's own function."""
-    return tf.nn.compute_average_loss(losses, global_batch_size=global_batch)
+def tiny_network(question, images):
+    """A softmax layer, its optimizer, and the layer that notes in `images` who saw what."""
+    watcher, mask = WhoSeesWhat(images), OnlyInTraining(question["mask"])
+    kernel, bias = map(np.array, question["weights"])
+    inputs = keras.Input((1 + len(kernel),))
+    dense = keras.layers.Dense(len(bias), activation="softmax")
+    model = keras.Model(inputs, dense(mask(watcher(inputs))))
+    dense.set_weights([kernel, bias])
+    optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
+    optimizer.build(model.trainable_variables)
+    watcher.runs[0] = 0
+    return model, optimizer, watcher
 
 
 def new_metrics():
@@ -110,116 +115,98 @@ class OnlyInTraining(keras.layers.Layer):
     def __init__(self, mask):
         super().__init__()
         self.by = np.array(mask, "float32")
-        self.runs = np.zeros(1, int)  # Keras would wrap a plain list
 
     def call(self, x, training=False):
-        self.runs[0] += 1
         return x * self.by if training else x
 
 
-def train_model(answer, question, wait):
-    """Give the answer steps that take time; report what it called, showed and printed."""
-    metrics = {name: keras.metrics.Mean() for name in NAMES}
-    calls = []
+def train_on(answer, question, wait):
+    """Let the answer train a tiny network on devices that are named, some trainings."""
+    simulated_replicas(question["logical_devices"])  # now all devices are there
+    runs = [_train_on(answer, question, names) for names in question["devices"]]
+    changed = any(run.pop("changed") for run in runs)
+    return {"runs": runs} | ({"changed": "`devices`"} if changed else {})
 
-    def step(kind, prefix):
-        def one(x, y):
-            trained = sum(call[0] == "train" for call in calls)
-            calls.append([kind, np.asarray(x).tolist()])
-            wait(question["batch_seconds"][kind])
-            # The result depends on the number of training steps before.
-            losses = tf.convert_to_tensor(x) / (1.0 + trained)
-            metrics[f"{prefix}loss"].update_state(losses)
-            right = (tf.convert_to_tensor(y) + trained) % 3 == 0
-            metrics[f"{prefix}accuracy"].update_state(right)
-            return tf.reduce_mean(losses) if kind == "train" else None
 
-        return one
+def _train_on(answer, question, names):
+    """One training: its strategies, where `build` ran, who saw which image, the result."""
+    networks, scopes, seen = [], [], []
 
-    train, valid = (Batches(question[name]) for name in ("train", "valid"))
-    printed, errors = io.StringIO(), io.StringIO()
-    bars = Bars(lambda: sum(call[0] == "train" for call in calls))
-    wait(0)
-    with (
-        bars.watched(),
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(errors),
-    ):
-        history = answer(
-            step("train", ""),
-            step("valid", "valid_"),
-            metrics,
-            train,
-            valid,
-            question["epochs"],
-            len(question["train"]),
-        )
-    wait(0)
-    # A bar is redrawn in one line again and again, and cleared before a line is printed.
-    lines = printed.getvalue().replace("\r", "\n").splitlines()
+    def build():
+        scope = tf.distribute.get_strategy().extended
+        inside = tf.distribute.has_strategy() and tf.distribute.in_cross_replica_context()
+        scopes.append([short(name) for name in scope.worker_devices] if inside else [])
+        model, optimizer, _ = tiny_network(question, seen)
+        networks.append(model)
+        return model, optimizer
+
+    given, returned = list(names), None
+    with strategies_watched() as made, no_hang("training in this check"):
+        try:
+            returned = answer(given, build, numbered_batches(question), question["epochs"])
+        except Exception:
+            # What is made outside of a scope raises later, with a text that does not help.
+            if not made or scopes != [[]]:
+                raise
+    pair = isinstance(returned, tuple | list) and len(returned) == 2
+    network, losses = returned if pair else (None, None)
     return {
-        "calls": calls,
-        "printed": [line.strip() for line in lines if line.strip()],
-        "shown": bars.shown,
-        "finished": bars.finished,
-        "history": plain(history),
+        "strategies": made,
+        "scopes": scopes,
+        "images": seen,
+        "weights": [w.tolist() for w in networks[0].get_weights()] if networks else [],
+        "own_network": bool(networks) and network is networks[0],
+        "losses": None if losses is None else np.asarray(losses, float).tolist(),
+        "changed": given != names,
     }
 
 
-class Batches:
-    """Tensors batch by batch, without a length: as a distributed data set gives them."""
-
-    def __init__(self, batches):
-        self.batches = batches
-
-    def __iter__(self):
-        for batch in self.batches:
-            yield tf.constant(batch["x"], "float32"), tf.constant(batch["y"], "int64")
-
-
-class Bars:
-    """Records what tqdm's bars of any kind show, and how far they got."""
-
-    def __init__(self, count):
-        self.count, self.shown, self.finished = count, [], []
-
-    @contextlib.contextmanager
-    def watched(self):
-        """Look at every bar for a while."""
-        bar = tqdm.std.tqdm
-        names = (
-            "set_postfix", "set_postfix_str", "set_description", "set_description_str",
-        )  # fmt: skip
-        with contextlib.ExitStack() as stack:
-            for name in names:
-                changed = self._watch(getattr(bar, name), self._show)
-                stack.enter_context(mock.patch.object(bar, name, changed))
-            closed = self._watch(bar.close, self._finish)
-            stack.enter_context(mock.patch.object(bar, "close", closed))
-            yield
-
-    @staticmethod
-    def _watch(method, note):
-        def watched(bar, *arguments, **options):
-            result = method(bar, *arguments, **options)
-            note(bar)
-            return result
-
-        return watched
-
-    def _show(self, bar):
-        text = f"{getattr(bar, 'desc', '') or ''} {getattr(bar, 'postfix', '') or ''}"
-        self.shown.append([self.count(), text])
-
-    def _finish(self, bar):
-        self.finished.append([self.count(), int(getattr(bar, "n", 0))])
+def numbered_batches(question):
+    """The question's batches; each row begins with its number, in the order of the data."""
+    x = np.concatenate([batch["x"] for batch in question["batches"]])
+    y = np.concatenate([batch["y"] for batch in question["batches"]])
+    x = np.column_stack([np.arange(len(x)), x]).astype("float32")
+    one_hot = np.eye(len(question["weights"][1]), dtype="float32")[y]
+    data = tf.data.Dataset.from_tensor_slices((x, one_hot))
+    return data.batch(len(question["batches"][0]["y"]))
 
 
-def plain(history):
-    """A dict of lists of numbers, or None for anything else."""
-    if not hasattr(history, "items"):
-        return None
-    return {str(name): [float(v) for v in values] for name, values in history.items()}
+class WhoSeesWhat(keras.layers.Layer):
+    """Notes which replica sees which rows, and takes the rows' numbers away."""
+
+    def __init__(self, seen):
+        super().__init__()
+        self.runs = np.zeros(1, int)  # of Python; Keras would wrap a plain list
+        self.note = lambda replica, rows: seen.append(
+            [int(replica), rows.numpy().astype(int).tolist()]
+        )
+
+    def call(self, x):
+        self.runs[0] += 1
+        # Without a strategy there is a replica context, too.
+        run = tf.distribute.has_strategy() and tf.distribute.get_replica_context()
+        replica = run.replica_id_in_sync_group if run else -1
+        tf.py_function(self.note, [replica, x[:, 0]], [])
+        return x[:, 1:]
 
 
-PROBES = {"6.1": global_loss, "6.2": make_train_step, "6.3": train_model}
+@contextlib.contextmanager
+def strategies_watched():
+    """Note the all-reduce of every `MirroredStrategy` that is made, however imported."""
+    made, original = [], tf.distribute.MirroredStrategy.__init__
+
+    def watched(self, devices=None, cross_device_ops=None):
+        made.append(type(cross_device_ops).__name__)
+        # The default fails, or waits for ever, where there are several strategies.
+        original(self, devices, cross_device_ops or tf.distribute.ReductionToOneDevice())
+
+    with mock.patch.object(tf.distribute.MirroredStrategy, "__init__", watched):
+        yield made
+
+
+def short(name):
+    """`CPU:2` of a device's full name."""
+    return name.rpartition("device:")[2]
+
+
+PROBES = {"6.1": global_loss, "6.2": make_train_step, "6.3": train_on}

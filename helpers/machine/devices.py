@@ -8,7 +8,7 @@ from helpers.errors import DeviceError
 from helpers.machine.computer import cores, cpu_name
 
 # The checks of labs with several devices need these on any machine.
-FEWEST_LOGICAL_CPUS = 2
+FEWEST_LOGICAL_CPUS = 4
 
 _prepared = None
 
@@ -47,7 +47,7 @@ def prepare_devices(replicas=None, gpu_indices=None, simulate=False):
 
     Takes a TPU's cores if there is one, else the GPUs; else splits the CPU into
     logical devices with one thread each. This is a simulation: they share the CPU's
-    cores. Any machine gets at least two logical CPUs, for the checks.
+    cores. Any machine gets at least four logical CPUs, for the checks.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def _prepare(replicas, gpu_indices, simulate):
     gpus = [] if simulate else tf.config.list_physical_devices("GPU")
     if not gpus:
         tf.config.set_visible_devices([], "GPU")
-        replicas = replicas or max(FEWEST_LOGICAL_CPUS, cores())
+        replicas = replicas or max(2, cores())
         _split_cpu(max(FEWEST_LOGICAL_CPUS, replicas))
         # One thread each: more would only slow each other down.
         tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -233,10 +233,11 @@ def simulated_strategy(replicas):
             f"{replicas} logical CPUs were asked for and there are {there}: restart the "
             "kernel and run the lab's first cells first."
         )
-    # The default all-reduce fails when a second strategy has another size.
+    # The default all-reduce fails when a second strategy has another size. In TensorFlow
+    # 2.21 HierarchicalCopyAllReduce leaves out a replica where their number is odd.
     return tf.distribute.MirroredStrategy(
         [f"CPU:{i}" for i in range(replicas)],
-        cross_device_ops=tf.distribute.HierarchicalCopyAllReduce(),
+        cross_device_ops=tf.distribute.ReductionToOneDevice(),
     )
 
 

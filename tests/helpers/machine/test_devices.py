@@ -90,6 +90,19 @@ def test_strategies_of_several_sizes_train_in_one_process(run):
     """)
 
 
+def test_an_all_reduce_adds_up_all_replicas_of_any_number(run):
+    printed = run("""
+        devices.prepare_devices(5)
+        def added():
+            return tf.distribute.get_replica_context().all_reduce("SUM", tf.ones(()))
+        for replicas in (1, 2, 3, 5):
+            strategy = devices.new_strategy(replicas)
+            sums = tf.function(lambda: strategy.run(added))()
+            print(*map(float, strategy.experimental_local_results(sums)))
+    """)
+    assert printed.splitlines() == ["1.0", "2.0 2.0", "3.0 3.0 3.0", "5.0 5.0 5.0 5.0 5.0"]
+
+
 def test_what_cannot_be_had_is_refused_in_one_line(run):
     printed = run("""
         def refuse(ask, *arguments):
@@ -117,11 +130,11 @@ def test_other_or_more_replicas_than_prepared_are_refused_in_one_line(run):
         devices.prepare_devices(2)
         refuse(devices.prepare_devices, 4)
         refuse(devices.new_strategy, 3)
-        refuse(devices.simulated_strategy, 3)
+        refuse(devices.simulated_strategy, 5)
     """)
     lines = printed.splitlines()
     for line, words in zip(
-        lines, ("has 2 replicas already", "this kernel has 2", "there are 2"), strict=True
+        lines, ("has 2 replicas already", "this kernel has 2", "there are 4"), strict=True
     ):
         assert words in line
 
