@@ -5,15 +5,17 @@ import matplotlib.pyplot as plt
 from helpers.figures import BLUE, ORANGE, RED
 
 
-def accuracy_by_epoch(wall_seconds, accuracy, target, guess):
+def accuracy_by_epoch(wall_seconds, accuracy, target, guess=None):
     """Test accuracy of one training against its wall time, a marker for each epoch.
 
     Parameters
     ----------
     wall_seconds, accuracy : list of float
         After every epoch.
-    target, guess : float
-        Drawn as lines; `guess` is what the student expected.
+    target : float
+        Drawn as a line.
+    guess : float, optional
+        What the student expected, drawn as a line; None: there is no prediction.
 
     Returns
     -------
@@ -23,9 +25,12 @@ def accuracy_by_epoch(wall_seconds, accuracy, target, guess):
     style = {"color": BLUE, "marker": "o", "markersize": 4}
     axes.plot(wall_seconds, accuracy, label="measured, a marker for each epoch", **style)
     axes.axhline(target, color=RED, linewidth=1, label=f"target {target:g}")
-    axes.axhline(guess, color=ORANGE, linestyle="--", label=f"your guess {guess:g}")
+    if guess is not None:
+        axes.axhline(guess, color=ORANGE, linestyle="--", label=f"your guess {guess:g}")
     axes.set(xlabel="wall time, tests included [s]", ylabel="test accuracy")
-    axes.set(xlim=(0, None))
+    # An accuracy has no more than 1 to reach, and a marker there is drawn whole.
+    lowest = min([*accuracy, target, 1 if guess is None else guess])
+    axes.set(xlim=(0, None), ylim=(max(0, lowest - 0.05), 1.005))
     axes.legend(loc="lower right")
     return figure
 

@@ -11,7 +11,7 @@ RULES = {
     "momentum": number(0, 1),
     "pixel_mean": number(0, 1),
     "pixel_deviation": number(0.01, 1),
-    "log_interval": whole(1),
+    "steps_per_call": whole(1),
     "target_accuracy": TARGET_ACCURACY,
 }
 

@@ -1,22 +1,25 @@
 """Probes of lab 07: the cores of a TPU. None of them needs a strategy."""
 
-import contextlib
-import io
+import gc
+import sys
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from helpers.checks.probing.replicas import simulated_replicas
+
 
 def core_indices(answer, question, wait):
     """Ask for the images of each core, in an order that no core can rely on."""
-    replicas, images, batch_size = (
-        question[name] for name in ("replicas", "images", "batch_size")
-    )
     return {
-        "calls": [
-            _plain(answer(core, replicas, images, batch_size, epoch, seed))
-            for core, epoch, seed in question["calls"]
+        "cases": [
+            [
+                _plain(answer(core, *sizes, epoch, seed))
+                for core, epoch, seed in case["calls"]
+            ]
+            for case in question["cases"]
+            for sizes in [[case[name] for name in ("replicas", "images", "batch_size")]]
         ]
     }
 
@@ -26,73 +29,102 @@ def _plain(returned):
         array = np.asarray(returned)
     except ValueError:  # rows of different lengths
         return {"shape": None, "indices": None}
-    if array.dtype.kind not in "iu" or array.ndim != 2:
-        # An array of arrays of different lengths has kind "O".
-        return {"shape": list(array.shape), "kind": array.dtype.kind, "indices": None}
-    return {"shape": list(array.shape), "kind": "i", "indices": array.tolist()}
+    whole = array.dtype.kind in "iu" and array.ndim == 2
+    return {"shape": list(array.shape), "indices": array.tolist() if whole else None}
 
 
 def new_optimizer(answer, question, wait):
-    """Train a linear model with the answer's optimizer; report it after every step."""
-    return {"cases": [_train_linear(answer, case) for case in question["cases"]]}
+    """Make all optimizers, then train a linear model with each; report every step."""
+    names = "base_learning_rate", "momentum", "replicas"
+    cases = question["cases"]
+    optimizers = [answer(*[case[name] for name in names]) for case in cases]
+    return {"cases": list(map(_train_linear, optimizers, cases))}
 
 
-def _train_linear(answer, case):
-    optimizer = answer(case["base_learning_rate"], case["momentum"], case["replicas"])
-    x, y = np.array(case["x"]), np.array(case["y"])
-    weights = keras.Variable(case["weights"], dtype="float32")
-    optimizer.build([weights])
+def _train_linear(optimizer, case):
+    weights = [keras.Variable(values, dtype="float32") for values in case["weights"]]
+    optimizer.build(weights)
     after = []
-    for _ in range(case["steps"]):
+    for batch, iteration in zip(case["batches"], case["iterations"], strict=True):
+        if iteration is not None and hasattr(optimizer.iterations, "assign"):
+            optimizer.iterations.assign(iteration)  # as after many steps
+        x, y = np.array(batch["x"]), np.array(batch["y"])[:, None]
+        kernel, bias = map(keras.ops.convert_to_numpy, weights)
         # The mean squared error's gradient.
-        now = keras.ops.convert_to_numpy(weights)
-        gradient = 2 * x.T @ (x @ now - y) / len(y)
-        optimizer.apply([keras.ops.convert_to_tensor(gradient, "float32")], [weights])
-        after.append(keras.ops.convert_to_numpy(weights).tolist())
-    return {"weights": after}
-
-
-def train(answer, question, wait):
-    """Let the answer's loop call steps and tests that only take time."""
-    events, trained, tested = [], iter(question["losses"]), iter(question["accuracies"])
-
-    def batches_of(epoch):
-        events.append(["epoch", int(epoch)])
-        # An iterator: one can go through it only once, and it has no length.
-        return iter([f"{epoch}:{i}" for i in range(question["steps"])])
-
-    def train_step(batch):
-        events.append(["step", batch])
-        wait(question["batch_seconds"])
-        # Tensors, as in the lab. Extra steps get the last losses again.
-        losses = next(trained, question["losses"][-1])
-        return tuple(tf.constant(loss, tf.float32) for loss in losses)
-
-    def test_accuracy():
-        events.append(["test"])
-        wait(question["test_seconds"])
-        return next(tested, question["accuracies"][-1])
-
-    printed = io.StringIO()
-    epochs = range(question["first_epoch"], question["first_epoch"] + question["epochs"])
-    wait(question["seconds_before"])
-    with contextlib.redirect_stdout(printed):
-        history = answer(
-            epochs, batches_of, train_step, test_accuracy, question["log_interval"]
+        slopes = 2 * (x @ kernel + bias - y) / len(y)
+        gradients = [x.T @ slopes, slopes.sum(axis=0)]
+        optimizer.apply(
+            [keras.ops.convert_to_tensor(g, "float32") for g in gradients], weights
         )
-    wait(0)
-    return {
-        "events": events,
-        "lines": [line.strip() for line in printed.getvalue().splitlines() if line.strip()],
-        "history": _history(history),
-    }
+        after.append(_flat(weights))
+    optimizer.finalize_variable_values(weights)  # as at the end of `fit`
+    return [*after, _flat(weights)]
 
 
-def _history(history):
-    names = ("accuracy", "wall_seconds")
-    if not isinstance(history, dict) or set(names) - set(history):
-        return None
-    return {name: np.asarray(history[name], "float64").ravel().tolist() for name in names}
+def _flat(weights):
+    return [float(v) for w in weights for v in keras.ops.convert_to_numpy(w).ravel()]
 
 
-PROBES = {"7.1": core_indices, "7.2": new_optimizer, "7.3": train}
+def steps_in_one_call(answer, question, wait):
+    """Make all functions first, then run them in turns; see what each run did."""
+    cases = [_Steps(case) for case in question["cases"]]
+    runs = [answer(case.one_step, case.cores) for case in cases]
+    made = [case.seen() for case in cases]
+    calls = [[] for _ in cases]
+    for turn in range(len(question["cases"][0]["calls"])):
+        for case, run, seen in zip(cases, runs, calls, strict=True):
+            seen.append(case.call(run, turn))
+    return {"made": made, "calls": calls}
+
+
+class _Steps:
+    """Steps whose losses depend on every step before, and that know who calls them."""
+
+    def __init__(self, case):
+        self.cores, self.asked, self.traces = case["cores"], case["calls"], 0
+        # On a second device, as under a strategy: there XLA cannot compile a step.
+        simulated_replicas()
+        with tf.device("CPU:1"):
+            self.state = tf.Variable(0.0)
+
+    def one_step(self, block, i):
+        self.traces += 1
+        pushes, losses = block
+        self.state.assign(0.5 * self.state + pushes[i])
+        return losses[i] + self.state
+
+    def seen(self):
+        return {"traces": self.traces, "state": float(self.state)}
+
+    def call(self, run, turn):
+        asked = self.asked[turn]
+        block = tuple(tf.constant(asked[name], tf.float32) for name in ("pushes", "losses"))
+        calls, reads, read = [0], [0], type(block[0])._numpy.__code__
+
+        def count_calls(frame, event, argument):
+            if event == "call":
+                calls[0] += 1
+                # Whoever reads a tensor in Python comes by here.
+                if frame.f_code is read and frame.f_locals["self"].dtype.is_floating:
+                    reads[0] += 1
+
+        before = sys.getprofile()
+        gc.disable()  # what it frees calls functions, too
+        sys.setprofile(count_calls)
+        try:
+            returned = run(block, asked["count"])
+        finally:
+            sys.setprofile(before)
+            gc.enable()
+        seen = self.seen() | {"python_calls": calls[0], "reads": reads[0]}
+        if returned is None:
+            return seen | {"tensor": False, "shape": None, "values": []}
+        values = np.asarray(returned, "float64")
+        return seen | {
+            "tensor": bool(tf.is_tensor(returned)),
+            "shape": list(values.shape),
+            "values": values.ravel().tolist(),
+        }
+
+
+PROBES = {"7.1": core_indices, "7.2": new_optimizer, "7.3": steps_in_one_call}
