@@ -31,7 +31,8 @@ def points_and_lines(x, y, lines):
             ends, slope * ends + intercept, line, color=colour, linewidth=2, label=name
         )
     axes.set(xlabel="x", ylabel="y")
-    axes.legend(fontsize=8)
+    # Above the axes: inside, it would lie on points.
+    axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     return figure
 
 
@@ -101,24 +102,45 @@ def descent_paths(loss, paths, box):
     )
     for axes, (name, path) in zip(panels.flat, paths.items(), strict=True):
         loss_surface(axes, loss, box)
-        path_on(axes, path, "path")
+        path_on(axes, until_it_is_lost(path, box), "path")
         axes.set_title(name, fontsize=9)
         axes.label_outer()
-    panels[0, 0].legend(fontsize=7, loc="upper right")
+    # Above the panels: inside, it would lie on a path.
+    handles = panels[0, 0].get_legend_handles_labels()
+    figure.legend(*handles, fontsize=7, loc="outside upper left", ncols=3)
     return figure
 
 
-def loss_by_epoch(curves, lowest, guess):
-    """Loss over all points after each epoch, a line for each batch size.
+def until_it_is_lost(path, box):
+    """The path up to where it is far out of the box: further steps would cover all of it.
 
     Parameters
     ----------
-    curves : dict of str to list of float
-        Loss before the first epoch and after each, by the line's name.
+    path : array, shape (steps + 1, 2)
+    box
+        As `loss_surface` takes it.
+
+    Returns
+    -------
+    array, shape (some of the steps + 1, 2)
+    """
+    low, high = np.array(box).T
+    outside = np.maximum(low - path, path - high) / (high - low)
+    lost = np.flatnonzero(outside.max(axis=1) > 0.5)
+    return path[: lost[0] + 1] if len(lost) else path
+
+
+def loss_by_epoch(curves, lowest, guess=None):
+    """Loss over all points after each epoch: median and middle 80% for each batch size.
+
+    Parameters
+    ----------
+    curves : dict of int to array, shape (shuffles, epochs + 1)
+        Loss before the first epoch and after each, by batch size.
     lowest : float
         The lowest loss there is.
-    guess : float
-        The student's guess for the first curve after one epoch.
+    guess : float, optional
+        The student's prediction of the loss after one epoch.
 
     Returns
     -------
@@ -126,10 +148,14 @@ def loss_by_epoch(curves, lowest, guess):
     """
     figure, axes = plt.subplots()
     styles = zip((BLUE, RED, GREEN), MARKERS, LINES, strict=False)
-    for (name, losses), (colour, marker, line) in zip(curves.items(), styles, strict=False):
-        axes.semilogy(losses, line, color=colour, marker=marker, markersize=5, label=name)
+    for (size, losses), (colour, marker, line) in zip(curves.items(), styles, strict=False):
+        low, middle, high = np.quantile(losses, (0.1, 0.5, 0.9), axis=0)
+        axes.fill_between(range(len(middle)), low, high, color=colour, alpha=0.3)
+        style = {"color": colour, "marker": marker, "markersize": 5}
+        axes.semilogy(middle, line, label=f"batch size {size}", **style)
     axes.axhline(lowest, color=GREY, linestyle=":", label="lowest possible")
-    axes.plot(1, guess, "D", color=ORANGE, markersize=9, label="your guess")
+    if guess is not None:
+        axes.plot(1, guess, "*", color=ORANGE, markersize=14, label="your prediction")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(xlabel="epoch", ylabel="mean squared error, all points")
     axes.legend()
@@ -155,4 +181,41 @@ def batch_losses(curves):
         axes.set(xlabel="step")
     # One example may lie on the line by chance: its loss would stretch the axis.
     panels[0].set(ylabel="loss of the batch", ylim=(1e-3, None))
+    return figure
+
+
+def steps_needed(needed, scales, guess=None):
+    """Steps that do the work of an exact one, by batch size: measured, and by the law.
+
+    Parameters
+    ----------
+    needed : dict of str to dict of int to float
+        Measured steps by batch size, by place.
+    scales : dict of str to float
+        The noise scale by place.
+    guess : dict of str to float, optional
+        The student's predictions of the noise scales.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    styles = zip(needed, (BLUE, RED), MARKERS, LINES, strict=False)
+    for place, colour, marker, line in styles:
+        sizes, steps = zip(*needed[place].items(), strict=True)
+        more = np.geomspace(min(sizes), max(sizes), 2 * len(sizes) - 1)
+        law = 1 + scales[place] / more
+        axes.loglog(more, law, line, color=colour, label=f"{place}: 1 + B / b")
+        dots = {"color": colour, "marker": marker, "markersize": 7, "linestyle": ""}
+        axes.loglog(sizes, steps, label=f"{place}: measured", **dots)
+        if guess and place in guess:
+            # Where the law says 2, the batch is as large as the noise scale.
+            star = {"color": colour, "markeredgecolor": "black", "markersize": 15}
+            axes.plot(guess[place], 2, "*", label=f"{place}: your B", **star)
+    axes.axhline(2, color=GREY, linestyle=":", label="b = B: twice the fewest")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+    axes.set(xlabel="batch size", ylabel="steps in place of one exact step")
+    axes.legend()
     return figure

@@ -121,7 +121,7 @@ def name_of(learning_rate, batch_size):
 
 
 def outcome(path, loss):
-    """Where a path led, in words: the loss at its end, or that it diverged.
+    """Where a path led, in words: the loss at its end, and whether it was thrown out.
 
     Parameters
     ----------
@@ -134,9 +134,30 @@ def outcome(path, loss):
     """
     steps = len(path) - 1
     first, last = loss(path[0]), loss(path[-1])
-    if last > 10 * first:
-        return f"diverged, {last / first:.1e} times the first loss after {steps} steps"
+    if thrown_out(path, loss):
+        highest = max(map(loss, path))
+        return (
+            f"thrown out, up to {highest / first:.1e} times the first loss, "
+            f"{last / first:.1e} times after {steps} steps"
+        )
     return f"loss {last:.3f} after {steps} steps, {first:.3f} at the start"
+
+
+def thrown_out(path, loss):
+    """Whether the loss is anywhere more than ten times what it is at the start.
+
+    A path that diverges is; but one that is may come back.
+
+    Parameters
+    ----------
+    path : array, shape (steps + 1, 2)
+    loss : callable
+
+    Returns
+    -------
+    bool
+    """
+    return any(loss(weights) > 10 * loss(path[0]) for weights in path)
 
 
 def _announced(text):

@@ -47,7 +47,7 @@ def live():
     ("name", "value", "said"),
     [
         ("learning rate", 0.3, "rate 0.3, batch size 1: loss 0.000 after 20 steps"),
-        ("learning rate", 1.5, "learning rate 1.5, batch size 1: diverged"),
+        ("learning rate", 1.5, "learning rate 1.5, batch size 1: thrown out"),
         ("batch size", 8, "learning rate 0.1, batch size 8: loss"),
         ("steps drawn", 0, "batch size 1: loss 2.000 after 0 steps"),
         ("play", 3, "batch size 1: loss 0.524 after 3 steps"),
@@ -63,6 +63,20 @@ def test_a_slider_changes_the_text_and_the_path(live, name, value, said):
     assert not np.array_equal(line.get_xydata(), path_before)
     assert np.allclose(line.get_xydata(), path[:shown])
     assert np.allclose(end.get_xydata(), path[shown - 1])
+
+
+@pytest.mark.parametrize(
+    ("far", "end", "said"),
+    [
+        (2, 1, "loss 1.000 after 2 steps, 1.000 at the start"),
+        (10, 1, "thrown out, up to 1.0e+02 times the first loss, 1.0e+00 times after 2"),
+        (10, 20, "thrown out, up to 4.0e+02 times the first loss, 4.0e+02 times after 2"),
+    ],
+)
+def test_a_path_that_was_thrown_out_is_one_also_if_it_came_back(far, end, said):
+    path = np.array([(1, 0), (far, 0), (end, 0)])
+    assert sliders.outcome(path, bowl).startswith(said)
+    assert sliders.thrown_out(path, bowl) == (far > 3)
 
 
 def test_the_button_draws_the_path_from_the_start(live):
