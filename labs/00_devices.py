@@ -9,12 +9,12 @@
 # %% [markdown]
 # # Lab 00: Which processor is my code on, and what does it buy me?
 #
-# A GPU multiplies large matrices much faster than a processor, and loses against it on
-# small ones. On a shared server it also belongs to others.
+# A GPU is built for large matrices. Small ones may take longer there than on the
+# processor. On a shared server it also belongs to others.
 #
-# In this lab you take one GPU without getting in others' way. You learn to time work
-# that still runs when Python has gone on. You find the size from which the faster device
-# wins. Without a GPU you compare one thread of the processor with all.
+# In this lab you take one GPU without getting in others' way. You time work that
+# goes on when Python has left, and ask what your clock measures. You find the size from
+# which the faster device wins. Without a GPU: one thread of the processor, or all?
 #
 # Stuck? `hint("0.1")` asks you a question; call it again for more.
 
@@ -44,8 +44,9 @@ lab = session.start("00_devices", globals(), sizes, devices="none")
 # cells use other names.
 import statistics
 import time
-from time import perf_counter
+from time import perf_counter, process_time
 
+import numpy
 import tensorflow
 import tensorflow as tf
 
@@ -63,19 +64,25 @@ card = lab.card
 # ## A GPU on a shared server
 #
 # When TensorFlow first uses a GPU it takes nearly *all* of its memory, and keeps it
-# until the process ends: your notebook holds it overnight, too. It does so to hand the
-# memory out itself, without holes, which is faster than asking the driver each time. On
-# a server that you share, the next person finds a full card, and training ends with an
+# until the process ends: your notebook holds it overnight, too. TensorFlow's guide on
+# GPUs gives the reason: memory that is handed out from one piece gets fewer holes. On a
+# server that you share, the next person finds a full card, and training ends with an
 # error. TensorFlow also takes *every* GPU that it sees, not only the one that it uses.
 
 # %% [markdown]
 # Who is on a card, and how full is it? In a terminal, `nvidia-smi` shows it once, and
 # `nvitop` (`pip install nvitop`) live, with the owner of each process. Look before you
 # take a card.
+
+# %% [markdown]
+# What TensorFlow sees can be limited from outside. After
 #
-# What TensorFlow sees can be limited from outside: after
-# `CUDA_VISIBLE_DEVICES=2 jupyter lab` it sees only the third card, and calls it
-# `GPU:0`. Or from inside, before it starts: that is your first exercise.
+#     CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=2 jupyter lab
+#
+# it sees only the card that `nvidia-smi` calls 2, and calls it `GPU:0`. Do not leave the
+# first setting out: CUDA by itself counts from the fastest card on (NVIDIA, CUDA C++
+# Programming Guide), and its number 2 may be the card of somebody else. Or limit it
+# from inside, before TensorFlow starts: that is your first exercise.
 
 # %%
 for kind in ("CPU", "GPU"):
@@ -87,11 +94,12 @@ for kind in ("CPU", "GPU"):
 #
 # Write `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`:
 #
-# - make only GPU `index` visible (`tf.config.set_visible_devices`);
+# - of the GPUs make only `index` visible (`tf.config.set_visible_devices`); the CPU stays;
 # - let its memory grow as needed (`tf.config.experimental.set_memory_growth`), or cap it
-#   (`tf.config.set_logical_device_configuration`), or neither;
-# - both at once, or a GPU that is not there, is a `ValueError`;
-# - without any GPU, print that it goes on with the CPU;
+#   (`tf.config.set_logical_device_configuration`) at so many MiB, or neither;
+# - both at once, or a GPU that is not there (-1 is none), is a `ValueError`, before
+#   anything is changed;
+# - without any GPU, whatever `index` is, print that it goes on with the CPU;
 # - once TensorFlow has started, these calls raise a `RuntimeError`: turn it into a
 #   `DeviceError` that says, in one line, to restart the kernel.
 
@@ -161,37 +169,44 @@ print(f"Comparing {slow_name} with {fast_name}")
 #
 # A GPU works on its own. `tf.matmul` puts the job into a queue and returns at once;
 # Python waits only where it needs the numbers. The cell below makes TensorFlow do so on
-# a CPU, too. It prints when the call returned, and when the product was finished.
-# **Predict:** how many times longer will the second take?
+# a CPU, too. It prints when the call returned, and when the product was finished: the
+# medians of five. **Predict:** how many times longer will the second take?
 
 # %%
-my_ratio_guess = 1.0  # change this: seconds until finished / seconds until returned
+my_ratio_guess = None  # change this: seconds until finished / seconds until returned
 card.predict("finished_over_returned", my_ratio_guess)
 
 # %%
+card.lock("finished_over_returned")
 tensorflow.config.experimental.set_synchronous_execution(False)
 a = tensorflow.random.normal((1000, 1000))
 tensorflow.matmul(a, a).numpy()  # the first call starts things up: it does not count
-began = perf_counter()
-product = tensorflow.matmul(a, a)
-returned = perf_counter() - began
-product.numpy()
-finished = perf_counter() - began
+times = []
+for _ in range(5):
+    began = perf_counter()
+    product = tensorflow.matmul(a, a)
+    returned = perf_counter() - began
+    product.numpy()
+    times.append((returned, perf_counter() - began))
+returned, finished = numpy.median(times, axis=0)
 tensorflow.config.experimental.set_synchronous_execution(True)  # as it was
 print(f"Returned after {1000 * returned:.3f} ms, finished after {1000 * finished:.3f} ms")
-print(f"Ratio: {finished / returned:.1f}, your guess: {my_ratio_guess:.1f}")
+print(f"Ratio: {finished / returned:.1f}")
+card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
 # Whoever stops the clock when the call returns measures the queue, not the work. So ask
 # for a number of the result first: Python has to wait for it. One number is enough.
-# Copying all of a large result from a GPU takes time, too.
+# Copying all of a large result takes time, too. Asking for one number has a price as
+# well, which is the same for every size: we measure it below.
 
 # %% [markdown]
-# Write `time_matmul(device, m, k, n, repeats)`. On `device`, multiply a random m x k
-# matrix with a random k x n one: once without a clock, because the first call pays the
-# start-up; then `repeats` times, each timed until the product is done. Return the median
-# in seconds and the speed in GFLOP/s. A product takes `2 * m * k * n` operations: a
-# median of 0.5 s for m = k = n = 1000 gives `(0.5, 4.0)`. About ten lines;
+# Write `time_matmul(device, m, k, n, repeats)`. Make a random m x k matrix and a random
+# k x n one. Multiply them on `device`: once without a clock, until that is done, because
+# the first product pays the start-up; then `repeats` times, each timed until the product
+# is done. Return the median in seconds and the speed in GFLOP/s. A product takes
+# `2 * m * k * n` operations: a median of 0.5 s for m = k = n = 1000 gives `(0.5, 4.0)`.
+# Make the matrices only once: that takes time, too. About ten lines;
 # `with tf.device(device):` chooses the device.
 
 # %% name="0.2-time-matmul" points=2
@@ -243,12 +258,13 @@ print(f"GFLOP/s: {gflops:.2f}")
 # which size on is it worth it?
 
 # %%
-my_crossover_guess = 64  # change this: rows of the matrices
-card.predict("crossover_size", my_crossover_guess)
+my_crossover_guess = None  # change this: rows of the matrices, such as 16 or 4096
+crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
-# With a GPU, `CPU:0` is the slow device. Without one it is one thread of the CPU.
-# TensorFlow fixes its threads when it starts, so that runs in a process of its own.
+# With a GPU, `CPU:0` is the slow device, and your function times both. Without one it
+# is one thread of the CPU. TensorFlow fixes its threads when it starts, so one thread and
+# all threads each get a process of their own, where the solution of 0.2 times them.
 
 # %%
 def sweep(device):
@@ -256,17 +272,21 @@ def sweep(device):
     bar = progress(tested, desc=device)
     return [time_matmul(device, size, size, size, lab.repeats)[0] for size in bar]
 
+card.lock("crossover_size")
 tested = [16 * 2**i for i in range(20) if 16 * 2**i <= lab.largest]
-fast_seconds = sweep(fast)
-alone = one_thread.time_on_one_thread
-slow_seconds = sweep(slow) if gpus else alone(tested, lab.repeats)
+if gpus:
+    slow_seconds, fast_seconds = sweep(slow), sweep(fast)
+else:
+    slow_seconds = one_thread.time_products(tested, lab.repeats, threads=1)
+    fast_seconds = one_thread.time_products(tested, lab.repeats)
 card.measure("sizes", tested)
 card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 
 # %% [markdown]
 # Write `crossover(sizes, slow_seconds, fast_seconds)`: three lists of the same
-# length, the sizes rising. Return the size from which on `fast` is faster, at that
-# size *and at every larger one*; `None` if it is slower at the largest. Example:
+# length, the sizes rising, which you leave as they are. Return the size from which on
+# `fast` is faster, at that size *and at every larger one*; equal times are no win.
+# Return `None` if it does not win at the largest. Example:
 # `crossover([1, 2, 4, 8], [9, 1, 9, 9], [1, 5, 5, 5])` is `4`. About seven lines.
 
 # %% name="0.3-crossover" points=1
@@ -298,39 +318,120 @@ crossover = check("0.3", crossover)
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
 card.measure("crossover_size", winner)
 curves = {slow_name: slow_seconds, fast_name: fast_seconds}
-figure = figures.matmul_curves(tested, curves, winner, my_crossover_guess)
+figure = figures.matmul_curves(tested, curves, winner, crossover_guess)
 where = f"from size {winner} on" if winner else "not even at the largest"
-summary = f"{fast_name} ahead: {where}. Your guess was {my_crossover_guess}."
-show_figure(figure, summary, session.caption())
+show_figure(figure, f"{fast_name} ahead: {where}.", session.caption())
+card.outcome("crossover_size", winner)
 
 # %%
 ratio = slow_seconds[-1] / fast_seconds[-1]
-print(f"At size {tested[-1]} the ratio of the times is {ratio:.2f}")
+print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# Left: both curves are flat at first. A tiny product costs what it takes to start it,
-# and starting work on a GPU takes longer than the product. (A tiny product is not
-# handed to other threads at all: there the CPU's two curves are one.) Right: the more
-# work in one call, the more of the device is busy, up to its peak. This is why we train
+# Left: both curves are nearly flat at first. A product of 64 rows has 64 times the
+# operations of one of 16, and takes about as long. So what is this time?
+#
+# ## What is in the floor?
+#
+# Your clock also ran while Python asked for one number: `[0, 0]` is an operation of its
+# own. **Predict:** what share of the smallest product's time is the asking?
+
+# %%
+my_asking_guess = None  # change this: a share, between 0 and 1
+card.predict("share_of_asking", my_asking_guess)
+
+# %%
+def microseconds(job):
+    """Median time of a hundred calls; the first call does not count."""
+    job()
+    times = []
+    for _ in range(100):
+        began = perf_counter()
+        job()
+        times.append(perf_counter() - began)
+    return 1e6 * numpy.median(times)
+
+# %%
+card.lock("share_of_asking")
+with tensorflow.device(fast):
+    small = tensorflow.random.normal((16, 16))
+    finished = tensorflow.matmul(small, small)
+    both = microseconds(lambda: tensorflow.matmul(small, small)[0, 0].numpy())
+    asking = microseconds(lambda: finished[0, 0].numpy())
+print(f"A 16x16 product and one number of it: {both:.1f} µs")
+print(f"One number of a product that was finished before: {asking:.1f} µs")
+card.outcome("share_of_asking", asking / both)
+
+# %% [markdown]
+# So the floor is a property of the clock as much as of the device. A method of timing
+# adds its own price to everything, and hides what is smaller. Where both devices pay it,
+# their ratio moves towards 1: the size that you found is that of a product *and* a
+# question. For the large sizes the price no longer matters.
+#
+# On a GPU the job also has to be started there, and the number has to be copied back.
+# What that takes was not measured for this text: your two lines say it.
+
+# %% [markdown]
+# ## How many threads work?
+#
+# Where the floor ends the curves rise, and somewhere they may part. Does TensorFlow hand
+# a small product to all threads of the CPU? There is a second clock: `process_time`
+# counts the seconds of all threads. Two threads that work for one second are two seconds
+# on it. **Predict:** how many threads work on the smallest product, and how many on the
+# largest?
+
+# %%
+my_threads_guess = {"smallest": None, "largest": None}  # change these
+card.predict("busy_threads", my_threads_guess)
+
+# %%
+def busy_threads(size):
+    """Seconds of all threads per second, while the CPU multiplies."""
+    with tensorflow.device("CPU:0"):
+        square = tensorflow.random.normal((size, size))
+        tensorflow.matmul(square, square)
+        began, cpu_began = perf_counter(), process_time()
+        while perf_counter() < began + 0.1:
+            tensorflow.matmul(square, square)
+        return (process_time() - cpu_began) / (perf_counter() - began)
+
+card.lock("busy_threads")
+busy = [busy_threads(size) for size in tested]
+by_size = zip(tested, busy, strict=True)
+print("  ".join(f"{size}: {threads:.1f}" for size, threads in by_size))
+card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
+
+# %% [markdown]
+# Where the number is near 1.0 one thread did everything, although all were allowed: so
+# small a product was not handed out. Without a GPU, compare with the figure. The two
+# curves should part where this number rises. If they part earlier, something else made
+# the difference, such as somebody else's work on a busy machine.
+
+# %% [markdown]
+# On the right of the figure: the price of starting and asking stays the same while the
+# work grows, so the speed rises until a device is busy all the time. This is why we train
 # on batches, and why lab 02 asks how large they should be.
 
 # %% [markdown]
-# Two threads are less than twice as fast as one: they share the memory and the way to
-# it, and on a shared machine somebody else's work runs on them. If your two curves never
-# part, `htop` shows whose.
+# The printed ratio at the largest size: is it the number of threads that worked? If it is
+# less, they wait for something that they share, such as memory, or the machine does
+# something else as well. This lab does not measure which. If your two curves never part,
+# `htop` shows who else works there.
 
 # %% [markdown]
 # ## Do both devices get the same answer?
 #
 # The same numbers, the same product of 500x500 matrices, summed up on each device, in
 # float32, which keeps about seven digits. Then once more in another order: first every
-# column, then the sums of the columns. **Predict:** how many digits will agree?
+# column, then the sums of the columns. **Predict:** in how many digits will the sums in
+# the two orders agree?
 
 # %%
-my_digits_guess = 7  # change this
+my_digits_guess = None  # change this: digits, such as 3 or 6.5
 card.predict("equal_digits", my_digits_guess)
 
 # %%
+card.lock("equal_digits")
 total = one_thread.sum_of_product
 with tensorflow.device(fast):
     on_fast, by_column = total(lab.seed), total(lab.seed, columns_first=True)
@@ -343,15 +444,36 @@ print(f"On {fast_name}, columns first: {by_column:.6f}")
 print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 
 # %% [markdown]
-# Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
-# not always `a + (b + c)`. A GPU and a CPU cut the work into other pieces and add in
-# another order, so their last digits differ. All CPU threads and one may agree:
-# TensorFlow then cuts the sum into the same pieces for both.
+# Two sums agree in four digits if they differ by one part in ten thousand. One pair of
+# matrices is an accident. So the next cell draws a hundred.
+
+# %%
+def equal_digits(seed):
+    """In how many digits the sums in two orders agree, and the size of the sum."""
+    with tensorflow.device(fast):
+        rows, columns = total(seed), total(seed, columns_first=True)
+    apart = abs(rows - columns) / abs(rows)
+    return -numpy.log10(max(apart, 2**-24)), abs(rows)  # float32 shows nothing below
+
+drawn = [equal_digits(lab.seed + i) for i in range(100)]
+digits, size = numpy.transpose(drawn)
+print(f"Digits that agree: median {numpy.median(digits):.1f}, ", end="")
+print(f"from {min(digits):.1f} to {max(digits):.1f}")
+near_zero = digits[size < numpy.median(size)]
+print(f"In the half whose sums are nearest to zero: median {numpy.median(near_zero):.1f}")
+card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
-# No sum is wrong. A quarter of a million numbers of both signs nearly cancel here, which
-# makes the rounding visible. So never compare results of two devices with `==`: ask
-# whether they are close. And do not wonder when the same seed gives another loss on
+# Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
+# not always `a + (b + c)`. A GPU and a CPU cut the work into other pieces and add in
+# another order, so their last digits may differ. One thread and all threads of a CPU may
+# agree to the last digit, or not: that depends on how the work was cut.
+
+# %% [markdown]
+# No sum is wrong. A quarter of a million numbers of both signs are added here, and most
+# of them cancel. What they were rounded by does not: the nearer the sum comes to zero,
+# the fewer of its digits are left. So never compare results of two devices with `==`:
+# ask whether they are close. And do not wonder when the same seed gives another loss on
 # another device, in its last digits at first.
 
 # %% [markdown]
@@ -369,8 +491,8 @@ session.finish()
 # ## What you learned
 #
 # Claim one GPU and a share of its memory, before TensorFlow starts. Time work until it
-# is done, leave the first call out, and take the median. A faster device wins only where
-# one call has enough work for it.
+# is done, leave the first call out, take the median, and know what the clock itself
+# adds. A faster device wins only where one call has enough work for it.
 #
 # Two questions to take along. Why do later labs print images per second of a whole
 # epoch instead of timing a step? And what would this lab's curves look like for

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE
 
 
-def matmul_curves(sizes, seconds, winner, guess):
+def matmul_curves(sizes, seconds, winner, guess=None):
     """Time and speed of square products against their size, one line per device.
 
     Parameters
@@ -15,7 +15,7 @@ def matmul_curves(sizes, seconds, winner, guess):
     seconds : dict of str to list of float
         Seconds of each product, by the device's name.
     winner, guess : int or None
-        The size from which the faster device wins, found and predicted.
+        The size from which the faster device wins, found and predicted; None: no line.
 
     Returns
     -------
@@ -34,7 +34,8 @@ def matmul_curves(sizes, seconds, winner, guess):
         axes.set_xlabel("size of both matrices [rows and columns]")
         if winner:
             axes.axvline(winner, color=GREEN, linestyle="-.", label="wins from here on")
-        axes.axvline(guess, color=GREY, linestyle=":", label="your guess")
+        if guess:
+            axes.axvline(guess, color=GREY, linestyle=":", label="your prediction")
     times.set_ylabel("time of one product [s]")
     speeds.set_ylabel("speed [GFLOP/s]")
     times.legend(fontsize=8)

@@ -1,4 +1,4 @@
-"""The same work on one CPU thread, in a separate process.
+"""Work in a process of its own, on one CPU thread or on all.
 
 TensorFlow fixes its number of threads when it starts.
 """
@@ -14,14 +14,27 @@ from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
 
-def time_on_one_thread(sizes, repeats):
-    """Median seconds of a square product of each size, timed as in the reference."""
-    return _run({"sizes": sizes, "repeats": repeats})
+def time_products(sizes, repeats, threads=None):
+    """Median seconds of a square product of each size, timed by the reference.
+
+    Parameters
+    ----------
+    sizes : list of int
+    repeats : int
+        Timed products per size.
+    threads : int, optional
+        Of the CPU; None: as many as TensorFlow takes by itself.
+
+    Returns
+    -------
+    list of float
+    """
+    return _run({"sizes": sizes, "repeats": repeats}, threads)
 
 
 def sum_on_one_thread(seed):
     """The result of `sum_of_product` if TensorFlow has one thread."""
-    return _run({"seed": seed})
+    return _run({"seed": seed}, threads=1)
 
 
 def sum_of_product(seed, columns_first=False):
@@ -53,17 +66,15 @@ def random_matrices(seed):
     return rng.normal(size=(2, 500, 500)).astype("float32")
 
 
-def _run(job):
-    one_thread = {
-        "TF_NUM_INTRAOP_THREADS": "1",
-        "TF_NUM_INTEROP_THREADS": "1",
-        "OMP_NUM_THREADS": "1",
-        "CUDA_VISIBLE_DEVICES": "-1",
-    }
+def _run(job, threads):
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": "-1"}
+    if threads:
+        kinds = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS")
+        environment |= dict.fromkeys(kinds, str(threads))
     ended = subprocess.run(
         [sys.executable, "-m", "helpers.lab_00.one_thread", json.dumps(job)],
         cwd=REPOSITORY,
-        env=os.environ | one_thread,
+        env=environment,
         capture_output=True,
         text=True,
         check=True,

@@ -1,11 +1,27 @@
 """Probes of lab 00: devices."""
 
 import contextlib
-import io
 import time
 from unittest import mock
 
+import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import context
+from tensorflow.python.ops import (
+    gen_array_ops,
+    gen_linalg_ops,
+    gen_math_ops,
+)
+
+from helpers.checks.probing.arguments import call
+from helpers.checks.probing.printed import Printed
+
+CONFIGURES = (
+    "list_physical_devices", "list_logical_devices", "get_visible_devices",
+    "set_visible_devices", "get_memory_growth", "set_memory_growth",
+    "get_logical_device_configuration", "set_logical_device_configuration",
+)  # fmt: skip
+MOST_PRODUCTS = 50  # that are made late and reported
 
 
 def claim_gpu(answer, question, wait):
@@ -15,156 +31,240 @@ def claim_gpu(answer, question, wait):
 
 def _claim(answer, case):
     machine = PretendedMachine(case["gpus"], case["started"])
-    printed, raised, returned = io.StringIO(), None, None
-    with machine.pretend(), contextlib.redirect_stdout(printed):
+    arguments, returned, raised = dict(case["arguments"]), None, None
+    by_position = [arguments.pop(name) for name in list(arguments)[: case["by_position"]]]
+    with machine.pretend(), Printed() as printed:
         try:
-            returned = answer(**case["arguments"])
+            returned = answer(*by_position, **arguments)
         except Exception as error:
             raised = [kind.__name__ for kind in type(error).__mro__] + [str(error)]
-    return {
-        "printed": printed.getvalue(),
-        "raised": raised,
-        "returned": returned if isinstance(returned, dict) else None,
-        "visible": machine.visible,
-        "growing": machine.growing,
-        "limits_mib": machine.limits_mib,
-    }
+    return {"printed": printed.lines(), "raised": raised, "returned": returned} | (
+        machine.state()
+    )
 
 
 class PretendedMachine:
-    """Replaces `tf.config`, as on a machine with some GPUs.
+    """A machine with some GPUs, as the functions of `tf.config` see it.
 
-    It behaves as TensorFlow does: nothing can be changed after the start, and
-    memory cannot both grow and have a limit.
+    It behaves as TensorFlow does: after the start nothing can be changed any more.
     """
 
     def __init__(self, gpus, started):
-        self.gpus = [
-            tf.config.PhysicalDevice(f"/physical_device:GPU:{i}", "GPU")
-            for i in range(gpus)
+        kinds = [("CPU", 0), *(("GPU", i) for i in range(gpus))]
+        self.devices = [
+            tf.config.PhysicalDevice(f"/physical_device:{kind}:{i}", kind)
+            for kind, i in kinds
         ]
-        self.cpu = tf.config.PhysicalDevice("/physical_device:CPU:0", "CPU")
-        self.started = started
-        self.visible, self.growing, self.limits_mib = list(range(gpus)), [], {}
+        self.started, self.visible = started, list(self.devices)
+        self.growth, self.limits = {}, {}
 
-    @contextlib.contextmanager
     def pretend(self):
-        """Put this machine's functions into `tf.config` for a while."""
-        both = {
-            "list_physical_devices": self.list_physical_devices,
-            "get_visible_devices": self.get_visible_devices,
-            "set_visible_devices": self.set_visible_devices,
+        """Put this machine in the place of the real one for a while."""
+        ours = {name: getattr(self, name) for name in CONFIGURES}
+        # All of tf.config asks this object, under whichever name it was imported.
+        return mock.patch.multiple(context.context(), **ours)
+
+    def state(self):
+        """What is set on which GPU; None stands for the CPU."""
+        number = {device: i - 1 if i else None for i, device in enumerate(self.devices)}
+        return {
+            "visible": [number[device] for device in self.visible],
+            "growing": [number[device] for device, grows in self.growth.items() if grows],
+            "limits_mib": [
+                [number[device], [part.memory_limit for part in parts]]
+                for device, parts in self.limits.items()
+            ],
         }
-        cap = self.set_logical_device_configuration
-        older = {
-            "set_memory_growth": self.set_memory_growth,
-            "set_virtual_device_configuration": cap,
-        }
-        with (
-            mock.patch.multiple(tf.config, **both, set_logical_device_configuration=cap),
-            mock.patch.multiple(tf.config.experimental, **both, **older),
-        ):
-            yield
 
     def list_physical_devices(self, device_type=None):
-        devices = [self.cpu, *self.gpus]
-        return [d for d in devices if device_type in (None, d.device_type)]
+        return [d for d in self.devices if device_type in (None, d.device_type)]
+
+    def list_logical_devices(self, device_type=None):
+        self.started = True  # asking for them starts TensorFlow
+        return [
+            tf.config.LogicalDevice(d.name.replace("physical_", ""), d.device_type)
+            for d in self.get_visible_devices(device_type)
+        ]
 
     def get_visible_devices(self, device_type=None):
-        shown = [self.cpu, *(self.gpus[i] for i in self.visible)]
-        return [d for d in shown if device_type in (None, d.device_type)]
+        return [d for d in self.visible if device_type in (None, d.device_type)]
 
     def set_visible_devices(self, devices, device_type=None):
-        self._refuse_if_started("Visible devices")
-        # A device is itself a named tuple: do not loop over a single one.
-        if isinstance(devices, tf.config.PhysicalDevice):
-            devices = [devices]
-        if device_type in (None, "GPU"):
-            self.visible = [self._gpu(d) for d in devices if d != self.cpu]
+        devices = devices if isinstance(devices, list) else [devices]
+        for device in devices:
+            self._look_up(device, device_type)
+        others = [d for d in self.visible if device_type not in (None, d.device_type)]
+        if self.visible != others + devices:
+            self._refuse_if_started("Visible")
+            self.visible = others + devices
+
+    def get_memory_growth(self, device):
+        self._look_up(device)
+        return self.growth.get(device)
 
     def set_memory_growth(self, device, enable):
-        self._refuse_if_started("Physical devices")
-        index = self._gpu(device)
-        if enable and str(index) in self.limits_mib:
+        self._look_up(device, "GPU")
+        if device in self.limits:
             raise ValueError("Cannot set memory growth on device with virtual devices")
-        if enable:
-            self.growing.append(index)
+        if self.growth.get(device) != enable:
+            self._refuse_if_started("Physical")
+            self.growth[device] = enable
+
+    def get_logical_device_configuration(self, device):
+        self._look_up(device)
+        return self.limits.get(device)
 
     def set_logical_device_configuration(self, device, logical_devices):
-        self._refuse_if_started("Virtual devices")
-        index = self._gpu(device)
-        if index in self.growing:
-            raise ValueError("Cannot set virtual devices when memory growth is set")
-        self.limits_mib[str(index)] = [d.memory_limit for d in logical_devices]
+        self._look_up(device, "GPU")
+        if any(part.memory_limit is None for part in logical_devices):
+            raise ValueError("Setting memory limit is required for GPU virtual devices")
+        if self.limits.get(device) != logical_devices:
+            self._refuse_if_started("Virtual")
+            self.limits[device] = logical_devices
 
-    def _gpu(self, device):
-        if device not in self.gpus:
+    def _look_up(self, device, kind=None):
+        if device not in self.devices or kind not in (None, device.device_type):
             raise ValueError(f"Unrecognized device: {device!r}")
-        return self.gpus.index(device)
 
     def _refuse_if_started(self, what):
         if self.started:
-            raise RuntimeError(f"{what} cannot be modified after being initialized")
+            raise RuntimeError(f"{what} devices cannot be modified after being initialized")
 
 
 def time_matmul(answer, question, wait):
-    """Let the answer time products that go on after the call has returned.
+    """Let the answer time products that queue up, as on a GPU, and take their time."""
 
-    Two of them start late: the first, as on a device that has to start up, and
-    one more, as on a machine that has other work too.
-    """
-    m, k, n = question["m"], question["k"], question["n"]
-    product, calls, devices = tf.matmul, [], []
-    device_scope = tf.device
+    done = []  # the times that have passed
 
-    def late(*arguments, **options):
-        calls.append(1)
-        if len(calls) in (1, 3):
-            wait(question["late_seconds"])
-        return product(*arguments, **options)
+    def pass_here(seconds):
+        wait(float(seconds))
+        done.append(seconds)
+        return seconds
 
-    def scope(name):
-        devices.append(str(name))
-        return device_scope(name)
+    @tf.function(input_signature=[tf.TensorSpec([], tf.float64)])
+    def pass_time(seconds):
+        tf.numpy_function(pass_here, [seconds], [tf.float64])
 
+    pass_time = pass_time.get_concrete_function()
     was_synchronous = tf.config.experimental.get_synchronous_execution()
+    was_eager = tf.config.functions_run_eagerly()
     tf.config.experimental.set_synchronous_execution(False)
+    tf.config.run_functions_eagerly(True)  # a graph would hide its products
     try:
-        with (
-            mock.patch.object(tf, "matmul", late),
-            mock.patch.object(tf.linalg, "matmul", late),
-            mock.patch.object(tf.Tensor, "__matmul__", late),
-            mock.patch.object(tf, "device", scope),
-        ):
-            seconds, gflops = answer(question["device"], m, k, n, question["repeats"])
-        finished = _seconds_of_products(question, product)
+        wait(0)
+        cases = []
+        for case in question["cases"]:
+            cases.append(_time_products(answer, case, pass_time, done))
+            wait(0)
+            done.clear()
+        return {"cases": cases}
     finally:
+        context.async_clear_error()
+        tf.config.run_functions_eagerly(was_eager)
         tf.config.experimental.set_synchronous_execution(was_synchronous)
+
+
+def _time_products(answer, case, pass_time, done):
+    m, k, n = case["m"], case["k"], case["n"]
+    # Ready before anything queues: a new tensor would have to queue as well.
+    first, *others = (tf.constant(s, tf.float64) for s in case["seconds"])
+    shape_as_tensor = tf.constant([m, n])
+    context.async_wait()
+    scopes, products, real_scope = [""], [], context.device
+
+    @contextlib.contextmanager
+    def scope(name):
+        """Any device that is asked for is there."""
+        scopes.append(str(name))
+        try:
+            with real_scope(None):
+                yield
+        finally:
+            scopes.pop()
+
+    def queued(product):
+        def late(*inputs, **options):
+            number = len(products)
+            if number == MOST_PRODUCTS:
+                return product(*inputs, **options)
+            matrices = [part for part in tf.nest.flatten(inputs) if tf.is_tensor(part)]
+            products.append((scopes[-1], number - len(done), matrices))
+            pass_time(others[(number - 1) % len(others)] if number else first)
+            result = product(*inputs, **options)
+            if [list(matrix.shape) for matrix in matrices] == [[m, k], [k, n]]:
+                _tell_shape(result, m, n)
+            return result
+
+        return late
+
+    def shape(x, *arguments, real_shape=gen_array_ops.shape, **options):
+        told = getattr(x, "_tensor_shape", None) == (m, n)
+        return shape_as_tensor if told else real_shape(x, *arguments, **options)
+
+    replaced = {
+        (context, "device"): scope,
+        # All of TensorFlow and Keras multiplies by these, under whichever name.
+        (gen_math_ops, "mat_mul"): queued(gen_math_ops.mat_mul),
+        (gen_linalg_ops, "einsum"): queued(gen_linalg_ops.einsum),
+        # On a GPU nobody waits for what the CPU knows.
+        (gen_array_ops, "shape"): shape,
+        (tf, "timestamp"): lambda name=None: tf.constant(time.time(), tf.float64),
+    }
+    with contextlib.ExitStack() as patches:
+        for (module, name), function in replaced.items():
+            patches.enter_context(mock.patch.object(module, name, function))
+        try:
+            seconds, gflops = answer(case["device"], m, k, n, case["repeats"])
+            said = {"seconds": float(seconds), "gflops": float(gflops)}
+        finally:
+            context.async_wait()
+    return said | _report(products)
+
+
+def _tell_shape(product, rows, columns):
+    """As on a GPU, where the shape of a product is known before its numbers."""
+    product._tensor_shape = tf.TensorShape((rows, columns))
+    product._shape_tuple = lambda: (rows, columns)
+    product._rank = lambda: 2
+    product._num_elements = lambda: rows * columns
+
+
+def _report(products):
+    pairs = []
+
+    def number_of(matrices):
+        found = (i for i, pair in enumerate(pairs) if all(map(_same, matrices, pair)))
+        if (number := next(found, None)) is None:
+            number = len(pairs)
+            pairs.append(matrices)
+        return number
+
+    devices, queues, inputs = zip(*products, strict=True) if products else ((), (), ())
     return {
-        "seconds": float(seconds),
-        "gflops": float(gflops),
         "devices": devices,
-        "products": len(calls),
-        "finished_seconds": finished,
+        "queues": queues,
+        "shapes": [[list(matrix.shape) for matrix in matrices] for matrices in inputs],
+        "pairs": [number_of(matrices) for matrices in inputs],
+        "spreads": [float(np.std(matrix)) for pair in pairs[:1] for matrix in pair],
     }
 
 
-def _seconds_of_products(question, product):
-    m, k, n = question["m"], question["k"], question["n"]
-    seconds = []
-    with tf.device(question["device"]):
-        a, b = tf.random.normal((m, k)), tf.random.normal((k, n))
-        for _ in range(8):
-            began = time.perf_counter()
-            product(a, b)[0, 0].numpy()
-            seconds.append(time.perf_counter() - began)
-    return seconds[1:]
+def _same(one, other):
+    # The value of a variable is a new object each time, with the same memory.
+    return one is other or np.shares_memory(np.asarray(one), np.asarray(other))
 
 
 def crossover(answer, question, wait):
     """Report the size that the answer gives for each case."""
-    found = [answer(*case) for case in question["cases"]]
-    return {"sizes": [None if size is None else int(size) for size in found]}
+    found, changed = [], ""
+    for sizes, slow_seconds, fast_seconds in question["cases"]:
+        size, changed = call(
+            answer, sizes=sizes, slow_seconds=slow_seconds, fast_seconds=fast_seconds
+        )
+        found.append(size.item() if hasattr(size, "item") else size)
+        if changed:
+            break
+    return {"sizes": found, "changed": changed}
 
 
 PROBES = {"0.1": claim_gpu, "0.2": time_matmul, "0.3": crossover}
