@@ -109,16 +109,15 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 #
 # Write `build(strategy, new_model, new_optimizer, per_replica_batch)`.
 #
-# - `new_model()` gives a network, `new_optimizer()` an optimizer. Both hold variables.
-#   Variables get a copy on every replica only if they are made inside
-#   `with strategy.scope():`.
-# - `compile` makes metrics, which hold variables, too: call it in there. Take the loss
-#   `"categorical_crossentropy"`, `metrics=["accuracy"]` and `jit_compile=False`: XLA ends
-#   in an error over several replicas. Leave its other arguments as they are.
-# - Return the model and the *global batch*: the images that all replicas together take
-#   in one step, a whole number. It is what `fit` wants to know.
+# - `new_model()` gives a network, `new_optimizer()` an optimizer. Their variables get a
+#   copy on every replica only if made in `with strategy.scope():`.
+# - `compile` makes metrics, with variables, too: call it in there. Take the loss
+#   `"categorical_crossentropy"`, `metrics=["accuracy"]`, `jit_compile=False` (XLA ends in
+#   an error over several replicas), nothing else.
+# - Return the model and the *global batch*: how many images all replicas together take
+#   in one step, a whole number.
 #
-# The number of replicas is the strategy's, and it may be one. About eight lines.
+# The strategy may have one replica. About eight lines.
 
 # %% name="5.1-build" points=2
 # TODO 5.1: build and compile for all replicas; return the model and the global batch.

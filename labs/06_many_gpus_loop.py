@@ -339,9 +339,9 @@ card.outcome("mean_on_four_replicas", total)
 # Write `make_train_step`, which gets all that they need and returns `train_step`. That
 # takes a distributed batch and returns its mean loss. `global_loss(losses,
 # global_batch)` is yours from 6.1, but call what you are given: the lab will also pass a
-# wrong one. `optimizer.apply(gradients, variables)` is that of lab 04. The caller resets
-# the metrics, and `"valid_loss"` and `"valid_accuracy"` are not for this step. `strategy.run` returns one object that holds a value of every replica: the
-# *shares*. About fifteen lines.
+# wrong one. The caller resets the metrics, and `"valid_loss"` and `"valid_accuracy"` are
+# not for this step. `strategy.run` returns one object that holds a value of every replica:
+# the *shares*. About fifteen lines.
 #
 # Where are the gradients added up? In `optimizer.apply`: it waits for all replicas
 # (*all-reduce*). So it belongs in `replica_step`, and every replica must call it.

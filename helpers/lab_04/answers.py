@@ -1,5 +1,6 @@
-"""Answers to lab 04 that must fail, each with its hint, and odd ones that must pass."""
+"""Answers to lab 04: wrong ones with the sentence they break and their hint, right ones."""
 
+import collections
 import sys
 import time
 from datetime import UTC, datetime
@@ -7,6 +8,8 @@ from datetime import UTC, datetime
 import keras
 import numpy as np
 import tensorflow as tf
+from keras.losses import sparse_categorical_crossentropy
+from tensorflow import GradientTape, function
 
 crossentropy = keras.losses.sparse_categorical_crossentropy
 
@@ -128,6 +131,14 @@ def resets_in_every_step(model, optimizer, metrics, x, y):
 
 
 @tf.function
+def resets_the_loss(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    metrics["loss"].reset_state()
+    count(metrics, losses, y, probabilities)
+
+
+@tf.function
 def counts_after_the_step(model, optimizer, metrics, x, y):
     gradients, _, _ = gradients_of(model, x, y)
     optimizer.apply(gradients, model.trainable_variables)
@@ -196,6 +207,199 @@ def by_one_hot(model, optimizer, metrics, x, y):
     metrics["loss"].update_state(loss, sample_weight=tf.shape(x)[0])
     metrics["accuracy"].update_state(y, probabilities)
     return {name: metrics[name].result() for name in ("loss", "accuracy")}
+
+
+@tf.function
+def start_of_4_1(model, optimizer, metrics, x, y):
+    probabilities = model(x)
+    metrics["accuracy"].update_state(y, probabilities)
+
+
+@tf.function
+def calls_it_again_for_the_accuracy(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    model(x, training=False)
+    count(metrics, losses, y, probabilities)
+
+
+@tf.function
+def freezes_the_first_layer(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+    model.layers[1].trainable = False
+
+
+@tf.function
+def half_of_the_gradient(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply([g / 2 for g in gradients], model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+
+
+@tf.function
+def divides_by_a_fixed_batch(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(
+        model, x, y, reduce=lambda losses: tf.reduce_sum(losses) / 4
+    )
+    optimizer.apply(gradients, model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+
+
+@tf.function
+def sums_into_the_metric(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    count(metrics, tf.reduce_sum(losses), y, probabilities)
+
+
+@tf.function
+def counts_each_twice(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    metrics["loss"].update_state(losses)
+    metrics["accuracy"].update_state(y, 1 - probabilities)
+
+
+@tf.function
+def resets_those_of_validation(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+    metrics["valid_loss"].reset_state()
+    metrics["valid_accuracy"].reset_state()
+
+
+class PredictsInAGraph:
+    """Only the forward pass is a graph: gradients and optimizer run in Python."""
+
+    __name__ = "PredictsInAGraph"
+
+    def __init__(self):
+        self.kept = {}
+
+    def __call__(self, model, optimizer, metrics, x, y):
+        _, predict = self.kept.setdefault(
+            id(model), (model, tf.function(lambda x: model(x, training=True)))
+        )
+        with tf.GradientTape() as tape:
+            probabilities = predict(x)
+            losses = crossentropy(y, probabilities)
+            loss = tf.reduce_mean(losses)
+        variables = model.trainable_variables
+        optimizer.apply(tape.gradient(loss, variables), variables)
+        count(metrics, losses, y, probabilities)
+
+
+def finds_gradients_in_a_graph(model, optimizer, metrics, x, y):
+    """The optimizer stays outside."""
+    gradients, losses, probabilities = _gradients_in_a_graph(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+
+
+_gradients_in_a_graph = tf.function(gradients_of)
+
+
+@function
+def with_names_from_submodules(model, optimizer, metrics, x, y):
+    with GradientTape() as tape:
+        predicted = model(x, training=True)
+        each = sparse_categorical_crossentropy(y, predicted)
+        mean_loss = keras.ops.mean(each)
+    learnt = model.trainable_weights
+    optimizer.apply_gradients(zip(tape.gradient(mean_loss, learnt), learnt, strict=True))
+    metrics["loss"](each)
+    metrics["accuracy"](y, predicted)
+
+
+@tf.function
+def with_numbers_for_each_class(model, optimizer, metrics, x, y):
+    """Picks the right topic's probability with gather."""
+    with tf.GradientTape() as tape:
+        out = model(x, training=True)
+        each = -tf.math.log(tf.gather(out, y, axis=1, batch_dims=1))
+        loss = tf.math.reduce_mean(each)
+    optimizer.apply(tape.gradient(loss, model.trainable_variables))
+    metrics["loss"].update_state(each)
+    metrics["accuracy"].update_state(tf.expand_dims(y, 1), out)
+
+
+@tf.function
+def watches_by_hand(model, optimizer, metrics, x, y):
+    variables = model.trainable_variables
+    with tf.GradientTape(watch_accessed_variables=False) as tape:
+        for variable in variables:
+            tape.watch(variable.value)
+        out = model(x, training=True)
+        losses = crossentropy(y, out)
+        loss = tf.reduce_mean(losses)
+    optimizer.apply(tape.gradient(loss, [v.value for v in variables]), variables)
+    count(metrics, losses, y, out)
+
+
+def _with_the_loss_class(model, optimizer, metrics, x, y):
+    loss_of = keras.losses.SparseCategoricalCrossentropy(reduction="none")
+    with tf.GradientTape() as tape:
+        out = model(x, training=True)
+        losses = loss_of(y, out)
+        loss = tf.reduce_mean(losses)
+    optimizer.apply(
+        tape.gradient(loss, model.trainable_variables), model.trainable_variables
+    )
+    for name, given in (("loss", (losses,)), ("accuracy", (y, out))):
+        metrics[name].update_state(*given)
+
+
+with_the_loss_class = tf.function(_with_the_loss_class, reduce_retracing=True)
+
+
+@tf.function
+def counts_first_moves_last(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    count(metrics, losses, y, probabilities)
+    optimizer.apply(gradients, model.trainable_variables)
+    return tf.reduce_mean(losses)
+
+
+@tf.function
+def prints_as_it_goes(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    tf.print("largest gradient", tf.linalg.global_norm(gradients))
+    optimizer.apply(gradients, model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+
+
+def _move(model, optimizer, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    optimizer.apply(gradients, model.trainable_variables)
+    return losses, probabilities
+
+
+_move_in_a_graph = tf.function(_move)
+
+
+def counts_outside(model, optimizer, metrics, x, y):
+    """What is a graph is all that works; what counts are two small additions."""
+    losses, probabilities = _move_in_a_graph(model, optimizer, x, y)
+    count(metrics, losses, y, probabilities)
+
+
+@tf.function(autograph=False)
+def in_one_expression(model, optimizer, metrics, x, y):
+    def loss_of():
+        out = model(x, training=True)
+        each = crossentropy(y, out)
+        metrics["loss"].update_state(each)
+        metrics["accuracy"].update_state(y, out)
+        return tf.add_n([tf.reduce_mean(each)])
+
+    with tf.GradientTape() as tape:
+        loss = loss_of()
+    optimizer.apply(
+        tape.gradient(loss, model.trainable_variables), model.trainable_variables
+    )
 
 
 @tf.function
@@ -287,6 +491,124 @@ def leaves_training_out(model, metrics, x, y):
     metrics["valid_loss"](loss_of(y, out))
 
 
+@tf.function
+def start_of_4_2(model, metrics, x, y):
+    metrics["valid_accuracy"].update_state(y, model(x, training=True))
+
+
+@tf.function
+def freezes_the_model(model, metrics, x, y):
+    model.trainable = False
+    leaves_training_out.python_function(model, metrics, x, y)
+
+
+@tf.function
+def resets_those_of_training(model, metrics, x, y):
+    metrics["loss"].reset_state()
+    metrics["accuracy"].reset_state()
+    leaves_training_out.python_function(model, metrics, x, y)
+
+
+@tf.function
+def updates_all_four(model, metrics, x, y):
+    probabilities = model(x, training=False)
+    losses = crossentropy(y, probabilities)
+    count(metrics, losses, y, probabilities)
+    count(metrics, losses, y, probabilities, "valid_")
+
+
+@tf.function
+def accuracy_only(model, metrics, x, y):
+    metrics["valid_accuracy"].update_state(y, model(x, training=False))
+
+
+@tf.function
+def accuracy_of_the_least_likely(model, metrics, x, y):
+    probabilities = model(x, training=False)
+    count(metrics, crossentropy(y, probabilities), y, -probabilities, "valid_")
+
+
+@tf.function
+def decays_a_weight(model, metrics, x, y):
+    probabilities = model(x, training=False)
+    model.trainable_variables[0].assign(0.99 * model.trainable_variables[0])
+    count(metrics, crossentropy(y, probabilities), y, probabilities, "valid_")
+
+
+@function
+def by_one_helper(model, metrics, x, y):
+    out = model(x, training=False)
+    each = sparse_categorical_crossentropy(y, out)
+    for name, given in (("valid_loss", [each]), ("valid_accuracy", [y, out])):
+        metrics[name].update_state(*given)
+
+
+@tf.function
+def stops_gradients(model, metrics, x, y):
+    out = tf.stop_gradient(model(x, training=False))
+    one_hot = keras.ops.one_hot(y, out.shape[-1])
+    metrics["valid_loss"].update_state(keras.losses.categorical_crossentropy(one_hot, out))
+    metrics["valid_accuracy"].update_state(y, out)
+
+
+@tf.function(jit_compile=True)
+def compiled(model, metrics, x, y):
+    out = model(x, training=False)
+    loss = tf.reduce_mean(crossentropy(y, out))
+    metrics["valid_loss"].update_state(loss, sample_weight=tf.shape(x)[0])
+    metrics["valid_accuracy"].update_state(y, out)
+    return loss
+
+
+def _validate(model, metrics, x, y):
+    predicted = model(x, training=False)
+    metrics["valid_accuracy"](y, predicted)
+    metrics["valid_loss"](crossentropy(y, predicted))
+    return {name: m.result() for name, m in metrics.items() if name.startswith("valid")}
+
+
+in_a_variable = tf.function(_validate)
+
+
+@tf.function
+def prints_the_loss(model, metrics, x, y):
+    out = model.call(x, training=False)
+    losses = crossentropy(y, out)
+    tf.print("valid loss of this batch", keras.ops.mean(losses))
+    count(metrics, losses, y, out, prefix="valid_")
+
+
+@tf.function
+def gathers(model, metrics, x, y):
+    out = model(x, training=False)
+    each = -keras.ops.log(keras.ops.take_along_axis(out, y[:, None], axis=1))
+    metrics["valid_loss"].update_state(keras.ops.squeeze(each, axis=1))
+    metrics["valid_accuracy"].update_state(y, keras.ops.softmax(keras.ops.log(out)))
+
+
+@tf.function
+def example_by_example(model, metrics, x, y):
+    """A loop in the graph: one update for each newswire's loss."""
+    out = model(x, training=False)
+    losses = crossentropy(y, out)
+    for i in tf.range(tf.shape(losses)[0]):
+        metrics["valid_loss"].update_state(losses[i])
+    metrics["valid_accuracy"].update_state(y, out)
+
+
+class StepOfAClass:
+    """Keeps the graph as its method."""
+
+    __name__ = "StepOfAClass"
+
+    @tf.function
+    def __call__(self, model, metrics, x, y):
+        probabilities = model(x, training=False)
+        losses = crossentropy(y, probabilities)
+        metrics["valid_loss"].update_state(losses, sample_weight=tf.ones_like(losses))
+        metrics["valid_accuracy"].update_state(y, probabilities)
+
+
 NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
 
 
@@ -318,6 +640,12 @@ class Loop:
     def results(self, metrics):
         return [float(metrics[name].result()) for name in NAMES]
 
+    def wait(self, metrics):
+        float(metrics["loss"].result())
+
+    def after_step(self, metrics):
+        pass
+
     def say(self, epoch, now):
         print(
             f"{self.prefix}{epoch}, Loss:{now[0]:.3f}, Accuracy:{now[1]:.3f}, "
@@ -337,6 +665,8 @@ class Loop:
             for x, y in train:
                 train_step(x, y)
                 newswires += self.newswires(y)
+                self.after_step(metrics)
+            self.wait(metrics)
             trained = time.perf_counter() - self.began
             self.validate(valid_step, train, valid)
             validated = time.perf_counter() - self.began
@@ -365,10 +695,10 @@ class ResetsBeforeItReads(Loop):
 
 
 class AveragesBatches(Loop):
-    """Takes every batch's own result, and the mean of these."""
+    """Counts every batch once, and reads none of them before the end."""
 
     def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
-        seen = {name: [] for name in NAMES}
+        means = {name: keras.metrics.Mean() for name in NAMES}
 
         def keep(step, names):
             def one(x, y):
@@ -376,12 +706,13 @@ class AveragesBatches(Loop):
                     metrics[name].reset_state()
                 step(x, y)
                 for name in names:
-                    seen[name].append(float(metrics[name].result()))
+                    # The variables: a result would wait for the device.
+                    means[name].update_state(metrics[name].total / metrics[name].count)
 
             return one
 
-        self.results = lambda metrics: [np.mean(seen[name]) for name in NAMES]
-        self.reset = lambda metrics: [values.clear() for values in seen.values()]
+        self.results = lambda metrics: [float(means[name].result()) for name in NAMES]
+        self.reset = lambda metrics: [one.reset_state() for one in means.values()]
         steps = keep(train_step, NAMES[:2]), keep(valid_step, NAMES[2:])
         return super().__call__(*steps, metrics, train, valid, epochs)
 
@@ -495,6 +826,343 @@ class StepsTakeTheModel(Loop):
             valid_step(None, x, y)
 
 
+def start_of_4_3(train_step, valid_step, metrics, train, valid, epochs):
+    for epoch in range(epochs):
+        print(f"Epoch {epoch}")
+        for x, y in train:
+            train_step(x, y)
+    return {}
+
+
+class ResetsValidationOnly(Loop):
+    def reset(self, metrics):
+        metrics["valid_loss"].reset_state()
+        metrics["valid_accuracy"].reset_state()
+
+
+class ForgetsOneMetric(Loop):
+    def reset(self, metrics):
+        for name in NAMES[:3]:
+            metrics[name].reset_state()
+
+
+class ResetsAtEveryStep(Loop):
+    def after_step(self, metrics):
+        self.batch += 1
+        if self.batch % 3:
+            metrics["loss"].reset_state()
+            metrics["accuracy"].reset_state()
+
+    def clock(self, epoch):
+        super().clock(epoch)
+        self.batch = 0
+
+
+class ReadsAtEveryStep(Loop):
+    def after_step(self, metrics):
+        float(metrics["loss"].result())
+
+
+class ShowsTheLossAtEveryStep(Loop):
+    def after_step(self, metrics):
+        print(f"loss {metrics['loss'].result():.3f}", end="\r")
+
+
+class ReadsInValidation(Loop):
+    def validate(self, valid_step, train, valid):
+        for x, y in valid:
+            valid_step(x, y)
+            float(metrics_read(self.metrics))
+
+    def reset(self, metrics):
+        super().reset(metrics)
+        self.metrics = metrics
+
+
+def metrics_read(metrics):
+    return metrics["valid_loss"].result()
+
+
+class NeverWaits(Loop):
+    def wait(self, metrics):
+        pass
+
+
+class AsksButDoesNotRead(Loop):
+    """A result is a tensor on the device: nobody waits for it."""
+
+    def wait(self, metrics):
+        metrics["loss"].result()
+
+
+class StopsTheClockFirst(Loop):
+    def wait(self, metrics):
+        self.stopped = time.perf_counter() - self.began
+        super().wait(metrics)
+
+    def speed(self, newswires, trained, validated):
+        super().speed(newswires, self.stopped, validated)
+
+
+class PrintsAllAtTheEnd(Loop):
+    def __init__(self):
+        super().__init__()
+        self.kept = []
+
+    def say(self, epoch, now):
+        self.kept.append((epoch, now))
+
+    def speed(self, newswires, trained, validated):
+        self.kept[-1] += (newswires, trained)
+
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        self.kept = []
+        result = super().__call__(train_step, valid_step, metrics, train, valid, epochs)
+        for epoch, now, newswires, trained in self.kept:
+            super().say(epoch, now)
+            super().speed(newswires, trained, trained)
+        return result
+
+
+class BarsFirst(Loop):
+    """All bars at once, before the first epoch."""
+
+    def bar(self):
+        pass
+
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        for _ in range(epochs):
+            super().bar()
+        return super().__call__(train_step, valid_step, metrics, train, valid, epochs)
+
+
+class BarBetween(Loop):
+    """Between training and validation."""
+
+    def bar(self):
+        pass
+
+    def validate(self, valid_step, train, valid):
+        super().bar()
+        super().validate(valid_step, train, valid)
+
+
+class InvertsTheRate(Loop):
+    def speed(self, newswires, trained, validated):
+        print(f"Newswires/sec: {trained / newswires:.6f}")
+
+
+class CountsPerMinute(Loop):
+    def speed(self, newswires, trained, validated):
+        super().speed(60 * newswires, trained, validated)
+
+
+class CountsOnAndOn(Loop):
+    total = 0
+
+    def speed(self, newswires, trained, validated):
+        self.total += newswires
+        super().speed(self.total, trained, validated)
+
+
+class RateOfAllEpochs(Loop):
+    def clock(self, epoch):
+        super().clock(epoch)
+        if epoch == 0:
+            self.all = [0, 0.0]
+
+    def speed(self, newswires, trained, validated):
+        self.all = [self.all[0] + newswires, self.all[1] + trained]
+        super().speed(*self.all, validated)
+
+
+class WholeRate(Loop):
+    def speed(self, newswires, trained, validated):
+        print(f"Newswires/sec: {newswires / trained:.0f}")
+
+
+class ReturnsTheLastEpoch(Loop):
+    def __call__(self, *arguments):
+        return {name: values[-1:] for name, values in super().__call__(*arguments).items()}
+
+
+class ValidatesFirst(Loop):
+    def clock(self, epoch):
+        self.before(*self.held)
+        super().clock(epoch)
+
+    def validate(self, valid_step, train, valid):
+        pass
+
+    def before(self, valid_step, train, valid):
+        super().validate(valid_step, train, valid)
+
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        self.held = valid_step, train, valid
+        return super().__call__(train_step, valid_step, metrics, train, valid, epochs)
+
+
+class OneEpochMore(Loop):
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        return super().__call__(train_step, valid_step, metrics, train, valid, epochs + 1)
+
+
+class TakesItsMetricsOut(Loop):
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        result = super().__call__(train_step, valid_step, metrics, train, valid, epochs)
+        metrics.clear()
+        return result
+
+
+class ResetsAfterwards(Loop):
+    """The same, the other way round: counters are set to zero once they are read."""
+
+    def reset(self, metrics):
+        pass
+
+    def results(self, metrics):
+        results = super().results(metrics)
+        super().reset(metrics)
+        return results
+
+
+class SpeedFirst(Loop):
+    """Says how fast the training was before it validates."""
+
+    def wait(self, metrics):
+        float(metrics["accuracy"].result())
+        self.ended = time.perf_counter()
+
+    def newswires(self, y):
+        self.n = getattr(self, "n", 0) + y.shape[0]
+        return 0
+
+    def validate(self, valid_step, train, valid):
+        print("Newswires/sec:", round(self.n / (self.ended - self.began), 6))
+        self.n = 0
+        super().validate(valid_step, train, valid)
+
+    def speed(self, newswires, trained, validated):
+        pass
+
+
+def with_tf_print(train_step, valid_step, metrics, train, valid, epochs):
+    history = collections.defaultdict(list)
+    for epoch in tf.range(1, epochs + 1):
+        tf.print("=" * 40, f"{datetime.now().astimezone():%H:%M:%S%z}")
+        for name in metrics:
+            metrics[name].reset_state()
+        began = tf.timestamp()
+        number = tf.constant(0)
+        for x, y in train:
+            train_step(x, y)
+            number += tf.size(y)
+        keras.ops.convert_to_numpy(metrics["loss"].result())
+        rate = tf.cast(number, tf.float64) / (tf.timestamp() - began)
+        for x, y in valid:
+            valid_step(x, y)
+        now = {name: np.float64(np.asarray(m.result())) for name, m in metrics.items()}
+        parts = [f"Epoch={epoch.numpy()}"] + [
+            f"{name.replace('_', ' ').title()}:{value:.3f}" for name, value in now.items()
+        ]
+        tf.print(", ".join(parts))
+        tf.print(f"Newswires/sec: {rate.numpy():.2f}")
+        for name, value in now.items():
+            history[name] += [value]
+    return history
+
+
+def by_recursion(train_step, valid_step, metrics, train, valid, epochs):
+    if epochs == 0:
+        return {name: [] for name in metrics}
+    past = by_recursion(train_step, valid_step, metrics, train, valid, epochs - 1)
+    print("=" * 40, datetime.now().astimezone().strftime("%H:%M:%S%z"))
+    for metric in metrics.values():
+        metric.reset_state()
+    seconds, newswires = _timed_epoch(train_step, metrics, train)
+    for batch in valid:
+        valid_step(*batch)
+    now = {name: metric.result().numpy() for name, metric in metrics.items()}
+    line = (
+        "Epoch={}, Loss:{loss:.3f}, Accuracy:{accuracy:.3f}, Valid Loss:{valid_loss:.3f}, "
+    )
+    print((line + "Valid Accuracy:{valid_accuracy:.3f}").format(epochs, **now))
+    print("Newswires/sec: %.2f" % (newswires / seconds))
+    return {name: [*past[name], now[name].item()] for name in metrics}
+
+
+def _timed_epoch(train_step, metrics, train):
+    began, newswires = time.perf_counter_ns(), 0
+    for x, y in train:
+        train_step(x, y)
+        newswires += int(tf.shape(x)[0])
+    metrics["accuracy"].result().numpy()
+    return (time.perf_counter_ns() - began) * 1e-9, newswires
+
+
+def in_any_order(train_step, valid_step, metrics, train, valid, epochs):
+    """Prints the speed before the epoch's line, and counts the set beforehand."""
+    newswires = sum(1 for _ in train.unbatch())
+    history = dict.fromkeys(metrics, ())
+    for epoch in range(epochs):
+        sys.stdout.writelines(["=" * 40, " ", time.strftime("%H:%M:%S%z"), "\n"])
+        for metric in metrics.values():
+            metric.reset_state()
+        clock = time.process_time, time.perf_counter
+        began = clock[1]()
+        for pair in train:
+            train_step(*pair)
+        loss, accuracy = (float(metrics[name].result()) for name in NAMES[:2])
+        ended = clock[1]()
+        for pair in valid:
+            valid_step(*pair)
+        v_loss, v_accuracy = (metrics[name].result().numpy() for name in NAMES[2:])
+        print(f"Newswires/sec: {newswires / (ended - began)}")
+        print(f"Epoch={epoch + 1}, Loss:{loss:.3f}, Accuracy:{accuracy:.3f}", end=", ")
+        print(f"Valid Loss:{v_loss:.3f}, Valid Accuracy:{v_accuracy:.3f}", flush=True)
+        now = dict(zip(NAMES, (loss, accuracy, v_loss, v_accuracy), strict=True))
+        history = {name: (*history[name], now[name]) for name in metrics}
+    return {name: list(values) for name, values in history.items()}
+
+
+class WithZoneInfo(Loop):
+    def bar(self):
+        now = datetime.now(UTC).astimezone()
+        print("=" * 40 + now.strftime(" %X%z"))
+
+    def wait(self, metrics):
+        np.array([metrics[name].result() for name in NAMES[:2]])
+
+
+class KeepsTensors(Loop):
+    """The run card takes no tensors."""
+
+    def results(self, metrics):
+        return [metrics[name].result() for name in NAMES]
+
+
+class ReadsByComparing(Loop):
+    def results(self, metrics):
+        return [np.asarray(metrics[name].result()) for name in NAMES]
+
+    def wait(self, metrics):
+        assert metrics["loss"].result() >= 0
+
+
+class RoundsAndMultiplies(Loop):
+    """Reads by way of arithmetic."""
+
+    def results(self, metrics):
+        return [round(float(metrics[name].result() * 1.0), 6) for name in NAMES]
+
+    def wait(self, metrics):
+        tf.debugging.assert_non_negative(tf.convert_to_tensor(metrics["loss"].result()))
+
+    def bar(self):
+        print("#" * 3)
+        print(f"{'=' * 50} {datetime.now().astimezone().timetz().isoformat('seconds')}")
+
+
 def with_iterators_and_strftime(one_train, one_valid, counters, data, held_out, n):
     """Other names, clocks and ways to print; metrics read as they are."""
     past = {name: [] for name in counters}
@@ -506,6 +1174,7 @@ def with_iterators_and_strftime(one_train, one_valid, counters, data, held_out, 
             one_train(x, y)
             done += x.shape[0]
         loss, accuracy = counters["loss"].result(), counters["accuracy"].result()
+        loss, accuracy = loss.numpy(), accuracy.numpy()
         speed = done / (time.monotonic() - start)
         print("Training is over.")
         for pair in held_out:
@@ -516,7 +1185,7 @@ def with_iterators_and_strftime(one_train, one_valid, counters, data, held_out, 
         print(form % (e + 1, *row))
         print("Newswires/sec:", speed)
         for name, value in zip(NAMES, row, strict=True):
-            past[name].append(value.numpy())
+            past[name].append(np.float32(value))
     return past
 
 
@@ -527,6 +1196,7 @@ def resets_at_the_end(train_step, valid_step, metrics, train, valid, epochs):
         print("=" * 9 + " " + datetime.now().astimezone().isoformat()[11:] + " " + "=" * 9)
         began = time.time_ns()
         newswires = sum(train_step(x, y) or len(x) for x, y in train)
+        str(metrics["loss"].result())
         seconds = (time.time_ns() - began) / 1e9
         [valid_step(*pair) for pair in valid]
         for i, name in enumerate(NAMES):
@@ -541,67 +1211,183 @@ def resets_at_the_end(train_step, valid_step, metrics, train, valid, epochs):
 
 WRONG = {
     "4.1": [
-        ("unchanged", never_applies),
-        ("inference", without_dropout),
-        ("inference", says_nothing_of_training),
-        ("sum", sums_the_losses),
-        ("sum", gradient_of_all_losses),
-        ("optimizer", descends_by_hand),
-        ("other", climbs),
-        ("other", last_layer_only),
-        ("twice", calls_the_model_twice),
-        ("no_metrics", counts_nothing),
-        ("no_metrics", forgets_the_accuracy),
-        ("valid_metrics", counts_for_validation),
-        ("average", mean_of_means),
-        ("reset", resets_in_every_step),
-        ("metrics", counts_after_the_step),
-        ("eager", no_graph),
-        ("eager", a_new_graph_for_every_batch),
-        ("raised", all_variables),
+        ("gradient", "start", start_of_4_1),
+        ("gradient", "unchanged", never_applies),
+        ("gradient", "sum", sums_the_losses),
+        ("gradient", "sum", gradient_of_all_losses),
+        ("gradient", "other", climbs),
+        ("gradient", "other", half_of_the_gradient),
+        ("gradient", "other", divides_by_a_fixed_batch),
+        ("all_weights", "frozen", last_layer_only),
+        ("all_weights", "frozen", freezes_the_first_layer),
+        ("all_weights", "raised", all_variables),
+        ("optimizer", "optimizer", descends_by_hand),
+        ("training", "inference", without_dropout),
+        ("training", "inference", says_nothing_of_training),
+        ("once", "twice", calls_the_model_twice),
+        ("once", "twice", calls_it_again_for_the_accuracy),
+        ("once", "twice", counts_after_the_step),
+        ("loss", "no_metrics", counts_nothing),
+        ("loss", "average", mean_of_means),
+        ("loss", "summed", sums_into_the_metric),
+        ("loss", "reset", resets_the_loss),
+        ("accuracy", "no_metrics", forgets_the_accuracy),
+        ("accuracy", "metrics", counts_each_twice),
+        ("only_these", "valid_metrics", counts_for_validation),
+        ("only_these", "valid_metrics", resets_in_every_step),
+        ("only_these", "valid_metrics", resets_those_of_validation),
+        ("graph", "eager", no_graph),
+        ("graph", "eager", a_new_graph_for_every_batch),
+        ("graph", "eager", PredictsInAGraph()),
+        ("graph", "eager", finds_gradients_in_a_graph),
     ],
     "4.2": [
-        ("changed", learns_in_validation),
-        ("training", validates_as_in_training),
-        ("nothing", measures_nothing),
-        ("nothing", loss_only),
-        ("train_metrics", into_the_metrics_of_training),
-        ("average", mean_of_means_in_validation),
-        ("reset", resets_in_every_validation_step),
-        ("metrics", adds_up_the_losses),
-        ("eager", validates_without_a_graph),
-        ("raised", takes_an_optimizer),
+        ("inference", "start", start_of_4_2),
+        ("weights", "learned", learns_in_validation),
+        ("weights", "learned", decays_a_weight),
+        ("trainable", "frozen", freezes_the_model),
+        ("inference", "training", validates_as_in_training),
+        ("loss", "no_metrics", measures_nothing),
+        ("accuracy", "no_metrics", loss_only),
+        ("loss", "no_metrics", accuracy_only),
+        ("accuracy", "metrics", accuracy_of_the_least_likely),
+        ("loss", "average", mean_of_means_in_validation),
+        ("loss", "reset", resets_in_every_validation_step),
+        ("loss", "summed", adds_up_the_losses),
+        ("only_these", "train_metrics", into_the_metrics_of_training),
+        ("only_these", "train_metrics", updates_all_four),
+        ("only_these", "train_metrics", resets_those_of_training),
+        ("graph", "eager", validates_without_a_graph),
+        ("graph", "raised", takes_an_optimizer),
     ],
     "4.3": [
-        ("never_reset", NeverResets()),
-        ("never_reset", ResetsTrainingOnly()),
-        ("reset_early", ResetsBeforeItReads()),
-        ("average", AveragesBatches()),
-        ("no_validation", NeverValidates()),
-        ("valid_on_train", ValidatesOnTrain()),
-        ("order", ValidatesOneBatch()),
-        ("epochs", OneEpochOnly()),
-        ("numbering", CountsFromZero()),
-        ("format", AnotherLine()),
-        ("format", AllDigits()),
-        ("values", SwapsTheTwo()),
-        ("no_speed", NoSpeed()),
-        ("validation_counted", ClockRunsOn()),
-        ("batches", CountsBatches()),
-        ("batches", CountsFullBatches()),
-        ("whole_training", OneClockForAll()),
-        ("bar", NoBar()),
-        ("bar", BarAfterwards()),
-        ("zone", WorldTime()),
-        ("zone", NoZone()),
-        ("zone", EightHoursMore()),
-        ("history", NoHistory()),
-        ("raised", StepsTakeTheModel()),
+        ("valid", "start", start_of_4_3),
+        ("train", "epochs", OneEpochOnly()),
+        ("train", "epochs", OneEpochMore()),
+        ("valid", "no_validation", NeverValidates()),
+        ("valid", "valid_on_train", ValidatesOnTrain()),
+        ("valid", "order", ValidatesOneBatch()),
+        ("valid", "order", ValidatesFirst()),
+        ("valid", "raised", StepsTakeTheModel()),
+        ("bar", "bar", NoBar()),
+        ("bar", "bar", BarAfterwards()),
+        ("bar", "bar", BarsFirst()),
+        ("bar", "bar", BarBetween()),
+        ("zone", "zone", WorldTime()),
+        ("zone", "zone", NoZone()),
+        ("zone", "zone", EightHoursMore()),
+        ("line", "format", AnotherLine()),
+        ("line", "format", AllDigits()),
+        ("number", "numbering", CountsFromZero()),
+        ("own", "never_reset", NeverResets()),
+        ("own", "never_reset", ResetsTrainingOnly()),
+        ("own", "never_reset", ResetsValidationOnly()),
+        ("own", "never_reset", ForgetsOneMetric()),
+        ("own", "last_batch", ResetsAtEveryStep()),
+        ("own", "reset_early", ResetsBeforeItReads()),
+        ("own", "average", AveragesBatches()),
+        ("places", "values", SwapsTheTwo()),
+        ("speed_line", "no_speed", NoSpeed()),
+        ("speed_line", "no_speed", WholeRate()),
+        ("newswires", "batches", CountsBatches()),
+        ("newswires", "batches", CountsFullBatches()),
+        ("seconds", "speed", CountsPerMinute()),
+        ("newswires", "whole_training", CountsOnAndOn()),
+        ("seconds", "whole_training", OneClockForAll()),
+        ("seconds", "whole_training", RateOfAllEpochs()),
+        ("seconds", "inverted", InvertsTheRate()),
+        ("without_validation", "validation_counted", ClockRunsOn()),
+        ("device", "device", NeverWaits()),
+        ("device", "device", AsksButDoesNotRead()),
+        ("device", "device", StopsTheClockFirst()),
+        ("seldom", "reads_often", ReadsAtEveryStep()),
+        ("seldom", "reads_often", ShowsTheLossAtEveryStep()),
+        ("seldom", "reads_often", ReadsInValidation()),
+        ("when", "late", PrintsAllAtTheEnd()),
+        ("returned", "history", NoHistory()),
+        ("returned", "history", ReturnsTheLastEpoch()),
+        ("returned", "history", KeepsTensors()),
+        ("returned", "changed", TakesItsMetricsOut()),
     ],
 }
-
-UNUSUAL = {
-    "4.1": [AGraphForEachTraining(), by_one_hot],
-    "4.2": [AGraphOfThePredictions(), leaves_training_out],
-    "4.3": [with_iterators_and_strftime, resets_at_the_end],
+RIGHT = {
+    "4.1": [
+        AGraphForEachTraining(), by_one_hot, with_names_from_submodules,
+        with_numbers_for_each_class, watches_by_hand, with_the_loss_class,
+        counts_first_moves_last, prints_as_it_goes, counts_outside, in_one_expression,
+    ],
+    "4.2": [
+        AGraphOfThePredictions(), leaves_training_out, by_one_helper, stops_gradients,
+        compiled, in_a_variable, prints_the_loss, gathers, example_by_example,
+        StepOfAClass(),
+    ],
+    "4.3": [
+        with_iterators_and_strftime, resets_at_the_end, ResetsAfterwards(), SpeedFirst(),
+        with_tf_print, by_recursion, in_any_order, WithZoneInfo(), ReadsByComparing(),
+        RoundsAndMultiplies(),
+    ],
+}  # fmt: skip
+# Changes that `labs mutants` makes and that leave the answer right.
+RIGHT_MUTANTS = {
+    "4.1": {
+        "9: optimizer.apply(gradients, model.trainable_variables); "
+        "metrics['loss'].update_state(losses) → "
+        "metrics['loss'].update_state(losses); optimizer.apply(gradients, "
+        "model.trainable_variables)": ("the order is free"),
+        "9: optimizer.apply(gradients, model.trainable_variables) → "
+        "optimizer.apply(gradients)": ("the optimizer was built with these variables"),
+        "10: metrics['loss'].update_state(losses); "
+        "metrics['accuracy'].update_state(y, probabilities) → "
+        "metrics['accuracy'].update_state(y, probabilities); "
+        "metrics['loss'].update_state(losses)": ("the order is free"),
+    },
+    "4.2": {
+        "4: probabilities = model(x, training=False) → probabilities = model(x)": (
+            "without the argument a model is in inference"
+        ),
+        "6: metrics['valid_loss'].update_state(losses); "
+        "metrics['valid_accuracy'].update_state(y, probabilities) → "
+        "metrics['valid_accuracy'].update_state(y, probabilities); "
+        "metrics['valid_loss'].update_state(losses)": ("the order is free"),
+    },
+    "4.3": {
+        "4: for epoch in range(1, epochs + 1): → for epoch in range(1, 1 + epochs):": (
+            "the same"
+        ),
+        "5: print(f\"{'=' * 40} {datetime.now().astimezone():%H:%M:%S%z}\"); for "
+        "metric in metrics.values():; metric.reset_state() → for metric in "
+        "metrics.values():; metric.reset_state(); print(f\"{'=' * 40} "
+        '{datetime.now().astimezone():%H:%M:%S%z}")': ("the order is free"),
+        "5: print(f\"{'=' * 40} {datetime.now().astimezone():%H:%M:%S%z}\") → "
+        "print(f\"{40 * '='} {datetime.now().astimezone():%H:%M:%S%z}\")": ("the same"),
+        "5: print(f\"{'=' * 40} {datetime.now().astimezone():%H:%M:%S%z}\") → "
+        "print(f\"{'='} {datetime.now().astimezone():%H:%M:%S%z}\")": (
+            "a bar of any length"
+        ),
+        "5: print(f\"{'=' * 40} {datetime.now().astimezone():%H:%M:%S%z}\") → "
+        "print(f\"{'=' * 41} {datetime.now().astimezone():%H:%M:%S%z}\")": (
+            "a bar of any length"
+        ),
+        "5: print(f\"{'=' * 40} {datetime.now().astimezone():%H:%M:%S%z}\") → "
+        "print(f\"{'=' * 39} {datetime.now().astimezone():%H:%M:%S%z}\")": (
+            "a bar of any length"
+        ),
+        "5: print(f\"{'=' * 40} {datetime.now().astimezone():%H:%M:%S%z}\") → "
+        "print(f\"{'=' * 40}{datetime.now().astimezone():%H:%M:%S%z}\")": (
+            "a bar without a space"
+        ),
+        "6: for metric in metrics.values():; metric.reset_state(); newswires, began"
+        " = (0, time.perf_counter()) → newswires, began = (0, time.perf_counter());"
+        " for metric in metrics.values():; metric.reset_state()": ("the order is free"),
+        "10: train_step(x, y); newswires += len(y) → newswires += len(y); "
+        "train_step(x, y)": ("the order is free"),
+        "19: print(f'Epoch={epoch}, Loss:{loss:.3f}, Accuracy:{accuracy:.3f}, Valid"
+        " Loss:{valid_loss:.3f}, Valid Accuracy:{valid_accuracy:.3f}'); "
+        "print(f'Newswires/sec: {newswires / seconds:.2f}') → "
+        "print(f'Newswires/sec: {newswires / seconds:.2f}'); print(f'Epoch={epoch},"
+        " Loss:{loss:.3f}, Accuracy:{accuracy:.3f}, Valid Loss:{valid_loss:.3f}, "
+        "Valid Accuracy:{valid_accuracy:.3f}')": ("the order is free"),
+        "20: print(f'Newswires/sec: {newswires / seconds:.2f}') → "
+        "print(f'Newswires/sec: {newswires / seconds:}')": ("more digits"),
+    },
 }

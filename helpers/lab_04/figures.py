@@ -1,5 +1,7 @@
 """The figures of lab 04: a custom training loop."""
 
+from statistics import median
+
 import matplotlib.pyplot as plt
 
 from helpers.figures import BLUE, ORANGE, RED
@@ -48,31 +50,45 @@ def learning_curves(by_loop, by_fit):
             # Hollow and larger, so that both are visible where they agree.
             axes.plot(
                 epochs, by_fit[name], "o" if text == "training" else "s", color=colour,
-                markerfacecolor="none", markersize=8, label=f"{text}, fit",
+                markerfacecolor="none", markersize=8, label=f"{text}, fit", clip_on=False,
             )  # fmt: skip
         axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.set(xlabel="epoch", ylabel=what, ylim=(0, None))
+        axes.set(xlabel="epoch", ylabel=what, ylim=(0, 1 if what == "accuracy" else None))
     both[1].legend()
     return figure
 
 
-def step_modes(milliseconds, speed_ups):
+def step_modes(milliseconds, speed_ups=None):
     """Time of a step in each mode, beside the time that the student's speed-ups predict.
 
     Parameters
     ----------
-    milliseconds, speed_ups : dict of str to float
-        By mode; a speed-up of 2 is half of eager's time.
+    milliseconds : dict of str to list of float
+        Several measurements by mode: a bar for the median, a line from the fastest to
+        the slowest.
+    speed_ups : dict of str to float, optional
+        Predicted, by mode; a speed-up of 2 is half of eager's time.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
-    bars = axes.bar(list(milliseconds), list(milliseconds.values()), 0.6, color=BLUE)
+    medians = {mode: median(times) for mode, times in milliseconds.items()}
+    below = [medians[mode] - min(times) for mode, times in milliseconds.items()]
+    above = [max(times) - medians[mode] for mode, times in milliseconds.items()]
+    bars = axes.bar(
+        list(medians), list(medians.values()), 0.6, color=BLUE,
+        yerr=(below, above), capsize=6, error_kw={"label": "fastest to slowest"},
+    )  # fmt: skip
     axes.bar_label(bars, fmt="%.1f", padding=6)
-    guesses = [milliseconds["eager"] / speed_ups[mode] for mode in milliseconds]
-    axes.plot(range(len(guesses)), guesses, "D", color=ORANGE, label="your prediction")
-    axes.set(ylabel="time of a step [ms]", ylim=(0, 1.15 * max(*guesses, *bars.datavalues)))
-    axes.legend()
+    top = max(max(times) for times in milliseconds.values())
+    guesses = {mode: factor for mode, factor in (speed_ups or {}).items() if factor > 0}
+    if guesses:
+        predicted = [medians["eager"] / factor for factor in guesses.values()]
+        axes.plot(list(guesses), predicted, "D", color=ORANGE, label="your prediction")
+        # Bars stay readable, however far off a prediction is.
+        top = max([top, *(value for value in predicted if value < 2 * top)])
+    axes.set(ylabel="time of a step [ms]", ylim=(0, 1.15 * top))
+    axes.legend(loc="upper center")
     return figure

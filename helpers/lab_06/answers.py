@@ -1306,4 +1306,20 @@ RIGHT = {
         with_weights_for_the_mean, a_template_as_it_is, from_the_scope_to_the_end,
     ],
 }  # fmt: skip
-RIGHT_MUTANTS = {"6.1": {}, "6.2": {}, "6.3": {}}
+# Changes that `labs mutants` makes and that leave the answer right, each with the reason.
+RIGHT_MUTANTS = {
+    "6.1": {},
+    "6.2": {
+        "10: optimizer.apply(gradients, model.trainable_variables); metrics['lo"
+        "ss'].update_state(losses) → metrics['loss'].update_state(losses); opti"
+        "mizer.apply(gradients, model.trainable_variables)": "the losses are from before the step",
+        "10: optimizer.apply(gradients, model.trainable_variables) → optimizer."
+        "apply(gradients)": "the optimizer knows its variables",
+        "11: metrics['loss'].update_state(losses); metrics['accuracy'].update_s"
+        "tate(y, probabilities) → metrics['accuracy'].update_state(y, probabili"
+        "ties); metrics['loss'].update_state(losses)": "the order is free",
+        "12: metrics['accuracy'].update_state(y, probabilities) → metrics['accu"
+        "racy'].update_state(probabilities, y)": "the largest of each are compared",
+    },
+    "6.3": {},
+}
