@@ -1310,16 +1310,48 @@ RIGHT = {
 RIGHT_MUTANTS = {
     "6.1": {},
     "6.2": {
-        "10: optimizer.apply(gradients, model.trainable_variables); metrics['lo"
-        "ss'].update_state(losses) → metrics['loss'].update_state(losses); opti"
-        "mizer.apply(gradients, model.trainable_variables)": "the losses are from before the step",
-        "10: optimizer.apply(gradients, model.trainable_variables) → optimizer."
-        "apply(gradients)": "the optimizer knows its variables",
-        "11: metrics['loss'].update_state(losses); metrics['accuracy'].update_s"
-        "tate(y, probabilities) → metrics['accuracy'].update_state(y, probabili"
-        "ties); metrics['loss'].update_state(losses)": "the order is free",
-        "12: metrics['accuracy'].update_state(y, probabilities) → metrics['accu"
-        "racy'].update_state(probabilities, y)": "the largest of each are compared",
+        "10: optimizer.apply(gradients, model.trainable_variable"
+        "s); metrics['loss'].update_state(losses) → metrics['los"
+        "s'].update_state(losses); optimizer.apply(gradients, mo"
+        "del.trainable_variables)": "the losses are from before",
+        "10: optimizer.apply(gradients, model.trainable_variable"
+        "s) → optimizer.apply(gradients)": "the optimizer knows its variables",
+        "11: metrics['loss'].update_state(losses); metrics['accu"
+        "racy'].update_state(y, probabilities) → metrics['accura"
+        "cy'].update_state(y, probabilities); metrics['loss'].up"
+        "date_state(losses)": "the order is free",
+        "12: metrics['accuracy'].update_state(y, probabilities) "
+        "→ metrics['accuracy'].update_state(probabilities, y)": "the largest of each are compared",
     },
-    "6.3": {},
+    "6.3": {
+        "4: with strategy.scope():; model, optimizer = build(); "
+        "mean_loss = keras.metrics.Mean(); ; def replica_step(x,"
+        " y, images):; with tf.GradientTape() as tape:; losses ="
+        " keras.losses.categorical_crossentropy(y, model(x, trai"
+        "ning=True)); share = tf.nn.compute_average_loss(losses,"
+        " global_batch_size=images); gradients = tape.gradient(s"
+        "hare, model.trainable_variables); optimizer.apply(gradi"
+        "ents, model.trainable_variables); mean_loss.update_stat"
+        "e(losses) → ; def replica_step(x, y, images):; with tf."
+        "GradientTape() as tape:; losses = keras.losses.categori"
+        "cal_crossentropy(y, model(x, training=True)); share = t"
+        "f.nn.compute_average_loss(losses, global_batch_size=ima"
+        "ges); gradients = tape.gradient(share, model.trainable_"
+        "variables); optimizer.apply(gradients, model.trainable_"
+        "variables); mean_loss.update_state(losses); with strate"
+        "gy.scope():; model, optimizer = build(); mean_loss = ke"
+        "ras.metrics.Mean()": "it is used after both",
+        "5: model, optimizer = build(); mean_loss = keras.metric"
+        "s.Mean() → mean_loss = keras.metrics.Mean(); model, opt"
+        "imizer = build()": "the order is free",
+        "13: optimizer.apply(gradients, model.trainable_variable"
+        "s); mean_loss.update_state(losses) → mean_loss.update_s"
+        "tate(losses); optimizer.apply(gradients, model.trainabl"
+        "e_variables)": "the losses are from before",
+        "13: optimizer.apply(gradients, model.trainable_variable"
+        "s) → optimizer.apply(gradients)": "the optimizer knows its variables",
+        "16: @tf.function → nothing": "a graph is not asked for",
+        "25: epoch_losses.append(float(mean_loss.result())) → ep"
+        "och_losses.append(mean_loss.result())": "prints and compares like a number",
+    },
 }
