@@ -1313,7 +1313,7 @@ RIGHT_MUTANTS = {
         "10: optimizer.apply(gradients, model.trainable_variable"
         "s); metrics['loss'].update_state(losses) → metrics['los"
         "s'].update_state(losses); optimizer.apply(gradients, mo"
-        "del.trainable_variables)": "the losses are from before",
+        "del.trainable_variables)": "losses are from before",
         "10: optimizer.apply(gradients, model.trainable_variable"
         "s) → optimizer.apply(gradients)": "the optimizer knows its variables",
         "11: metrics['loss'].update_state(losses); metrics['accu"
@@ -1321,7 +1321,7 @@ RIGHT_MUTANTS = {
         "cy'].update_state(y, probabilities); metrics['loss'].up"
         "date_state(losses)": "the order is free",
         "12: metrics['accuracy'].update_state(y, probabilities) "
-        "→ metrics['accuracy'].update_state(probabilities, y)": "the largest of each are compared",
+        "→ metrics['accuracy'].update_state(probabilities, y)": "the largest are compared",
     },
     "6.3": {
         "4: with strategy.scope():; model, optimizer = build(); "
@@ -1347,7 +1347,7 @@ RIGHT_MUTANTS = {
         "13: optimizer.apply(gradients, model.trainable_variable"
         "s); mean_loss.update_state(losses) → mean_loss.update_s"
         "tate(losses); optimizer.apply(gradients, model.trainabl"
-        "e_variables)": "the losses are from before",
+        "e_variables)": "losses are from before",
         "13: optimizer.apply(gradients, model.trainable_variable"
         "s) → optimizer.apply(gradients)": "the optimizer knows its variables",
         "16: @tf.function → nothing": "a graph is not asked for",
