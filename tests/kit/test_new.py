@@ -12,8 +12,9 @@ from kit.grading import sandbox
 
 NAME = "11_example"
 TESTS = (
-    "tests/test_style.py", "tests/helpers/test_checks.py", "tests/helpers/test_coach.py",
-    "tests/helpers/test_parameters.py", "tests/kit/test_build.py",
+    "tests/test_style.py", "tests/helpers/checks/test_checks.py",
+    "tests/helpers/test_coach.py", "tests/helpers/test_parameters.py",
+    "tests/kit/test_build.py",
     "tests/kit/test_notebooks.py", "tests/kit/test_students_names.py",
     "tests/kit/grading/test_visible.py",
 )  # fmt: skip
@@ -52,6 +53,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     shutil.copytree(REPOSITORY, copy, ignore=ignore)
     before = files_of(copy)
     in_copy(copy, "kit.cli", "new", NAME)
+    in_copy(copy, "kit.cli", "mutants", "11.1")
     in_copy(copy, "kit.cli", "outputs", "11")
     after = files_of(copy)
     ours = {
@@ -64,7 +66,8 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
             ("helpers/lab_11/", "docs/images/11_example-")
         )
     changed = {str(path) for path in before if after[path] != before[path]}
-    assert changed == {"README.md", "notebooks/index.ipynb"}, "lists of labs, generated"
+    generated = {"README.md", "docs/checks.md", "notebooks/index.ipynb"}
+    assert changed == generated, "lists of labs"
     said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "11", *TESTS)
     assert "failed" not in said
     said = in_copy(copy, "kit.cli", "run", "11", "-p", "batch_size=16", "-p", "scale=smoke")
