@@ -6,7 +6,8 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from helpers.checks.exercise import Exercise
-from helpers.checks.judging.timing import numbers_after, training_spans
+from helpers.checks.judging.lines import numbers_after
+from helpers.checks.judging.timing import training_spans
 from helpers.checks.judging.verdicts import (
     between,
     draw_apart,

@@ -3,7 +3,8 @@
 import statistics
 
 from helpers.checks.exercise import Exercise
-from helpers.checks.judging.timing import numbers_after, training_spans
+from helpers.checks.judging.lines import numbers_after
+from helpers.checks.judging.timing import training_spans
 from helpers.checks.judging.verdicts import (
     between,
     draw_apart,
@@ -226,7 +227,7 @@ def _time_hint(seconds, epoch, spans, span, fit):
         return "again" if fit else "constructor"
     # The longest of all so far: the first may be slow, and it is part of a mean.
     longest = max(s["after"] - s["before"] for s in spans[:epoch])
-    if epoch > 1 and seconds <= longest + 0.006:
+    if epoch > 1 and 0 < seconds <= longest + 0.006:
         return "per_epoch"
     validated = sum(s["validated"] - s["stopped"] for s in spans[:epoch])
     return "validation" if validated > 0.01 and seconds > 0.4 * low else "other"

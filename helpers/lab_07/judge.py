@@ -58,7 +58,10 @@ def _judge_shards(case, seen):
         case[name] for name in ("replicas", "images", "batch_size")
     )
     first = images // batch_size * batch_size
-    if all(one["indices"] == _rows(range(first), batch_size) for one in seen):
+    # On one core a shuffle of four images ends in their order now and then.
+    if replicas > 1 and all(
+        one["indices"] == _rows(range(first), batch_size) for one in seen
+    ):
         return f"every core gets the images from 0 to {first - 1}, in their order", "start"
     for (core, *_), one in zip(case["calls"], seen, strict=True):
         if verdict := _judge_shape(replicas, images, batch_size, one):

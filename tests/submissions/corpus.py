@@ -429,7 +429,7 @@ def hostile(world):
                 def __float__(self): return 0.0
             return Evil(1), Evil(1)
             """,
-            "predicts|peak",
+            "peak",
         ),
         "forges_nan": forged(
             b'{"observation": {"t0_seconds": NaN, "peak": NaN}}', "plain JSON"
@@ -470,7 +470,7 @@ def hostile(world):
             "finished|longer than|ended",
         ),
         "forges_a_guess": forged(
-            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}', "predicts"
+            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}', "not what the probe gives"
         ),
         "closes_the_channel": attack("import os; os.close(3)", "ended early"),
         "reads_no_questions": attack(
@@ -487,7 +487,7 @@ def hostile(world):
             helpers.checks.observe.observe = lambda *a, **k: {"passed": True}
             return 0, 0
             """,
-            "peak|predicts",
+            "peak",
         ),
         "patches_builtins": attack(
             "import builtins; builtins.float = builtins.abs = lambda x: 0\nreturn 1, 1", "."
@@ -507,7 +507,7 @@ def hostile(world):
                 metadata={"grade": 100, "nbgrader": {"score": 462}},
             ),
             ("2.2",),
-            "peak|predicts",
+            "peak",
         ),
         "forged_outputs": Case(
             json.dumps(
@@ -703,7 +703,7 @@ def unusual(world):
                 {"2.3": "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"}
             ),
             ("2.2",),
-            "predicts",
+            "they were made with",
         ),
     }
 

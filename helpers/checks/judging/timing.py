@@ -1,7 +1,5 @@
 """Bounds for the time that an answer's clock can show, from the judge's own waits."""
 
-LONGEST = 500  # characters of a line that are looked at
-
 
 def training_spans(question, waits):
     """When each epoch of each fit ran, from inside and from outside.
@@ -46,16 +44,3 @@ def training_spans(question, waits):
         fits.append(spans)
         at += 1  # the wait after fit is the one before the next
     return fits
-
-
-def numbers_after(lines, label):
-    """The numbers printed as ``label 12.34``, one for each line that has them."""
-    found = []
-    for line in lines:
-        if line.startswith(label):
-            try:
-                text = line[:LONGEST].removeprefix(label).strip()
-                found.append(float(text.replace(",", "")))
-            except ValueError:
-                continue
-    return found

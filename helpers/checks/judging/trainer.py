@@ -72,9 +72,7 @@ def train(
         Kernel and bias of each layer; a single array: a kernel without a bias.
     batches : list of dict
         With `x` and `y`. Whole numbers in `y` are classes.
-    learning_rate : float or callable
-        A callable gives the rate of each step, counted from 0.
-    momentum : float
+    learning_rate, momentum : float
     nesterov : bool
     mask : array or float
         Multiplies what goes into the last layer, as a layer does that acts in
@@ -89,15 +87,16 @@ def train(
     """
     weights = [np.array(w, float) for w in weights]
     speeds = [np.zeros_like(w) for w in weights]
-    rate = learning_rate if callable(learning_rate) else lambda step: learning_rate
     result = Trained(weights, [], [], [])
-    for step, batch in enumerate(batches):
+    for batch in batches:
         losses, right, gradients = backward(weights, batch, mask, share)
         result.losses.append(losses)
         result.right.append(right)
         for i, gradient in enumerate(gradients):
-            speeds[i] = momentum * speeds[i] - rate(step) * gradient
-            moved = momentum * speeds[i] - rate(step) * gradient if nesterov else speeds[i]
+            speeds[i] = momentum * speeds[i] - learning_rate * gradient
+            moved = (
+                momentum * speeds[i] - learning_rate * gradient if nesterov else speeds[i]
+            )
             weights[i] = weights[i] + moved
         result.after.append(list(weights))
     return result
