@@ -92,16 +92,19 @@ def modules(lab):
 
 @functools.cache
 def reference_names(lab):
-    """The callbacks of the course that solve a lab's exercises, and their modules.
+    """What solves a lab's exercises in the course's own packages, and its modules.
 
     Reads the files: importing them would import TensorFlow.
     """
     answers = {exercise.answer for exercise in exercises(lab)}
     return sorted(
         name
-        for path in (REPOSITORY / "callbacks").glob("*.py")
+        for package in ("callbacks", "helpers")
+        for path in (REPOSITORY / package).rglob("*.py")
+        # In a lab's folder the probe of an exercise has the answer's name.
+        if not path.parent.name.startswith("lab_")
         for node in ast.parse(path.read_text(encoding="utf-8")).body
-        if isinstance(node, ast.ClassDef) and node.name in answers
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in answers
         for name in (node.name, path.stem)
     )
 

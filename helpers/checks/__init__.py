@@ -99,7 +99,7 @@ def judge_replies(exercise, ask, rng, questions):
     exercise : str
     ask : callable
         ``ask(question) -> observation``. It gets a copy of its own, without what
-        only the judge may know.
+        only the judge may know, and with a `nonce` that the observation must hold.
     rng : random.Random
     questions : int
     """
@@ -109,7 +109,12 @@ def judge_replies(exercise, ask, rng, questions):
         question = json.dumps(record.question(rng), allow_nan=False)
         asked = json.loads(question)
         asked.pop("secret", None)
-        if verdict := _judge(record, json.loads(question), ask(asked)):
+        # Nobody can write a reply before the question is there.
+        asked["nonce"] = f"{rng.getrandbits(64):016x}"
+        observation = ask(asked)
+        if "error" not in observation and observation.pop("nonce", "") != asked["nonce"]:
+            return "the reply is not what the probe gives for this question", "form"
+        if verdict := _judge(record, json.loads(question), observation):
             return verdict
     return None
 

@@ -22,14 +22,15 @@ def observe(probe, answer, question, wait=None):
     Returns
     -------
     dict
-        The observation, plain JSON, with `waits` (unless `wait` was given): when
-        each wait began and ended, in seconds, by a clock that the answer does
-        not control. Or `error`, one line, and the `hint` for it, if the answer
-        raised or gave a value that JSON cannot represent.
+        The observation, plain JSON, with the question's `nonce`, if it has one, and
+        with `waits` (unless `wait` was given): when each wait began and ended, in
+        seconds, by a clock that the answer does not control. Or `error`, one line,
+        and the `hint` for it, if the answer raised or gave a value that JSON cannot
+        represent.
     """
     # Bound before the answer runs: it may replace the clock.
     clock, sleep = time.perf_counter, time.sleep
-    waits = []
+    nonce, waits = question.get("nonce"), []
 
     def wait_here(seconds):
         began = clock()
@@ -52,4 +53,6 @@ def observe(probe, answer, question, wait=None):
     except (TypeError, ValueError):
         problem = "it gave infinity, nan, or a value that is neither number nor text"
         return {"error": problem, "hint": "no_json"}
+    if "nonce" in question:
+        plain["nonce"] = nonce
     return plain if wait else plain | {"waits": waits}

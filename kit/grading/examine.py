@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+import json
 import random
 
 from helpers.checks import HINTS, judge_replies
@@ -45,11 +46,15 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     """
     result = {"passed": False, "borrowed": [], "question": None, "observation": None}
     exercise = job["exercise"]
-    rng = random.Random(_seed_of(seed, student, job["lab"], exercise))
+    # Whoever hands in again something else is asked something else: the questions and
+    # answers that feedback shows are no table of those to come.
+    cells = json.dumps(job["cells"], sort_keys=True)
+    rng = random.Random(_seed_of(seed, student, job["lab"], exercise, cells))
 
     def ask(question):
         observation = box.ask(question)
-        result.update(question=question, observation=observation)
+        shown = {name: part for name, part in question.items() if name != "nonce"}
+        result.update(question=shown, observation=observation)
         return observation
 
     try:

@@ -29,6 +29,7 @@ NAMESPACES = {
     "pid": 0x20000000,
     "net": 0x40000000,
 }
+OURS = ("callbacks", "helpers")  # packages that hold references
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
@@ -168,8 +169,9 @@ def serve(parent, boxed):
     if problem:
         return say(problem)
     # A submission can forge this one; it finds what no import statement shows.
-    bases = getattr(answer, "__mro__", (type(answer),))
-    say({"borrowed": [base.__name__ for base in bases if _is_reference(base, job)]})
+    parts = [answer, getattr(answer, "func", None), *getattr(answer, "__mro__", ())]
+    parts += type(answer).__mro__
+    say({"borrowed": [part.__name__ for part in parts if _is_reference(part, job)]})
     from helpers.checks.observe import observe
 
     probes = importlib.import_module(job["probes"])
@@ -184,9 +186,9 @@ def serve(parent, boxed):
         say({"observation": observe(probe, answer, question, wait)})
 
 
-def _is_reference(base, job):
-    ours = str(base.__module__).split(".")[0] == "callbacks"
-    return ours and base.__name__ in job["references"]
+def _is_reference(part, job):
+    ours = str(getattr(part, "__module__", "")).split(".")[0] in OURS
+    return ours and getattr(part, "__name__", "") in job["references"]
 
 
 def answer_of(job):
@@ -279,14 +281,14 @@ def needed(cells, exercise):
 
 
 def borrowed(cells, exercise, references):
-    """Which reference callbacks the needed cells import from the course material.
+    """Which references the needed cells import from the course material.
 
     Parameters
     ----------
     cells : dict of str to str
     exercise : str
     references : list of str
-        The names of the reference callbacks and of their modules.
+        The names of the references and of their modules.
 
     Returns
     -------
@@ -296,15 +298,38 @@ def borrowed(cells, exercise, references):
     for name in needed(cells, exercise):
         for node in ast.walk(_tree(cells[name])):
             if isinstance(node, ast.Import):
-                found |= {a.name for a in node.names if a.name.split(".")[0] == "callbacks"}
-            elif _imports_from_callbacks(node):
+                found |= _borrowed_modules([a.name for a in node.names], references)
+            elif _calls_import(node):
+                texts = [getattr(a, "value", None) for a in node.args]
+                texts = [text for text in texts if isinstance(text, str)]
+                found |= _borrowed_modules(texts, references)
+            elif _imports_from_ours(node):
                 found |= {a.name for a in node.names} & {*references, "*"}
     return sorted(found)
 
 
-def _imports_from_callbacks(node):
+def _borrowed_modules(names, references):
+    """Those that are, or lead to, a module with a reference."""
+    parts = {name: name.split(".") for name in names}
+    return {
+        name
+        for name, (package, *rest) in parts.items()
+        if package == "callbacks"
+        or (package == "helpers" and rest and rest[-1] in references)
+    }
+
+
+def _calls_import(node):
+    """Whether it is such as `importlib.import_module("callbacks.throughput")`."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return name in ("import_module", "__import__")
+
+
+def _imports_from_ours(node):
     absolute = isinstance(node, ast.ImportFrom) and not node.level
-    return absolute and node.module.split(".")[0] == "callbacks"
+    return absolute and node.module.split(".")[0] in OURS
 
 
 def _tree(source):

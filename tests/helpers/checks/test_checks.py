@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from helpers import records, session
-from helpers.checks import HINTS, check, judge_answer
+from helpers.checks import HINTS, check, judge_answer, judge_replies
 from helpers.checks.exercise import exercise_record, part, reference_of
 from helpers.checks.observe import observe
 from helpers.errors import CheckError
@@ -189,6 +189,18 @@ def test_an_answer_that_leaves_or_speaks_no_json_is_an_error_in_one_line(answer)
     seen = observe(lambda answer, question, wait: {"value": answer()}, answer, {})
     assert list(seen) == ["error", "hint"]
     assert "\n" not in seen["error"]
+
+
+def test_a_reply_that_was_written_before_the_question_is_none():
+    probe, reference, kept = part("probe", "2.3").PROBES["2.3"], reference_of("2.3"), []
+
+    def ask(question):
+        kept.append(observe(probe, reference, question))
+        return {**kept[-1], "nonce": kept[0]["nonce"]}
+
+    assert judge_replies("2.3", ask, random.Random(1), 1) is None
+    _, hint = judge_replies("2.3", ask, random.Random(1), 2)
+    assert hint == "form"
 
 
 def test_a_student_who_replaces_the_clock_does_not_reach_the_judge(monkeypatch):

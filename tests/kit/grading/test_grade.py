@@ -193,7 +193,7 @@ def passed(results):
 
 
 @needs_box
-def test_the_same_seed_gives_the_same_questions_and_another_one_others(tmp_path, dask):
+def test_the_same_submission_and_seed_give_the_same_questions_else_others(tmp_path, dask):
     write_class(tmp_path / "in", ["ada", "bob"])
 
     def questions(seed, out):
@@ -205,6 +205,11 @@ def test_the_same_seed_gives_the_same_questions_and_another_one_others(tmp_path,
     assert first == questions("a", "2")
     assert first[0] != first[1], "each student gets questions of their own"
     assert first != questions("b", "3")
+    changed = corpus.notebook({"2.2": corpus.CELLS["2.2"] + "\n# once more"})
+    (tmp_path / "in" / "ada" / f"{LAB.name}.ipynb").write_bytes(changed)
+    [again, same] = questions("a", "1")
+    assert again != first[0], "what feedback showed is not asked again"
+    assert same == first[1]
     assert (tmp_path / "1" / "seed.txt").stat().st_mode & 0o077 == 0
 
 
