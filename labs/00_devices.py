@@ -113,7 +113,6 @@ for kind in ("CPU", "GPU"):
 # on any machine. (`DeviceError` is ours: a `RuntimeError` that a notebook shows as one
 # line.)
 
-
 # %% name="0.1-claim-gpu" points=2
 # TODO 0.1: make one GPU visible, with memory growth or a limit.
 #: start
@@ -122,8 +121,6 @@ def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
     gpus = tf.config.list_physical_devices("GPU")
     tf.config.set_visible_devices(gpus[index], "GPU")
     return {"gpu": index, "memory_growth": False, "memory_limit_mib": None}
-
-
 #: solution
 def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
     """Take one GPU and a share of its memory; say what was done."""
@@ -151,8 +148,6 @@ def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
         "memory_growth": memory_growth,
         "memory_limit_mib": memory_limit_mib,
     }
-
-
 #: end
 
 # %%
@@ -214,7 +209,6 @@ card.outcome("finished_over_returned", finished / returned)
 # Make the matrices only once. About ten lines; `with tf.device(device):` chooses the
 # device.
 
-
 # %% name="0.2-time-matmul" points=2
 # TODO 0.2: the median time of a matrix product in seconds, and its GFLOP/s.
 #: start
@@ -226,8 +220,6 @@ def time_matmul(device, m, k, n, repeats):
         tf.matmul(a, b)
         seconds = time.perf_counter() - began
     return seconds, 2 * m * k * n / seconds / 1e9
-
-
 #: solution
 def time_matmul(device, m, k, n, repeats):
     """Median seconds and GFLOP/s of an (m, k) by (k, n) product on a device."""
@@ -241,8 +233,6 @@ def time_matmul(device, m, k, n, repeats):
             times.append(time.perf_counter() - began)
     seconds = statistics.median(times)
     return seconds, 2 * m * k * n / seconds / 1e9
-
-
 #: end
 
 # %%
@@ -276,13 +266,11 @@ crossover_guess = card.predict("crossover_size", my_crossover_guess)
 # is one thread of the CPU. TensorFlow fixes its threads when it starts, so one thread and
 # all threads each get a process of their own, where the solution of 0.2 times them.
 
-
 # %%
 def sweep(device):
     """Median seconds of a square product for each size."""
     bar = progress(tested, desc=device)
     return [time_matmul(device, size, size, size, lab.repeats)[0] for size in bar]
-
 
 card.lock("crossover_size")
 tested = [16 * 2**i for i in range(20) if 16 * 2**i <= lab.largest]
@@ -301,15 +289,12 @@ card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 # Return `None` if it does not win at the largest. Example:
 # `crossover([1, 2, 4, 8], [9, 1, 9, 9], [1, 5, 5, 5])` is `4`. About seven lines.
 
-
 # %% name="0.3-crossover" points=1
 # TODO 0.3: the size from which on the fast device wins, or None.
 #: start
 def crossover(sizes, slow_seconds, fast_seconds):
     """The size from which on fast beats slow, or None."""
     return sizes[0]
-
-
 #: solution
 def crossover(sizes, slow_seconds, fast_seconds):
     """The size from which on fast beats slow, or None."""
@@ -320,8 +305,6 @@ def crossover(sizes, slow_seconds, fast_seconds):
             break
         winner = size
     return winner
-
-
 #: end
 
 # %%
@@ -357,7 +340,6 @@ print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fas
 my_asking_guess = None  # change this: a share, between 0 and 1
 card.predict("share_of_asking", my_asking_guess)
 
-
 # %%
 def microseconds(job):
     """Median time of a hundred calls; the first call does not count."""
@@ -368,7 +350,6 @@ def microseconds(job):
         job()
         times.append(perf_counter() - began)
     return 1e6 * numpy.median(times)
-
 
 # %%
 card.lock("share_of_asking")
@@ -403,7 +384,6 @@ card.outcome("share_of_asking", asking / both)
 my_threads_guess = {"smallest": None, "largest": None}  # change these
 card.predict("busy_threads", my_threads_guess)
 
-
 # %%
 def busy_threads(size):
     """Seconds of all threads per second, while the CPU multiplies."""
@@ -414,7 +394,6 @@ def busy_threads(size):
         while perf_counter() < began + 0.1:
             tensorflow.matmul(square, square)
         return (process_time() - cpu_began) / (perf_counter() - began)
-
 
 card.lock("busy_threads")
 busy = [busy_threads(size) for size in tested]
@@ -468,7 +447,6 @@ print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 # Two sums agree in four digits if they differ by one part in ten thousand. One pair of
 # matrices is an accident. So the next cell draws a hundred.
 
-
 # %%
 def equal_digits(seed):
     """In how many digits the sums in two orders agree, and the size of the sum."""
@@ -476,7 +454,6 @@ def equal_digits(seed):
         rows, columns = total(seed), total(seed, columns_first=True)
     apart = abs(rows - columns) / abs(rows)
     return -numpy.log10(max(apart, 2**-24)), abs(rows)  # float32 shows nothing below
-
 
 drawn = [equal_digits(lab.seed + i) for i in range(100)]
 digits, size = numpy.transpose(drawn)

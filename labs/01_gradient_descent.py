@@ -84,13 +84,11 @@ show_figure(figure, summary, session.caption())
 # and intercept has one, so the loss is a landscape over two directions. Training is a
 # walk on it, from the start to its lowest point.
 
-
 # %%
 def mean_squared_error(weights, x, y):
     """The loss of the line with weights (slope, intercept) on some points."""
     slope, intercept = weights
     return numpy.mean((slope * x + intercept - y) ** 2)
-
 
 lowest = mean_squared_error(best, all_x, all_y)
 print(f"Loss at the start: {mean_squared_error(START, all_x, all_y):.3f}")
@@ -115,23 +113,18 @@ print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 #     gradient(np.array([0.0, 0.0]), np.array([1.0, 3.0]), np.array([2.0, 4.0]))
 #     array([-14., -6.])
 
-
 # %% name="1.1-gradient" points=2
 # TODO 1.1: how fast the mean squared error rises with slope and intercept.
 #: start
 def gradient(weights, x, y):
     """How fast the mean squared error rises with slope and intercept, shape (2,)."""
     return np.zeros(2)
-
-
 #: solution
 def gradient(weights, x, y):
     """How fast the mean squared error rises with slope and intercept, shape (2,)."""
     slope, intercept = weights
     errors = slope * x + intercept - y
     return 2 * np.array([np.mean(errors * x), np.mean(errors)])
-
-
 #: end
 
 # %%
@@ -144,7 +137,6 @@ gradient = check("1.1", gradient)
 # the points that it may look at. It takes their gradient and goes a little the other way;
 # the *learning rate* says how little.
 
-
 # %%
 def descend(gradient, x, y, start, batches, learning_rate):
     """The weights before the first step and after each, shape (steps + 1, 2)."""
@@ -153,7 +145,6 @@ def descend(gradient, x, y, start, batches, learning_rate):
         step = -learning_rate * gradient(path[-1], x[batch], y[batch])
         path.append(numpy.clip(path[-1] + step, -1e6, 1e6))  # a path that diverges stops
     return numpy.array(path)
-
 
 # %% [markdown]
 # First with all points in every batch, the *full batch*. Each step then goes straight
@@ -171,11 +162,9 @@ card.predict("largest_learning_rate", my_rate_guess)
 card.lock("largest_learning_rate")
 BOX = ((-2.0, 5.0), (-3.0, 4.0))  # slopes and intercepts to draw
 
-
 def full_loss(weights):
     """The loss over all points: the height of the surface."""
     return mean_squared_error(weights, all_x, all_y)
-
 
 full_batches = [numpy.arange(lab.train_points)] * 60
 paths = {
@@ -200,18 +189,15 @@ show_figure(figure, summary, session.caption())
 # curvatures from the matrix of second derivatives: they are its eigenvalues, by
 # `eigvalsh`. You need not follow that algebra to go on.
 
-
 # %%
 def curvature_matrix(x):
     """The second derivatives of the mean squared error, shape (2, 2)."""
     inputs = numpy.column_stack([x, numpy.ones_like(x)])
     return 2 * inputs.T @ inputs / len(x)
 
-
 def largest_learning_rate(x):
     """2 / the largest curvature of the mean squared error."""
     return 2 / numpy.linalg.eigvalsh(curvature_matrix(x)).max()
-
 
 limit = largest_learning_rate(all_x)
 print(f"The full batch diverges from learning rate {limit:.3f} on")
@@ -237,22 +223,17 @@ card.outcome("largest_learning_rate", limit)
 # About two lines. Example: `epoch_batches(5, 2, rng)` may be
 # `[array([3, 0]), array([4, 1]), array([2])]`.
 
-
 # %% name="1.2-mini-batches" points=2
 # TODO 1.2: batches of indices that cover every point once, in a random order.
 #: start
 def epoch_batches(points, batch_size, rng):
     """Batches of indices, as arrays, that hold each of the points once."""
     return [np.arange(points)]
-
-
 #: solution
 def epoch_batches(points, batch_size, rng):
     """Batches of indices, as arrays, that hold each of the points once."""
     order = rng.permutation(points)
     return [order[i : i + batch_size] for i in range(0, points, batch_size)]
-
-
 #: end
 
 # %%
@@ -260,7 +241,6 @@ epoch_batches = check("1.2", epoch_batches)
 
 # %% [markdown]
 # As many epochs as it takes, one after the other:
-
 
 # %%
 def batches_of(points, batch_size, steps, shuffle=0):
@@ -270,12 +250,10 @@ def batches_of(points, batch_size, steps, shuffle=0):
         batches.extend(epoch_batches(points, batch_size, rng))
     return batches[:steps]
 
-
 def train(learning_rate, batch_size, steps, shuffle=0):
     """The path of the weights from START on."""
     batches = batches_of(lab.train_points, batch_size, steps, shuffle)
     return descend(gradient, all_x, all_y, START, batches, learning_rate)
-
 
 # %% [markdown]
 # ## Turn the knobs
@@ -308,20 +286,16 @@ explore(train, full_loss, settings, steps=60, box=BOX, caption=session.caption()
 # %%
 SHUFFLES = range(20)
 
-
 def times_thrown_out(train, loss, learning_rate, batch_size):
     """In how many of the shuffles the path is thrown out within 60 steps."""
     paths = (train(learning_rate, batch_size, 60, shuffle) for shuffle in SHUFFLES)
     return sum(thrown_out(path, loss) for path in paths)
 
-
 print("Thrown out (ten times the first loss, or more) within 60 steps:")
 for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     ones = times_thrown_out(train, full_loss, rate, 1)
     full = times_thrown_out(train, full_loss, rate, lab.train_points)
-    print(
-        f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, all points in {full}"
-    )
+    print(f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, all points in {full}")
 
 # %% [markdown]
 # There are such learning rates: the full batch can bear them, batches of 1 cannot.
@@ -376,7 +350,6 @@ card.measure("loss_by_epoch", medians)
 # Is the full batch lower in the end? The last line counts; a single run would have told
 # you about its own shuffle only. What brings batches of 1 further down?
 
-
 # %%
 def above_lowest(learning_rate, shuffle):
     """Loss above the lowest after two more epochs, at this learning rate, with batches of 1."""
@@ -385,12 +358,9 @@ def above_lowest(learning_rate, shuffle):
     path = descend(gradient, all_x, all_y, begun[-1], more, learning_rate)
     return full_loss(path[-1]) - lowest
 
-
 for rate in (lab.learning_rate, lab.learning_rate / 10):
     height = numpy.median([above_lowest(rate, shuffle) for shuffle in SHUFFLES])
-    print(
-        f"Two epochs, then two at learning rate {rate:.3g}: {height:.4f} above the lowest"
-    )
+    print(f"Two epochs, then two at learning rate {rate:.3g}: {height:.4f} above the lowest")
 
 # %% [markdown]
 # That is the first half of the answer to this lab's question: **noise is cheap far from
@@ -442,23 +412,18 @@ card.predict("batch_sizes", my_sizes)
 # losses with a variance of 0.02 in their flat part, `example_variance` 0.3, sizes
 # `[1, 4, 16, 64]`: that is `16`.
 
-
 # %% name="1.3-which-batch-size" points=2
 # TODO 1.3: which of the sizes made a loss curve that scatters like this.
 #: start
 def which_batch_size(losses, example_variance, sizes):
     """The one of the batch sizes whose losses scatter like these."""
     return sizes[0]
-
-
 #: solution
 def which_batch_size(losses, example_variance, sizes):
     """The one of the batch sizes whose losses scatter like these."""
     floor = losses[len(losses) // 2 :]
     estimate = example_variance / np.var(floor)
     return min(sizes, key=lambda size: abs(np.log(size / estimate)))
-
-
 #: end
 
 # %%
@@ -526,16 +491,13 @@ scale_guess = card.predict("noise_scale", my_scale_guess)
 # %%
 card.lock("noise_scale")
 
-
 def single_gradients(weights, x, y):
     """The gradient of each point alone, shape (points, 2)."""
     return numpy.array([gradient(weights, x[[i]], y[[i]]) for i in range(len(x))])
 
-
 def noise_scale(single):
     """V / |G|², from the gradients of single points."""
     return single.var(axis=0).sum() / numpy.sum(single.mean(axis=0) ** 2)
-
 
 path, scales = train(0.1, lab.train_points, 30), {}
 for step in (0, 5, 10, 15, 20, 30):
@@ -557,7 +519,6 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 #
 # Is that so? Draw many batches, and see how far their steps lower the loss.
 
-
 # %%
 def best_step(steps, exact, curvature):
     """The learning rate at which these steps lower the loss most, and how far."""
@@ -566,7 +527,6 @@ def best_step(steps, exact, curvature):
     curved = numpy.mean(numpy.sum(steps @ curvature * steps, axis=1))
     return steep / curved, steep**2 / (2 * curved)
 
-
 def steps_needed(single, batch_size, curvature):
     """The best learning rate, and how many of its steps do the work of an exact one."""
     rng, exact = numpy.random.default_rng(lab.seed), single.mean(axis=0)
@@ -574,7 +534,6 @@ def steps_needed(single, batch_size, curvature):
     drawn = rng.integers(len(single), size=(2**20 // batch_size, batch_size))
     rate, fall = best_step(single[drawn].mean(axis=1), exact, curvature)
     return rate, best_step(exact[None], exact, curvature)[1] / fall
-
 
 # %%
 needed, laws = {}, {"start": scales[0], "step 15": scales[15]}
@@ -622,17 +581,14 @@ card.predict("batch_sizes_thrown_out", my_thrown_out)
 x_moved = all_x + 2
 valley_rate = 0.9 * largest_learning_rate(x_moved)
 
-
 def valley_loss(weights):
     """The loss over all moved points."""
     return mean_squared_error(weights, x_moved, all_y)
-
 
 def train_in_valley(learning_rate, batch_size, steps, shuffle=0):
     """The path of the weights on the moved points."""
     batches = batches_of(lab.train_points, batch_size, steps, shuffle)
     return descend(gradient, x_moved, all_y, (-1.0, 0.5), batches, learning_rate)
-
 
 # %%
 card.lock("batch_sizes_thrown_out")
@@ -716,12 +672,10 @@ height = 0.8 * side + quarter.normal(0, 0.3, len(side))
 x_cross = numpy.concatenate([side, -side, side, -side])
 y_cross = numpy.concatenate([height, height, -height, -height])
 
-
 def cross_loss(weights):
     """The mean of error**2 / (1 + error**2) over the crossing points."""
     squares = (weights[0] * x_cross + weights[1] - y_cross) ** 2
     return numpy.mean(squares / (1 + squares))
-
 
 figure = figures.points_and_lines(x_cross, y_cross, {"where we start": (0.0, 1.5)})
 show_figure(figure, "Two groups of points that cross, like an X.", session.caption())
@@ -738,7 +692,6 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 my_leavers = None  # change this: a list of batch sizes, such as [16, 256], or []
 card.predict("batch_sizes_that_leave_the_saddle", my_leavers)
 
-
 # %%
 def cross_gradient(weights, x, y):
     """How fast the loss of the crossing points rises with slope and intercept."""
@@ -746,13 +699,11 @@ def cross_gradient(weights, x, y):
     pull = 2 * errors / (1 + errors**2) ** 2
     return numpy.array([numpy.mean(pull * x), numpy.mean(pull)])
 
-
 def train_on_cross(learning_rate, batch_size, steps, shuffle=0):
     """The path of the weights on the crossing points."""
     batches = batches_of(len(x_cross), batch_size, steps, shuffle)
     start = (0.0, 1.5)
     return descend(cross_gradient, x_cross, y_cross, start, batches, learning_rate)
-
 
 # %%
 card.lock("batch_sizes_that_leave_the_saddle")
@@ -798,7 +749,6 @@ card.predict("full_step_over_single_step", my_price_guess)
 # %%
 card.lock("full_step_over_single_step")
 
-
 def steps_per_second(batch_size, copies=1):
     """Gradient steps a second on copies of the points, the batches drawn beforehand."""
     more_x, more_y = numpy.tile(all_x, copies), numpy.tile(all_y, copies)
@@ -806,7 +756,6 @@ def steps_per_second(batch_size, copies=1):
     began = perf_counter()
     descend(gradient, more_x, more_y, START, batches, 0.01)
     return len(batches) / (perf_counter() - began)
-
 
 # %%
 n = lab.train_points

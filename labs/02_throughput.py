@@ -108,9 +108,7 @@ use_figures()
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images()
 figure = image_grid(x_train, y_train, FASHION_MNIST_CLASSES)
-show_figure(
-    figure, "The first eight training images with their classes.", session.caption()
-)
+show_figure(figure, "The first eight training images with their classes.", session.caption())
 
 # %% [markdown]
 # ## The model
@@ -181,7 +179,6 @@ print(f"A batch: {images.shape}, {images.dtype.name}; labels: {labels.dtype.name
 # Put together. The learning rate is divided by 10 after some epochs; Keras counts
 # those in steps.
 
-
 # %%
 def build_model():
     """A new network with its preprocessing, compiled."""
@@ -196,7 +193,6 @@ def build_model():
     # XLA, a compiler, is on by default on some devices: off, so that all compare.
     model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
     return model
-
 
 # %% [markdown]
 # ## Exercise 2.1: print the throughput
@@ -213,7 +209,6 @@ def build_model():
 # the clock there. A `fit` without validation may come before or after. About nine
 # lines. Use `time.perf_counter()`.
 
-
 # %% name="2.1-throughput" points=2
 # TODO 2.1: print how many images a second each epoch trained.
 #: start
@@ -223,8 +218,6 @@ class PrintThroughput(keras.callbacks.Callback):
     def __init__(self, total_images):
         super().__init__()
         self.total_images = total_images
-
-
 #: solution
 class PrintThroughput(keras.callbacks.Callback):
     """Print `Images/sec: 812.35` at the end of each epoch."""
@@ -243,8 +236,6 @@ class PrintThroughput(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         epoch_seconds = (self.trained or time.perf_counter()) - self.began
         print(f"Images/sec: {self.total_images / epoch_seconds:.2f}")
-
-
 #: end
 
 # %%
@@ -265,20 +256,12 @@ card.predict("first_epoch_over_others", my_first_epoch_guess)
 # %%
 card.lock("first_epoch_over_others")
 trained_model, recorder = build_model(), EpochRecorder()
-callbacks = [
-    TrainingDashboard(session.caption()),
-    PrintThroughput(lab.train_images),
-    recorder,
-]
+callbacks = [TrainingDashboard(session.caption()), PrintThroughput(lab.train_images), recorder]
 # This one ends training at the target; you will write it in lab 03.
 callbacks.append(StopAtAccuracy(lab.target_accuracy, lab.patience))
 step_ends = []
-
-
 def note_time(batch, logs):
     step_ends.append(perf_counter())
-
-
 callbacks.append(LambdaCallback(on_train_batch_end=note_time))
 if lab.log_dir:
     callbacks.append(TensorBoard(lab.log_dir))
@@ -315,14 +298,7 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 
 # %%
 my_curve = {  # change these; 2.0: twice the throughput above
-    8: None,
-    16: None,
-    32: None,
-    64: None,
-    128: None,
-    256: None,
-    512: None,
-    700: None,
+    8: None, 16: None, 32: None, 64: None, 128: None, 256: None, 512: None, 700: None
 }
 predicted = card.predict("throughput_over_usual", my_curve) or {}
 guess = {size: times * usual for size, times in predicted.items()}
@@ -337,7 +313,6 @@ guess = {size: times * usual for size, times in predicted.items()}
 # %%
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
 
-
 def measure(batch_size, network=trained_model):
     """Images per second of training at one batch size, start-up left out."""
     data = pipelines.batches(x_train, y_train, batch_size, lab.seed, repeat=True)
@@ -347,7 +322,6 @@ def measure(batch_size, network=trained_model):
         network.fit(data, steps_per_epoch=steps, callbacks=[timer], verbose=0)
     held.setdefault(batch_size, memory_held_bytes() - held_before)
     return steps * batch_size / timer.epochs["train_seconds"][0]
-
 
 # %% [markdown]
 # Write the sweep: call `measure` for each size in turn and keep the result in
@@ -362,7 +336,6 @@ def measure(batch_size, network=trained_model):
 #
 # About nine lines.
 
-
 # %% name="2.2-sweep" points=2
 # TODO 2.2: measure every size not yet in points, until one does not fit.
 #: start
@@ -370,8 +343,6 @@ def sweep(batch_sizes, measure, points):
     """Measure images per second at each batch size into points."""
     for batch_size in batch_sizes:
         points[batch_size] = measure(batch_size)
-
-
 #: solution
 def sweep(batch_sizes, measure, points):
     """Measure images per second at each batch size into points."""
@@ -383,8 +354,6 @@ def sweep(batch_sizes, measure, points):
                 points[batch_size] = None
         if points[batch_size] is None:
             break
-
-
 #: end
 
 # %%
@@ -471,15 +440,12 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # large batches take longest, so a plain fit follows them most: with `w=1 / y` an
 # error of 1% weighs the same at every size.
 
-
 # %% name="2.3-fit" points=2
 # TODO 2.3: fit the fixed cost per step in seconds and the peak in images/s.
 #: start
 def fit_throughput(points):
     """From {batch_size: images_per_second or None} to (t0_seconds, peak)."""
     return 0.0, max(speed for speed in points.values() if speed)
-
-
 #: solution
 def fit_throughput(points):
     """From {batch_size: images_per_second or None} to (t0_seconds, peak)."""
@@ -488,8 +454,6 @@ def fit_throughput(points):
     step_seconds = sizes / np.array(list(fitting.values()))
     slope, t0_seconds = np.polyfit(sizes, step_seconds, 1, w=1 / step_seconds)
     return t0_seconds, 1 / slope
-
-
 #: end
 
 # %%
@@ -504,12 +468,10 @@ original = {8: 328, 16: 551, 32: 808, 64: 1002, 128: 1165, 256: 1273, 512: 1329,
 original_t0, original_peak = original_fit = fit_throughput(original)
 print(f"The original table: {1000 * original_t0:.2f} ms and {original_peak:.1f} images/s")
 
-
 # %%
 def fitted(batch_size):
     """The law with the two numbers just found."""
     return batch_size / (t0_seconds + batch_size / peak)
-
 
 error = median([abs(fitted(b) / speed - 1) for b, speed in measured.items()])
 figure = figures.fitted_law(points, guess, fit, original, original_fit)
@@ -571,13 +533,11 @@ print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 # zero, the law may miss something at that size. Where they scatter around it, the
 # machine was faster or slower at that moment. Which sizes would you measure again?
 
-
 # %%
 def band(batch_size, error=1):
     """Between which speeds nine of ten redrawn laws lie; `error` for each of them."""
     a, b = numpy.array(redrawn).T[:2]
     return numpy.percentile(error * batch_size / (a + batch_size / b), [5, 95])
-
 
 by_size = {size: [one_round[size] for one_round in rounds] for size in measured}
 figure = figures.residuals(by_size, fit, {size: band(size) for size in measured})
@@ -636,7 +596,6 @@ card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 my_share_guess = None  # change this; 0.5: half as many operations a second
 share_guess = card.predict("share_of_peak", my_share_guess)
 
-
 # %%
 def product_speed(n, at_least_seconds=0.5):
     """Operations per second of a float32 product of two n x n matrices, the median."""
@@ -648,7 +607,6 @@ def product_speed(n, at_least_seconds=0.5):
         took.append(perf_counter() - began)
     # Each of n * n results takes n products and n sums. The first time has the start-up.
     return 2 * n**3 / median(took[1:])
-
 
 card.lock("share_of_peak")
 # In turn, so that both are measured on the same machine: it may be busier than before.
@@ -664,7 +622,6 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 # once for those of the inputs. Left out are batch normalisation, ReLU, dropout, pooling,
 # augmentation and the update; and the first layer needs no gradient of its input.
 
-
 # %%
 def operations_per_image(network):
     """Multiplications and additions of a training step for one image."""
@@ -674,7 +631,6 @@ def operations_per_image(network):
             positions = numpy.prod(layer.output.shape[1:-1])  # 1 for a dense layer
             forward += 2 * positions * numpy.prod(layer.kernel.shape)
     return 3 * forward
-
 
 operations = operations_per_image(this_model)
 share = median([speed * operations / product for speed, product in turns])
@@ -696,21 +652,17 @@ card.outcome("share_of_peak", share)
 # training would be without them. Then try it: the same convolutions, with nothing
 # between them. It learns nothing useful, but it takes its time.
 
-
 # %%
 class Nothing(layers.Layer):
     """Hand on what comes in."""
-
     def call(self, inputs, **ignored):
         return inputs
-
 
 def stripped(layer):
     """A copy of a layer, or nothing in its place."""
     if isinstance(layer, (layers.BatchNormalization, layers.ReLU, layers.Dropout)):
         return Nothing()
     return layer.from_config(layer.get_config())
-
 
 bare = clone_model(this_model, clone_function=stripped)
 bare = pipelines.with_preprocessing(bare, x_train, lab.shift, lab.flip, lab.seed)

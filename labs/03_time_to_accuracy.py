@@ -97,7 +97,6 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 valid = batches(x_valid, y_valid, lab.valid_batch_size)
 
-
 # %%
 def new_network(seed):
     """A network with its preprocessing; every seed starts from other weights."""
@@ -105,7 +104,6 @@ def new_network(seed):
     shape = {"dropout": lab.dropout, "stem_pool": lab.stem_pool}
     network = wide_resnet(lab.depth, lab.width, **shape)
     return with_preprocessing(network, x_train, lab.shift, lab.flip, seed)
-
 
 compiled_model = new_network(lab.seed)
 # Keras takes None, not 0, for no weight decay.
@@ -120,7 +118,6 @@ compiled_model.compile(
 # this one, and start it again for every training: new weights, an optimizer without
 # memory, and a learning rate.
 
-
 # %%
 def restart(rate, seed):
     """Forget all training, as if the model had just been made with this seed."""
@@ -131,11 +128,9 @@ def restart(rate, seed):
         variable.assign(ops.zeros_like(variable))
     sgd.learning_rate = rate
 
-
 def rate_by_rule(batch_size):
     """A learning rate that grows with the square root of the batch size."""
     return lab.learning_rate * (batch_size / 32) ** 0.5
-
 
 # %% [markdown]
 # A larger batch takes fewer steps in an epoch, and each follows a less noisy gradient.
@@ -182,7 +177,6 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # missing and goes on. About fourteen lines; `self.model.stop_training` helps. Our
 # solution rounds the accuracy first, as above; yours may leave that to us.
 
-
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.
 #: start
@@ -192,8 +186,6 @@ class StopAtAccuracy(keras.callbacks.Callback):
     def __init__(self, target=0.85, patience=2):
         super().__init__()
         self.target, self.patience = target, patience
-
-
 #: solution
 class StopAtAccuracy(keras.callbacks.Callback):
     """Stop after `patience` epochs in a row above `target`."""
@@ -215,8 +207,6 @@ class StopAtAccuracy(keras.callbacks.Callback):
         if self.met >= self.patience:
             self.model.stop_training = True
             print(f"Early stopping after epoch {epoch + 1}")
-
-
 #: end
 
 # %%
@@ -234,14 +224,11 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # Two decimals. Each call of `fit` starts again from zero. About eight lines. When does
 # training begin: when the callback is made, or later?
 
-
 # %% name="3.2-print-total-time" points=2
 # TODO 3.2: print the seconds since training began.
 #: start
 class PrintTotalTime(keras.callbacks.Callback):
     """Print the time since training began, every epoch and at the end."""
-
-
 #: solution
 class PrintTotalTime(keras.callbacks.Callback):
     """Print the time since training began, every epoch and at the end."""
@@ -256,8 +243,6 @@ class PrintTotalTime(keras.callbacks.Callback):
     def on_train_end(self, logs=None):
         wall_seconds = time.perf_counter() - self.began
         print(f"Cumulative training time: {wall_seconds:.2f}")
-
-
 #: end
 
 # %%
@@ -319,16 +304,13 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # size. To Keras a look is the end of an epoch of so many steps. The clock stands still
 # while we look: it counts training only.
 
-
 # %%
 def steps_per_look(batch_size):
     return max(1, round(lab.look_images / batch_size))
 
-
 def most_looks(batch_size):
     images = lab.epochs * lab.train_images
     return max(1, images // (steps_per_look(batch_size) * batch_size))
-
 
 # %%
 def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
@@ -347,7 +329,6 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     accuracies = {"val_accuracy": recorder.epochs["val_accuracy"]}
     return {"batch_size": batch_size, "seed": seed, "wall_seconds": seconds} | accuracies
 
-
 # %% [markdown]
 # A run has arrived at its first look with at least the target, and ends there. A rate
 # that takes longer than the best one so far is given up.
@@ -356,10 +337,8 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
 fifth = lab.train_images // 5
 split = (x_train[fifth:], y_train[fifth:]), (x_train[:fifth], y_train[:fifth])
 
-
 def arrived(run):
     return run["val_accuracy"][-1] >= lab.target_accuracy
-
 
 def tune(batch_size):
     """Try three rates on the split; the looks and the last accuracy of each."""
@@ -371,7 +350,6 @@ def tune(batch_size):
         if arrived(run):
             looks = max(1, len(accuracy) - 1)
     return tried
-
 
 # %% [markdown]
 # **Predict:** how many times larger is the best rate of the largest batch size than that
@@ -480,7 +458,6 @@ show_figure(
 # "val_accuracy": [0.70, 0.83]}]` and target 0.82 one run of one reached it, and all
 # seconds are 7.5; with target 0.9 none did, and all seconds are `None`.
 
-
 # %% name="3.3-summarize" points=2
 # TODO 3.3: time to accuracy of each batch size: count, median, fastest, slowest.
 #: start
@@ -499,8 +476,6 @@ def summarize(runs, target):
         }
         for batch_size, seconds in times.items()
     }
-
-
 #: solution
 def summarize(runs, target):
     """Count, median and spread of the time to accuracy of each batch size."""
@@ -523,18 +498,14 @@ def summarize(runs, target):
         }
 
     return {batch_size: row(all_times) for batch_size, all_times in times.items()}
-
-
 #: end
 
 # %%
 summarize = check("3.3", summarize)
 
-
 # %%
 def seconds_or_never(seconds):
     return "never" if seconds is None else f"{seconds:.2f} s"
-
 
 table = summarize(runs, lab.target_accuracy)
 card.measure("time_to_accuracy", {str(size): row for size, row in table.items()})
@@ -567,7 +538,6 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # `repeats` runs, drawn from ours with replacement. That is the *bootstrap*: draws from
 # what we have stand for new runs. With so few runs it is rough.
 
-
 # %%
 def share_of_firsts(runs_drawn):
     """How often each size is first, in percent, by the median of so many runs."""
@@ -577,7 +547,6 @@ def share_of_firsts(runs_drawn):
         best = min(drawn, key=drawn.get)
         firsts[best if drawn[best] < never else None] += 1
     return {size: firsts[size] / 10 for size in lab.batch_sizes}
-
 
 by_one, by_median = share_of_firsts(1), share_of_firsts(lab.repeats)
 for size in lab.batch_sizes:
@@ -602,11 +571,9 @@ card.outcome("fastest_batch_size", first, choices=True)
 # Time is images needed, divided by images a second. Going down this table, which column
 # falls, and which two rise?
 
-
 # %%
 def in_words(value, unit):
     return f"{value:,.1f} {unit}" if value < never else "never"
-
 
 typical_steps = {size: median(steps[size]) for size in lab.batch_sizes}
 for size, needed in typical_steps.items():
@@ -633,7 +600,6 @@ for size, needed in typical_steps.items():
 # Far below `bend`, scaling is perfect. At `bend` twice the `floor` is needed. Far above,
 # more images in a batch save nothing. We fit both numbers to the medians.
 
-
 # %%
 def fit_bend(steps_by_size):
     """The floor and the bend that fit the steps of each batch size."""
@@ -646,7 +612,6 @@ def fit_bend(steps_by_size):
     rows, ones = rows / needed[:, None], numpy.ones(len(needed))
     floor, images = numpy.linalg.lstsq(rows, ones, rcond=None)[0]
     return floor, images / floor if floor > 0 else never
-
 
 floor, bend = fit_bend(typical_steps)
 for size, needed in typical_steps.items():
@@ -701,7 +666,6 @@ show_figure(figure, summary, session.caption())
 # %%
 labels = numpy.eye(10, dtype="float32")[y_train]
 
-
 @tensorflow.function(reduce_retracing=True)
 def squared_length(images, one_hot):
     """The squared length of the gradient of a batch, as training computes it."""
@@ -711,14 +675,12 @@ def squared_length(images, one_hot):
     gradients = tape.gradient(value, compiled_model.trainable_variables)
     return sum(ops.sum(ops.square(gradient)) for gradient in gradients)
 
-
 # %%
 def noise_scale(lengths, small, big):
     """The noise scale, from the mean squared lengths at two batch sizes."""
     of_small, of_big = numpy.mean(lengths, axis=0)
     signal = (big * of_big - small * of_small) / (big - small)
     return float((of_small - of_big) / (1 / small - 1 / big) / signal)
-
 
 # %%
 def measure_noise(small, big):
@@ -733,7 +695,6 @@ def measure_noise(small, big):
         variable.assign(value)  # training=True moves batch normalisation's averages
     quarters = numpy.array_split(lengths, 4)
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
-
 
 # %% [markdown]
 # One training, of a size in the middle, in four parts; we measure before, between and

@@ -109,12 +109,10 @@ print(f"Newswires to validate that are also in the training set, word for word: 
 # up with zeros. At which end would *you* cut, and at which one would you fill? Where
 # does a reporter say what it is about?
 
-
 # %%
 def rectangle(newswires):
     """Word numbers (n, words): cut, or filled up with zeros, at the end."""
     return utils.pad_sequences(newswires, lab.words, padding="post", truncating="post")
-
 
 x_train, y_train = rectangle(data.x_train), data.y_train
 x_valid, y_valid = rectangle(data.x_valid), data.y_valid
@@ -165,7 +163,6 @@ card.outcome("another_order", another)
 # every epoch (reading, decoding) before `cache`, what is chance after it. And
 # `batch` after `shuffle`: else whole batches are mixed, each with the same members.
 
-
 # %%
 def pipeline(x, y, shuffle):
     """Batches of newswires and topics; shuffled in every epoch, or in order."""
@@ -177,7 +174,6 @@ def pipeline(x, y, shuffle):
     options = tensorflow.data.Options()
     options.autotune.enabled = False
     return rows.batch(lab.batch_size).prefetch(2).with_options(options)
-
 
 # %% [markdown]
 # ## The model
@@ -202,7 +198,6 @@ print(f"Its embedding has {100 * part:.1f}% of them")
 # Nesterov's momentum: Dozat 2016), and metrics. A *metric* is a small counter:
 # `update_state` adds to it, `result` reads it, `reset_state` sets it to zero.
 
-
 # %%
 def new_training():
     """A network, its optimizer and its metrics; every call starts from the same weights."""
@@ -218,7 +213,6 @@ def new_training():
         "valid_accuracy": SparseCategoricalAccuracy(),
     }
     return model, optimizer, metrics
-
 
 # %% [markdown]
 # ## Exercise 4.1: one training step
@@ -245,7 +239,6 @@ def new_training():
 # each newswire. `@tf.function` above the line `def` makes a graph of it: keep that.
 # About eight lines.
 
-
 # %% name="4.1-train-step" points=2
 # TODO 4.1: train on one batch, and update two metrics.
 #: start
@@ -254,8 +247,6 @@ def train_step(model, optimizer, metrics, x, y):
     """Train on one batch, and update the metrics `loss` and `accuracy`."""
     probabilities = model(x)
     metrics["accuracy"].update_state(y, probabilities)
-
-
 #: solution
 @tf.function
 def train_step(model, optimizer, metrics, x, y):
@@ -269,8 +260,6 @@ def train_step(model, optimizer, metrics, x, y):
     # The losses, not their mean: so every newswire counts once, whatever its batch.
     metrics["loss"].update_state(losses)
     metrics["accuracy"].update_state(y, probabilities)
-
-
 #: end
 
 # %%
@@ -284,7 +273,6 @@ train_step = check("4.1", train_step)
 # The other metrics stay as they are, and the step stays a graph. What has to become of
 # `training`? About five lines.
 
-
 # %% name="4.2-valid-step" points=2
 # TODO 4.2: measure one batch, and update two metrics.
 #: start
@@ -292,8 +280,6 @@ train_step = check("4.1", train_step)
 def valid_step(model, metrics, x, y):
     """Validate on one batch: update `valid_loss` and `valid_accuracy`."""
     metrics["valid_accuracy"].update_state(y, model(x, training=True))
-
-
 #: solution
 @tf.function
 def valid_step(model, metrics, x, y):
@@ -302,8 +288,6 @@ def valid_step(model, metrics, x, y):
     losses = keras.losses.sparse_categorical_crossentropy(y, probabilities)
     metrics["valid_loss"].update_state(losses)
     metrics["valid_accuracy"].update_state(y, probabilities)
-
-
 #: end
 
 # %%
@@ -334,7 +318,6 @@ valid_step = check("4.2", valid_step)
 # `float(metrics["loss"].result())`, waits for it. Do that after the last batch, then stop
 # the clock; between two batches read none.
 
-
 # %% name="4.3-train-model" points=3
 # TODO 4.3: train, validate and print, epoch by epoch.
 #: start
@@ -345,8 +328,6 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
         for x, y in train:
             train_step(x, y)
     return {}
-
-
 #: solution
 def train_model(train_step, valid_step, metrics, train, valid, epochs):
     """Train and validate, print three lines an epoch, return every epoch's metrics."""
@@ -367,8 +348,7 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
         for name, metric in metrics.items():
             history[name].append(float(metric.result()))
         loss, accuracy, valid_loss, valid_accuracy = (
-            history[name][-1]
-            for name in ("loss", "accuracy", "valid_loss", "valid_accuracy")
+            history[name][-1] for name in ("loss", "accuracy", "valid_loss", "valid_accuracy")
         )
         print(
             f"Epoch={epoch}, Loss:{loss:.3f}, Accuracy:{accuracy:.3f}, "
@@ -376,8 +356,6 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
         )
         print(f"Newswires/sec: {newswires / seconds:.2f}")
     return history
-
-
 #: end
 
 # %%
@@ -394,17 +372,12 @@ train_model = check("4.3", train_model)
 my_turn_guess = None  # change this: an epoch, from 1 up
 card.predict("epoch_of_lowest_valid_loss", my_turn_guess)
 
-
 # %%
 def new_dashboard():
-    return TrainingDashboard(
-        session.caption(), len(x_train), "newswires", print_epochs=False
-    )
-
+    return TrainingDashboard(session.caption(), len(x_train), "newswires", print_epochs=False)
 
 def logs(_):
     return {name.replace("valid", "val"): m.result() for name, m in epoch_metrics.items()}
-
 
 # %%
 card.lock("epoch_of_lowest_valid_loss")
@@ -434,7 +407,6 @@ card.predict("last_valid_loss_apart", my_difference_guess)
 # `fit` asks for a new order of the newswires twice in an epoch, and uses every second
 # one. With `repeat()` it gets them one after the other, as your loop does.
 
-
 # %%
 def fit(*callbacks, x=x_train, x_val=x_valid):
     """Train a new network with fit; return it and the metrics of every epoch."""
@@ -449,7 +421,6 @@ def fit(*callbacks, x=x_train, x_val=x_valid):
         callbacks=[new_dashboard(), *callbacks], verbose=0,
     )  # fmt: skip
     return model, {name.replace("val_", "valid_"): v for name, v in history.history.items()}
-
 
 # %%
 card.lock("last_valid_loss_apart")
@@ -530,21 +501,17 @@ speed_ups_guess = card.predict("times_as_fast_as_eager", my_speed_ups)
 # %%
 batch = x_train[: lab.batch_size], y_train[: lab.batch_size]
 
-
 def stopwatch(step):
     """A function that takes some steps, and returns the milliseconds of each."""
     model, optimizer, metrics = new_training()
     tensors = [tensorflow.constant(part) for part in batch]
-
     def milliseconds(calls):
         began = perf_counter()
         for _ in range(calls):
             step(model, optimizer, metrics, *tensors)
         float(metrics["loss"].result())  # waits for the device
         return 1000 * (perf_counter() - began) / calls
-
     return milliseconds
-
 
 # %% [markdown]
 # The three are measured five times, in turn: so a busy moment of the machine meets all
@@ -626,7 +593,6 @@ card.outcome("epoch_of_lowest_valid_loss", turn)
 my_points_guess = None  # change this: points, such as 0.5; negative if the loss is better
 card.predict("points_gained_by_stopping_at_accuracy", my_points_guess)
 
-
 # %%
 def stopped_by(what):
     """Train until the metric `what` gets no better; return the best network."""
@@ -635,7 +601,6 @@ def stopped_by(what):
     print(f"EarlyStopping by {what} trained to epoch {len(by_epoch['loss'])}", end="")
     print(f" and kept the weights of epoch {stopper.best_epoch + 1}")
     return model
-
 
 card.lock("points_gained_by_stopping_at_accuracy")
 networks = {name: stopped_by(name) for name in ("val_loss", "val_accuracy")}
@@ -693,13 +658,11 @@ card.predict("loss_when_cooled", my_cooled_guess)
 # %%
 half = numpy.arange(len(y_valid)) % 2 == 0
 
-
 def half_loss(logarithms, topics, temperature=1.0):
     """Mean cross-entropy after all logarithms were divided by a temperature."""
     scaled = logarithms / temperature
     of_right_topic = scaled[numpy.arange(len(topics)), topics]
     return numpy.mean(numpy.log(numpy.exp(scaled).sum(axis=1)) - of_right_topic)
-
 
 def cooled(name):
     """Loss of the second half, before and after; the temperature is from the first."""
@@ -709,7 +672,6 @@ def cooled(name):
     best_temperature = tried[numpy.argmin(on_first)]
     other = logarithms[~half], y_valid[~half]
     return half_loss(*other), half_loss(*other, best_temperature), best_temperature
-
 
 # %%
 card.lock("loss_when_cooled")

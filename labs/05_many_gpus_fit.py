@@ -119,7 +119,6 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 #
 # The strategy may have one replica. About eight lines.
 
-
 # %% name="5.1-build" points=2
 # TODO 5.1: build and compile for all replicas; return the model and the global batch.
 #: start
@@ -128,8 +127,6 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
     model = new_model()
     model.compile(new_optimizer(), loss="categorical_crossentropy")
     return model, per_replica_batch
-
-
 #: solution
 def build(strategy, new_model, new_optimizer, per_replica_batch):
     """Build and compile for all replicas; give the model and the global batch."""
@@ -142,8 +139,6 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
             jit_compile=False,
         )
     return model, per_replica_batch * strategy.num_replicas_in_sync
-
-
 #: end
 
 # %%
@@ -153,23 +148,19 @@ build = check("5.1", build)
 # Now the wide residual network of lab 02, over all replicas. The rest is as on one
 # device: the same `fit`, the same callbacks.
 
-
 # %%
 def new_network(seed=lab.seed):
     utils.set_random_seed(seed)
     network = wide_resnet(lab.depth, lab.width, dropout=0.0, stem_pool=lab.stem_pool)
     return with_preprocessing(network, x_train, shift=0, flip=False, seed=seed)
 
-
 def new_sgd():
     return optimizers.SGD(lab.learning_rate, momentum=0.9, nesterov=True)
-
 
 resnet, global_batch = build(strategy, new_network, new_sgd, lab.batch_size)
 copies = len(getattr(resnet.weights[0].value, "values", [0]))
 print(f"Copies of each weight: {copies}")
 print(f"Global batch: {global_batch} = {lab.batch_size} x {strategy.num_replicas_in_sync}")
-
 
 # %%
 def training_batches(global_batch, seed=lab.seed, repeat=False):
@@ -178,8 +169,9 @@ def training_batches(global_batch, seed=lab.seed, repeat=False):
     # A smaller last batch would not divide among the replicas.
     return batches(x_train, y_train, global_batch, seed, repeat, drop_remainder=True)
 
-
-valid = batches(x_valid, y_valid, 16 * strategy.num_replicas_in_sync, drop_remainder=True)
+valid = batches(
+    x_valid, y_valid, 16 * strategy.num_replicas_in_sync, drop_remainder=True
+)
 steps = lab.train_images // global_batch
 
 # %%
@@ -259,7 +251,6 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # the check: `keras.ops.cast` makes it a float, and `keras.ops.minimum` works where `if`
 # and `min` do not. About four lines.
 
-
 # %% name="5.2-linear-warmup" points=2
 # TODO 5.2: the learning rate at each step.
 #: start
@@ -273,8 +264,6 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 
     def __call__(self, step):
         return keras.ops.convert_to_tensor(self.base_rate * self.factor)
-
-
 #: solution
 class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
     """From `base_rate` to `factor` times that in `warmup_steps`, constant then."""
@@ -288,8 +277,6 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
         part = keras.ops.cast(step, "float32") / self.warmup_steps
         part = keras.ops.minimum(part, 1.0)
         return self.base_rate * (1 + part * (self.factor - 1))
-
-
 #: end
 
 # %%
@@ -331,7 +318,6 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # - return all the new weights (`get_weights`). What you were given stays as it is. About
 #   five lines.
 
-
 # %% name="5.3-train-from" points=2
 # TODO 5.3: train one epoch from given weights, in order; return the weights.
 #: start
@@ -340,8 +326,6 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
     model = new_model()
     model.fit(images, labels, batch_size=global_batch, verbose=0)
     return model.get_weights()
-
-
 #: solution
 def train_from(start, strategy, new_model, images, labels, global_batch):
     """Train one epoch from the weights `start`, in order; give the new weights."""
@@ -350,8 +334,6 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
     model.set_weights(start)
     model.fit(images, labels, batch_size=global_batch, shuffle=False, verbose=0)
     return model.get_weights()
-
-
 #: end
 
 # %%
@@ -368,7 +350,6 @@ train_from = check("5.3", train_from)
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
 my_difference_guess = card.predict("difference_with_batch_norm", my_difference_guess)
-
 
 # %%
 def small_network(*normalisation, accumulate=None):
@@ -388,11 +369,9 @@ def small_network(*normalisation, accumulate=None):
     model.compile(optimizer, "sparse_categorical_crossentropy", jit_compile=False)
     return model
 
-
 # %%
 def synchronised():
     return layers.BatchNormalization(synchronized=True)
-
 
 kinds = {
     "no batch norm": [],
@@ -408,16 +387,13 @@ batch = 8 * several.num_replicas_in_sync
 rows = [i % len(x_train) for i in range(8 * batch)]
 eight_batches = x_train[rows], y_train[rows]
 
-
 def differences_of(first, second):
     """The largest difference in each of two lists of weights."""
     return [float(abs(a - b).max()) for a, b in zip(first, second, strict=True)]
 
-
 # %%
 def largest_difference(normalisation):
     """Of a weight or running average, after eight steps on one device and on several."""
-
     def new_model():
         return small_network(*normalisation)
 
@@ -426,7 +402,6 @@ def largest_difference(normalisation):
         alone = train_from(start, one_device, new_model, *eight_batches, batch)
         together = train_from(start, several, new_model, *eight_batches, batch)
     return max(differences_of(alone, together))
-
 
 # %%
 card.lock("difference_with_batch_norm")
@@ -469,11 +444,9 @@ show_figure(figure, f"Another network with: {others or 'none'}.", session.captio
 my_last_image_guess = None  # change this: 1.0 is as much
 my_last_image_guess = card.predict("last_image_over_the_first", my_last_image_guess)
 
-
 # %%
 def shares_of_the_last_batch(strategy, left):
     """What each image of a last batch counts for, after a batch of 8."""
-
     def new_model():
         row = layers.Dense(1, use_bias=False)
         model = Sequential([Input((8 + left,)), row])
@@ -483,7 +456,6 @@ def shares_of_the_last_batch(strategy, left):
     images, zeros = numpy.eye(8 + left), numpy.zeros((8 + left, 1))
     [counted_for] = train_from([zeros], strategy, new_model, images, zeros, 8)
     return counted_for[8:, 0]
-
 
 # %%
 card.lock("last_image_over_the_first")
@@ -524,10 +496,8 @@ my_accumulation_guess = card.predict("accumulation_is_the_same", my_accumulation
 card.lock("accumulation_is_the_same")
 n = several.num_replicas_in_sync
 
-
 def with_batch_norm(accumulate=None):
     return small_network(layers.BatchNormalization, accumulate=accumulate)
-
 
 start = with_batch_norm().get_weights()
 with no_hang("the test of accumulation"):
@@ -562,7 +532,6 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 my_efficiency_guess = {"weak": None, "strong": None}  # change these: 1.0 is perfect
 my_efficiency_guess = card.predict("efficiency_of_all_replicas", my_efficiency_guess)
 
-
 # %%
 def images_per_second(case):
     """Of three epochs, after one that includes the start-up."""
@@ -577,7 +546,6 @@ def images_per_second(case):
             endless, steps_per_epoch=lab.steps, epochs=4, callbacks=[recorder], verbose=0
         )
     return [lab.steps * global_batch / s for s in recorder.epochs["train_seconds"][1:]]
-
 
 # %%
 card.lock("efficiency_of_all_replicas")
@@ -595,10 +563,8 @@ card.measure("images_per_second", median(rates[cases["weak"][-1]]))
 # %%
 efficiency = {}
 
-
 def row(values, digits):
     return ", ".join(f"{v:.{digits}f} at {n}" for n, v in zip(counts, values, strict=True))
-
 
 for kind, its_cases in cases.items():
     speeds = [median(rates[case]) for case in its_cases]
@@ -653,25 +619,21 @@ show_figure(figure, summary, session.caption())
 # How long does the first take here? Let all replicas add up arrays as large as the
 # gradients, and nothing else.
 
-
 # %%
 @tensorflow.function
 def add_up():
     """All-reduce arrays of the size of all gradients."""
-
     def share():
         arrays = [tensorflow.identity(w.value) for w in resnet.trainable_weights]
         return tensorflow.distribute.get_replica_context().all_reduce("SUM", arrays)
 
     return strategy.run(share)
 
-
 def milliseconds():
     began = perf_counter()
     first = add_up()[0]
     float(tensorflow.reduce_sum(strategy.experimental_local_results(first)[0]))  # waits
     return 1000 * (perf_counter() - began)
-
 
 # %%
 with no_hang("the all-reduce"):
@@ -727,7 +689,6 @@ my_rate_guess = card.predict("best_rate_ratio", my_rate_guess)
 # small callback gives the optimizer the rate of each *step*: here several small batches
 # are one step.
 
-
 # %%
 class FollowSchedule(Callback):
     """Set the learning rate of each step, which takes several small batches."""
@@ -740,13 +701,11 @@ class FollowSchedule(Callback):
         rate = self.rate(batch // self.accumulate)
         self.model.optimizer.learning_rate = float(rate)
 
-
 def new_accumulating_sgd(accumulate):
     k = accumulate if accumulate > 1 else None
     return optimizers.SGD(
         lab.learning_rate, momentum=0.9, nesterov=True, gradient_accumulation_steps=k
     )
-
 
 # %%
 if any(size % small for size in lab.global_batches):
@@ -757,7 +716,6 @@ trained = {
     for size, k in accumulated.items()
 }
 first_weights = [new_network(lab.seed + i).get_weights() for i in range(lab.seeds)]
-
 
 # %%
 def val_accuracy(size, factor, warm_up, i):
@@ -776,7 +734,6 @@ def val_accuracy(size, factor, warm_up, i):
         verbose=0,
     )
     return float(model.evaluate(valid, verbose=0)[1])
-
 
 # %%
 runs = {}
@@ -821,17 +778,13 @@ for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items()
     best[size] = max(best.get(size, (0, 0)), (top, rate))
     overlap = sum(max(each) >= min(by_rate[rate]) for each in by_rate.values()) - 1
     lost = sum(accuracy < 0.2 for each in by_rate.values() for accuracy in each)
-    print(
-        f"{recipe}: best median {top:.3f} at rate {rate:.4f}. Rates whose runs overlap "
-        f"with its runs: {overlap}. Runs that learned next to nothing: {lost}."
-    )
+    print(f"{recipe}: best median {top:.3f} at rate {rate:.4f}. Rates whose runs overlap "
+          f"with its runs: {overlap}. Runs that learned next to nothing: {lost}.")
 card.measure("val_accuracy", max(best.values())[0])
 ratio = best[large][1] / best[small][1]
 card.outcome("best_rate_ratio", ratio)
-print(
-    f"Best rate of batch {large} over that of {small}: {ratio:.1f}, "
-    f"by the linear rule {large / small:.1f}"
-)
+print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, "
+      f"by the linear rule {large / small:.1f}")
 
 # %% [markdown]
 # Go along a line from left to right. Where does it rise, where is it flat, where does it
@@ -860,7 +813,6 @@ print(
 # simulated replicas. Which of them work depends on your versions: run the cell again after
 # an update.
 
-
 # %%
 def attempt(images=8, jit_compile=False, **options):
     """Whether a small network trains over two replicas, in batches of 8."""
@@ -873,7 +825,6 @@ def attempt(images=8, jit_compile=False, **options):
     except Exception as error:
         return f"ends in {type(error).__name__}"
     return "works"
-
 
 # %%
 with no_hang("what does not work"):

@@ -52,12 +52,7 @@ small = {"image_size": 64, "alpha": 0.35}
 sizes = {
     "smoke": small | {"train_images": 256, "valid_images": 128},
     "laptop": small | {"train_images": 4096, "valid_images": 512},
-    "gpu": {
-        "image_size": 112,
-        "alpha": 1.0,
-        "train_images": 60_000,
-        "valid_images": 10_000,
-    },
+    "gpu": {"image_size": 112, "alpha": 1.0, "train_images": 60_000, "valid_images": 10_000},
 }
 lab = session.start(
     "06_many_gpus_loop", globals(), sizes, devices="all", simulated_replicas=2
@@ -122,7 +117,6 @@ print(f"Image files: {files:,} to train on")
 # Keras reads such folders: the name of the folder is the class. **Question** before you
 # run the cell: in which order do the images come, and is it that of the array?
 
-
 # %%
 def read_folder(part, **options):
     """Images as float32 (28, 28, 1) with one-hot labels, from files."""
@@ -131,7 +125,6 @@ def read_folder(part, **options):
         image_size=(28, 28), verbose=False, **options,
     )  # fmt: skip
 
-
 files = read_folder("train", shuffle=False, batch_size=lab.batch_size)
 read = [(images.numpy(), one_hot.numpy()) for images, one_hot in files]
 from_files = numpy.concatenate([images for images, _ in read])
@@ -139,9 +132,7 @@ classes = numpy.concatenate([one_hot.argmax(axis=1) for _, one_hot in read])
 
 # %%
 figure = image_grid(from_files, classes, MNIST_CLASSES)
-show_figure(
-    figure, "The first eight images from the folders: sorted by class.", session.caption()
-)
+show_figure(figure, "The first eight images from the folders: sorted by class.", session.caption())
 order = numpy.argsort(y_train, kind="stable")  # files are sorted by class, then by name
 different = (from_files != x_train[order]).any(axis=(1, 2, 3)).sum()
 print(f"Images that differ between files and array: {different}")
@@ -162,7 +153,6 @@ card.predict("array_over_files", my_array_guess)
 # %%
 card.lock("array_over_files")
 
-
 def images_per_second(data):
     """How fast a pipeline gives images, when nobody trains: the median of three passes."""
     speeds = []
@@ -171,7 +161,6 @@ def images_per_second(data):
         images = sum(len(labels) for _, labels in data)
         speeds.append(images / (perf_counter() - began))
     return float(numpy.median(speeds))
-
 
 # %%
 in_memory = batches(x_train, y_train, lab.batch_size, seed=lab.seed)
@@ -206,10 +195,7 @@ per_replica_batch = max(1, lab.batch_size // lab.replicas)
 global_batch = per_replica_batch * lab.replicas
 steps = lab.train_images // global_batch
 if global_batch > min(lab.train_images, lab.valid_images):
-    raise LabError(
-        f"{global_batch} images in a global batch: give more images, or fewer replicas"
-    )
-
+    raise LabError(f"{global_batch} images in a global batch: give more images, or fewer replicas")
 
 def pipeline(part, images, labels, seed):
     """Whole global batches; shuffled in every epoch where there is a seed."""
@@ -220,11 +206,8 @@ def pipeline(part, images, labels, seed):
     options.autotune.enabled = False  # as in helpers/pipelines.py
     return data.batch(global_batch, drop_remainder=True).prefetch(2).with_options(options)
 
-
 # %%
-train = strategy.experimental_distribute_dataset(
-    pipeline("train", x_train, y_train, lab.seed)
-)
+train = strategy.experimental_distribute_dataset(pipeline("train", x_train, y_train, lab.seed))
 valid = strategy.experimental_distribute_dataset(pipeline("test", x_valid, y_valid, None))
 images, one_hot = next(iter(train))
 parts = [len(part) for part in strategy.experimental_local_results(images)]
@@ -241,7 +224,6 @@ print("Images left out of an epoch: {} in training, {} in validation".format(*le
 # too. Later it would make them in the middle of a step. Here the lab opens the scope; in
 # exercise 6.3 you do.
 
-
 # %%
 def new_metrics():
     """Metrics of training and of validation; call this inside the scope."""
@@ -251,7 +233,6 @@ def new_metrics():
         "valid_loss": Mean(),
         "valid_accuracy": CategoricalAccuracy(),
     }
-
 
 with strategy.scope():
     mobilenet = mobilenet_v2(lab.image_size, classes=10, alpha=lab.alpha)
@@ -288,21 +269,16 @@ session.show_source(enlarge_and_classify)
 # only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. (Our pipeline makes
 # equal parts; a right answer does not count on that.) One line.
 
-
 # %% name="6.1-global-loss" points=2
 # TODO 6.1: this replica's share of the mean loss over the global batch.
 #: start
 def global_loss(losses, global_batch):
     """This replica's share of the mean loss over the global batch."""
     return tf.reduce_mean(losses)
-
-
 #: solution
 def global_loss(losses, global_batch):
     """This replica's share of the mean loss over the global batch."""
     return tf.reduce_sum(losses) / global_batch
-
-
 #: end
 
 # %%
@@ -374,7 +350,6 @@ card.outcome("mean_on_four_replicas", total)
 # What lab 05 says to leave away under a strategy holds for a loop of your own, too:
 # `jit_compile=True`, `gradient_accumulation_steps` and `mixed_float16`.
 
-
 # %% name="6.2-train-step" points=3
 # TODO 6.2: a step that all replicas do together; it returns the mean loss.
 #: start
@@ -391,8 +366,6 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
         return strategy.run(replica_step, args=(x, y))
 
     return train_step
-
-
 #: solution
 def make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch):
     """A function of a distributed batch that trains on it and returns its mean loss."""
@@ -414,8 +387,6 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
         return strategy.reduce("SUM", shares, axis=None)
 
     return train_step
-
-
 #: end
 
 # %%
@@ -424,7 +395,6 @@ make_train_step = check("6.2", make_train_step)
 # %% [markdown]
 # Validation is shorter: no tape, no optimizer, nothing to reduce, for the metrics keep
 # count.
-
 
 # %%
 def make_valid_step(strategy, model, metrics):
@@ -441,7 +411,6 @@ def make_valid_step(strategy, model, metrics):
         strategy.run(replica_step, args=(x, y))
 
     return valid_step
-
 
 # %% [markdown]
 # ## The wrong loss, measured
@@ -462,11 +431,9 @@ times_guess = card.predict("wrong_step_over_right", my_times_guess)
 # %%
 card.lock("wrong_step_over_right")
 
-
 def mean_of_own(losses, global_batch):
     """Wrong on more than one replica."""
     return tensorflow.reduce_mean(losses)
-
 
 def small_network():
     """One hidden layer; it traces in no time."""
@@ -474,7 +441,6 @@ def small_network():
         Input((28, 28, 1)), layers.Rescaling(1 / 255), layers.Flatten(),
         layers.Dense(32, activation="relu"), layers.Dense(10, activation="softmax"),
     ])  # fmt: skip
-
 
 # %%
 def new_small(optimizer_class=optimizers.SGD, rate=0.2):
@@ -484,11 +450,9 @@ def new_small(optimizer_class=optimizers.SGD, rate=0.2):
     its_optimizer.build(network.trainable_variables)
     return network, its_optimizer
 
-
 def flat_weights(network):
     """All weights in one array."""
     return numpy.concatenate([array.ravel() for array in network.get_weights()])
-
 
 # %%
 def small_training(replicas, loss, optimizer_class, rate):
@@ -505,7 +469,6 @@ def small_training(replicas, loss, optimizer_class, rate):
         losses.append(float(counts["loss"].result()))
         weights.append(flat_weights(network))
     return float(numpy.linalg.norm(weights[1] - weights[0])), losses
-
 
 # %%
 logical_cpus = len(tensorflow.config.list_logical_devices("CPU"))
@@ -527,9 +490,7 @@ card.measure("step_length_over_one_device", lengths)
 shown = {k: v for k, v in curves.items() if "SGD" in k and "global mean, 2" not in k}
 figure = figures.step_lengths(counts, lengths, shown, times_guess)
 text = f"On {counts[-1]} simulated replicas the first step with the wrong loss is "
-text += (
-    f"{wrong['SGD']:.2f} times as long with SGD, and {wrong['Adam']:.2f} times with Adam."
-)
+text += f"{wrong['SGD']:.2f} times as long with SGD, and {wrong['Adam']:.2f} times with Adam."
 show_figure(figure, text, session.caption())
 on_four = counts.index(4)
 outcome = {name: lengths[f"{name}, mean of own"][on_four] for name in wrong}
@@ -591,7 +552,6 @@ for name, curve in shown.items():
 # three replicas it adds up two, and says nothing. This kit used it until a comparison
 # such as yours, below, showed that.
 
-
 # %% name="6.3-train-on" points=3
 # TODO 6.3: train on the named devices, from the strategy to every epoch's mean loss.
 #: start
@@ -604,8 +564,6 @@ def train_on(devices, build, data, epochs):
             losses = keras.losses.categorical_crossentropy(y, model(x, training=True))
         epoch_losses.append(float(tf.reduce_mean(losses)))
     return model, epoch_losses
-
-
 #: solution
 def train_on(devices, build, data, epochs):
     """Train on these devices; return the network and every epoch's mean loss."""
@@ -636,8 +594,6 @@ def train_on(devices, build, data, epochs):
             train_step(x, y, images)
         epoch_losses.append(float(mean_loss.result()))
     return model, epoch_losses
-
-
 #: end
 
 # %%
@@ -662,9 +618,7 @@ with no_hang("training on one to four devices"):
     for n in (1, 2, 3, 4):
         network, epoch_losses = train_on([f"CPU:{i}" for i in range(n)], new_small, few, 3)
         ends[n] = flat_weights(network)
-        print(
-            f"Devices: {n}, loss of each epoch:", *(f"{loss:.4f}" for loss in epoch_losses)
-        )
+        print(f"Devices: {n}, loss of each epoch:", *(f"{loss:.4f}" for loss in epoch_losses))
 differences = {n: float(abs(ends[n] - ends[1]).max()) for n in (2, 3, 4)}
 card.measure("largest_weight_difference", differences)
 for n, difference in differences.items():
@@ -683,7 +637,6 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # Back to MobileNetV2, with all devices, your step from 6.2, and our loop for an epoch.
 # Which line of it waits for the devices, and why does it stand before the clock stops?
 
-
 # %%
 def train_epoch(number, train_step, valid_step):
     """Train, validate and print; the epoch's figures, seconds without validation."""
@@ -699,7 +652,6 @@ def train_epoch(number, train_step, valid_step):
     figures = {name: float(metric.result()) for name, metric in epoch_metrics.items()}
     print(f"Epoch {number}: " + ", ".join(f"{n} {v:.3f}" for n, v in figures.items()))
     return figures | {"train_seconds": seconds}
-
 
 # %% [markdown]
 # A GPU works while Python goes on, and whoever reads a metric waits for it. So the loop
@@ -724,10 +676,8 @@ train_step = make_train_step(
 valid_step = make_valid_step(strategy, mobilenet, epoch_metrics)
 dashboard = TrainingDashboard(session.caption(), steps * global_batch, print_epochs=False)
 
-
 def logs(_):
     return {name.replace("valid", "val"): m.result() for name, m in epoch_metrics.items()}
-
 
 lengths = lab.epochs, steps, lab.valid_images // global_batch
 with (
@@ -770,7 +720,6 @@ card.predict("variables_that_differ", my_variables_guess)
 # %%
 card.lock("variables_that_differ")
 
-
 def differ(variables):
     """How many variables are not the same on all replicas, and that in a word."""
     found = 0
@@ -778,7 +727,6 @@ def differ(variables):
         first, *rest = strategy.experimental_local_results(variable.value)
         found += any(numpy.any(first.numpy() != other.numpy()) for other in rest)
     return found, {0: "none", len(variables): "all"}.get(found, "some")
-
 
 # %%
 different = {"trained": differ(trained), "others": differ(others)}
@@ -828,17 +776,13 @@ card.predict("speed_up_of_eight", my_speed_up_guess)
 # %%
 card.lock("speed_up_of_eight")
 
-
 def speed_up(stays, replicas):
     """Amdahl's law: how many times as fast, if this part of a step stays."""
     return 1 / (stays + (1 - stays) / replicas)
 
-
 for stays in (0.01, 0.10, 0.30):
     times = [speed_up(stays, n) for n in (2, 8, 1000)]
-    print(
-        f"If {100 * stays:.1f}% stays, {times[0]:.2f} times as fast on 2 replicas, ", end=""
-    )
+    print(f"If {100 * stays:.1f}% stays, {times[0]:.2f} times as fast on 2 replicas, ", end="")
     print(f"{times[1]:.2f} on 8, {times[2]:.2f} on a thousand")
 card.outcome("speed_up_of_eight", speed_up(0.10, 8))
 spare = input_speeds["files"] / speeds[-1]

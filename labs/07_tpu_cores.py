@@ -145,11 +145,9 @@ card.predict("rounding_error_percent", my_rounding_guess)
 # %%
 card.lock("rounding_error_percent")
 
-
 def rounded(numbers):
     """As a factor of a matrix product on a TPU: through bfloat16."""
     return tensorflow.cast(tensorflow.cast(numbers, "bfloat16"), "float32")
-
 
 drawn = numpy.random.default_rng(lab.seed).normal(size=(2, 128, 128)).astype("float32")
 exact, coarse = drawn[0] @ drawn[1], rounded(drawn[0]) @ rounded(drawn[1])
@@ -203,14 +201,12 @@ del scaled
 # %%
 session.show_source(models.conv_pool_relu_bn)
 
-
 def new_network():
     """The network with its scaling in front: it takes images of bytes."""
     spread = 255 * lab.pixel_deviation
     scaling = layers.Rescaling(1 / spread, -lab.pixel_mean / lab.pixel_deviation)
     inputs = Input(x_train.shape[1:], dtype="uint8")
     return Sequential([inputs, scaling, models.small_cnn()])
-
 
 print(f"Weights of the network: {new_network().count_params():,}")
 
@@ -235,7 +231,6 @@ card.predict("real_numbers_percent", my_real_numbers_guess)
 # %%
 card.lock("real_numbers_percent")
 
-
 def real_percent(images, features):
     """How much of a padded array is real, by the better of Google's two rules."""
     padded = [
@@ -243,7 +238,6 @@ def real_percent(images, features):
         for rows, columns in ((8, 128), (128, 8))
     ]
     return 100 * images * features / min(padded)
-
 
 for images in (16, 100, 128):
     found = [f"{n} features {real_percent(images, n):3.0f}%" for n in (10, 20, 50)]
@@ -274,12 +268,10 @@ card.predict("traces", my_traces_guess)
 card.lock("traces")
 traced = []
 
-
 @tensorflow.function
 def total(batch):
     traced.append(batch.shape)  # Python runs only while TensorFlow traces
     return tensorflow.reduce_sum(batch)
-
 
 for size in (128, 128, 128, 100):
     total(tensorflow.zeros(size))
@@ -306,12 +298,10 @@ for size in (128, 128, 100, 100):
 # %%
 traced.clear()
 
-
 @tensorflow.function
 def count_up(count):
     traced.append(count)
     return tensorflow.reduce_sum(tensorflow.range(count))
-
 
 for count in (10, 10, 9, 8):
     count_up(count)
@@ -358,7 +348,6 @@ print(f"Traced for the same as tensors: {len(traced) - of_numbers} times")
 # and image 4 is left out. About four lines;
 # `np.random.default_rng([seed, epoch]).permutation(images)` helps.
 
-
 # %% name="7.1-core-indices" points=2
 # TODO 7.1: the images of one core in one epoch, as indices (steps, batch_size).
 #: start
@@ -366,8 +355,6 @@ def core_indices(core, replicas, images, batch_size, epoch, seed):
     """Which images one core trains on in an epoch: (steps, batch_size) indices."""
     steps = images // batch_size
     return np.arange(steps * batch_size).reshape(steps, batch_size)
-
-
 #: solution
 def core_indices(core, replicas, images, batch_size, epoch, seed):
     """Which images one core trains on in an epoch: (steps, batch_size) indices."""
@@ -375,8 +362,6 @@ def core_indices(core, replicas, images, batch_size, epoch, seed):
     steps = images // (replicas * batch_size)
     kept = order[: steps * replicas * batch_size]
     return kept.reshape(steps, replicas, batch_size)[:, core]
-
-
 #: end
 
 # %%
@@ -395,13 +380,11 @@ card.predict("images_left_out", my_left_out_guess)
 # %%
 card.lock("images_left_out")
 
-
 def plan(epoch):
     """The indices of all cores in one epoch: (steps, cores, batch)."""
     sizes = cores, lab.train_images, lab.batch_size
     shards = [core_indices(core, *sizes, epoch, lab.seed) for core in range(cores)]
     return numpy.stack(shards, axis=1)
-
 
 steps = len(plan(0))
 left_out = lab.train_images - plan(0).size
@@ -416,11 +399,9 @@ card.outcome("images_left_out", left_out)
 # and the `context` says for which. The result is one object that holds eight batches.
 # Which line sees to it that no core gets another one's images?
 
-
 # %%
 def for_all_cores(strategy, data, rows):
     """The images `rows[core]` of each array in data, for every core."""
-
     def of_one_core(context):
         own = rows[context.replica_id_in_sync_group]
         return [tensorflow.gather(array, own) for array in data]
@@ -428,7 +409,6 @@ def for_all_cores(strategy, data, rows):
     # Not distribute_datasets_from_function: over logical CPUs TensorFlow 2.21 could
     # wait for minutes at the end of an epoch.
     return strategy.experimental_distribute_values_from_function(of_one_core)
-
 
 # %% [markdown]
 # The first line in `of_one_core`. Do the batches arrive where they should? We send the
@@ -467,21 +447,16 @@ for core in range(cores):
 # larger still? Not here: under a strategy it ends in an error (lab 05). Nor does a larger
 # batch need it: take more images per core.
 
-
 # %% name="7.2-new-optimizer" points=1
 # TODO 7.2: SGD with momentum, its learning rate scaled by the linear rule.
 #: start
 def new_optimizer(base_learning_rate, momentum, replicas):
     """SGD with momentum and a learning rate for so many replicas."""
     return keras.optimizers.SGD(base_learning_rate)
-
-
 #: solution
 def new_optimizer(base_learning_rate, momentum, replicas):
     """SGD with momentum and a learning rate for so many replicas."""
     return keras.optimizers.SGD(base_learning_rate * replicas, momentum)
-
-
 #: end
 
 # %%
@@ -498,7 +473,6 @@ new_optimizer = check("7.2", new_optimizer)
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
-
 def core_step(model, optimizer, images, labels):
     """What one core does in a training step; its own mean loss."""
     with tensorflow.GradientTape() as tape:
@@ -508,13 +482,11 @@ def core_step(model, optimizer, images, labels):
     optimizer.apply(gradients, model.trainable_variables)
     return tensorflow.reduce_mean(losses)
 
-
 # %% [markdown]
 # A *block* holds the images of several steps for every core. `one_step` makes step `i` of
 # a block. It is meant for the inside of a `tf.function`: on a TPU XLA compiles what
 # `strategy.run` gets. We do not ask for `jit_compile=True`: over simulated cores that
 # ends in an error, because the weights lie on another device than the program.
-
 
 # %%
 def new_training(strategy):
@@ -535,7 +507,6 @@ def new_training(strategy):
 
     return model, one_step
 
-
 # %% [markdown]
 # ## Why many steps in one call?
 #
@@ -550,7 +521,6 @@ def new_training(strategy):
 # another program. So we do what we did not do with batches: we fill the last block up,
 # and say how many of its steps are to be made.
 
-
 # %%
 def in_blocks(strategy, indices, most):
     """The steps of indices in blocks: (number of the last step, how many, block)."""
@@ -560,7 +530,6 @@ def in_blocks(strategy, indices, most):
         rows = numpy.resize(indices[first : first + count], (most, *indices.shape[1:]))
         block = for_all_cores(strategy, train_data, rows.swapaxes(0, 1))
         yield first + count, count, block
-
 
 for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
     shape = strategy.experimental_local_results(block[0])[0].shape
@@ -594,25 +563,20 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # loop over `tf.range(...)` into one of TensorFlow's, `tf.zeros(cores)` is a sum to start
 # with, and `tf.constant` makes a tensor of a number. No `jit_compile`.
 
-
 # %% name="7.3-steps-in-one-call" points=3
 # TODO 7.3: make `count` steps of a block in one call, by one program for all counts.
 #: start
 def steps_in_one_call(one_step, cores):
     """A function run(block, count): the mean loss of each core over count steps."""
-
     def run(block, count):
         for i in range(count):
             losses = one_step(block, i)
         return losses
 
     return run
-
-
 #: solution
 def steps_in_one_call(one_step, cores):
     """A function run(block, count): the mean loss of each core over count steps."""
-
     @tf.function
     def graph(block, count):
         total = tf.zeros(cores)
@@ -625,8 +589,6 @@ def steps_in_one_call(one_step, cores):
         return graph(block, tf.constant(count))
 
     return run
-
-
 #: end
 
 # %%
@@ -639,7 +601,6 @@ steps_in_one_call = check("7.3", steps_in_one_call)
 # counts. So here the last batch is *filled up*, with images that are there already, and
 # their answers are cut off again: the size stays the same, and nothing is lost.
 
-
 # %%
 def predict(images):
     """The class that the model gives to every image."""
@@ -651,13 +612,11 @@ def predict(images):
         found += strategy.experimental_local_results(predict_step(batch))
     return numpy.concatenate(found)[: len(images)]
 
-
 @tensorflow.function
 def predict_step(images):
     return strategy.run(
         lambda x: tensorflow.argmax(trained_model(x, training=False), axis=1), (images,)
     )
-
 
 # %% [markdown]
 # ## The loop, with a line from every core
@@ -665,7 +624,6 @@ def predict_step(images):
 # After each call Python has its turn, and prints a line for each core. To read a loss it
 # waits for the device, so it does that once per call, not in every step. The price of
 # long calls: within one, Python cannot print, test, save, or stop.
-
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -682,7 +640,6 @@ def train(epochs, train_block, test_accuracy):
         print(f"Epoch {epoch + 1}: accuracy {history['accuracy'][-1]:.4f}")
     print(f"Total training time: {perf_counter() - began:.2f}")
     return history
-
 
 # %% [markdown]
 # The first epoch. All cores start from the same weights. **Predict:** do they all print
@@ -701,10 +658,8 @@ trained_model, one_step = new_training(strategy)
 train_block = steps_in_one_call(one_step, cores)
 traced.clear()
 
-
 def test_accuracy():
     return float(numpy.mean(predict(x_test) == y_test))
-
 
 with no_hang("the first epoch"):
     first_epoch = train(range(1), train_block, test_accuracy)
@@ -749,10 +704,8 @@ log = card.path.with_suffix(".log")
 dashboard = TrainingDashboard(session.caption(), steps * global_batch, print_epochs=False)
 others = range(1, lab.epochs)
 
-
 def logs(accuracy):
     return {"val_accuracy": accuracy}
-
 
 with (
     no_hang("training"),
@@ -818,7 +771,6 @@ show_figure(figure, summary, session.caption())
 my_long_calls_guess = None  # change this
 card.predict("gain_of_long_calls", my_long_calls_guess)
 
-
 # %%
 def images_per_second(strategy, train_block, most):
     """Training speed and how many of the computer's cores work, without the start-up."""
@@ -831,7 +783,6 @@ def images_per_second(strategy, train_block, most):
     float(losses[0])
     seconds = perf_counter() - began
     return indices.size / seconds, (process_time() - worked) / seconds
-
 
 # %%
 card.lock("gain_of_long_calls")

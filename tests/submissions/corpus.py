@@ -470,8 +470,7 @@ def hostile(world):
             "finished|longer than|ended",
         ),
         "forges_a_guess": forged(
-            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}',
-            "not what the probe gives",
+            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}', "not what the probe gives"
         ),
         "closes_the_channel": attack("import os; os.close(3)", "ended early"),
         "reads_no_questions": attack(
