@@ -403,9 +403,11 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 
 # %% [markdown]
 # Where the number is near 1.0 one thread did everything, although all were allowed: so
-# small a product was not handed out. Without a GPU, compare with the figure. The two
-# curves should part where this number rises. If they part earlier, something else made
-# the difference, such as somebody else's work on a busy machine.
+# small a product was not handed out. Without a GPU, compare with the figure. Where the
+# number is higher, is the product faster, too? It need not be: to hand work out has its
+# price, and this clock also counts a thread that waits in a loop for the others. If the
+# curves part where the number is still 1.0, something else made the difference, such as
+# somebody else's work on a busy machine.
 
 # %% [markdown]
 # On the right of the figure: the price of starting and asking stays the same while the
@@ -424,7 +426,8 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # The same numbers, the same product of 500x500 matrices, summed up on each device, in
 # float32, which keeps about seven digits. Then once more in another order: first every
 # column, then the sums of the columns. **Predict:** in how many digits will the sums in
-# the two orders agree?
+# the two orders agree? (Two sums agree in four digits if they differ by one part in ten
+# thousand.)
 
 # %%
 my_digits_guess = None  # change this: digits, such as 3 or 6.5
@@ -444,8 +447,7 @@ print(f"On {fast_name}, columns first: {by_column:.6f}")
 print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 
 # %% [markdown]
-# Two sums agree in four digits if they differ by one part in ten thousand. One pair of
-# matrices is an accident. So the next cell draws a hundred.
+# One pair of matrices is an accident. So the next cell draws a hundred.
 
 # %%
 def equal_digits(seed):

@@ -467,9 +467,9 @@ for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
 
 # %% [markdown]
 # The factor is near 1 while a batch is a small part of the points, and that is the usual
-# case. With 64 of 256 it is not. What else the flat half shows has two causes. Its 240
-# losses give the variance only roughly. And the weights wander, most with batches of 1:
-# away from the best line the losses are higher, and scatter more.
+# case. With 64 of 256 it is not. What else the flat half shows may have two causes. Its
+# 240 losses give the variance only roughly. And the weights wander, most with batches of
+# 1: away from the best line the losses are higher, and scatter more.
 
 # %% [markdown]
 # ## How large a batch is still worth it?

@@ -45,11 +45,10 @@ log_dir: str = ""  # a folder for TensorBoard
 # %% [markdown]
 # ## Set up
 #
-# The parameters above can be changed by hand or from the command line. The
-# scale sets the sizes: `smoke` to see that everything runs, `laptop` for two CPU
-# cores and a few minutes, `gpu` for the lab as it is meant: WRN-16-10 and 10,000
-# images. The *run card*, a file under `runs/`, keeps your guesses, the verdicts and
-# what was measured.
+# The parameters above can be changed by hand or from the command line. The scale sets the
+# sizes: `smoke` to see that everything runs, `laptop` for two CPU cores and a few
+# minutes, `gpu` for the lab as it is meant: a wide network and 10,000 images. The *run
+# card*, a file under `runs/`, keeps your guesses, the verdicts and what was measured.
 
 # %% tags=["setup"]
 from helpers import session
@@ -123,10 +122,11 @@ session.show_source(models.conv_bn_relu, models.residual_block)
 
 # %% [markdown]
 # The last line adds it, and what it adds comes out of a ReLU: it is never negative.
-# The paper's block is another one: there batch normalisation and ReLU stand in front of
-# each convolution, and nothing follows the last (He et al. 2016, who also tried a ReLU
-# before the addition and found it worse). Both have the same convolutions, and this lab
-# is about speed, so we keep ours.
+# (*Batch normalisation* brings each channel to mean 0 and deviation 1 over the batch,
+# then gives it a learned scale and shift.) The paper's block is another one: there batch
+# normalisation and ReLU stand in front of each convolution, and nothing follows the last
+# (He et al. 2016, who also tried a ReLU before the addition and found it worse). Both
+# have the same convolutions, and this lab is about speed, so we keep ours.
 
 # %% [markdown]
 # A network is a first convolution, three stages of such blocks, and an average over what
@@ -163,10 +163,11 @@ del full_model
 session.show_source(pipelines.batches)
 
 # %% [markdown]
-# The layers in front of the network flip and shift each image at random, and scale
-# the pixels to mean 0 and deviation 1. A float32 pixel is four times as large as a
-# byte: what does it save to scale on the device? On a laptop host and device are
-# one, and nothing travels. What whole batches buy there is measured in the README.
+# The layers in front of the network flip and shift each image at random, so that no epoch
+# shows quite the same ones (*augmentation*). And they scale the pixels to mean 0 and
+# deviation 1. A float32 pixel is four times as large as a byte: what does it save to
+# scale on the device? On a laptop host and device are one, and nothing travels. What
+# whole batches buy there is measured in the README.
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -286,9 +287,10 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # %% [markdown]
 # Was it slower, and is that about the time until its first step was done? In the first
 # step TensorFlow runs your Python code once to record a graph (*tracing*), plans that
-# graph, and allocates memory. This is paid once, so a short epoch suffers most. From
-# here on we leave the start-up out, and take a median of what remains, which one hiccup
-# of the machine hardly moves.
+# graph, and allocates memory. This is paid once, so a short epoch suffers most. (The two
+# numbers need not be equal: on a busy machine epochs differ among themselves, as the
+# lines above show.) From here on we leave the start-up out, and take a median of what
+# remains, which one hiccup of the machine hardly moves.
 
 # %% [markdown]
 # ## Exercise 2.2: sweep the batch size
@@ -304,11 +306,12 @@ predicted = card.predict("throughput_over_usual", my_curve) or {}
 guess = {size: times * usual for size, times in predicted.items()}
 
 # %% [markdown]
-# This is how one point is measured, with the model that you have trained: one step
-# that does not count, then the time of a short epoch. The data set repeats without end,
-# so a batch may be as large as you like. If there is no room in memory it raises
-# `MemoryError`; on a CPU, where the system would kill the notebook, the guard refuses
-# beforehand, by an estimate. `held` notes how much memory has been taken since.
+# This is how one point is measured, with the model that you have trained: one step that
+# does not count, then the time of a short epoch, which our callback `EpochRecorder`
+# takes. The data set repeats without end, so a batch may be as large as you like. If
+# there is no room in memory it raises `MemoryError`; on a CPU, where the system would
+# kill the notebook, the guard refuses beforehand, by an estimate. `held` notes how much
+# memory has been taken since.
 
 # %%
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
@@ -416,7 +419,7 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 #     throughput(b)   = b / (t0 + b / peak)
 #
 # What kind of curve is the first line, drawn over `b`? Where do you see `t0` in it? Look
-# at the right panel: would a line through these points start at zero?
+# right in the next figure: would a line through these points start at zero?
 
 # %%
 step_seconds = {size: size / speed for size, speed in measured.items()}
@@ -480,10 +483,10 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # On the right each machine is drawn in units of its own fit. There the law is one curve
-# for all machines, between two straight lines: far below 1 a step is mostly fixed cost,
-# and doubling the batch nearly doubles the speed; at 9 it has 90% of the peak. The
-# triangles are the table that was printed by the lab that this one follows, on a GPU
-# that it does not name.
+# for all machines, between two straight lines. At 1 it bends: this batch size,
+# `t0 * peak`, has half of the peak. Far below, a step is mostly fixed cost, and doubling
+# the batch nearly doubles the speed; at 9 it has 90% of the peak. The triangles are the
+# table that was printed by the lab that this one follows, on a GPU that it does not name.
 
 # %% [markdown]
 # By the law no batch reaches the peak. A measured point may still lie above it: the
@@ -502,8 +505,8 @@ print(f"  the line without weights says {1000 * (start + slope * smallest):.2f} 
 print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 
 # %% [markdown]
-# Small batches are where the fixed cost shows, and a plain fit can miss it altogether. A
-# fixed cost below zero would be no time at all.
+# Small batches are where the fixed cost shows, and a plain fit can miss it altogether. If
+# it says a fixed cost below zero, that is no time that anything could take.
 
 # %% [markdown]
 # ## How sure is the fit?
@@ -529,9 +532,14 @@ print(f"Nine of ten redrawn sweeps: {1000 * low[0]:.2f} to {1000 * high[0]:.2f} 
 print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %% [markdown]
-# The residuals are what the law leaves over. Where all three rounds lie on one side of
-# zero, the law may miss something at that size. Where they scatter around it, the
-# machine was faster or slower at that moment. Which sizes would you measure again?
+# Do the three rounds lie within the range of the redrawn sweeps? That range takes each
+# error for an accident of one size. A machine that is fast or slow for a whole round
+# breaks this: then believe the rounds.
+#
+# The *residuals* are what the law leaves over. Where all three rounds lie on one side of
+# zero, the law may miss something at that size. Where they scatter around it, the machine
+# was faster or slower at that moment. Is one round above the others nearly everywhere?
+# Which sizes would you measure again?
 
 # %%
 def band(batch_size, error=1):
@@ -554,7 +562,7 @@ show_figure(figure, summary, session.caption())
 # the machine is now, and we correct by it.
 #
 # The law says a range, from redrawn fits and errors. Nine of ten such ranges should hold
-# the next measurement; with few sizes, on a busy machine, fewer do. **Predict**: yours?
+# the next measurement; with few sizes, on a busy machine, fewer may. **Predict**: yours?
 
 # %%
 unseen_batch_size = 48  # change this
@@ -616,10 +624,14 @@ card.measure("matrix_product_operations_per_second", machine_peak)
 print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
+# Is that what lab 00 gave for a product of this size? If it is less, other programs have
+# a part of the machine, and we measure shares of the rest.
+
+# %% [markdown]
 # A convolution computes each value of its output from all weights of one filter, so the
-# count is outputs times weights, and two operations for each. A training step takes
-# three times as much: forward, then backward once for the gradients of the weights and
-# once for those of the inputs. Left out are batch normalisation, ReLU, dropout, pooling,
+# count is outputs times weights, and two operations for each. A training step takes three
+# times as much: forward, then backward once for the gradients of the weights and once for
+# those of the inputs. Left out are batch normalisation, ReLU, dropout, pooling,
 # augmentation and the update; and the first layer needs no gradient of its input.
 
 # %%
@@ -678,27 +690,34 @@ print(f"Without the layers in between: {bare_speed:.1f} images/s, {gain:.2f} tim
 print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# What the bare network gained is time that the layers in between took: batch
-# normalisation, ReLU and dropout. They read and write every value for little arithmetic,
-# so memory may be their limit; this lab does not measure that. What the bare network
-# still lacks is missing in the convolutions, and in what is left around them.
+# The factor is the median of three ratios, each of two measurements in a row. On a busy
+# machine it is rough, and need not be the quotient of the two medians beside it. What the
+# bare network gained is time that the layers in between took: batch normalisation, ReLU
+# and dropout. They read and write every value for little arithmetic, so memory may be
+# their limit; this lab does not measure that. What the bare network still lacks is
+# missing in the convolutions, and in what is left around them.
 
 # %% [markdown]
-# A share of this kind, of the peak in the data sheet, is called *model FLOPs
-# utilization* (Chowdhery et al. 2022). On newer NVIDIA GPUs TensorFlow rounds the inputs
-# of float32 products and convolutions to TF32, so both sides of our share do. It was not
-# measured on a GPU yet.
+# A share of this kind, of the peak in the data sheet, is called *model FLOPs utilization*
+# (Chowdhery et al. 2022). On newer NVIDIA GPUs TensorFlow rounds the inputs of float32
+# products and convolutions to TF32, which keeps 10 of 23 binary digits after the point:
+# so both sides of our share do. It was not measured on a GPU yet.
 
 # %% [markdown]
 # ## What does a larger batch cost?
 #
 # The weights are there once, however large the batch. What else does a step have to keep
-# in memory, and until when? **Ask yourself** before you run the cell: at your largest
-# batch, do the weights take most of the memory, half, or hardly any?
-#
+# in memory, and until when? **Ask yourself** before you run the next code: at your
+# largest batch, do the weights take most of the memory, half, or hardly any?
+
+# %% [markdown]
 # The estimate counts the values in the outputs of all layers, and takes three bytes for
-# each. The points are measured: by how much the memory held had grown since before the
-# sweep. That began after a training at `batch_size`, so only larger sizes show.
+# each. A float32 has four, but some layers work in place; three is what such a
+# measurement gave for WRN-16-1 on a CPU. So for that network an agreement proves little.
+#
+# The points are measured: by how much the memory held had grown since before the sweep.
+# What the training at `batch_size` took is held already: so only larger sizes show, and
+# the first of them too low.
 
 # %%
 mib = 2**20

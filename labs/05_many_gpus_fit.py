@@ -217,9 +217,11 @@ card.outcome("activations_over_weights", activations / fixed[0])
 print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
-# These are counts of numbers, not a measurement. They leave out the working memory of each
-# operation, and the outputs of batch normalisation, whose inputs are enough on the way
-# back. The real peak is higher. (Adam remembers two numbers for each weight, not one.)
+# These are counts of numbers, not a measurement. They leave out the working memory of
+# each operation, and the outputs of batch normalisation, whose inputs are enough on the
+# way back. The real peak is higher. (*Running averages* are mean and variance that batch
+# normalisation keeps for validation: no gradient trains them. Adam remembers two numbers
+# for each weight, not one.)
 
 # %% [markdown]
 # *Every* replica holds the first three in full: data parallelism makes room for a larger
@@ -592,9 +594,13 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # In both kinds the last case is the same training. It is compared with one replica that
 # takes its own batch, or the whole batch, and these two have different speeds (the fixed
-# cost of a step, lab 02). So always say which kind of scaling an efficiency means. And
-# before you say that one efficiency is better than another, look at how far the epochs of
-# one case differ.
+# cost of a step, lab 02). So always say which kind of scaling an efficiency means.
+
+# %% [markdown]
+# Before you say that one efficiency is better than another, look at how far the epochs of
+# one case differ. Even that says too little: the three come one right after the other,
+# and a machine that is busy for a minute slows them all. A step that takes as long with
+# half the images is a sign of it: measure again.
 
 # %% [markdown]
 # Your first training gave other images/s with as many replicas. There an epoch is short,
@@ -606,8 +612,8 @@ show_figure(figure, summary, session.caption())
 # add up the gradients. All that several can gain is what one thread leaves idle. So this
 # figure is about your processor: it says nothing about several GPUs.
 #
-# But even replicas on devices of their own stay below 1. Why are eight GPUs not eight times
-# faster?
+# Replicas on devices of their own usually stay below 1, too (not measured here). Why are
+# eight GPUs not eight times faster?
 
 # %% [markdown]
 # 1. **They talk.** In every step all gradients are added up over all replicas
@@ -658,19 +664,22 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# So the number of replicas hardly matters for what each sends; what counts is how long a
-# step computes beside it. (A part can be sent while the rest of the gradients is still
-# being worked out.) A larger per-replica batch computes longer and sends the same: it
-# scales better. And that makes the global batch larger still, with the price that comes
-# now.
+# So from a few replicas on, their number hardly matters for what each sends; what counts
+# is how long a step computes beside it. (The formula counts bytes only. The ring has
+# `2 (N - 1)` rounds, and to start one takes time as well.) (A part can be sent while the
+# rest of the gradients is still being worked out.) A larger per-replica batch computes
+# longer and sends the same: it scales better. And that makes the global batch larger
+# still, with the price that comes now.
 
 # %% [markdown]
 # ## How large may a batch be?
 #
-# How the batch of 16 devices learns can be found out with one of them: by accumulation. It
-# takes small batches, always of the same size, so batch normalisation works alike in all
-# runs. It makes a step after each, or after many. All train for the same number of epochs,
-# so a batch 16 times as large makes a 16th of the steps.
+# How the batch of 16 devices learns can be found out with one of them: by accumulation.
+# It takes small batches, always of the same size, so batch normalisation works alike in
+# all runs. It makes a step after each, or after many. All train for the same number of
+# epochs, each of whole batches. So a batch 16 times as large makes at most a 16th of the
+# steps: with 3,000 images and three epochs 15, where a batch of 32 makes 279. And these
+# 15 have seen 14% fewer images.
 
 # %% [markdown]
 # A rule for the learning rate can only be judged beside other rates. So each batch gets
@@ -787,11 +796,16 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, "
       f"by the linear rule {large / small:.1f}")
 
 # %% [markdown]
+# How many of the rates of one batch overlap with its best? If all do, its best rate may be
+# chance, and so is the ratio in the last line. If the best is the smallest or the largest
+# that was tried, a better one may lie beyond.
+
+# %% [markdown]
 # Go along a line from left to right. Where does it rise, where is it flat, where does it
 # fall? A run near 0.1 guesses among ten classes: a rate that is too large does not cost a
 # little. Is the fall of the large batch as far to the right as the linear rule needs? And
-# look at how far runs of one rate lie apart, before you say that one recipe beats another:
-# of 1,000 images, ten are 0.01.
+# look at how far runs of one rate lie apart, before you say that one recipe beats
+# another: of 1,000 images, ten are 0.01.
 
 # %% [markdown]
 # The rule is an argument: 16 short steps and one that is 16 times as long end at about the

@@ -507,10 +507,11 @@ for name, curve in shown.items():
 # trains differently on other machines, and you look for the reason anywhere else.
 
 # %% [markdown]
-# The right panel and the lines below it show what that does here. The rate, 0.2, is
-# small for this network: twice as much may even be better. Four times as much may be
-# more than it can take. So a script with this mistake can look like a good idea on two
-# devices, and be broken on four.
+# The right panel and the lines below it show what that does here. The rate, 0.2, is small
+# for this network: twice as much may even be better. Four times as much may be more than
+# it can take: does a loss jump up? So a script with this mistake can look like a good
+# idea on two devices, and a bad one on four. But this is one run of each: other weights
+# to start from may turn a small difference around.
 
 # %% [markdown]
 # Adam hides the mistake. It divides the gradient by its own usual size, so a factor on
@@ -770,8 +771,8 @@ my_speed_up_guess = None  # change this: from 1 to 8
 card.predict("speed_up_of_eight", my_speed_up_guess)
 
 # %% [markdown]
-# Amdahl (1967) has the law: if a part `f` of a step stays and `n` replicas share the
-# rest, the step takes `f + (1 - f) / n` of its time.
+# The law that is named after Amdahl (1967) says: if a part `f` of a step stays and `n`
+# replicas share the rest, the step takes `f + (1 - f) / n` of its time.
 
 # %%
 card.lock("speed_up_of_eight")

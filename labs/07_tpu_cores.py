@@ -799,10 +799,11 @@ print(f"That is {gain:.2f} times as many")
 card.outcome("gain_of_long_calls", gain)
 
 # %% [markdown]
-# What is saved is a call from Python and a hand-over of images for each step. The shorter
-# the steps are, the larger a part of the time that is: what does `batch_size=16` give?
-# Keras' documentation says of `steps_per_execution` that it can help greatly on TPUs, and
-# with small models. On a TPU this was not measured for this lab.
+# Is it more than a few percent? Less may be chance: run the cell again. What is saved is
+# a call from Python and a hand-over of images for each step. The shorter the steps are,
+# the larger a part of the time that is: what does `batch_size=16` give? Keras'
+# documentation says of `steps_per_execution` that it can help greatly on TPUs, and with
+# small models. On a TPU this was not measured for this lab.
 
 # %% [markdown]
 # ## What did the cores buy?
@@ -833,8 +834,9 @@ card.outcome("speedup", speed / few_speed)
 # Simulated cores are threads of one processor. It also does the host's work: the feeding,
 # and the sum over the cores. One simulated core may leave a part of it idle, which the
 # others fill: the last line says how far. Where all of it is at work, more simulated
-# cores wait for each other. So the number says something about your processor, and
-# nothing about eight cores. A simulation shows that the code is right.
+# cores wait for each other. Where less is, other programs may have had the rest, or
+# threads waited: this lab does not measure which. So the number says something about your
+# processor, and nothing about eight cores. A simulation shows that the code is right.
 
 # %% [markdown]
 # On real TPU cores, too, expect less than eight times as much. Between two steps all

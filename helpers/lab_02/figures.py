@@ -100,7 +100,8 @@ def _bars(axes, points, guess, fit=None):
         axes.plot(places, heights, style, color=colour, label=label)
     axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="throughput [images/s]", ylim=(0, None))
-    axes.legend()
+    # Above the axes: bars and lines leave no corner of them empty.
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8)
 
 
 def step_times(step_seconds):

@@ -45,7 +45,7 @@ def step_lengths(replicas, lengths, curves, guess=None):
         steps = range(1, len(losses) + 1)
         right.plot(steps, losses, line, color=colour, markerfacecolor="none", label=name)
     right.set(xlabel="step", ylabel="mean loss", ylim=(0, None))
-    right.legend(fontsize=8)
+    right.legend(loc="upper right", fontsize=8)  # losses fall away from there
     return figure
 
 
