@@ -1,16 +1,15 @@
 """Where files go, and how to write them so that none is ever incomplete."""
 
 import contextlib
+import fcntl
 import os
 import tempfile
-import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
 # The end of the name of a file that is being written; .gitignore has it too.
 TEMPORARY = ".labs-tmp"
-WRITING_SECONDS = 60  # no file takes longer
 
 
 def runs_folder():
@@ -34,19 +33,37 @@ def write_atomically(path, text):
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY
-    )
+    file, temporary = _new_temporary(path)
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with file:
             file.write(text if isinstance(text, bytes) else text.encode())
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes it private
-        os.replace(temporary, path)
+            os.chmod(temporary, 0o644)  # mkstemp makes it private
+            os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _new_temporary(path):
+    """An open file and its name; until it is closed, `sweep` leaves it alone."""
+    while True:
+        descriptor, name = tempfile.mkstemp(
+            dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY
+        )
+        file = os.fdopen(descriptor, "wb")
+        hold(file)
+        # Another process may have swept it away just before it was held.
+        if os.path.lexists(name):
+            return file, name
+        file.close()
+
+
+def hold(file):
+    """Mark a temporary file as being written, until it is closed or the process ends."""
+    with contextlib.suppress(OSError):  # a file system without locks
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def sweep(folder):
@@ -58,6 +75,27 @@ def sweep(folder):
         Only its own files; a folder that does not exist has none.
     """
     for path in folder.glob(f".*{TEMPORARY}*"):
-        with contextlib.suppress(OSError):  # another process may delete it as well
-            if time.time() - path.stat().st_mtime > WRITING_SECONDS:
-                path.unlink()
+        # Locked by who writes it, or deleted by another process, or not ours.
+        with contextlib.suppress(OSError), open(path, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def why_not_writable(folder):
+    """Try to write a file to a folder, which is made if need be.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    OSError or None
+        What the file system answered, where it refused.
+    """
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        return error
+    return None

@@ -12,7 +12,7 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from papermill.exceptions import PapermillExecutionError
 
 from helpers.errors import LabError, ParameterError
-from helpers.files import REPOSITORY, TEMPORARY, write_atomically
+from helpers.files import REPOSITORY, TEMPORARY, hold, write_atomically
 
 # Else a kernel writes on the terminal: where it listens, and a traceback when interrupted.
 KERNEL_ARGUMENTS = ["--log-level=CRITICAL"]
@@ -48,7 +48,9 @@ def execute(notebook, output, parameters=None, progress=True):
             "LABS_REPORTS_DIR to a folder of yours."
         ) from error
     try:
-        _execute(notebook, running, parameters, progress)
+        with open(running) as file:
+            hold(file)
+            _execute(notebook, running, parameters, progress)
     finally:
         if running.exists() and running.stat().st_size:
             os.replace(running, output)

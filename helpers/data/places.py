@@ -12,7 +12,6 @@ from typing import NamedTuple
 import platformdirs
 
 from helpers.errors import DataError
-from helpers.files import WRITING_SECONDS
 
 # Keras downloads them from there too: see the source of keras.datasets.
 BASE_URL = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -24,6 +23,7 @@ SILENCE_SECONDS = 20
 DOWNLOAD_SECONDS = 600
 # No file of the labs comes near this. It keeps an endless answer out of the memory.
 LARGEST_BYTES = 200 * 2**20
+WRITING_SECONDS = 60  # no file takes longer, once it has arrived
 
 
 class DataSet(NamedTuple):

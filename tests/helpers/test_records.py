@@ -181,14 +181,24 @@ def test_a_damaged_card_is_set_aside_with_one_line(key, wrong, capsys):
 
 
 def test_what_a_killed_writer_leaves_is_swept_at_the_next_start():
-    card = open_card("02_x", {}, {})
-    old, new = (card.path.with_name(f".{n}.json.{n}{TEMPORARY}") for n in ("old", "new"))
-    for path in (old, new):
-        path.write_text("half")
-    os.utime(old, (0, 0))
+    """At once; but never what another process is writing."""
+    script = """
+import os, signal
+from helpers import files
+card = files.runs_folder() / "02_x" / "card.json"
+os.replace = lambda *paths: (print("written", flush=True), input())
+files.write_atomically(card, "{}")
+"""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert writer.stdout.readline() == b"written\n"
+    folder = open_card("02_x", {}, {}).path.parent
+    assert len(list(folder.glob(IGNORED))) == 1, "somebody is writing it"
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
     open_card("02_x", {}, {})
-    assert not old.exists()
-    assert new.exists(), "somebody may be writing it"
+    assert not list(folder.glob(IGNORED))
 
 
 def test_points_can_be_cleared_to_measure_again():
