@@ -13,78 +13,114 @@ from typing import NamedTuple
 
 from helpers.errors import ParameterError
 
+SHOWN = 60  # characters of a refused value
 SCALES = ("auto", "gpu", "laptop", "smoke")
 
 
 class Rule(NamedTuple):
-    """What a parameter may be: a function of the value, and the rule in words."""
+    """What a parameter may be.
+
+    Attributes
+    ----------
+    allows : callable
+        Of the value: whether the lab can take it.
+    text : str
+        The rule in words, for after "must be".
+    taken_as : callable
+        Of an allowed value: what the lab gets. Keras takes no 1 for 1.0.
+    """
 
     allows: Callable
     text: str
+    taken_as: Callable = lambda value: value
 
 
-def whole(low, high=None):
-    """A whole number from `low` up, or to `high`."""
+def whole(low, high):
+    """A whole number from `low` to `high`, both allowed."""
 
     def allows(value):
         is_whole = isinstance(value, int) and not isinstance(value, bool)
-        return is_whole and value >= low and (high is None or value <= high)
+        return is_whole and low <= value <= high
 
-    upper = "up" if high is None else f"to {high:,}"
-    return Rule(allows, f"a whole number from {low} {upper}")
+    return Rule(allows, f"a whole number from {low} to {high:,}")
 
 
 def number(low, high):
-    """A number from `low` to `high`, both allowed."""
+    """A number from `low` to `high`, both allowed; the lab gets a float."""
 
     def allows(value):
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return is_number and low <= value <= high
 
-    return Rule(allows, f"a number from {low:g} to {high:g}")
+    return Rule(allows, f"a number from {low:g} to {high:g}", float)
 
 
 def one_of(*values):
     """One of a few values."""
-    return Rule(lambda value: value in values, f"one of {', '.join(map(str, values))}")
+
+    def allows(value):
+        return not isinstance(value, bool) and value in values
+
+    text = f"one of {', '.join(map(str, values))}"
+    return Rule(allows, text, lambda value: values[values.index(value)])
 
 
 def rising(rule):
     """A list whose entries keep a rule, each larger than the one before."""
 
     def allows(value):
-        if not isinstance(value, (list, tuple)) or not value:
+        if not isinstance(value, (list, tuple)) or not value or len(value) > MOST_ENTRIES:
             return False
         return all(map(rule.allows, value)) and list(value) == sorted(set(value))
 
-    return Rule(allows, f"a list, each entry {rule.text}, rising")
+    text = f"a list of at most {MOST_ENTRIES}, each entry {rule.text}, rising"
+    return Rule(allows, text, lambda value: list(map(rule.taken_as, value)))
 
 
 def or_none(rule):
     """What another rule allows, or None for all."""
     return Rule(
-        lambda value: value is None or rule.allows(value), f"{rule.text}, or None for all"
+        lambda value: value is None or rule.allows(value),
+        f"{rule.text}, or None for all",
+        lambda value: None if value is None else rule.taken_as(value),
     )
 
 
+MOST_ENTRIES = 100
 YES_OR_NO = Rule(lambda value: isinstance(value, bool), "True or False")
-FOLDER = Rule(lambda value: isinstance(value, str), "a folder's path, or ''")
-DEPTH = Rule(
-    lambda value: isinstance(value, int) and value >= 10 and (value - 4) % 6 == 0,
-    "6n+4: 10, 16, 22, ...",
+FOLDER = Rule(
+    lambda value: isinstance(value, str) and "\0" not in value, "a folder's path, or ''"
 )
+# Hundreds of times the labs' longest training.
+EPOCHS = whole(1, 10_000)
+# A training set has 60,000 images at the most.
+BATCH_SIZE = whole(1, 60_000)
+# Of fewer a network learns nothing, and figures have nothing to show.
+TRAIN_IMAGES = whole(100, 60_000)
+# More than any training of the labs can tell apart; each is a whole training.
+REPEATED_RUNS = 100
+# The deepest and the widest network of the Wide ResNet paper are 40 and 12.
+DEPTH = Rule(
+    lambda value: isinstance(value, int) and 10 <= value <= 100 and (value - 4) % 6 == 0,
+    "6n+4, at most 100: 10, 16, 22, ...",
+)
+WIDTH = whole(1, 20)
+# TensorFlow copies the graph of a step for each: 64 simulated ones take minutes to start.
+REPLICAS = or_none(whole(1, 64))
+GPU_INDICES = or_none(rising(whole(0, 63)))
 LEARNING_RATE = number(1e-9, 10)
 TARGET_ACCURACY = Rule(
     lambda value: isinstance(value, (int, float)) and 0 < value < 1,
     "a number between 0 and 1, such as 0.85",
+    float,
 )
 
 # Every lab has these four.
 SHARED_RULES = {
     "scale": one_of(*SCALES),
     "seed": whole(0, 2**31 - 1),
-    "epochs": whole(1),
-    "batch_size": whole(1),
+    "epochs": EPOCHS,
+    "batch_size": BATCH_SIZE,
 }
 
 
@@ -100,11 +136,29 @@ def rules_of(lab):
     -------
     dict of str to Rule
     """
-    return SHARED_RULES | _own(lab).RULES
+    return SHARED_RULES | module_of(lab).RULES
 
 
-def _own(lab):
+def module_of(lab):
+    """The module with the rules of a lab's own parameters."""
     return importlib.import_module(f"helpers.lab_{lab[:2]}.parameters")
+
+
+def own_parameters(namespace, lab):
+    """The lab's parameters among a notebook's names.
+
+    Raises
+    ------
+    ParameterError
+        If one is missing: its line was deleted.
+    """
+    names = rules_of(lab)
+    if missing := [name for name in names if name not in namespace]:
+        raise ParameterError(
+            f"the first code cell has no line for {', '.join(missing)}: put it back, as it "
+            f"stands in solutions/{lab}.ipynb, and run the first cells again."
+        )
+    return {name: namespace[name] for name in names}
 
 
 def check_parameters(values, lab, allowed, optional=()):
@@ -121,12 +175,18 @@ def check_parameters(values, lab, allowed, optional=()):
     optional : iterable of str
         Names that may be None: then the scale sets the value.
 
+    Returns
+    -------
+    dict
+        The values as the lab takes them: a float where a float is meant.
+
     Raises
     ------
     ParameterError
         With one line that says what is allowed.
     """
     rules = rules_of(lab)
+    taken = dict(values)
     for name, value in values.items():
         if name not in allowed:
             raise ParameterError(
@@ -135,7 +195,8 @@ def check_parameters(values, lab, allowed, optional=()):
         if value is None and name in optional:
             continue
         if not rules[name].allows(value):
-            raise ParameterError(f"{name} must be {rules[name].text}, not {value!r}.")
+            raise ParameterError(f"{name} must be {rules[name].text}, not {_short(value)}.")
+        taken[name] = rules[name].taken_as(value)
     lists = [values.get(name) or () for name in ("batch_sizes", "global_batches")]
     largest = max([values.get("batch_size") or 0, *chain(*lists)])
     for name in ("train_images", "train_newswires", "train_points"):
@@ -146,8 +207,18 @@ def check_parameters(values, lab, allowed, optional=()):
                 f"{name.removeprefix('train_')}: give a smaller one, or more {name}."
             )
     # A rule of the lab's own about several parameters.
-    if refuse := getattr(_own(lab), "refuse", None):
+    if refuse := getattr(module_of(lab), "refuse", None):
         refuse(values)
+    return taken
+
+
+def _short(value):
+    """A value for a message of one line, however long it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python shows no number of more than 4,300 digits
+        return "a number of thousands of digits"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def check_given(given, lab, sizes, injected=()):
@@ -175,7 +246,8 @@ def check_given(given, lab, sizes, injected=()):
     problems = []
     for possible in scales:
         try:
-            return check_parameters(at_scale(given, sizes, possible), lab, names)
+            check_parameters(at_scale(given, sizes, possible), lab, names)
+            return
         except ParameterError as error:
             problems.append(error)
     # Later scales have larger sets: a value that fails the last one fails all.

@@ -4,7 +4,7 @@ import inspect
 import re
 from types import SimpleNamespace
 
-from helpers import predictions, records
+from helpers import estimate, predictions, records
 from helpers.files import REPOSITORY
 from helpers.machine.kernel_patch import patch_this_kernel
 from helpers.machine.quiet_tensorflow import silence_tensorflow
@@ -13,7 +13,7 @@ from helpers.parameters import (
     at_scale,
     check_given,
     check_parameters,
-    rules_of,
+    own_parameters,
     scale_asked_for,
 )
 
@@ -53,12 +53,13 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
         One line each.
     """
     global _current
-    given = {name: namespace[name] for name in rules_of(lab) if name in namespace}
+    given = own_parameters(namespace, lab)
     # Before TensorFlow, which takes seconds to import.
     check_given(given, lab, sizes, _injected_names(namespace) - set(given))
     patch_this_kernel()
     silence_tensorflow()
     chosen = _at_the_scale_of_this_machine(given, lab, sizes, devices)
+    _warn_of_a_long_run(lab, chosen, sizes, devices)
     device = _take_devices(chosen, devices, simulated_replicas)
     _prepare_keras(chosen)
     environment = {"device": device, "versions": records.versions()}
@@ -81,8 +82,16 @@ def _at_the_scale_of_this_machine(given, lab, sizes, devices):
         slow = ("cpu", "gpu") if devices == "simulated" else ("cpu",)
         scale = "laptop" if describe_device()["kind"] in slow else "gpu"
     chosen = at_scale(given, sizes, scale)
-    check_parameters(chosen, lab, tuple(given))
-    return chosen
+    return check_parameters(chosen, lab, tuple(given))
+
+
+def _warn_of_a_long_run(lab, chosen, sizes, devices):
+    """Say how long it will take on the CPU; nothing is known of other devices."""
+    from helpers.machine.devices import describe_device
+
+    on_cpu = devices == "simulated" or describe_device()["kind"] == "cpu"
+    if on_cpu and (line := estimate.warning(lab, chosen, sizes)):
+        print(line)
 
 
 def _take_devices(chosen, devices, simulated_replicas):

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from pathlib import Path
 
 from helpers.errors import LabError
 from helpers.parameters import check_given, defaults
@@ -35,6 +36,8 @@ def parsed(texts, lab):
         if not equals:
             raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
         given[name] = value if isinstance(usual.get(name), str) else _value(value)
+    if given.get("log_dir"):  # relative to this folder, not to the kernel's
+        given["log_dir"] = str(Path(given["log_dir"]).absolute())
     known = {name: given.get(name, value) for name, value in usual.items()}
     check_given(known, lab.name, sizes, set(given) - set(usual))
     return given
@@ -65,7 +68,8 @@ def _tagged(cells, tag):
 def _value(text):
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    # Which of these a text raises that is no value, ast.literal_eval says.
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
     return list(value) if isinstance(value, tuple) else value
 

@@ -1,10 +1,18 @@
 """The rules for the parameters of lab 00."""
 
+from helpers.estimate import Cost
 from helpers.parameters import whole
 
 RULES = {
-    "gpu_index": whole(0),
-    "repeats": whole(2),
-    "rows": whole(1),
-    "columns": whole(1),
+    "gpu_index": whole(0, 63),
+    "repeats": whole(2, 1000),
+    "rows": whole(1, 100_000),
+    "columns": whole(1, 100_000),
 }
+
+
+def cost(values):
+    """A product of `rows` by `columns` in float32, and the one before it."""
+    size = values["rows"] * values["columns"]
+    # At the 5 GFLOP/s of one slow core: a product, and its random factors.
+    return Cost(values["repeats"] * 2 * 100 * size / 5e9, 8 * size)

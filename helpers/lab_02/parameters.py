@@ -1,10 +1,17 @@
 """The rules for the parameters of lab 02."""
 
+from helpers.errors import ParameterError
+from helpers.estimate import Cost, wide_resnet
+from helpers.files import why_not_writable
 from helpers.parameters import (
+    BATCH_SIZE,
     DEPTH,
+    EPOCHS,
     FOLDER,
     LEARNING_RATE,
     TARGET_ACCURACY,
+    TRAIN_IMAGES,
+    WIDTH,
     YES_OR_NO,
     number,
     rising,
@@ -12,22 +19,43 @@ from helpers.parameters import (
 )
 
 RULES = {
-    "valid_batch_size": whole(1),
+    "valid_batch_size": BATCH_SIZE,
     # Larger than the training set is fine here: the sweep repeats the set.
-    "sweep_batch_sizes": rising(whole(1)),
+    "sweep_batch_sizes": rising(whole(1, 1_000_000)),
     "patience_seconds": number(1, 86_400),
-    "train_images": whole(1, 60_000),
+    "train_images": TRAIN_IMAGES,
     "valid_images": whole(1, 10_000),
     "depth": DEPTH,
-    "width": whole(1, 64),
+    "width": WIDTH,
     "dropout": number(0, 0.99),
     "learning_rate": LEARNING_RATE,
-    "learning_rate_drop_epochs": rising(whole(1)),
+    "learning_rate_drop_epochs": rising(EPOCHS),
     "momentum": number(0, 1),
     "weight_decay": number(0, 1),
     "shift": number(0, 0.5),
     "flip": YES_OR_NO,
     "target_accuracy": TARGET_ACCURACY,
-    "patience": whole(1),
+    "patience": EPOCHS,
     "log_dir": FOLDER,
 }
+
+
+def refuse(values):
+    """Refuse a folder for TensorBoard that the file system refuses."""
+    folder = values.get("log_dir")
+    # TensorBoard also writes to storage with addresses such as gs://bucket.
+    if folder and "://" not in folder and (error := why_not_writable(folder)):
+        raise ParameterError(
+            f"log_dir cannot be written ({folder}: {error.strerror}): give a folder of "
+            "yours, or ''."
+        )
+
+
+def cost(values):
+    """A training, then a sweep in three rounds; validation takes a third of training."""
+    network = wide_resnet(values["depth"], values["width"])
+    images = values["train_images"] + values["valid_images"] / 3
+    seconds = values["epochs"] * network.seconds(images, values["batch_size"])
+    for size in values["sweep_batch_sizes"]:
+        seconds += 3 * network.seconds(max(values["images_per_point"], 2 * size), size)
+    return Cost(seconds, network.bytes(values["batch_size"]))

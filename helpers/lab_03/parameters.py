@@ -1,9 +1,15 @@
 """The rules for the parameters of lab 03."""
 
+from helpers.estimate import Cost, wide_resnet
 from helpers.parameters import (
+    BATCH_SIZE,
     DEPTH,
+    EPOCHS,
     LEARNING_RATE,
+    REPEATED_RUNS,
     TARGET_ACCURACY,
+    TRAIN_IMAGES,
+    WIDTH,
     YES_OR_NO,
     number,
     rising,
@@ -11,16 +17,16 @@ from helpers.parameters import (
 )
 
 RULES = {
-    "valid_batch_size": whole(1),
-    "batch_sizes": rising(whole(1)),
-    "repeats": whole(2),
-    "patience": whole(1),
+    "valid_batch_size": BATCH_SIZE,
+    "batch_sizes": rising(BATCH_SIZE),
+    "repeats": whole(2, REPEATED_RUNS),
+    "patience": EPOCHS,
     "target_accuracy": TARGET_ACCURACY,
-    "look_images": whole(1),
-    "train_images": whole(5, 60_000),
+    "look_images": whole(1, 60_000),
+    "train_images": TRAIN_IMAGES,
     "valid_images": whole(1, 10_000),
     "depth": DEPTH,
-    "width": whole(1, 64),
+    "width": WIDTH,
     "dropout": number(0, 0.99),
     "learning_rate": LEARNING_RATE,
     "momentum": number(0, 1),
@@ -28,3 +34,14 @@ RULES = {
     "shift": number(0, 0.5),
     "flip": YES_OR_NO,
 }
+
+
+def cost(values):
+    """For each batch size three rates and some seeds, validated at every look."""
+    network = wide_resnet(values["depth"], values["width"], values["stem_pool"])
+    images = values["epochs"] * values["train_images"]
+    looked_at = images / values["look_images"] * values["valid_images"] / 3
+    runs = 3 + values["repeats"]
+    sizes = values["batch_sizes"]
+    seconds = sum(runs * network.seconds(images + looked_at, size) for size in sizes)
+    return Cost(seconds, network.bytes(max(*sizes, values["batch_size"])))

@@ -1,6 +1,7 @@
 """The rules for the parameters of lab 04."""
 
-from helpers.parameters import LEARNING_RATE, whole
+from helpers.estimate import Cost, Network
+from helpers.parameters import EPOCHS, LEARNING_RATE, whole
 
 RULES = {
     "train_newswires": whole(1, 8_982),
@@ -8,5 +9,27 @@ RULES = {
     "vocabulary": whole(100, 30_982),
     "words": whole(20, 2_000),
     "learning_rate": LEARNING_RATE,
-    "patience": whole(1),
+    "patience": EPOCHS,
 }
+
+
+def cost(values):
+    """Trainings of the network for texts."""
+    network, batch = text_cnn(values["words"], values["vocabulary"]), values["batch_size"]
+    examples = values["epochs"] * values["train_newswires"]
+    return Cost(network.seconds(examples, batch), network.bytes(batch))
+
+
+def text_cnn(words, vocabulary):
+    """About the size of the network for texts.
+
+    Parameters
+    ----------
+    words, vocabulary : int
+
+    Returns
+    -------
+    helpers.estimate.Network
+    """
+    # Convolutions of 5 by 7 by 64 for each word, and 3 by 64 by 32 for each second one.
+    return Network(5680 * words, 136 * words, 7 * vocabulary + 380 * words)

@@ -1,16 +1,57 @@
 """The rules for the parameters of lab 05."""
 
-from helpers.parameters import DEPTH, LEARNING_RATE, number, or_none, rising, whole
+from helpers.errors import ParameterError
+from helpers.estimate import Cost, wide_resnet
+from helpers.parameters import (
+    BATCH_SIZE,
+    DEPTH,
+    GPU_INDICES,
+    LEARNING_RATE,
+    REPEATED_RUNS,
+    REPLICAS,
+    TRAIN_IMAGES,
+    WIDTH,
+    number,
+    rising,
+    whole,
+)
 
 RULES = {
-    "replicas": or_none(whole(1)),
-    "gpu_indices": or_none(rising(whole(0))),
-    "train_images": whole(1, 60_000),
+    "replicas": REPLICAS,
+    "gpu_indices": GPU_INDICES,
+    "train_images": TRAIN_IMAGES,
     "valid_images": whole(1, 10_000),
     "depth": DEPTH,
-    "width": whole(1, 64),
+    "width": WIDTH,
     "learning_rate": LEARNING_RATE,
     "warmup_epochs": number(0, 100),
-    "global_batches": rising(whole(1)),
-    "seeds": whole(1),
+    "global_batches": rising(BATCH_SIZE),
+    "seeds": whole(1, REPEATED_RUNS),
 }
+
+
+def refuse(values):
+    """Refuse batches of which no training can be made."""
+    sizes = values.get("global_batches")
+    if sizes and any(size % sizes[0] for size in sizes):
+        raise ParameterError("global_batches have to be multiples of the first.")
+    replicas, batch, images = map(values.get, ("replicas", "batch_size", "train_images"))
+    if replicas and batch and images and replicas * batch > images:
+        raise ParameterError(
+            f"{replicas} replicas times batch_size {batch} are more than the {images:,} "
+            "train_images: change one of them."
+        )
+
+
+def cost(values):
+    """A training; four rates of each large batch, of the last one twice; the scaling."""
+    network = wide_resnet(values["depth"], values["width"], values["stem_pool"])
+    images, batches = values["epochs"] * values["train_images"], values["global_batches"]
+    replicas = values["replicas"] or 1
+    batch = replicas * values["batch_size"]
+    # Large batches are made of small ones, so that their steps cost what small ones do.
+    runs = 4 * values["seeds"] * (len(batches) + 1)
+    seconds = network.seconds(images, batch) + runs * network.seconds(images, batches[0])
+    cases = 2 * replicas.bit_length()
+    seconds += cases * network.seconds(4 * values["steps"] * batch, batch)
+    return Cost(seconds, network.bytes(max(values["batch_size"], batches[0]), replicas))

@@ -1,15 +1,68 @@
 """The rules for the parameters of lab 06."""
 
-from helpers.parameters import LEARNING_RATE, YES_OR_NO, one_of, or_none, rising, whole
+from helpers.errors import ParameterError
+from helpers.estimate import Cost, Network
+from helpers.parameters import (
+    GPU_INDICES,
+    LEARNING_RATE,
+    REPLICAS,
+    TRAIN_IMAGES,
+    YES_OR_NO,
+    one_of,
+    whole,
+)
+
+# For each width that keras.applications knows: multiply-adds and values a pixel.
+MOBILENET_V2 = {
+    0.35: (1156, 190), 0.5: (1910, 240), 0.75: (4141, 388),
+    1.0: (5969, 438), 1.3: (10_119, 591), 1.4: (11_567, 628),
+}  # fmt: skip
 
 RULES = {
-    "replicas": or_none(whole(1)),
-    "gpu_indices": or_none(rising(whole(0))),
-    "train_images": whole(1, 60_000),
+    "replicas": REPLICAS,
+    "gpu_indices": GPU_INDICES,
+    "train_images": TRAIN_IMAGES,
     "valid_images": whole(1, 10_000),
     "image_size": whole(64, 512),
-    # The widths that keras.applications knows.
-    "alpha": one_of(0.35, 0.5, 0.75, 1.0, 1.3, 1.4),
+    "alpha": one_of(*MOBILENET_V2),
     "learning_rate": LEARNING_RATE,
     "from_folders": YES_OR_NO,
 }
+
+
+def refuse(values):
+    """Refuse a global batch that is larger than a set: whole ones are needed."""
+    batch, replicas = values.get("batch_size"), values.get("replicas") or 1
+    for name in ("train_images", "valid_images"):
+        images = values.get(name)
+        if batch and images and max(1, batch // replicas) * replicas > images:
+            raise ParameterError(
+                f"batch_size {batch:,} on {replicas} replicas needs more than the "
+                f"{images:,} {name}: change one of them."
+            )
+
+
+def cost(values):
+    """A training, and three times 40 batches of 64 for its comparisons."""
+    network = mobilenet_v2(values["image_size"], values["alpha"])
+    images, batch = values["epochs"] * values["train_images"], values["batch_size"]
+    seconds = network.seconds(images, batch) + network.seconds(3 * 40 * 64, 64)
+    return Cost(seconds, network.bytes(batch))
+
+
+def mobilenet_v2(image_size, alpha):
+    """The size of MobileNetV2 for images of `image_size` pixels a side.
+
+    Parameters
+    ----------
+    image_size : int
+    alpha : float
+
+    Returns
+    -------
+    helpers.estimate.Network
+    """
+    multiply_adds, values = MOBILENET_V2[alpha]
+    hidden = 512 * 1280 * max(1, alpha) * (image_size / 64) ** 2
+    weights = 2.3e6 * alpha**2 + hidden
+    return Network(multiply_adds * image_size**2, values * image_size**2, weights)

@@ -1,17 +1,28 @@
 """The rules for the parameters of lab 07."""
 
 from helpers.errors import ParameterError
-from helpers.parameters import LEARNING_RATE, TARGET_ACCURACY, number, or_none, whole
+from helpers.estimate import Cost, Network
+from helpers.parameters import (
+    LEARNING_RATE,
+    REPLICAS,
+    TARGET_ACCURACY,
+    TRAIN_IMAGES,
+    number,
+    whole,
+)
+
+# The small network: two 5x5 convolutions, two dense layers.
+SMALL_CNN = Network(480_000, 13_000, 22_000)
 
 RULES = {
-    "replicas": or_none(whole(1)),
-    "train_images": whole(1, 60_000),
+    "replicas": REPLICAS,
+    "train_images": TRAIN_IMAGES,
     "valid_images": whole(1, 10_000),
     "learning_rate": LEARNING_RATE,
     "momentum": number(0, 1),
     "pixel_mean": number(0, 1),
     "pixel_deviation": number(0.01, 1),
-    "steps_per_call": whole(1),
+    "steps_per_call": whole(1, 10_000),
     "target_accuracy": TARGET_ACCURACY,
 }
 
@@ -24,3 +35,10 @@ def refuse(values):
             f"{cores} cores times batch_size {batch} are more than the {images:,} "
             "train_images: change one of them."
         )
+
+
+def cost(values):
+    """A training: the cores do their steps together."""
+    images, cores = values["epochs"] * values["train_images"], values["replicas"] or 1
+    batch = values["batch_size"]
+    return Cost(SMALL_CNN.seconds(images, cores * batch), SMALL_CNN.bytes(batch, cores))

@@ -9,6 +9,7 @@ from helpers.parameters import (
     check_given,
     check_parameters,
     defaults,
+    own_parameters,
     rules_of,
 )
 from kit.labs import all_labs, find_lab
@@ -20,10 +21,10 @@ each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 @pytest.mark.parametrize(
     ("number", "name", "value", "says"),
     [
-        ("02", "batch_size", 0, "from 1 up"),
+        ("02", "batch_size", 0, "from 1 to 60,000"),
         ("02", "batch_size", True, "whole number"),
         ("02", "batch_size", "32", "whole number"),
-        ("02", "epochs", -1, "from 1 up"),
+        ("02", "epochs", -1, "from 1 to 10,000"),
         ("02", "scale", "huge", "auto, gpu, laptop, smoke"),
         ("02", "target_accuracy", 85, "between 0 and 1"),
         ("02", "depth", 15, "6n\\+4"),
@@ -35,6 +36,13 @@ each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
         ("02", "shift", 0.9, "0.5"),
         ("02", "flip", 1, "True or False"),
         ("02", "width", None, "whole number"),
+        ("06", "alpha", True, "one of 0.35"),
+        ("05", "replicas", 10**30, "from 1 to 64"),
+        ("05", "gpu_indices", [0, 10**30], "from 0 to 63"),
+        ("02", "depth", 3004, "at most 100"),
+        ("02", "width", 64, "from 1 to 20"),
+        ("02", "sweep_batch_sizes", list(range(1, 10**5)), r"at most 100, .*\.\.\.\.$"),
+        ("02", "learning_rate", 10**400, "number from"),
         ("02", "epoch", 3, "no parameter 'epoch'"),
     ],
 )
@@ -42,6 +50,73 @@ def test_a_wrong_parameter_is_refused_with_the_rule(number, name, value, says):
     with pytest.raises(ParameterError, match=says) as error:
         check_parameters({name: value}, number, tuple(rules_of(number)))
     assert "\n" not in str(error.value)
+
+
+@each_lab
+def test_every_whole_number_has_an_upper_bound_and_a_short_refusal(lab):
+    given, _ = declared(lab)
+    for name, rule in rules_of(lab.name).items():
+        for huge in (10**30, [10**30], 10**5000, "9" * 10**5, [0] * 10**5):
+            if isinstance(huge, str) and name == "log_dir":
+                continue
+            with pytest.raises(ParameterError, match=name) as error:
+                check_parameters({name: huge}, lab.name, tuple(given))
+            assert len(str(error.value)) < 400
+            assert not rule.allows(huge)
+    with pytest.raises(ParameterError, match="not a number of thousands of digits"):
+        check_parameters({"epochs": 10**5000}, lab.name, ("epochs",))
+
+
+@each_lab
+def test_a_whole_number_is_taken_as_a_float_where_a_float_is_meant(lab):
+    """Keras refuses momentum=0, and a rate of 1 is no float."""
+    given, sizes = declared(lab)
+    usual = at_scale(given, sizes, "laptop")
+    floats = [name for name, value in usual.items() if isinstance(value, float)]
+    for name in floats:
+        fitting = next((n for n in (0, 1) if rules_of(lab.name)[name].allows(n)), None)
+        if fitting is not None:
+            taken = check_parameters(given | {name: fitting}, lab.name, tuple(given), given)
+            assert (type(taken[name]), taken[name]) == (float, fitting)
+    if lab.number not in ("00",):
+        assert "learning_rate" in floats
+
+
+def test_a_list_is_kept_as_one_as_the_run_card_reads_it_back():
+    """Else the card of an interrupted run would never be that of the same parameters."""
+    [taken] = check_parameters({"batch_sizes": (8, 16)}, "03", ("batch_sizes",)).values()
+    assert taken == [8, 16]
+
+
+def test_a_deleted_line_is_named():
+    given, _ = declared(find_lab("02"))
+    assert own_parameters(given | {"other": 1}, "02_throughput") == given
+    del given["flip"], given["seed"]
+    with pytest.raises(ParameterError, match=r"no line for seed, flip: put it back"):
+        own_parameters(given, "02_throughput")
+
+
+@pytest.mark.parametrize("where", ["{}/file", "{}/file/logs", "{}/" + "n" * 300, "\0"])
+def test_a_log_folder_is_asked_for_before_anything_runs(where, tmp_path):
+    (tmp_path / "file").write_text("")
+    given, sizes = declared(find_lab("02"))
+    check_given(given | {"log_dir": str(tmp_path / "new" / "logs")}, "02_throughput", sizes)
+    with pytest.raises(ParameterError, match="log_dir") as error:
+        wrong = given | {"log_dir": where.format(tmp_path)}
+        check_given(wrong, "02_throughput", sizes)
+    assert "\n" not in str(error.value)
+
+
+def test_batches_that_cannot_be_made_are_refused_before_anything_runs():
+    for number, wrong, says in (
+        ("05", {"global_batches": [32, 48]}, "multiples of the first"),
+        ("05", {"replicas": 8, "batch_size": 400}, "8 replicas times batch_size 400"),
+        ("06", {"batch_size": 600}, "more than the 512 valid_images"),
+    ):
+        lab = find_lab(number)
+        given, sizes = declared(lab)
+        with pytest.raises(ParameterError, match=says):
+            check_given(given | {"scale": "laptop"} | wrong, lab.name, sizes)
 
 
 @pytest.mark.parametrize(
