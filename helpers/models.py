@@ -3,6 +3,34 @@
 import keras
 from keras import layers
 
+from helpers.batch_norm import BatchNormalization
+
+
+def conv_bn_relu(x, channels):
+    """A 3x3 convolution, batch normalisation and ReLU."""
+    x = layers.Conv2D(channels, 3, padding="same")(x)
+    # Keras' layer, computed by one kernel: see helpers/batch_norm.py. Its .99 averages
+    # over hundreds of steps: after a short epoch with a large batch, validation would
+    # still see the statistics of the start.
+    x = BatchNormalization(momentum=0.9)(x)
+    return layers.ReLU()(x)
+
+
+def original_conv_bn_relu(x, channels):
+    """The same with Keras' own layer, to compare with."""
+    x = layers.Conv2D(channels, 3, padding="same")(x)
+    x = layers.BatchNormalization(momentum=0.9)(x)
+    return layers.ReLU()(x)
+
+
+def lean_conv_bn_relu(x, channels):
+    """The same without a bias, which batch normalisation would take out again."""
+    x = layers.Conv2D(
+        channels, 3, padding="same", use_bias=False, kernel_initializer="he_normal"
+    )(x)
+    x = BatchNormalization(momentum=0.9)(x)
+    return layers.ReLU()(x)
+
 
 def wide_resnet(
     depth=16,
@@ -11,6 +39,7 @@ def wide_resnet(
     classes=10,
     dropout=0.01,
     stem_pool=1,
+    unit=conv_bn_relu,
 ):
     """Build a wide residual network, WRN-depth-width, not compiled.
 
@@ -33,6 +62,9 @@ def wide_resnet(
     stem_pool : int
         Max pooling after the first convolution, which adds no parameters: 2
         leaves a quarter of the work. 1, as in the paper, pools nothing.
+    unit : callable
+        Takes a tensor and a number of channels, gives a tensor: a 3x3 convolution,
+        batch normalisation and ReLU. `conv_bn_relu` or one of its variants here.
 
     Returns
     -------
@@ -74,17 +106,17 @@ def wide_resnet(
     )
 
     inputs = keras.Input(input_shape)
-    x = conv_bn_relu(inputs, 16)
+    x = unit(inputs, 16)
     if stem_pool > 1:
         x = layers.MaxPooling2D(stem_pool)(x)
-    x = three_stages(x, depth, width, dropout)
+    x = three_stages(x, depth, width, dropout, unit)
     x = layers.GlobalAveragePooling2D()(x)
     # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.
     outputs = layers.Dense(classes, activation="softmax", dtype="float32")(x)
     return keras.Model(inputs, outputs, name=f"wrn_{depth}_{width}")
 
 
-def three_stages(x, depth, width, dropout):
+def three_stages(x, depth, width, dropout, unit):
     """Residual blocks with 16, 32 and 64 times `width` channels, pooled between."""
     for stage, channels in enumerate((16 * width, 32 * width, 64 * width)):
         if stage:
@@ -92,25 +124,16 @@ def three_stages(x, depth, width, dropout):
         # The channels change here: a 1x1 convolution makes the shortcut fit.
         shortcut = layers.Conv2D(channels, 1, padding="same")(x)
         for _ in range((depth - 4) // 6):
-            x = shortcut = residual_block(x, shortcut, channels, dropout)
+            x = shortcut = residual_block(x, shortcut, channels, dropout, unit)
     return x
 
 
-def residual_block(x, shortcut, channels, dropout):
-    """Two convolutions whose result is added to the shortcut around them."""
-    x = conv_bn_relu(x, channels)
+def residual_block(x, shortcut, channels, dropout, unit):
+    """Two units, as `conv_bn_relu`, whose result is added to the shortcut around them."""
+    x = unit(x, channels)
     x = layers.Dropout(dropout)(x)
-    x = conv_bn_relu(x, channels)
+    x = unit(x, channels)
     return layers.Add()([x, shortcut])
-
-
-def conv_bn_relu(x, channels):
-    """A 3x3 convolution, batch normalisation and ReLU."""
-    x = layers.Conv2D(channels, 3, padding="same")(x)
-    # Keras' .99 averages over hundreds of steps: after a short epoch with a large
-    # batch, validation would still see the statistics of the start.
-    x = layers.BatchNormalization(momentum=0.9)(x)
-    return layers.ReLU()(x)
 
 
 def require(condition, rule):

@@ -135,7 +135,7 @@ def with_preprocessing(network, x_train, shift=0.2, flip=True, seed=None):
     x_train : uint8 array (n, height, width, channels)
         The images whose mean and standard deviation are used.
     shift, flip, seed
-        As in `RandomFlipShift`.
+        As in `RandomFlipShift`; without shift and flip there is no such layer.
 
     Returns
     -------
@@ -146,6 +146,6 @@ def with_preprocessing(network, x_train, shift=0.2, flip=True, seed=None):
     mean = float(x_train.mean(dtype="float64"))
     scale = float(x_train.std(dtype="float64"))
     inputs = keras.Input(x_train.shape[1:], dtype="uint8")
-    x = RandomFlipShift(shift, flip, seed)(inputs)
+    x = RandomFlipShift(shift, flip, seed)(inputs) if shift or flip else inputs
     x = layers.Rescaling(1 / scale, -mean / scale, dtype="float32")(x)
     return keras.Model(inputs, network(x), name=network.name)

@@ -114,8 +114,8 @@ show_figure(figure, "The first eight training images with their classes.", sessi
 #
 # A wide residual network, after Zagoruyko and Komodakis (2016). Its building block is
 # two convolutions and a shortcut around them: the block learns what to *add* to
-# its input. Read it. Which line is the shortcut? And can this block add a negative
-# number?
+# its input. Read it; its `unit` is the first function. Which line is the shortcut? And
+# can this block add a negative number?
 
 # %%
 session.show_source(models.conv_bn_relu, models.residual_block)

@@ -102,3 +102,12 @@ def test_without_training_nothing_moves_and_pixels_are_centred_and_scaled():
     expected = original.standardize(images.astype("float32"))
     np.testing.assert_allclose(out, expected, atol=1e-4)
     assert not np.allclose(out, np.asarray(model(images, training=True)))
+
+
+def test_without_shift_and_flip_images_are_only_scaled():
+    x = RNG.integers(0, 256, (20, 6, 6, 1), dtype="uint8")
+    model = with_preprocessing(keras.Sequential([keras.layers.ReLU()]), x, 0, False)
+    assert not any(isinstance(layer, RandomFlipShift) for layer in model.layers)
+    scaled = (x.astype("float64") - x.mean()) / x.std()
+    found = np.asarray(model(x, training=True))
+    np.testing.assert_allclose(found, np.maximum(scaled, 0), rtol=1e-4, atol=1e-5)
