@@ -174,9 +174,10 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 #
 #     Early stopping after epoch 7
 #
-# where the first epoch is 1. If `logs` has no `val_accuracy`, it prints what is
-# missing and goes on. About fourteen lines; `self.model.stop_training` helps. Our
-# solution rounds the accuracy first, as above; yours may leave that to us.
+# where the first epoch is 1. If `logs`, the epoch's figures in a dict, has no
+# `val_accuracy`, it prints what is missing and goes on. About fourteen lines;
+# `self.model.stop_training` helps. Our solution rounds the accuracy first, as above;
+# yours may leave that to us.
 
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.

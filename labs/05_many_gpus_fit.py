@@ -470,11 +470,12 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# Nothing fails, and something else is trained. `fit` takes the mean of each share, and then
-# the mean of these means. That is the mean of the batch only if all shares have one size:
-# an image in a small share counts for more. And where a replica has no image at all, a
-# gradient of zero goes into the mean: the step is half as long. Nothing in the log would
-# tell you. (Some cases do end in an error: the end of this lab shows two.)
+# Nothing fails, and something else is trained. `fit` takes the mean of each share, and
+# then the mean of these means. That is the mean of the batch only if all shares have one
+# size: an image in a small share counts for more. And where a replica has no image at
+# all, a gradient of zero goes into the mean: the step is half as long. Nothing in the log
+# would tell you. (Some cases do end in an error, also with one image left: that depends
+# on the layers. The end of this lab shows two.)
 
 # %% [markdown]
 # So we drop the remainder: `drop_remainder=True`. What is left out in one epoch has its
