@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from helpers import estimate, predictions, records
 from helpers.files import REPOSITORY
 from helpers.machine.kernel_patch import patch_this_kernel
+from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.parameters import (
     assigned_names,
@@ -56,6 +57,8 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
     given = own_parameters(namespace, lab)
     # Before TensorFlow, which takes seconds to import.
     check_given(given, lab, sizes, _injected_names(namespace) - set(given))
+    for line in use_own_keras():
+        print(line)
     patch_this_kernel()
     silence_tensorflow()
     chosen = _at_the_scale_of_this_machine(given, lab, sizes, devices)

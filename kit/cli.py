@@ -6,6 +6,10 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+from kit import environment
+
+environment.leave_out_foreign_folders()
+
 import typer
 
 from helpers.errors import LabError
@@ -272,6 +276,8 @@ def main():
     for name in ("LABS_RUNS_DIR", "LABS_REPORTS_DIR", "LABS_DATA_DIR"):
         if os.environ.get(name):  # relative to this folder, not to the kernel's
             os.environ[name] = str(Path(os.environ[name]).absolute())
+    for line in environment.make_own():
+        typer.echo(f"labs: {line}", err=True)
     sweep(REPOSITORY)
     for pattern in WRITTEN:
         for folder in REPOSITORY.glob(pattern):

@@ -1,6 +1,5 @@
 """What is there, what is missing, and what to do about it."""
 
-import json
 import os
 import platform
 import shutil
@@ -9,7 +8,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from packaging.requirements import Requirement
 from rich.console import Console
 from rich.markup import escape
@@ -21,6 +20,7 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
 from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from kit import environment
 from kit.grading import sandbox
 
 FREE_GIB = 1
@@ -32,6 +32,7 @@ def doctor():
         "Python": python,
         "packages": packages,
         "Keras": keras_backend,
+        "environment": surroundings,
         "kernel": kernel,
         "device": device,
         **{data_set.name: partial(data, data_set, load) for data_set, load in DATA_SETS},
@@ -94,33 +95,39 @@ def packages():
 
 
 def keras_backend():
-    """Whether Keras computes with TensorFlow: a user may have chosen another backend."""
-    home = os.environ.get("KERAS_HOME") or Path("~/.keras").expanduser()
-    file, chosen = Path(home, "keras.json"), os.environ.get("KERAS_BACKEND")
-    remedy = "Unset KERAS_BACKEND: the labs need TensorFlow."
-    if not chosen and file.is_file():
-        try:
-            chosen = json.loads(file.read_text(encoding="utf-8")).get("backend")
-        except (ValueError, AttributeError):
-            return "missing", f"{file} is damaged", f"Delete {file}."
-        remedy = f'Set "backend" to "tensorflow" in {file}.'
-    if chosen in (None, "", "tensorflow"):
-        silence_tensorflow()
-        import keras
+    """Whether Keras can be imported, and computes with TensorFlow."""
+    silence_tensorflow()
+    import keras
 
-        return "ok", f"computes with {keras.backend.backend()}", ""
-    return "missing", f"computes with {chosen}", remedy
+    return "ok", f"computes with {keras.backend.backend()}", ""
+
+
+def surroundings():
+    """Whether something is set that `labs` leaves out, and other notebooks would not."""
+    found = environment.findings()
+    if not found:
+        return "ok", "nothing that is in the way", ""
+    remedy = f"{'; '.join(cure for _, cure in found)}. Or start notebooks by `labs lab`."
+    return "note", f"left out: {'; '.join(what for what, _ in found)}", remedy
 
 
 def kernel():
-    """Whether a notebook's kernel is this Python: an older one may be installed."""
-    spec = KernelSpecManager().get_kernel_spec("python3")
-    program = spec.argv[0]
-    # A bare "python" is the Python of the server that starts it.
-    if program in ("python", "python3") or Path(program) == Path(sys.executable):
-        return "ok", f"python3 in {spec.resource_dir}", ""
-    found = f"python3 in {spec.resource_dir} starts {program}"
-    return "missing", found, "Delete that folder; or start JupyterLab with `make lab`."
+    """Whether any JupyterLab would start this Python: an older kernel may be installed."""
+    own = os.environ.get("JUPYTER_PATH", "")
+    os.environ["JUPYTER_PATH"] = environment.before.get("JUPYTER_PATH", "")
+    try:
+        spec = KernelSpecManager().get_kernel_spec("python3")
+        program = spec.argv[0]
+        # A bare "python" is the Python of the server that starts it.
+        if program in ("python", "python3") or Path(program) == Path(sys.executable):
+            return "ok", f"python3 in {spec.resource_dir}", ""
+        found = f"python3 in {spec.resource_dir} starts {program}"
+    except (NoSuchKernel, ValueError, IndexError) as error:
+        found = f"python3 cannot be read: {error}"
+    finally:
+        os.environ["JUPYTER_PATH"] = own
+    remedy = "Delete that folder, or open notebooks by `labs lab`: it starts the kit's own."
+    return "note", found, remedy
 
 
 def device():

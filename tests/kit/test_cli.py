@@ -1,5 +1,6 @@
 """The labs command: what it prints, and that a mistake is one line."""
 
+import json
 import os
 import re
 import signal
@@ -13,11 +14,14 @@ import psutil
 import pytest
 from typer.testing import CliRunner
 
-from helpers.errors import ParameterError
+from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
+from helpers.machine.own_keras import deviations
 from helpers.records import cards_of, latest_cards
-from kit import doctor, index
+from kit import index
+from kit import run as kit_run
 from kit.cli import app
+from kit.execute import execute
 from kit.labs import all_labs, find_lab
 from kit.parameters import declared, parsed
 
@@ -73,83 +77,126 @@ def test_doctor_names_what_it_looks_at_and_what_to_do():
 def test_doctor_survives_what_it_diagnoses_and_names_the_cure(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LABS_RUNS_DIR", str(tmp_path / "file"))
-    # A Keras that cannot be imported, and a kernel of a Python that is gone.
-    (tmp_path / "keras").mkdir()
-    (tmp_path / "keras" / "__init__.py").write_text("raise ImportError('no keras here')")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    kernel = tmp_path / "jupyter" / "kernels" / "python3" / "kernel.json"
-    kernel.parent.mkdir(parents=True)
-    kernel.write_text('{"argv": ["/gone/python", "-m", "ipykernel"], "display_name": "x"}')
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    monkeypatch.setenv("COLUMNS", "400")
+    hostile_environment(tmp_path, monkeypatch)
+    monkeypatch.setenv("COLUMNS", "600")
     ended = labs("doctor")
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
-    rows = {line.split("│")[1].strip(): line for line in ended.stdout.splitlines()[3:-1]}
-    for what, says in {
-        "run cards": "set LABS_RUNS_DIR",
-        "Keras": "no keras here",
-        "kernel": "/gone/python",
-        "disk": "GiB free",
-    }.items():
+    rows = {line.split("|")[1].strip(): line for line in ended.stdout.splitlines()[3:-1]}
+    for what, state, says in (
+        ("run cards", "missing", "set LABS_RUNS_DIR"),
+        ("Keras", "ok", "computes with tensorflow"),
+        ("environment", "note", "Unset KERAS_BACKEND"),
+        ("environment", "note", f"Delete {tmp_path / 'home' / 'keras.json'}"),
+        ("environment", "note", "Unset PYTHONPATH"),
+        ("environment", "note", "Set LC_ALL=C.UTF-8"),
+        ("kernel", "note", "/gone/python"),
+        ("disk", "ok", "GiB free"),
+    ):
         assert says in rows[what]
-        assert ("missing" in rows[what]) == (what != "disk")
+        assert f" {state} " in rows[what]
+
+
+def hostile_environment(folder, monkeypatch):
+    """What users have set for other work: each of these has ended a run before."""
+    (folder / "home").mkdir()
+    settings = {
+        "backend": "torch",
+        "floatx": "float16",
+        "image_data_format": "channels_first",
+    }
+    (folder / "home" / "keras.json").write_text(json.dumps(settings))
+    for name in ("numpy", "helpers", "keras"):
+        (folder / "foreign" / name).mkdir(parents=True)
+        (folder / "foreign" / name / "__init__.py").write_text("raise ImportError('other')")
+    kernel = folder / "jupyter" / "kernels" / "python3" / "kernel.json"
+    kernel.parent.mkdir(parents=True)
+    kernel.write_text('{"argv": ["/gone/python", "-m", "ipykernel"], "display_name": "x"}')
+    for name, value in {
+        "KERAS_HOME": folder / "home", "KERAS_BACKEND": "torch", "KERAS_MAX_EPOCHS": "1",
+        "PYTHONPATH": folder / "foreign", "JUPYTER_PATH": folder / "jupyter",
+        "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0",
+    }.items():  # fmt: skip
+        monkeypatch.setenv(name, str(value))
 
 
 @pytest.mark.parametrize(
-    ("variable", "file", "state", "says"),
+    ("variables", "file", "found"),
     [
-        (None, None, "ok", ""),
-        (None, '{"backend": "tensorflow"}', "ok", ""),
-        ("torch", None, "missing", "Unset KERAS_BACKEND"),
-        ("tensorflow", '{"backend": "jax"}', "ok", ""),
-        (None, '{"backend": "jax"}', "missing", 'Set "backend" to "tensorflow" in '),
-        (None, '{"backend', "missing", "Delete "),
+        ({}, None, []),
+        ({"KERAS_BACKEND": "tensorflow"}, '{"backend": "tensorflow"}', []),
+        ({"KERAS_BACKEND": "torch"}, None, ["Unset KERAS_BACKEND"]),
+        ({}, '{"backend": "jax"}', ["Delete {}"]),
+        ({}, '{"floatx": "float64"}', ["Delete {}"]),
+        ({"KERAS_MAX_EPOCHS": "1"}, '{"backend', ["Unset KERAS_MAX_EPOCHS", "Delete {}"]),
     ],
 )
-def test_doctor_finds_another_backend(variable, file, state, says, tmp_path, monkeypatch):
-    monkeypatch.setenv("KERAS_HOME", str(tmp_path))
-    monkeypatch.delenv("KERAS_BACKEND", raising=False)
-    if variable:
-        monkeypatch.setenv("KERAS_BACKEND", variable)
+def test_what_a_user_has_set_for_keras_is_named_with_its_cure(
+    variables, file, found, tmp_path
+):
     if file:
         (tmp_path / "keras.json").write_text(file)
-    found, _, remedy = doctor.keras_backend()
-    assert found == state
-    assert says in remedy
+    cures = [cure for _, cure in deviations(variables | {"KERAS_HOME": str(tmp_path)})]
+    assert cures == [text.format(tmp_path / "keras.json") for text in found]
+
+
+def test_only_labs_and_notebooks_choose_keras_settings(tmp_path):
+    """Whoever imports models, checks and callbacks elsewhere keeps his own."""
+    (tmp_path / "keras.json").write_text('{"floatx": "float64"}')
+    script = (
+        "import os, callbacks, helpers.models, helpers.checks, helpers.session\n"
+        "import keras; print(keras.config.floatx(), os.environ['KERAS_HOME'])\n"
+        "from helpers.machine.own_keras import use_own_keras; use_own_keras()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False,
+        env=os.environ | {"KERAS_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert ended.stdout == f"float64 {tmp_path}\n"
+    assert "imported before this cell, with floatx float64: restart" in ended.stderr
 
 
 def test_a_kernel_that_cannot_start_is_not_called_a_folder_that_cannot_be_written(
     tmp_path, monkeypatch
 ):
-    kernel = tmp_path / "jupyter" / "kernels" / "python3" / "kernel.json"
-    kernel.parent.mkdir(parents=True)
-    kernel.write_text('{"argv": ["/gone/python", "-m", "ipykernel"], "display_name": "x"}')
-    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
-    ended = labs("run", "01")
-    assert ended.returncode == 1
-    assert "could not start" in ended.stdout
-    assert "labs doctor" in ended.stdout
+    hostile_environment(tmp_path, monkeypatch)
+    with pytest.raises(LabError, match=r"could not start .* `labs doctor`"):
+        execute(find_lab("01").solution, tmp_path / "out.ipynb", progress=False)
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("LABS_REPORTS_DIR", str(tmp_path / "file"))
-    ended = labs("run", "01")
-    assert "cannot write" in ended.stdout + ended.stderr
-    assert "could not start" not in ended.stdout
-    assert "Traceback" not in ended.stderr
+    with pytest.raises(LabError, match=r"cannot write .* LABS_REPORTS_DIR"):
+        execute(find_lab("01").solution, tmp_path / "file" / "out.ipynb")
 
 
-def test_two_runs_at_once_report_each_its_own_figures(tmp_path):
+@pytest.mark.parametrize("what", ["run cards", "reports"])
+def test_a_folder_of_somebody_else_is_named_before_a_lab_runs(what, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    folders = {name: tmp_path / name for name in ("run cards", "reports")}
+    folders[what] = tmp_path / "file" / "inside"
+    monkeypatch.setenv("LABS_RUNS_DIR", str(folders["run cards"]))
+    monkeypatch.setattr(kit_run, "REPORTS", folders["reports"])
+    monkeypatch.setattr(kit_run, "execute", None)
+    says = (
+        f"^{what} cannot be written to .*/file/inside .*LABS_RUNS_DIR and LABS_REPORTS_DIR"
+    )
+    with pytest.raises(LabError, match=says):
+        kit_run.run([find_lab("01")], [{}])
+
+
+def test_two_runs_at_once_report_each_its_own_figures(tmp_path, monkeypatch):
+    """In an environment on which neither of them may depend."""
+    hostile_environment(tmp_path, monkeypatch)
     sizes = (16, 32)
     command = [LABS, "run", "01", "-p"]
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
     started = [
-        subprocess.Popen(
-            [*command, f"batch_size={size}"], stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([*command, f"batch_size={size}"], text=True, **pipes)
         for size in sizes
     ]
     for running in started:
-        said, _ = running.communicate(timeout=200)
-        assert running.returncode == 0, said
+        said, told = running.communicate(timeout=200)
+        assert running.returncode == 0, said + told
+        for what in ("KERAS_BACKEND=torch", "keras.json", "KERAS_MAX_EPOCHS", "PYTHONPATH"):
+            assert told.count(what) == 1
         assert "3 of 3" in said
     folders = [path for path in (tmp_path / "reports").iterdir() if path.is_dir()]
     assert len(folders) == len(sizes)
@@ -213,9 +260,11 @@ def test_the_command_line_knows_every_parameter_of_a_lab_and_refuses_others(lab)
         parsed(["bacth_size=8"], lab)
 
 
-def test_a_text_stays_a_text_and_a_list_may_be_a_tuple():
+def test_a_text_stays_a_text_and_a_list_may_be_a_tuple(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     given = parsed(["log_dir=2026", "sweep_batch_sizes=4,8"], find_lab("02"))
-    assert given == {"log_dir": "2026", "sweep_batch_sizes": [4, 8]}
+    # Relative to this folder; the kernel has another one.
+    assert given == {"log_dir": str(tmp_path / "2026"), "sweep_batch_sizes": [4, 8]}
 
 
 @pytest.mark.parametrize("writable", [True, False])
