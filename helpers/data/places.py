@@ -203,8 +203,11 @@ class DataSet(NamedTuple):
             the set is not missing, it needs repair; and to read a pipe could take
             forever.
         """
-        if path.is_file():
-            return True
+        try:
+            if path.is_file():
+                return True
+        except OSError as error:  # a folder above it is closed
+            raise DataError(f"{path} cannot be read ({error.strerror}).") from error
         if not os.path.lexists(path):
             return False
         if path.is_dir():

@@ -27,6 +27,7 @@ TOPICS_FILE = "reuters_topics.json"
 TOPICS = 46
 VOCABULARY = 30_982  # words, and three numbers that are not words
 PADDING, START, UNKNOWN, INDEX_FROM = 0, 1, 2, 3
+LAST_RANK = VOCABULARY - 1 - INDEX_FROM  # of the rarest word
 SHUFFLE_SEED = 113  # Keras' own, so that everybody has the same validation set
 
 
@@ -100,8 +101,7 @@ def synthetic_ranks(n=11_228, seed=0):
     labels = rng.choice(TOPICS, n, p=share / share.sum())
     lengths = rng.integers(20, 300, n)
     topic = np.repeat(labels, lengths)
-    rarest = VOCABULARY - 1 - INDEX_FROM
-    common = np.minimum(rng.zipf(1.3, topic.size), rarest)
+    common = np.minimum(rng.zipf(1.3, topic.size), LAST_RANK)
     own = 1000 + 10 * topic + rng.integers(0, 10, topic.size)
     ranks = np.where(rng.random(topic.size) < 0.2, own, common)
     parts = np.split(ranks, np.cumsum(lengths)[:-1])
@@ -185,11 +185,12 @@ def _read_arrays(path):
         and len(ranks) == len(y) >= 2
         and 0 <= y.min() <= y.max() < TOPICS
         and all(newswire and min(newswire) >= 0 for newswire in ranks)
+        and max(map(max, ranks)) <= LAST_RANK
     )
     if not right:
         raise DataError(
-            f"{path.name} does not hold x, lists of word ranks, and y, as many topics "
-            f"from 0 to {TOPICS - 1}. {REUTERS.remedy(path)}"
+            f"{path.name} does not hold x, lists of word ranks to {LAST_RANK:,}, and y, as "
+            f"many topics from 0 to {TOPICS - 1}. {REUTERS.remedy(path)}"
         )
     if y.min() == y.max():
         raise DataError(

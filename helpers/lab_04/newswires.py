@@ -2,6 +2,7 @@
 
 from helpers import session
 from helpers.data.reuters import reuters
+from helpers.errors import DataError
 
 
 def load_newswires(lab):
@@ -17,10 +18,21 @@ def load_newswires(lab):
     helpers.data.reuters.Newswires
         At most the first `lab.train_newswires` and `lab.valid_newswires`; word
         numbers are below `lab.vocabulary`.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than half of these: no copy of Reuters is that small.
     """
     data = reuters(lab.vocabulary)
     session.note_data_source("Reuters", data.source, "Random words")
     n, m = lab.train_newswires, lab.valid_newswires
+    if 2 * len(data.x_train) < n or 2 * len(data.x_valid) < m:
+        raise DataError(
+            f"Reuters in {data.source} has {len(data.x_train):,} newswires to train on and "
+            f"{len(data.x_valid):,} to validate, and {n:,} and {m:,} are wanted: take a "
+            "whole copy, or give fewer train_newswires and valid_newswires."
+        )
     data = data._replace(
         x_train=data.x_train[:n], y_train=data.y_train[:n],
         x_valid=data.x_valid[:m], y_valid=data.y_valid[:m],

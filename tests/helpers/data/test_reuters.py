@@ -3,11 +3,13 @@
 import inspect
 import json
 import pickle
+from types import SimpleNamespace
 
 import keras
 import numpy as np
 import pytest
 
+from helpers import session
 from helpers.data.reuters import (
     REUTERS,
     START,
@@ -18,6 +20,7 @@ from helpers.data.reuters import (
     synthetic_ranks,
 )
 from helpers.errors import DataError
+from helpers.lab_04.newswires import load_newswires
 from tests.helpers.data.small_sets import WORDS, write_reuters
 
 pytestmark = pytest.mark.usefixtures("nowhere")
@@ -137,6 +140,8 @@ def damage(name, folder):
         x = np.empty(3, object)
         x[:] = [[1], [2], [3]]
         np.savez(npz, x=x, y=np.ones(3))
+    elif name == "word numbers too large":
+        write_reuters(folder, ranks=[(1, 2), (VOCABULARY,), (10**12,)])
     elif name == "harmful":
         x = np.empty(3, object)
         x[:] = [[1], [2], Harmful()]
@@ -158,6 +163,7 @@ def damage(name, folder):
     [
         "truncated", "empty", "tampered", "no x", "x of numbers", "x of texts",
         "y too long", "y too large", "y all the same", "y no whole numbers", "harmful",
+        "word numbers too large",
         "words cut short", "words a list", "no words",
     ],
 )  # fmt: skip
@@ -169,6 +175,28 @@ def test_a_damaged_file_is_refused_in_a_line_with_what_to_do(own, how, capsys):
     assert "Replace" in str(error.value)
     assert "\n" not in str(error.value)
     assert "this ran" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("where", ["own", "cache"])
+def test_a_folder_in_place_of_a_file_is_no_reason_for_a_synthetic_set(own, where):
+    folder = own if where == "own" else REUTERS.cache_folder()
+    write_reuters(folder)
+    (folder / "reuters.npz").unlink()
+    (folder / "reuters.npz").mkdir()
+    if where == "cache":
+        for path in own.iterdir():
+            path.unlink()
+    with pytest.raises(DataError, match=r"reuters\.npz is a folder, not a file\. "):
+        reuters()
+
+
+def test_far_fewer_newswires_than_the_lab_wants_are_refused(own, monkeypatch):
+    monkeypatch.setattr(session, "note_data_source", lambda *arguments: None)
+    lab = SimpleNamespace(vocabulary=2000, train_newswires=6, valid_newswires=2)
+    assert len(load_newswires(lab).x_train) == 4
+    lab.train_newswires = 9
+    with pytest.raises(DataError, match=r"has 4 newswires .* and 9 and 2 are wanted"):
+        load_newswires(lab)
 
 
 def test_the_pickle_of_the_test_would_have_run(capsys):
