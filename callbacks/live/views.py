@@ -8,6 +8,7 @@ from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
@@ -76,6 +77,11 @@ class Curves:
             for name, style in ((panel, TRAINING), (f"val_{panel}", VALIDATION)):
                 if series.get(name):
                     changed |= self._draw(axes, name, style, series[name])
+        validated = [panel for panel in self.panels if f"val_{panel}" in self.lines]
+        if changed and validated:
+            # Rather not in the loss: where that rises again it fills every corner.
+            corner = "upper right" if validated[-1] == "loss" else "lower right"
+            self.panels[validated[-1]].legend(loc=corner, fontsize=8)
         return changed
 
     def _draw(self, axes, name, style, points):
@@ -86,8 +92,6 @@ class Curves:
             [self.lines[name]] = axes.plot(
                 [], [], markersize=4, animated=True, clip_on=False, **style
             )
-            if name == "val_loss":
-                axes.legend(loc="upper right", fontsize=8)
             if "accuracy" in name:
                 axes.set_ylim(0, 1)  # it never leaves them
         self.lines[name].set_data(epochs, values)
@@ -99,6 +103,12 @@ class Curves:
             return new
         axes.set_ylim(1.25 * low, 1.25 * high)  # room to grow
         return True
+
+    def close_ranks(self):
+        """Spread the panels over the figure: a training need not report a loss."""
+        drawn = [axes for axes in self.axes if axes.get_visible()]
+        for place, axes in enumerate(drawn):
+            axes.set_subplotspec(GridSpec(1, len(drawn), self.figure)[place])
 
     def png(self):
         """The figure as PNG bytes."""
@@ -169,7 +179,10 @@ class LiveView:
 
     def end(self, part, summary, series):
         self.say(part, summary)
-        self.draw(series)
+        with self.lock:
+            self.curves.update(series)
+            self.curves.close_ranks()
+            self._draw_axes_and_lines()
         if not self.warning:
             self.bar.bar_style = "success" if part == 1 else "warning"
         picture = io.BytesIO()
@@ -212,6 +225,7 @@ class NotebookView:
     def end(self, part, summary, series):
         self.bar.close()
         self.curves.update(series)
+        self.curves.close_ranks()
         self.show(summary, series)
         print(summary)
 

@@ -291,5 +291,15 @@ def test_each_line_stays_in_its_panel_when_metrics_come_later():
     assert curves.update({"words_per_second": [*rate, (1, 9.0)]}), "beyond the axes"
 
 
+def test_without_a_loss_the_panels_fill_the_figure():
+    curves = Curves(3, "a caption")
+    curves.update({"val_accuracy": [(1, 0.7)], "images_per_second": [(1, 300.0)]})
+    curves.close_ranks()
+    drawn = [axes.get_position() for axes in curves.axes if axes.get_visible()]
+    between = curves.axes[0].get_position().width
+    assert len(drawn) == 2
+    assert drawn[1].x0 - drawn[0].x1 < between / 2
+
+
 def test_a_processor_has_no_device_memory_to_tell():
     assert device_memory_bytes() is None
