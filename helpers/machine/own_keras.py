@@ -70,12 +70,13 @@ def deviations(variables):
         found.append((f"KERAS_BACKEND={backend}", "Unset KERAS_BACKEND"))
     found += [(f"{name}={variables[name]}", f"Unset {name}")
               for name in UNWANTED if name in variables]  # fmt: skip
-    file = Path(variables.get("KERAS_HOME") or Path("~/.keras").expanduser(), "keras.json")
     try:
+        home = variables.get("KERAS_HOME") or Path("~/.keras").expanduser()
+        file = Path(home, "keras.json")
         said = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         said = None
-    except OSError:
+    except (OSError, RuntimeError):  # no such file; nobody's home
         return found
     if not isinstance(said, dict):
         return [*found, (f"{file} is damaged", f"Delete {file}")]
