@@ -41,8 +41,10 @@ def write_atomically(path, text):
             os.fsync(file.fileno())
             os.chmod(temporary, 0o644)  # mkstemp makes it private
             os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):  # a full disk names no file
+            error.filename, error.filename2 = str(path), None
         raise
 
 

@@ -50,6 +50,13 @@ def exercises(lab):
 
 
 @functools.cache
+def own_cells(lab):
+    """The sources of a lab's own code cells, as students get them."""
+    student, _ = generate(lab)
+    return {cell.source.strip() for cell in student.cells if cell.cell_type == "code"}
+
+
+@functools.cache
 def setup(lab):
     """What a TODO cell can use, from the lab itself and never from a submission.
 

@@ -5,8 +5,10 @@ TensorFlow fixes its number of threads when it starts.
 
 import json
 import os
+import statistics
 import subprocess
 import sys
+import timeit
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from helpers.machine.quiet_tensorflow import silence_tensorflow
 
 
 def time_products(sizes, repeats, threads=None):
-    """Median seconds of a square product of each size, timed by the reference.
+    """Median seconds of a square product of each size, timed by the solution of 0.2.
 
     Parameters
     ----------
@@ -86,9 +88,20 @@ def _main(job):
     silence_tensorflow()
     if "seed" in job:
         return sum_of_product(job["seed"])
-    from helpers.lab_00.reference import time_matmul
-
+    try:
+        from helpers.lab_00.reference import time_matmul
+    except ModuleNotFoundError:  # a whole notebook in grading: no solution is there
+        return [_median_seconds(n, job["repeats"]) for n in job["sizes"]]
     return [time_matmul("CPU:0", n, n, n, job["repeats"])[0] for n in job["sizes"]]
+
+
+def _median_seconds(n, repeats):
+    """Time a product where no device works on when Python has left."""
+    import tensorflow as tf
+
+    a, b = tf.random.normal((2, n, n))
+    times = timeit.repeat(lambda: tf.matmul(a, b), number=1, repeat=repeats + 1)
+    return statistics.median(times[1:])
 
 
 if __name__ == "__main__":

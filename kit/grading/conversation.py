@@ -178,7 +178,7 @@ def conversation(job, limits, boxed, hide):
         deadline = time.perf_counter() + limits.wall_seconds
         box = Box(ours, output, limits, deadline, pids)
         box._say({
-            **{k: job[k] for k in ("setup", "cells", "exercise", "name", "references")},
+            **{k: job[k] for k in ("setup", "code", "exercise", "name", "references")},
             "probes": f"helpers.lab_{job['lab'][:2]}.probe",
             "limits": {
                 "RLIMIT_CPU": limits.cpu_seconds,

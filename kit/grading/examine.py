@@ -15,7 +15,8 @@ HINTS_IN_A_BOX = {
     "memory": "What grows with every call? Try your cell with a small example.",
     "output": "Which of your prints is called in a loop that does not end?",
     "ended": "Does your code end Python itself, with os._exit, a signal or a crash?",
-    "names": "Only the TODO cells are graded. Where else do you define that name?",
+    "names": "Of other cells only imports, functions, classes and written-out values "
+    "are used. Where do you make that name?",
     "missing": "Start from the lab's own notebook and keep the cell with the TODO.",
 }
 
@@ -26,7 +27,7 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     Parameters
     ----------
     job : dict
-        `lab`, `exercise`, `name`, `cells` (TODO cells by exercise), `setup`,
+        `lab`, `exercise`, `name`, `code` (see `submissions.code_of`), `setup`,
         `references` and `modules`: see `kit.exercises`; `visible`: the files that
         its process may read.
     limits : kit.grading.sandbox.Limits
@@ -48,8 +49,8 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     exercise = job["exercise"]
     # Whoever hands in again something else is asked something else: the questions and
     # answers that feedback shows are no table of those to come.
-    cells = json.dumps(job["cells"], sort_keys=True)
-    rng = random.Random(_seed_of(seed, student, job["lab"], exercise, cells))
+    code = json.dumps(job["code"])
+    rng = random.Random(_seed_of(seed, student, job["lab"], exercise, code))
 
     def ask(question):
         observation = box.ask(question)

@@ -69,7 +69,7 @@ def as_csv(results, numbers):
     """One row for each student and lab."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(["student", "lab", *numbers, "total", "status"])
+    table.writerow(["student", "lab", *numbers, "total", "of", "status"])
     for result in results:
         points = {n: verdict["points"] for n, verdict in result["exercises"].items()}
         table.writerow(
@@ -78,6 +78,7 @@ def as_csv(results, numbers):
                 result["lab"],
                 *(points.get(number, "") for number in numbers),
                 result["total"],
+                result["of"],
                 harmless(status(result)),
             ]
         )

@@ -6,19 +6,23 @@ it forks a child that enters the box, gives up all privileges, and only then rea
 student's code from its socket. It reads nothing from a child.
 """
 
-import ast
 import contextlib
 import ctypes
 import gc
 import importlib
 import json
-import linecache
 import os
 import resource
 import signal
 import socket
 import sys
-import types
+from pathlib import Path
+
+# -I hides the script's folder. Under its own name, so that no box has a module of `kit`.
+sys.path.insert(0, str(Path(__file__).parent))
+import cells_in_box
+
+del sys.path[0]
 
 NAMESPACES = {
     "mnt": 0x00020000,
@@ -29,7 +33,6 @@ NAMESPACES = {
     "pid": 0x20000000,
     "net": 0x40000000,
 }
-OURS = ("callbacks", "helpers")  # packages that hold references
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
@@ -163,9 +166,13 @@ def serve(parent, boxed):
     for name, value in job["limits"].items():
         if boxed or name != "RLIMIT_NPROC":  # outside it counts all of the user's
             resource.setrlimit(getattr(resource, name), (value, value))
+    exercise, name, setup = job["exercise"], job["name"], job["setup"]
+    own = dict(job["code"])[exercise]
+    pieces = cells_in_box.pieces_before(job["code"], exercise, name, setup)
     # Before any of the student's code runs: later messages may be forged.
-    say({"borrowed": borrowed(job["cells"], job["exercise"], job["references"])})
-    answer, problem = answer_of(job)
+    say({"borrowed": cells_in_box.borrowed(pieces, own, job["references"])})
+    seconds = job["limits"]["RLIMIT_CPU"]
+    answer, problem = cells_in_box.answer_of(pieces, own, exercise, name, setup, seconds)
     if problem:
         return say(problem)
     # A submission can forge this one; it finds what no import statement shows.
@@ -187,179 +194,8 @@ def serve(parent, boxed):
 
 
 def _is_reference(part, job):
-    ours = str(getattr(part, "__module__", "")).split(".")[0] in OURS
+    ours = str(getattr(part, "__module__", "")).split(".")[0] in cells_in_box.OURS
     return ours and getattr(part, "__name__", "") in job["references"]
-
-
-def answer_of(job):
-    """Run the lab's set-up and the cells that the exercise needs.
-
-    Returns
-    -------
-    tuple
-        The answer and None, or None and the problem: `error` and `hint`.
-    """
-    module = types.ModuleType("__main__")
-    sys.modules["__main__"] = module
-    namespace = module.__dict__
-    namespace.update(display=print, get_ipython=lambda: None)
-    for source in job["setup"]:
-        # If a lab's own line cannot run here (no such data), only its names are missing.
-        with contextlib.suppress(Exception):
-            exec(compile(source, "<lab>", "exec"), namespace)
-    for exercise in needed(job["cells"], job["exercise"]):
-        own = exercise == job["exercise"]
-        try:
-            exec(_compile(job["cells"][exercise], exercise), namespace)
-        except BaseException as error:  # SystemExit is also a wrong answer
-            if own:
-                return None, _raised(error)
-    name = job["name"]
-    if name not in namespace:
-        return None, {"error": f"its cell makes no `{name}`", "hint": "raised"}
-    return namespace[name], None
-
-
-def _raised(error):
-    lines = str(error).strip().splitlines() or ["no message"]
-    where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
-    text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
-    return {"error": text, "hint": "raised"}
-
-
-def _compile(source, exercise):
-    """Compile a cell; if that fails, without its IPython commands."""
-    name = f"<exercise {exercise}>"
-    try:
-        code = compile(source, name, "exec")
-    except SyntaxError:
-        source = without_magics(source)
-        code = compile(source, name, "exec")
-    # So that tracebacks and tf.function find the source.
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-    return code
-
-
-def without_magics(source):
-    """Blank out `%time`, `%%time` and `!ls`, which only IPython understands."""
-    lines = []
-    for line in source.splitlines():
-        bare = line.lstrip()
-        indent = line[: len(line) - len(bare)]
-        if bare.startswith("%%"):
-            line = ""
-        elif bare.startswith("%time "):
-            line = indent + bare.removeprefix("%time ")
-        elif bare.startswith(("%", "!")):
-            line = indent + "pass"
-        lines.append(line)
-    return "\n".join(lines)
-
-
-def needed(cells, exercise):
-    """An exercise and, before it, the earlier ones that define a name which it uses.
-
-    Parameters
-    ----------
-    cells : dict of str to str
-        The submission's TODO cells in the lab's order.
-    exercise : str
-
-    Returns
-    -------
-    list of str
-    """
-    order = list(cells)
-    before = order[: order.index(exercise)]
-    makes = {name: _bound(_tree(cells[name])) for name in before}
-    wanted, open_names = [exercise], _used(_tree(cells[exercise]))
-    for earlier in reversed(before):
-        if open_names & makes[earlier]:
-            wanted.insert(0, earlier)
-            open_names |= _used(_tree(cells[earlier]))
-    return wanted
-
-
-def borrowed(cells, exercise, references):
-    """Which references the needed cells import from the course material.
-
-    Parameters
-    ----------
-    cells : dict of str to str
-    exercise : str
-    references : list of str
-        The names of the references and of their modules.
-
-    Returns
-    -------
-    list of str
-    """
-    found = set()
-    for name in needed(cells, exercise):
-        for node in ast.walk(_tree(cells[name])):
-            if isinstance(node, ast.Import):
-                found |= _borrowed_modules([a.name for a in node.names], references)
-            elif _calls_import(node):
-                texts = [getattr(a, "value", None) for a in node.args]
-                texts = [text for text in texts if isinstance(text, str)]
-                found |= _borrowed_modules(texts, references)
-            elif _imports_from_ours(node):
-                found |= {a.name for a in node.names} & {*references, "*"}
-    return sorted(found)
-
-
-def _borrowed_modules(names, references):
-    """Those that are, or lead to, a module with a reference."""
-    parts = {name: name.split(".") for name in names}
-    return {
-        name
-        for name, (package, *rest) in parts.items()
-        if package == "callbacks"
-        or (package == "helpers" and rest and rest[-1] in references)
-    }
-
-
-def _calls_import(node):
-    """Whether it is such as `importlib.import_module("callbacks.throughput")`."""
-    if not isinstance(node, ast.Call):
-        return False
-    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-    return name in ("import_module", "__import__")
-
-
-def _imports_from_ours(node):
-    absolute = isinstance(node, ast.ImportFrom) and not node.level
-    return absolute and node.module.split(".")[0] in OURS
-
-
-def _tree(source):
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        try:
-            return ast.parse(without_magics(source))
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return ast.Module([], [])
-
-
-def _bound(tree):
-    names = set()
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            names.add(node.name)
-        elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            names |= {(a.asname or a.name).split(".")[0] for a in node.names}
-        else:
-            names |= {n.id for n in ast.walk(node) if _is(n, ast.Store)}
-    return names
-
-
-def _used(tree):
-    return {node.id for node in ast.walk(tree) if _is(node, ast.Load)}
-
-
-def _is(node, context):
-    return isinstance(node, ast.Name) and isinstance(node.ctx, context)
 
 
 if __name__ == "__main__":

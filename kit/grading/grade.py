@@ -19,14 +19,21 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from kit.exercises import exercises, modules, reference_names, setup
 from kit.grading import feedback, sandbox
+from kit.grading.decides import fingerprint
 from kit.grading.examine import QUESTIONS, examine, hint_text, plain_text
-from kit.grading.submissions import UnreadableError, file_name, find, read, todo_cells
+from kit.grading.submissions import (
+    UnreadableError,
+    code_of,
+    file_name,
+    find,
+    read,
+    text_of,
+)
 from kit.grading.visible import visible_files
 from kit.grading.whole_notebook import run_notebook
 
 NOT_GRADED = "not graded"
 DEFAULT_LIMITS = sandbox.Limits()
-GRADED_BY = ("kit", "helpers", "callbacks")
 
 
 def grade(
@@ -82,10 +89,9 @@ def grade(
             "hide": hide,
             "modules": sorted({name for lab in labs for name in modules(lab)}),
         }  # fmt: skip
-        grader = _fingerprint(boxed, full)
         results, tasks = {}, []
         for submission in submissions:
-            task = _task(submission, common, grader)
+            task = _task(submission, common)
             stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
             results[stored] = known = _stored(stored, task["key"])
             if known is None:
@@ -105,32 +111,40 @@ def grade(
     return graded
 
 
-def _task(submission, common, grader):
+def _task(submission, common):
     """Read one submission; return all that a worker needs for it, as plain data."""
     student, lab, path, problem = submission
-    sources, problems, content = {}, {}, b""
+    code, problems, text = [], {}, ""
     if path:
         try:
             content = read(path)
-            sources, problems = todo_cells(content, lab)
+            code, problems = code_of(content, lab)
+            text = text_of(content)
         except UnreadableError as error:
             problem = f"{path.name}: {error}"
-    key = [grader, common["seed"], common["limits"], problem, hashlib.sha256(content)]
-    key[-1] = key[-1].hexdigest()
-    return common | {
+    found = any(number for number, _ in code)
+    task = common | {
         "student": student,
         "lab": lab.name,
         "status": "graded" if not problem else "unreadable" if path else "missing",
         "problem": problem,
-        "sources": sources,
+        "code": code,
         "problems": problems,
-        "content": content if common["full"] and sources else b"",
+        "text": text if common["full"] and found else "",
         "exercises": [tuple(exercise) for exercise in exercises(lab)],
         "setup": setup(lab),
         "references": reference_names(lab),
         "visible": [str(REPOSITORY / path) for path in visible_files(lab)],
-        "key": hashlib.sha256(json.dumps(key).encode()).hexdigest(),
     }
+    return task | {"key": _key(task, lab)}
+
+
+def _key(task, lab):
+    """A hash of all that a result depends on; equal for a result that can be used again."""
+    # Other labs' modules are imported as well, and decide nothing; and where the files are.
+    apart = {name: task[name] for name in task.keys() - {"modules", "visible", "hide"}}
+    decides = [fingerprint(lab), QUESTIONS, apart]
+    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 
 def grade_one(task):
@@ -142,15 +156,15 @@ def grade_one(task):
         Plain JSON; also `notebook`, if the whole notebook was to be executed.
     """
     began = time.perf_counter()
-    verdicts = {}
+    verdicts, sources = {}, dict(task["code"])
     for exercise in task["exercises"]:
         number, _, points, answer, _ = exercise
-        source = task["sources"].get(number)
+        source = sources.get(number)
         verdict = _nothing_to_ask(task, number)
         if source is not None:
             job = {
                 "lab": task["lab"], "exercise": number, "name": answer,
-                "cells": task["sources"], "setup": task["setup"],
+                "code": task["code"], "setup": task["setup"],
                 "references": task["references"], "modules": task["modules"],
                 "visible": task["visible"],
             }  # fmt: skip
@@ -177,10 +191,10 @@ def grade_one(task):
         "isolated": task["boxed"],
         "key": task["key"],
     }
-    if task["content"]:
+    if task["text"]:
         limits = sandbox.Limits(*task["limits"])
         result["full_run"], result["notebook"] = run_notebook(
-            task["content"], limits, task["boxed"], task["hide"], task["visible"]
+            task["text"], limits, task["boxed"], task["hide"], task["visible"]
         )
     return result | {"seconds": round(time.perf_counter() - began, 2)}
 
@@ -225,7 +239,7 @@ def _work(tasks, jobs, scheduler):
 def _not_graded(task, error):
     """A result that says what went wrong with grading, not with the submission."""
     problem = f"grading failed ({type(error).__name__}: {str(error)[:100]}); try again"
-    changes = {"status": NOT_GRADED, "problem": problem, "sources": {}, "content": b""}
+    changes = {"status": NOT_GRADED, "problem": problem, "code": [], "text": ""}
     return grade_one(task | changes)
 
 
@@ -270,15 +284,6 @@ def _seed(out, given):
     write_atomically(path, seed + "\n")
     path.chmod(0o600)
     return seed
-
-
-def _fingerprint(boxed, full):
-    """A hash of all that a verdict depends on besides the submission."""
-    digest = hashlib.sha256(f"{boxed} {full} {QUESTIONS}".encode())
-    for folder in GRADED_BY:
-        for path in sorted((REPOSITORY / folder).rglob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
 
 
 @contextlib.contextmanager

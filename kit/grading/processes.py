@@ -5,12 +5,10 @@ import functools
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import psutil
@@ -18,6 +16,7 @@ import psutil
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.grading import sandbox
+from kit.grading.temporary import temporary_folder
 
 START_SECONDS = 300
 
@@ -51,29 +50,28 @@ def _exact_mib(pid):
 def _fork_server(modules):
     """Start the process that has TensorFlow imported; it ends with this one."""
     ours, theirs = socket.socketpair()
-    home = tempfile.mkdtemp(prefix="labs-grade-")
-    process = subprocess.Popen(
-        [sys.executable, "-I", str(Path(__file__).with_name("fork_server.py")),
-         str(theirs.fileno()), str(REPOSITORY), json.dumps(modules)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=[theirs.fileno()],
-        start_new_session=True,
-        cwd="/",
-        env={
-            "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": home, "KERAS_HOME": home,
-            "MPLCONFIGDIR": home, "MPLBACKEND": "Agg", "CUDA_VISIBLE_DEVICES": "-1",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-            "TF_NUM_INTRAOP_THREADS": "2", "TF_NUM_INTEROP_THREADS": "2",
-            "LABS_SCALE": "smoke", "PYTHONHASHSEED": "0",
-        },
-    )  # fmt: skip
-    theirs.close()
-    ours.settimeout(START_SECONDS)
-    started = ours.recv(1)
-    shutil.rmtree(home, ignore_errors=True)
+    with temporary_folder() as home:
+        process = subprocess.Popen(
+            [sys.executable, "-I", str(Path(__file__).with_name("fork_server.py")),
+             str(theirs.fileno()), str(REPOSITORY), json.dumps(modules)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+            cwd="/",
+            env={
+                "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": home,
+                "KERAS_HOME": home, "MPLCONFIGDIR": home, "MPLBACKEND": "Agg",
+                "CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3",
+                "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+                "TF_NUM_INTRAOP_THREADS": "2", "TF_NUM_INTEROP_THREADS": "2",
+                "LABS_SCALE": "smoke", "PYTHONHASHSEED": "0",
+            },
+        )  # fmt: skip
+        theirs.close()
+        ours.settimeout(START_SECONDS)
+        started = ours.recv(1)
     if started != b"r":
         raise LabError("the process that imports TensorFlow for the judges did not start")
     return ours, process

@@ -12,12 +12,16 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from kit.exercises import exercises
+from kit.exercises import exercises, own_cells
+from kit.labs import all_labs
 
 MIB = 2**20
 MOST_MIB = 20
 MOST_SOURCE = 100_000  # characters in one cell
-DEPTH = 4  # folders under a student's
+MOST_SOURCE_OF_OTHERS = 300_000  # characters in all cells that are no exercise
+ANY_MARK = r"\A(.*\n){0,2}\s*#\s*(TODO|Solution)\s+\d+\.\d+\b"
+DEPTH = 8  # folders, a student's own included
+MOST_RENAMED = 20  # of a student's notebooks with another name are opened
 ADVICE = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
 PASSED_OVER = ("__MACOSX", "__pycache__")
 
@@ -52,22 +56,22 @@ def find(folder, labs):
     """
     found, others, unassigned = {}, {}, []
     for entry in _sorted_entries(folder):
-        if entry.name.endswith(".ipynb") and not entry.name.startswith("._"):
-            student, lab = _student_and_lab(entry.name, labs)
-            if student:
-                found.setdefault(student, {}).setdefault(lab, []).append(Path(entry.path))
-            else:
-                advice = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
+        if _is_notebook(entry.name):
+            student, lab = _student_and_lab(entry.name)
+            if not student:
                 unassigned.append(
-                    (entry.name, f"its name says no student or lab: {advice}")
+                    (_shown(entry.name), f"its name says no student or lab: {ADVICE}")
                 )
+            elif lab in labs:
+                found.setdefault(student, {}).setdefault(lab, []).append(Path(entry.path))
         elif entry.is_symlink():
-            unassigned.append((entry.name, "a symbolic link, not followed: hand in a copy"))
+            problem = "a symbolic link, not followed: hand in a copy"
+            unassigned.append((_shown(entry.name), problem))
         elif entry.name.startswith("."):
             if entry.is_dir() and entry.name != ".ipynb_checkpoints":
-                unassigned.append((entry.name, "a hidden folder, not searched"))
+                unassigned.append((_shown(entry.name), "a hidden folder, not searched"))
         elif entry.is_dir():
-            mine, rest = _in_folder(Path(entry.path), labs)
+            mine, rest = _of_student(Path(entry.path), labs)
             own = found.setdefault(entry.name, {})
             for lab, paths in mine.items():
                 own.setdefault(lab, []).extend(paths)
@@ -98,32 +102,77 @@ def _sorted_entries(folder):
     return sorted(wanted, key=lambda entry: entry.name)
 
 
-def _in_folder(folder, labs, depth=DEPTH):
-    mine, rest = {}, []
-    for entry in _sorted_entries(folder):
+def _of_student(folder, labs):
+    """A student's notebooks by lab, and what else is there, in words."""
+    mine, unknown, rest = {}, [], []
+    for path, problem in _searched(folder, DEPTH):
+        _, lab = _student_and_lab(path.name)
+        if problem:
+            rest.append(f"{path.name} ({problem})")
+        elif not lab:
+            unknown.append(path)
+        elif lab in labs:
+            mine.setdefault(lab, []).append(path)
+    renamed = {}
+    for number, path in enumerate(unknown):
+        lab = _lab_by_its_cells(path, labs) if number < MOST_RENAMED else None
+        if lab and lab not in mine:
+            renamed.setdefault(lab, []).append(path)
+        else:
+            rest.append(path.name)
+    return mine | renamed, rest
+
+
+def _searched(folder, depth):
+    """Every notebook in a student's folder, and every folder that is not searched."""
+    try:
+        entries = _sorted_entries(folder)
+    except OSError as error:
+        yield folder, f"cannot be searched, {error.strerror}: hand in a new copy"
+        return
+    for entry in entries:
         if entry.name.startswith(".") or entry.name.endswith("-checkpoint.ipynb"):
             continue
-        if entry.name.endswith(".ipynb"):
-            _, lab = _student_and_lab(entry.name, labs)
-            if lab:
-                mine.setdefault(lab, []).append(Path(entry.path))
+        path = Path(entry.path)
+        if _is_notebook(entry.name):
+            yield path, ""
+        elif entry.is_dir(follow_symlinks=False):
+            if depth > 1:
+                yield from _searched(path, depth - 1)
             else:
-                rest.append(entry.name)
-        elif entry.is_dir(follow_symlinks=False) and depth > 1:
-            deeper, others = _in_folder(Path(entry.path), labs, depth - 1)
-            for lab, paths in deeper.items():
-                mine.setdefault(lab, []).extend(paths)
-            rest += others
-    return mine, rest
+                yield path, f"more than {DEPTH} folders deep: move the notebook up"
 
 
-def _student_and_lab(name, labs):
+def _is_notebook(name):
+    return name.lower().endswith(".ipynb") and not name.startswith("._")
+
+
+def _student_and_lab(name):
     """From `ada_02_throughput.ipynb`, also as `ada_02_throughput (1).ipynb`."""
-    stem = re.sub(r"( ?\(\d+\)|-\d+|-Copy\d*)$", "", name.removesuffix(".ipynb"))
-    for lab in labs:
+    stem = re.sub(r"( ?\(\d+\)|-\d+|-Copy\d*)$", "", name[: -len(".ipynb")])
+    for lab in all_labs():
         if stem.lower().endswith(lab.name.lower()):
             return stem[: -len(lab.name)].rstrip("_- "), lab
     return "", None
+
+
+def _lab_by_its_cells(path, labs):
+    """The lab whose exercises a renamed notebook has, or None."""
+    try:
+        cells = _code_cells(read(path))
+    except UnreadableError:
+        return None
+    names = set().union(*(names for _, names in cells))
+    found = {
+        lab: sum(exercise.cell_id in names for exercise in exercises(lab)) for lab in labs
+    }
+    best = max(found, key=found.get)
+    return best if found[best] else None
+
+
+def _shown(name):
+    """A file's name as text that can be stored: it may be no UTF-8."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def read(path):
@@ -173,8 +222,8 @@ def _all_of(descriptor):
     return b"".join(parts)
 
 
-def todo_cells(content, lab):
-    """Take the TODO cells out of a notebook.
+def code_of(content, lab):
+    """Take the code that grading may need out of a notebook.
 
     Parameters
     ----------
@@ -183,49 +232,75 @@ def todo_cells(content, lab):
 
     Returns
     -------
-    tuple of dict
-        The source of each exercise that was found, and the problem of each that was
-        not.
+    tuple
+        A list of (number, source) in the notebook's order: the cell of each exercise
+        that was found, and, with the number "", what else is not the lab's own; and a
+        dict of the problem of each exercise that was not found.
 
     Raises
     ------
     UnreadableError
     """
     cells = _code_cells(content)
-    sources, problems = {}, {}
+    found, problems, taken = [], {}, set()
     for exercise in exercises(lab):
-        matching = _cells_of(exercise, cells)
-        different = {source.strip() for source in matching}
-        if not different:
+        place = _place_of(exercise, cells)
+        source = "\n".join(cells[n][0] for n in place)
+        if not place:
             problems[exercise.number] = f"its cell is missing (`# TODO {exercise.number}:`)"
-        elif len(different) > 1:
-            many = len(matching)
-            problems[exercise.number] = f"its cell is there {many} times, each different"
-        elif len(matching[0]) > MOST_SOURCE:
+        elif len(source) > MOST_SOURCE:
             problems[exercise.number] = (
                 f"its cell is longer than {MOST_SOURCE:,} characters"
             )
         else:
-            sources[exercise.number] = matching[0]
-    return sources, problems
+            found.append((place[0], exercise.number, source))
+        taken.update(place)
+    left = MOST_SOURCE_OF_OTHERS
+    for place, (source, _) in enumerate(cells):
+        if place in taken or source.strip() in own_cells(lab):
+            continue
+        left -= len(source)
+        if len(source) <= MOST_SOURCE and left >= 0:
+            found.append((place, "", source))
+    return [(number, source) for _, number, source in sorted(found)], problems
 
 
-def _cells_of(exercise, cells):
-    """Find cells by their marks; where a platform removed these, by what they define."""
+def _place_of(exercise, cells):
+    """Which cells, one after the other, are an exercise's.
+
+    Marks find it; where a platform removed these, what it defines. An old attempt may
+    stand above it: the last one counts, as in the notebook, where the check takes what it
+    finds. Below it, up to its check, the answer may go on in further cells.
+    """
     # In one of its first lines: a cell may also mention another exercise.
     mark = rf"\A(.*\n){{0,2}}\s*#\s*(TODO|Solution)\s+{re.escape(exercise.number)}\b"
-    named = [
-        source
-        for source, names in cells
-        if exercise.cell_id in names or re.search(mark, source)
-    ]
-    defines = rf"^(class|def|async def)\s+{exercise.answer}\b|^{exercise.answer}\s*="
-    checks = rf"\bcheck\(\s*['\"]{re.escape(exercise.number)}"
-    return named or [
-        source
-        for source, _ in cells
-        if re.search(defines, source, re.M) and not re.search(checks, source)
-    ]
+    name = exercise.answer
+    defines = rf"^(class|def|async def)\s+{name}\b|^{name}\s*(:.*)?=(?!=)"
+    asks = rf"\bcheck\(\s*['\"]{re.escape(exercise.number)}"
+
+    def places(pattern, cell_id=None):
+        return [
+            place
+            for place, (source, names) in enumerate(cells)
+            if cell_id in names or re.search(pattern, source, re.M)
+        ]
+
+    marked = places(mark, exercise.cell_id)
+    checks = set(places(asks)) - set(marked)
+    makes = [place for place in places(defines) if place not in checks]
+    tried = marked or makes
+    tried = [n for n in tried if cells[n][0].strip() != exercise.start.strip()] or tried
+    if not tried:
+        return range(0)
+    check = max((n for n in checks if n > tried[0]), default=None)
+    first = last = max(n for n in tried if check is None or n < check)
+    for place in range(first + 1, check or 0):
+        source, _ = cells[place]
+        if place in marked or re.search(ANY_MARK, source):
+            break
+        if place in makes:
+            last = place
+    return range(first, last + 1)
 
 
 def _code_cells(content):
@@ -236,10 +311,7 @@ def _code_cells(content):
         raise UnreadableError(
             "a zip archive under another name: hand in the notebook itself"
         )
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UnreadableError("not UTF-8 text: save it again in JupyterLab") from error
+    text = text_of(content)
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -253,24 +325,50 @@ def _code_cells(content):
         ) from error
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise UnreadableError("not a notebook: hand in the .ipynb file of JupyterLab")
-    if notebook["nbformat"] != 4:
+    cells = notebook.get("cells")
+    if notebook["nbformat"] == 3:
+        sheets = notebook.get("worksheets")
+        sheets = sheets if isinstance(sheets, list) else []
+        lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+        cells = [cell for cells in lists if isinstance(cells, list) for cell in cells]
+    elif notebook["nbformat"] != 4:
         version = str(notebook["nbformat"])[:9]
         raise UnreadableError(
             f"notebook format {version}, not 4: open it in JupyterLab and save it"
         )
-    cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise UnreadableError("a notebook without cells: hand in the lab's notebook")
     found = []
     for cell in cells:
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
-        source = cell.get("source")
+        source = cell.get("source", cell.get("input"))  # input: in format 3
         if isinstance(source, list) and all(isinstance(line, str) for line in source):
             source = "".join(source)
         if isinstance(source, str):
             found.append((source, _names(cell)))
     return found
+
+
+def text_of(content):
+    """A notebook's text: UTF-8, or UTF-16 as some editors save it.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UnreadableError
+    """
+    try:
+        return content.decode(json.detect_encoding(content))
+    except UnicodeDecodeError as error:
+        raise UnreadableError("not UTF-8 text: save it again in JupyterLab") from error
 
 
 def _names(cell):
@@ -283,10 +381,11 @@ def _names(cell):
 
 
 def file_name(student):
-    """Turn a student's name into a file name that is safe and unique."""
-    if re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,60}", student):
+    """Turn a student's name into a file name that is safe, and that no other name gets."""
+    plain = re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,60}", student)
+    if plain and not re.search(r"-[0-9a-f]{16}$", student):
         return student
-    known = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    known = hashlib.sha256(student.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return (
         f"{re.sub(r'[^A-Za-z0-9_-]+', '_', student)[:40].strip('_') or 'student'}-{known}"
     )

@@ -59,14 +59,14 @@ def files_behind(modules, never=()):
         for path in _files_of(name):
             if path.name not in never:
                 found.add(path)
-                waiting += _imported_by(path)
+                waiting += imported_by(path)
     return found
 
 
 def _files_of(module):
     """The files that Python reads to import a module of ours: packages, then itself."""
     parts = module.split(".")
-    if parts[0] not in ("callbacks", "helpers"):
+    if parts[0] not in ("callbacks", "helpers", "kit"):
         return
     for depth in range(1, len(parts) + 1):
         path = Path(*parts[:depth])
@@ -75,11 +75,14 @@ def _files_of(module):
                 yield file
 
 
-def _imported_by(path):
-    """The modules that a file imports, also inside its functions."""
+@functools.cache
+def imported_by(path):
+    """The modules that a file of ours imports, also inside its functions."""
+    found = []
     for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.append(node.module)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found

@@ -7,7 +7,6 @@ import select
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from helpers.data.places import user_cache
 from helpers.files import REPOSITORY
 from kit.grading import sandbox
 from kit.grading.processes import memory_mib
+from kit.grading.temporary import temporary_folder
 
 MOST_BYTES = 50 * sandbox.MIB
 # The box's own deadline comes first: a kernel that is killed leaves no notebook.
@@ -23,12 +23,12 @@ LOOK_SECONDS = 0.5  # between two looks at the box's memory
 SCRIPT = "/tmp/whole_notebook_in_box.py"
 
 
-def run_notebook(content, limits, boxed, hide, visible):
+def run_notebook(text, limits, boxed, hide, visible):
     """Execute a notebook, whatever is in it.
 
     Parameters
     ----------
-    content : bytes
+    text : str
     limits : kit.grading.sandbox.Limits
     boxed : bool
     hide : sequence of Path
@@ -43,13 +43,14 @@ def run_notebook(content, limits, boxed, hide, visible):
         here reads that notebook: it comes from the box.
     """
     script = Path(__file__).with_name("whole_notebook_in_box.py")
-    # The notebook runs with another HOME, where the cache is empty. So LABS_DATA_DIR
-    # names the data: the user's own folder, or this user's cache.
+    # The notebook runs with another HOME: its cache gets links to the files of this one.
+    cache = user_cache().resolve()
     own = os.environ.get("LABS_DATA_DIR")
-    data = Path(own or user_cache()).resolve()
+    data = [path for path in (cache, own and Path(own).resolve()) if path and path.is_dir()]
     job = {
         "repository": str(REPOSITORY),
-        "notebook": content.decode("utf-8-sig", "replace"),
+        "notebook": text,
+        "cache": str(cache),
         "seconds": limits.full_seconds,
         "limits": {
             "RLIMIT_FSIZE": MOST_BYTES,
@@ -60,18 +61,18 @@ def run_notebook(content, limits, boxed, hide, visible):
             "LABS_SCALE": "smoke", "CUDA_VISIBLE_DEVICES": "-1", "LANG": "C.UTF-8",
             "PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3",
             "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
-            **({"LABS_DATA_DIR": str(data)} if own or data.is_dir() else {}),
+            **({"LABS_DATA_DIR": str(Path(own).resolve())} if own else {}),
         },
     }  # fmt: skip
     if boxed:
         # In a box the limit counts its own processes; outside, all of the user.
         job["limits"]["RLIMIT_NPROC"] = 4 * limits.processes
-        show = [*visible, *([data] if data.is_dir() else [])]
+        show = [*visible, *data]
         command = (sys.executable, "-I", SCRIPT, sandbox.HOME, sandbox.WORK)
         place = sandbox.open_box(limits, hide, show, {SCRIPT: script.read_bytes()}, command)
         with place as box:
             return _follow(box.monitor, job, limits, box.pids)
-    with tempfile.TemporaryDirectory() as home, _unboxed(script, home) as process:
+    with temporary_folder() as home, _unboxed(script, home) as process:
         return _follow(process, job, limits, list)
 
 

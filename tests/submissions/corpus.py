@@ -11,6 +11,7 @@ import re
 import textwrap
 from typing import NamedTuple
 
+from kit.exercises import exercises
 from kit.generate import generate
 from kit.labs import find_lab
 
@@ -21,6 +22,9 @@ CELLS = {
     if cell.source.startswith("# Solution")
 }
 HONEST = re.sub("^#.*\n", "", CELLS["2.3"].replace("def fit_throughput", "def honest"))
+CALLS_HONEST = "# TODO 2.3: x\ndef fit_throughput(p):\n    return honest(p)"
+CHECK = 'fit_throughput = check("2.3", fit_throughput)'
+[START] = [exercise.start for exercise in exercises(LAB) if exercise.number == "2.3"]
 MARK = "labs-corpus-mark"  # in whatever must not outlive its submission
 
 
@@ -470,7 +474,8 @@ def hostile(world):
             "finished|longer than|ended",
         ),
         "forges_a_guess": forged(
-            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}', "not what the probe gives"
+            b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}',
+            "not what the probe gives",
         ),
         "closes_the_channel": attack("import os; os.close(3)", "ended early"),
         "reads_no_questions": attack(
@@ -551,20 +556,19 @@ def broken(world):
         path.symlink_to(LAB.solution)
 
     honest = notebook()
-    twice = json.loads(honest)
-    twice["cells"].append(code(CELLS["2.3"].replace("w=1", "w=2")))
     copied = json.loads(honest)
     copied["cells"].append(code(CELLS["2.3"]))
     return {
         "invalid_json": unreadable(honest[:-20], "not valid JSON"),
         "empty": unreadable(b"", "empty"),
         "white_space": unreadable(b"\n \n", "empty"),
-        "format_3": unreadable(
-            json.dumps({"nbformat": 3, "worksheets": [{"cells": []}]}), "format 3"
+        "format_2": unreadable(json.dumps({"nbformat": 2, "worksheets": []}), "format 2"),
+        "format_3": Case(
+            json.dumps({"nbformat": 3, "worksheets": [1, {"cells": 2}]}), (), "missing"
         ),
         "format_text": unreadable(json.dumps({"nbformat": "4" * 99, "cells": []}), "format"),
         "latin_1": unreadable(b'{"cells": "\xe9"}', "UTF-8"),
-        "utf_16": unreadable(honest.decode().encode("utf-16"), "UTF-8"),
+        "half_utf_16": unreadable(honest.decode().encode("utf-16")[:-1], "UTF-8"),
         "large": unreadable(outputs_of_50_mb(), "clear its outputs"),
         "merge_conflict": unreadable(
             honest[:50] + b"\n<<<<<<< HEAD\n=======\n>>>>>>> x\n" + honest[50:], "merge-conflict"
@@ -595,7 +599,6 @@ def broken(world):
             ("2.2", "2.3"),
         ),
         "cell_missing": Case(notebook(order=("2.2",)), ("2.2",), "missing"),
-        "cell_twice": Case(json.dumps(twice), ("2.2",), "2 times"),
         "cell_copied": Case(json.dumps(copied), ("2.2", "2.3")),
         "cell_huge": Case(notebook({"2.3": CELLS["2.3"] + "#" * 10**6}), ("2.2",), "longer than"),
         "cell_with_surrogates": Case(
@@ -607,6 +610,11 @@ def broken(world):
     }  # fmt: skip
 
 
+def older(cell):
+    """A cell as notebooks of format 3 have it."""
+    return {"cell_type": "code", "language": "python", "input": cell["source"]}
+
+
 def unusual(world):
     """Honest work that looks odd, and passes."""
     both = ("2.2", "2.3")
@@ -616,6 +624,13 @@ def unusual(world):
     def cells(*more, **changes):
         document = {"cells": [*start, *more], "metadata": {}, "nbformat": 4}
         return json.dumps(document | changes)
+
+    def cells_of(*made, **changes):
+        return json.dumps({"cells": made, "nbformat": 4} | changes)
+
+    def split(*sources):
+        """2.2, and what belongs to 2.3 in cells without an id."""
+        return Case(cells_of(start[0], *map(code, sources)), both)
 
     def fitting(source):
         return Case(notebook({"2.3": source}), both)
@@ -631,6 +646,17 @@ def unusual(world):
             cells(code("raise ValueError"), code("1 / 0"), code("!rm -rf x")), both
         ),
         "other_kernel": Case(cells(metadata={"kernelspec": {"name": "julia-1.9"}}), both),
+        "utf_16": Case(notebook().decode().encode("utf-16"), both),
+        "format_3": Case(
+            json.dumps(
+                {
+                    "nbformat": 3,
+                    "metadata": {},
+                    "worksheets": [{"cells": [older(cell) for cell in start]}],
+                }
+            ),
+            both,
+        ),
         "byte_order_mark": Case("\ufeff".encode() + notebook(), both),
         "source_in_lines": Case(json.dumps({"cells": lines, "nbformat": 4}), both),
         "names_removed": Case(json.dumps({"cells": without_names, "nbformat": 4}), both),
@@ -667,19 +693,114 @@ def unusual(world):
             ),
             both,
         ),
-        "helper_in_another_cell": Case(
-            json.dumps(
+        "helper_in_another_cell": split(HONEST, CALLS_HONEST),
+        "helper_below": split(CALLS_HONEST, HONEST),
+        "helper_of_a_helper": split(
+            f"from math import *\nimport numpy as mine, json\nFACTOR = 1.0\n{HONEST}",
+            "first = lambda p: [FACTOR * x for x in mine.array(honest(p)) + floor(0.5)]",
+            CALLS_HONEST.replace("honest(p)", "first(p)"),
+        ),
+        # What runs of these cells needs no value that is missing, and never ends.
+        "helper_among_trials": split(
+            f"x_train = x_train / 255\n{HONEST}\nwhile True: pass", CALLS_HONEST
+        ),
+        "endless_class_that_nothing_needs": split(
+            "class Endless:\n    while True: pass", solution
+        ),
+        "endless_class_that_it_needs": Case(
+            split("class Endless:\n    while True: pass", fit("Endless")).content,
+            ("2.2",),
+            "NameError: name 'Endless'",
+        ),
+        "helper_above_an_endless_line": Case(
+            notebook(
                 {
-                    "nbformat": 4,
-                    "cells": [
-                        start[0],
-                        code(HONEST),
-                        code("# TODO 2.3: x\ndef fit_throughput(p):\n    return honest(p)"),
-                    ],
+                    "2.2": f"# TODO 2.2: x\n{HONEST}\nwhile True: pass",
+                    "2.3": CALLS_HONEST,
                 }
             ),
+            ("2.3",),
+        ),
+        "value_that_is_not_written_out": Case(
+            split("factor = max(1, 1)", fit("print(factor)")).content,
             ("2.2",),
-            "NameError.*Only the TODO cells",
+            "NameError.*written-out values",
+        ),
+        "another_lab_and_points": split(
+            "lab = None\nmeasured = None\ndef fit_throughput(points): return 0, 0", solution
+        ),
+        "later_attempt_below_the_check": split(
+            solution, CHECK, "def fit_throughput(points):\n    return 0.0, 1.0"
+        ),
+        "helper_of_that_name_below": split(
+            fit(""), CHECK, "def honest(points):\n    return 0.0, 1.0"
+        ),
+        "reference_imported_below": split(
+            solution, CHECK, "from callbacks import PrintThroughput"
+        ),
+        # One cell in several, and several attempts.
+        "split_cell": split(
+            f"# TODO 2.3: fit.\nfactor = max(1, 1)\n{HONEST}",
+            "import math\ntwice = [factor, factor]",
+            "def fit_throughput(points):\n    return [twice[0] * x for x in honest(points)]",
+            CHECK,
+            "1 / 0",
+        ),
+        "answer_in_a_cell_of_its_own": split(START, solution.split("\n", 1)[1], CHECK),
+        "answer_above_an_empty_cell": split(solution.split("\n", 1)[1], "# TODO 2.3: x"),
+        "old_attempt_above": split(
+            "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0",
+            CHECK,
+            solution,
+            CHECK,
+        ),
+        "start_code_kept_below": split(solution, START),
+        "old_attempt_below_the_check": split(
+            solution,
+            CHECK,
+            "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0",
+        ),
+        "the_last_attempt_counts": Case(
+            split(
+                solution, "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"
+            ).content,
+            ("2.2",),
+            "they were made with",
+        ),
+        "cells_merged": Case(
+            cells_of(start[0] | {"source": f"{CELLS['2.2']}\n\n{solution}"}), both
+        ),
+        # Lines that try the answer.
+        "trial_line": fitting(f"{solution}\nprint(fit_throughput(points))\n"),
+        "trial_line_above": fitting(f"print(points)\n{solution}\nassert False"),
+        "trial_that_trains": fitting(
+            f"{solution}\nmodel.fit(x_train, y_train, epochs=1)\nimport sys\nsys.exit()"
+        ),
+        "trial_without_end": fitting(f"{solution}\nwhile True: pass"),
+        "trial_in_a_block": fitting(
+            f"with open('/dev/null') as file:\n{textwrap.indent(solution, '    ')}\n"
+            "    print(fit_throughput(points), file=file)"
+        ),
+        "answer_that_a_line_fails_to_make": Case(
+            notebook({"2.3": solution + "\nfit_throughput = missing(fit_throughput)"}),
+            ("2.2",),
+            "NameError: name 'missing'",
+        ),
+        "asks_ipython": fitting(
+            f"get_ipython().run_line_magic('matplotlib', 'inline')\n{solution}\n"
+            "fit_throughput?\nnp.polyfit??\n?print\nfiles = !ls\n%timeit -n 1 print(1)\n"
+            "%time result = 3\nassert 'IPKernelApp' not in get_ipython().config\n"
+            "display(3, display_id=True)"
+        ),
+        "magic_before_the_answer": fitting(
+            "get_ipython().system('ls')\nif get_ipython() is None: raise SystemExit\n"
+            + solution
+        ),
+        "tf_print_and_a_log_line": fitting(
+            fit(
+                "import logging, sys, tensorflow as tf\ntf.print(points)\n"
+                "logging.warning('here')\nprint('there', file=sys.stderr)"
+            )
         ),
         "check_in_the_cell": fitting(
             solution + '\nfit_throughput = check("2.3", fit_throughput)'
@@ -719,6 +840,33 @@ def patient(world):
                 {
                     "2.1": CELLS["2.1"].replace(
                         "self.trained = None", "self.trained = None; print('go')"
+                    )
+                },
+                order=("2.1",),
+            ),
+            ("2.1",),
+        ),
+        "prints_by_tensorflow": Case(
+            notebook(
+                {
+                    "2.1": "import tensorflow as tf\n"
+                    + CELLS["2.1"].replace(" print(", " tf.print(")
+                },
+                order=("2.1",),
+            ),
+            ("2.1",),
+        ),
+        "logs_while_training": Case(
+            notebook(
+                {
+                    "2.1": CELLS["2.1"].replace(
+                        "        print(",
+                        "        import sys, logging, warnings, tensorflow as tf\n"
+                        "        sys.stderr.write('here\\n')\n"
+                        "        logging.getLogger('mine').warning('here')\n"
+                        "        tf.get_logger().warning('here')\n"
+                        "        warnings.warn('here')\n"
+                        "        print(",
                     )
                 },
                 order=("2.1",),

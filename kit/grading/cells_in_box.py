@@ -1,0 +1,343 @@
+"""What of a submission runs for one exercise, and how; `fork_server.py` runs it in a box.
+
+The exercise's own cell runs statement by statement. From the student's other cells come
+only the imports, functions, classes and written-out values that it needs, by name.
+"""
+
+import __future__
+
+import ast
+import builtins
+import contextlib
+import linecache
+import re
+import signal
+import sys
+import types
+from collections import defaultdict
+from typing import NamedTuple
+from unittest import mock
+
+IMPORTS = (ast.Import, ast.ImportFrom)
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+OURS = ("callbacks", "helpers")  # packages that hold references
+# Of an exercise's time: what each cell before its own may take, and all trial lines.
+PART = 0.25
+
+
+class Piece(NamedTuple):
+    """Statements of one cell that run together."""
+
+    origin: str
+    source: str
+    nodes: list
+    makes: set
+
+
+class OutOfTimeError(BaseException):
+    """A cell that the exercise only needs has had its part of the time."""
+
+
+def pieces_before(notebook, exercise, answer, setup):
+    """What runs before an exercise's own cell.
+
+    Parameters
+    ----------
+    notebook : list of (str, str)
+        The number of an exercise, or "" for another cell; and the source.
+    exercise, answer : str
+        Its number, and the name that its check is given.
+    setup : list of str
+        What the lab itself defines: see `kit.exercises.setup`.
+
+    Returns
+    -------
+    list of Piece
+        What the cell needs, directly or through others, in the order to run it: whole
+        cells of earlier exercises; single statements of other cells. A cell below
+        the exercise's gives only names that nothing else gives.
+    """
+    imported, made = _names_of(setup)
+    above, earlier, below = [], [], []
+    passed = False
+    for place, (number, source) in enumerate(notebook):
+        if number == exercise:
+            passed = True
+        elif number and _order(number) < _order(exercise):
+            nodes = _tree(source).body
+            piece = Piece(f"exercise {number}", source, nodes, _bound(nodes))
+            (earlier if passed else above).append(piece)
+        elif not number:
+            statements = _definitions(f"cell {place}", source)
+            (below if passed else above).extend(p for p in statements if not p.makes & made)
+    first = above + earlier
+    known = imported | made | set(dir(builtins)) | {n for p in first for n in p.makes}
+    pieces = first + [p for p in below if p.makes and not p.makes & known]
+    own = _tree(dict(notebook)[exercise]).body
+    defines = _bound([node for node in own if isinstance(node, (*IMPORTS, *DEFINITIONS))])
+    open_names = _used(own) - defines | ({answer} - _bound(own)) | {"*"}
+    return _closure(pieces, open_names)
+
+
+def _closure(pieces, open_names):
+    makers = defaultdict(list)
+    for place, piece in enumerate(pieces):
+        for name in piece.makes:
+            makers[name].append(place)
+    chosen, waiting = set(), list(open_names)
+    while waiting:
+        for place in makers.pop(waiting.pop(), ()):
+            if place not in chosen:
+                chosen.add(place)
+                waiting += _used(pieces[place].nodes)
+    return [pieces[place] for place in sorted(chosen)]
+
+
+def borrowed(pieces, source, references):
+    """Which references the cells import from the course material.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+    source : str
+        Of the exercise's own cell.
+    references : list of str
+        The names of the references and of their modules.
+
+    Returns
+    -------
+    list of str
+    """
+    found = set()
+    for node in [*_tree(source).body, *(node for p in pieces for node in p.nodes)]:
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Import):
+                found |= _borrowed_modules([a.name for a in inner.names], references)
+            elif _calls_import(inner):
+                texts = [getattr(a, "value", None) for a in inner.args]
+                texts = [text for text in texts if isinstance(text, str)]
+                found |= _borrowed_modules(texts, references)
+            elif _imports_from_ours(inner):
+                found |= {a.name for a in inner.names} & {*references, "*"}
+    return sorted(found)
+
+
+def _borrowed_modules(names, references):
+    """Those that are, or lead to, a module with a reference."""
+    parts = {name: name.split(".") for name in names}
+    return {
+        name
+        for name, (package, *rest) in parts.items()
+        if package == "callbacks"
+        or (package == "helpers" and rest and rest[-1] in references)
+    }
+
+
+def _calls_import(node):
+    """Whether it is such as `importlib.import_module("callbacks.throughput")`."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    return name in ("import_module", "__import__")
+
+
+def _imports_from_ours(node):
+    absolute = isinstance(node, ast.ImportFrom) and not node.level
+    return absolute and node.module.split(".")[0] in OURS
+
+
+def answer_of(pieces, source, exercise, name, setup, seconds):
+    """Run the lab's set-up, what the exercise's cell needs, and the cell.
+
+    Parameters
+    ----------
+    pieces : list of Piece
+    source, exercise, name : str
+        The cell, its exercise's number, and the name that its check is given.
+    setup : list of str
+    seconds : float
+        For the exercise; each piece, and the lines after the answer, get a part of it.
+
+    Returns
+    -------
+    tuple
+        The answer and None, or None and the problem: `error` and `hint`.
+    """
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    namespace = module.__dict__
+    shell = mock.MagicMock(name="get_ipython()", user_ns=namespace)
+    namespace.update(display=lambda *things, **_: print(*things), get_ipython=lambda: shell)
+    for statement in setup:
+        # If a lab's own line cannot run here (no such data), only its names are missing.
+        with contextlib.suppress(Exception):
+            exec(compile(statement, "<lab>", "exec"), namespace)
+    for piece in pieces:
+        with contextlib.suppress(OutOfTimeError), _at_most(PART * seconds):
+            _run(piece.origin, piece.source, piece.nodes, namespace)
+    try:
+        nodes = _parsed(source).body
+    except Exception as error:
+        return None, _raised(error)
+    end = max((n for n, node in enumerate(nodes, 1) if name in _bound([node])), default=0)
+    end = end or len(nodes)
+    origin = f"exercise {exercise}"
+    error = _run(origin, source, nodes[:end], namespace, name)
+    if name in namespace:
+        with contextlib.suppress(OutOfTimeError), _at_most(PART * seconds):
+            _run(origin, source, nodes[end:], namespace)
+    if name in namespace:
+        return namespace[name], None
+    if error:
+        return None, _raised(error)
+    return None, {"error": f"its cell makes no `{name}`", "hint": "raised"}
+
+
+def _run(origin, source, nodes, namespace, name=None):
+    """Run statements one by one, whatever the others do.
+
+    A statement that should have bound `name`, and failed before it did, unbinds it:
+    what was bound before is not what the student wants judged.
+
+    Returns
+    -------
+    BaseException or None
+        The first error.
+    """
+    file = f"<{origin}>"
+    # So that tracebacks and tf.function find the source.
+    linecache.cache[file] = (len(source), None, source.splitlines(True), file)
+    flags, first = _future(nodes), None
+    for node in nodes:
+        before = namespace.get(name)
+        try:
+            code = compile(ast.Module([node], []), file, "exec", flags, dont_inherit=True)
+            exec(code, namespace)
+        except OutOfTimeError:
+            raise
+        except BaseException as error:  # SystemExit is also a wrong answer
+            first = first or error
+            if name in _bound([node]) and namespace.get(name) is before:
+                namespace.pop(name, None)
+    return first
+
+
+def _future(nodes):
+    flags = 0
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            for alias in node.names:
+                feature = getattr(__future__, alias.name, None)
+                flags |= getattr(feature, "compiler_flag", 0)
+    return flags
+
+
+@contextlib.contextmanager
+def _at_most(seconds):
+    def stop(*_):
+        raise OutOfTimeError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _raised(error):
+    lines = str(error).strip().splitlines() or ["no message"]
+    where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+    text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
+    return {"error": text, "hint": "raised"}
+
+
+def _parsed(source):
+    """Parse a cell; if that fails, as IPython would read it."""
+    try:
+        return ast.parse(source)
+    except SyntaxError as error:
+        try:
+            return ast.parse(python_of(source))
+        except Exception:
+            raise error from None
+
+
+def python_of(source):
+    """Turn IPython's `%time`, `!ls`, `name?` into Python; keep what `%%time` times."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    source = re.sub(r"\A\s*%%.*", "pass", source)
+    source = re.sub(r"^([ \t]*)%time[ \t]+(?=\S)", r"\1", source, flags=re.M)
+    return TransformerManager().transform_cell(source)
+
+
+def _tree(source):
+    try:
+        return _parsed(source)
+    except Exception:
+        return ast.Module([], [])
+
+
+def _definitions(origin, source):
+    """The statements of a cell that only define: each name of an import by itself."""
+    for node in _tree(source).body:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            continue
+        parts = [node]
+        if isinstance(node, IMPORTS):
+            parts = [
+                ast.copy_location(type(node)(**{**vars(node), "names": [alias]}), node)
+                for alias in node.names
+            ]
+        elif not isinstance(node, DEFINITIONS) and not _is_written_out(node):
+            continue
+        for part in parts:
+            yield Piece(origin, source, [part], _bound([part]))
+
+
+def _is_written_out(node):
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not node.value:
+        return False
+    try:
+        ast.literal_eval(node.value)
+    except (ValueError, TypeError, RecursionError, MemoryError):
+        return isinstance(node.value, ast.Lambda)
+    return True
+
+
+def _names_of(setup):
+    """What the lab's own statements import, and what they make."""
+    nodes = [node for statement in setup for node in ast.parse(statement).body]
+    imports = [node for node in nodes if isinstance(node, IMPORTS)]
+    return _bound(imports), _bound([node for node in nodes if node not in imports])
+
+
+def _bound(nodes):
+    """The names that statements bind; `*` for an import of all names."""
+    names = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, DEFINITIONS):
+            names.add(node.name)  # not what it binds inside
+        elif isinstance(node, IMPORTS):
+            names |= {(a.asname or a.name).split(".")[0] for a in node.names}
+        else:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            waiting += ast.iter_child_nodes(node)
+    return names
+
+
+def _used(nodes):
+    return {
+        inner.id
+        for node in nodes
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
+    }
+
+
+def _order(number):
+    return tuple(map(int, number.split(".")))
