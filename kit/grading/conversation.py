@@ -71,7 +71,10 @@ class Box:
         """The next message, a dict of plain JSON."""
         while b"\n" not in self.received:
             self._look(self.channel.fileno())
-            data = self.channel.recv(2**16)
+            try:
+                data = self.channel.recv(2**16)
+            except ConnectionError:  # it was killed before it read its question
+                data = b""
             if not data:
                 raise RefusedError(f"its process ended early{self._last_line()}", "ended")
             self.received.extend(data)

@@ -37,6 +37,7 @@ class Case(NamedTuple):
     borrowed: tuple = ()
     status: str = "graded"
     special: object = None  # a function of the path
+    place: str = ""  # in the student's folder; default: as platforms name it
 
 
 class World(NamedTuple):
@@ -580,6 +581,26 @@ def broken(world):
         "a_dangling_link": unreadable(
             None, "symbolic link", special=lambda path: path.symlink_to("/nowhere")
         ),
+        "deep_folders": Case(
+            honest,
+            (),
+            "there is i .more than 8 folders deep: move the notebook up",
+            status="missing",
+            place="a/b/c/d/e/f/g/h/i/mine.ipynb",
+        ),
+        "unknown_name": Case(
+            "{}", (), "there is \ufffd.ipynb", status="missing", place=os.fsdecode(b"\xff.ipynb")
+        ),
+        "unknown_cells": Case(
+            json.dumps({"nbformat": 4, "cells": [code("1")]}),
+            (),
+            "there is notes.IPYNB",
+            status="missing",
+            place="notes.IPYNB",
+        ),
+        "not_utf_8": unreadable(
+            honest[:-20], "not valid JSON", place=os.fsdecode(b"\xff_02_throughput.ipynb")
+        ),
         "deep_json": unreadable(b"[" * 10**6, "not valid JSON"),
         "a_list": unreadable(b"[1, 2]", "not a notebook"),
         "a_word": unreadable(b"null", "not a notebook"),
@@ -646,6 +667,10 @@ def unusual(world):
             cells(code("raise ValueError"), code("1 / 0"), code("!rm -rf x")), both
         ),
         "other_kernel": Case(cells(metadata={"kernelspec": {"name": "julia-1.9"}}), both),
+        "renamed": Case(notebook(), both, place="My Work (final).ipynb"),
+        "renamed_without_utf_8": Case(notebook(), both, place=os.fsdecode(b"\xff.ipynb")),
+        "capitals": Case(notebook(), both, place="02_Throughput.IPYNB"),
+        "deep_folders": Case(notebook(), both, place="a/b/c/d/e/f/g/02_throughput.ipynb"),
         "utf_16": Case(notebook().decode().encode("utf-16"), both),
         "format_3": Case(
             json.dumps(
@@ -942,7 +967,10 @@ def write(folder, world, kinds):
         for name, case in make(world).items():
             student = name if kind == "names" else f"{kind}-{name}"
             # As platforms export it, and as a folder for each student, in turn.
-            if len(cases) % 2 or kind == "broken" or student.startswith("."):
+            if case.place:
+                path = folder / student / case.place
+                path.parent.mkdir(parents=True)
+            elif len(cases) % 2 or kind == "broken" or student.startswith("."):
                 path = folder / f"{student}_{LAB.name}.ipynb"
             else:
                 path = folder / student / f"{LAB.name}.ipynb"

@@ -19,6 +19,7 @@ import psutil
 import pytest
 
 from helpers.files import REPOSITORY
+from kit.exercises import exercises
 from kit.generate import generate
 from kit.grading import conversation, feedback, processes, sandbox
 from kit.grading import grade as grader
@@ -51,6 +52,8 @@ def graded(tmp_path_factory):
     world = World(folder, out, REPOSITORY, listening.getsockname()[1], name, os.getpid())
     cases = corpus.write(folder, world, corpus.KINDS)
     patient = corpus.write(slow, world, corpus.PATIENT)
+    (folder / os.fsdecode(b"nobody\xff.ipynb")).write_bytes(corpus.notebook())
+    (folder / "ada_03_time_to_accuracy.ipynb").write_bytes(b"")
     os.environ["LABS_SECRET"] = "LABS_SECRET"
     with listening, abstract:
         results = grade(folder, [LAB], out, seed="corpus", limits=SMALL)
@@ -121,12 +124,15 @@ def test_no_cell_of_the_table_is_a_formula_and_every_submission_has_one_row(grad
     _, results, out = graded
     with open(out / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file))
-    assert rows[0] == ["student", "lab", "2.1", "2.2", "2.3", "total", "status"]
+    assert rows[0] == ["student", "lab", "2.1", "2.2", "2.3", "total", "of", "status"]
+    assert {row[6] for row in rows[1:]} == {str(sum(e.points for e in exercises(LAB)))}
     mine = [r for r in results.values() if not r["student"].startswith("patient")]
     assert len(rows) == len(mine) + 1
     assert not [cell for row in rows for cell in row if cell[:1] in tuple("=+-@\t\r")]
     stored = json.loads((out / "grades.json").read_text())
     assert len(stored["results"]) == len(mine)
+    # A notebook of a lab that was not to be graded is nobody's mistake.
+    assert [name for name, _ in stored["unassigned"]] == ["nobody\ufffd.ipynb"]
 
 
 @needs_box
@@ -169,13 +175,23 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def dask():
-    """The address of a Dask cluster, whose worker imports TensorFlow once."""
+def dask(tmp_path_factory):
+    """The address of a Dask cluster, whose worker imports TensorFlow once.
+
+    Its user has a file in the cache of data sets.
+    """
     from distributed import LocalCluster
 
+    cache = tmp_path_factory.mktemp("cache")
+    (cache / "scaling-labs" / "mnist").mkdir(parents=True)
+    (cache / "scaling-labs" / "mnist" / "mnist.npz").write_text("of the grader")
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(cache)
     with LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None
     ) as cluster:
+        os.environ.pop("XDG_CACHE_HOME")
+        os.environ |= {"XDG_CACHE_HOME": before} if before else {}
         yield cluster.scheduler_address
 
 
@@ -272,6 +288,7 @@ def test_only_a_new_submission_is_graded_again(tmp_path, capsys, dask):
     grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
     path = tmp_path / "in" / "ada" / f"{LAB.name}.ipynb"
     path.write_bytes(corpus.notebook(order=("2.3",)))
+    (tmp_path / "in" / "bob" / f"{LAB.name}.ipynb").touch()
     results = grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
     assert "2 of 3 were graded before" in capsys.readouterr().out
     assert passed(results) == {"ada": ["2.3"], "bob": ["2.2", "2.3"], "eve": ["2.2", "2.3"]}
@@ -347,21 +364,31 @@ def test_a_mistake_in_grading_is_one_line(arguments, says, tmp_path):
 
 @needs_box
 def test_a_whole_notebook_is_executed_and_kept(tmp_path, dask):
-    document = json.loads(corpus.notebook(order=("2.3",)))
-    more = [
-        "from helpers.checks import check\nfit_throughput = check('2.3', fit_throughput)",
+    """Of lab 00, which starts processes of its own; and with the grader's data sets."""
+    lab = find_lab("00")
+    [answer] = [c for c in generate(lab)[1].cells if c.source.startswith("# Solution 0.3")]
+    sources = [
+        answer.source,
+        "from helpers.checks import check\ncrossover = check('0.3', crossover)",
         "import os; print(os.listdir('/tmp/work'), 'LABS_SECRET' in os.environ)",
-        "1 / 0",
+        "from helpers.lab_00 import one_thread\n"
+        "print(len(one_thread.time_products([16, 32], 2, threads=1)), 'timed')",
+        "from helpers.data.places import user_cache\n"
+        "path = user_cache() / 'mnist' / 'mnist.npz'\n"
+        "print('data', path.read_text())\n(path.parent / 'part').write_text('')",
+        "path.write_text('changed')",
         "print('went on')",
     ]
-    document["cells"][:0] = [corpus.code("import numpy as np", id="a")]
-    document["cells"] += [corpus.code(source, id=f"b{n}") for n, source in enumerate(more)]
-    write_class(tmp_path / "in", ["ada"], json.dumps(document).encode())
-    [result] = grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask, full=True)
-    assert result["full_run"] == "executed, 1 cells with errors"
-    executed = (tmp_path / "out" / "executed" / "ada" / f"{LAB.name}.ipynb").read_text()
-    assert "[] False" in executed
-    assert "went on" in executed
+    cells = [corpus.code(source, id=f"b{n}") for n, source in enumerate(sources)]
+    document = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    path = tmp_path / "in" / "ada" / f"{lab.name}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(document))
+    [result] = grade(tmp_path / "in", [lab], tmp_path / "out", scheduler=dask, full=True)
+    executed = (tmp_path / "out" / "executed" / "ada" / path.name).read_text()
+    assert result["full_run"] == "executed, 1 cells with errors", executed
+    for seen in ("[] False", "2 timed", "data of the grader", "Read-only", "went on"):
+        assert seen in executed
 
 
 OWN_SIZE_MIB = 61  # tells these boxes from those of another run

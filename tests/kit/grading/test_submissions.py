@@ -1,0 +1,60 @@
+"""The names of files and folders: what students give, and what grading leaves."""
+
+import errno
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from helpers.files import REPOSITORY, write_atomically
+from kit.grading.submissions import file_name
+from kit.grading.temporary import PREFIX, temporary_folder
+
+
+def test_no_two_students_share_a_file():
+    names = ["Ada", "ada", "a b", "a_b", "=1", "ÅSA", "x" * 180, "x" * 181, "", "con"]
+    seen = {file_name(name) for name in odd}
+    assert len(seen) == len(odd)
+    # A folder that is called what another student's file is called.
+    assert not seen & {
+        file_name(file_name(name)) for name in odd if file_name(name) != name
+    }
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    script = (
+        "from kit.grading.temporary import temporary_folder\nimport time\n"
+        "with temporary_folder() as folder: print(folder, flush=True); time.sleep(600)"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=REPOSITORY, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    left = Path(running.stdout.readline().strip())
+    others = tmp_path / f"{PREFIX}of-somebody"
+    others.mkdir()
+    with temporary_folder():
+        assert left.exists(), "its process is alive"
+    running.kill()
+    running.communicate()
+    assert left.exists()
+    with temporary_folder() as mine:
+        assert not left.exists()
+        assert Path(mine).is_dir()
+    assert list(tmp_path.iterdir()) == [others]
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    def no_space(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_space)
+    with pytest.raises(OSError, match="No space left") as error:
+        write_atomically(tmp_path / "grades.csv", "x")
+    assert error.value.filename == str(tmp_path / "grades.csv")
+    assert list(tmp_path.iterdir()) == []
