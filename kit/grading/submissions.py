@@ -62,8 +62,10 @@ def find(folder, labs):
                 unassigned.append(
                     (_shown(entry.name), f"its name says no student or lab: {ADVICE}")
                 )
-            elif lab in labs:
-                found.setdefault(student, {}).setdefault(lab, []).append(Path(entry.path))
+                continue
+            own = found.setdefault(student, {})
+            if lab in labs:
+                own.setdefault(lab, []).append(Path(entry.path))
         elif entry.is_symlink():
             problem = "a symbolic link, not followed: hand in a copy"
             unassigned.append((_shown(entry.name), problem))
@@ -162,9 +164,9 @@ def _lab_by_its_cells(path, labs):
         cells = _code_cells(read(path))
     except UnreadableError:
         return None
-    names = set().union(*(names for _, names in cells))
     found = {
-        lab: sum(exercise.cell_id in names for exercise in exercises(lab)) for lab in labs
+        lab: sum(bool(_marked(exercise, cells)) for exercise in exercises(lab))
+        for lab in labs
     }
     best = max(found, key=found.get)
     return best if found[best] else None
@@ -272,22 +274,12 @@ def _place_of(exercise, cells):
     stand above it: the last one counts, as in the notebook, where the check takes what it
     finds. Below it, up to its check, the answer may go on in further cells.
     """
-    # In one of its first lines: a cell may also mention another exercise.
-    mark = rf"\A(.*\n){{0,2}}\s*#\s*(TODO|Solution)\s+{re.escape(exercise.number)}\b"
     name = exercise.answer
     defines = rf"^(class|def|async def)\s+{name}\b|^{name}\s*(:.*)?=(?!=)"
     asks = rf"\bcheck\(\s*['\"]{re.escape(exercise.number)}"
-
-    def places(pattern, cell_id=None):
-        return [
-            place
-            for place, (source, names) in enumerate(cells)
-            if cell_id in names or re.search(pattern, source, re.M)
-        ]
-
-    marked = places(mark, exercise.cell_id)
-    checks = set(places(asks)) - set(marked)
-    makes = [place for place in places(defines) if place not in checks]
+    marked = _marked(exercise, cells)
+    checks = set(_places(asks, cells)) - set(marked)
+    makes = [place for place in _places(defines, cells) if place not in checks]
     tried = marked or makes
     tried = [n for n in tried if cells[n][0].strip() != exercise.start.strip()] or tried
     if not tried:
@@ -301,6 +293,20 @@ def _place_of(exercise, cells):
         if place in makes:
             last = place
     return range(first, last + 1)
+
+
+def _marked(exercise, cells):
+    """The cells with an exercise's id, or its mark in one of their first lines."""
+    mark = rf"\A(.*\n){{0,2}}\s*#\s*(TODO|Solution)\s+{re.escape(exercise.number)}\b"
+    return _places(mark, cells, exercise.cell_id)
+
+
+def _places(pattern, cells, cell_id=None):
+    return [
+        place
+        for place, (source, names) in enumerate(cells)
+        if cell_id in names or re.search(pattern, source, re.M)
+    ]
 
 
 def _code_cells(content):

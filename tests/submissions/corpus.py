@@ -584,7 +584,7 @@ def broken(world):
         "deep_folders": Case(
             honest,
             (),
-            "there is i .more than 8 folders deep: move the notebook up",
+            "there is h .more than 8 folders deep: move the notebook up",
             status="missing",
             place="a/b/c/d/e/f/g/h/i/mine.ipynb",
         ),
