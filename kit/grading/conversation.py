@@ -10,7 +10,6 @@ import functools
 import json
 import math
 import os
-import re
 import select
 import socket
 import time
@@ -19,6 +18,9 @@ from kit.grading import sandbox
 from kit.grading.processes import family, fork, kill_family, memory_mib
 
 REPLY_DEPTH = 20
+LONGEST_TEXT = 2000  # characters of a string that judges and pages get
+MOST_WAITS = 1000  # for one question; the judges' own questions need some 20
+MOST_BORROWED = 2  # messages: before the cells run, and after
 LONGEST_WAIT_SECONDS = 10
 LOOK_SECONDS = 0.2  # between two looks at the box's memory
 
@@ -36,7 +38,9 @@ class Box:
     limits: sandbox.Limits
     deadline: float
     pids: object  # a function: the processes of the box
+    references: frozenset = frozenset()  # the names of what can be borrowed
     borrowed: set = dataclasses.field(default_factory=set)
+    borrowed_messages: int = 0
     received: bytearray = dataclasses.field(default_factory=bytearray)
     output_ended: bool = False
     printed_bytes: int = 0
@@ -49,7 +53,7 @@ class Box:
         self._say({"question": question})
         while True:
             message = self.listen()
-            if "wait" in message:
+            if "wait" in message and len(waits) < MOST_WAITS:
                 began = time.perf_counter()
                 self._wait(message["wait"], began)
                 waits.append([began, time.perf_counter()])
@@ -58,14 +62,19 @@ class Box:
                 return message["observation"] | {"waits": waits}
             elif "error" in message:
                 return message
-            elif isinstance(message.get("borrowed"), list):
-                self.borrowed.update(
-                    plain_text(name, 50)
-                    for name in message["borrowed"][:9]
-                    if isinstance(name, str)
-                )
+            elif self._is_new_borrowed(message.get("borrowed")):
+                self.borrowed_messages += 1
+                self.borrowed.update(filter(self._is_ours, message["borrowed"][:9]))
             else:
                 raise RefusedError("the reply is not what a probe says", "form")
+
+    def _is_new_borrowed(self, names):
+        new = self.borrowed_messages < MOST_BORROWED
+        return new and isinstance(names, list) and all(isinstance(n, str) for n in names)
+
+    def _is_ours(self, name):
+        module = len(name) <= 80 and name.split(".")[0] in ("callbacks", "helpers")
+        return name in self.references or (module and name.replace(".", "").isidentifier())
 
     def listen(self):
         """The next message, a dict of plain JSON."""
@@ -73,7 +82,7 @@ class Box:
             self._look(self.channel.fileno())
             try:
                 data = self.channel.recv(2**16)
-            except ConnectionError:  # it was killed before it read its question
+            except OSError:  # killed, or it left without reading what it was sent
                 data = b""
             if not data:
                 raise RefusedError(f"its process ended early{self._last_line()}", "ended")
@@ -172,14 +181,15 @@ def conversation(job, limits, boxed, hide):
             descriptors = [theirs.fileno(), output_end, room.pidfd]
         else:
             descriptors = [theirs.fileno(), output_end]
-        pid = fork(tuple(job["modules"]), descriptors)
+        pid = fork(tuple(job["modules"]), ours, descriptors)
         theirs.close()
         os.close(output_end)
         if not boxed:
             pids = functools.partial(family, pid)
             stack.callback(kill_family, pid)
         deadline = time.perf_counter() + limits.wall_seconds
-        box = Box(ours, output, limits, deadline, pids)
+        references = frozenset({*job["references"], "*"})
+        box = Box(ours, output, limits, deadline, pids, references)
         box._say({
             **{k: job[k] for k in ("setup", "code", "exercise", "name", "references")},
             "probes": f"helpers.lab_{job['lab'][:2]}.probe",
@@ -196,7 +206,7 @@ def conversation(job, limits, boxed, hide):
 
 
 def parse_strictly(line):
-    """Plain JSON and nothing else.
+    """Plain JSON and nothing else; long texts are cut.
 
     Parameters
     ----------
@@ -222,20 +232,29 @@ def parse_strictly(line):
         return int(text) if len(text) <= 30 else refuse(text)
 
     try:
-        text = line.decode()
-        depth = 0
-        for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
-            depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket, 0)
-            if depth > REPLY_DEPTH:
-                raise ValueError("nested too deeply")
-        message = json.loads(
-            text, parse_constant=refuse, parse_float=finite, parse_int=short
+        message = _cut(
+            json.loads(
+                line.decode(), parse_constant=refuse, parse_float=finite, parse_int=short
+            )
         )
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
         raise RefusedError("the reply is not plain JSON", "form")
     return message
+
+
+def _cut(value, depth=0):
+    """The same value with all texts cut to `LONGEST_TEXT`."""
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT]
+    if isinstance(value, (list, dict)) and depth >= REPLY_DEPTH:
+        raise ValueError("nested too deeply")
+    if isinstance(value, list):
+        return [_cut(one, depth + 1) for one in value]
+    if isinstance(value, dict):
+        return {name[:LONGEST_TEXT]: _cut(one, depth + 1) for name, one in value.items()}
+    return value
 
 
 def plain_text(text, length):

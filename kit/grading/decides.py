@@ -15,6 +15,7 @@ GRADING = (
     "kit.grading.grade",
     "kit.grading.fork_server",
     "kit.grading.cells_in_box",
+    "kit.grading.filter_in_box",
     "kit.grading.whole_notebook_in_box",
 )
 NEVER = ("feedback.py",)  # pages are written from stored results

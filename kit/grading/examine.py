@@ -47,10 +47,7 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     """
     result = {"passed": False, "borrowed": [], "question": None, "observation": None}
     exercise = job["exercise"]
-    # Whoever hands in again something else is asked something else: the questions and
-    # answers that feedback shows are no table of those to come.
-    code = json.dumps(job["code"])
-    rng = random.Random(_seed_of(seed, student, job["lab"], exercise, code))
+    rng = questions_rng(job, seed, student)
 
     def ask(question):
         observation = box.ask(question)
@@ -79,6 +76,13 @@ def hint_text(exercise, key):
     return known.get(key, known["raised"])
 
 
-def _seed_of(seed, *names):
+def questions_rng(job, seed, student):
+    """What draws the questions.
+
+    Whoever hands in again something else is asked something else: the questions and
+    answers that feedback shows are no table of those to come.
+    """
+    code = json.dumps(job["code"])
+    names = (student, job["lab"], job["exercise"], code)
     text = "\0".join(names).encode("utf-8", "surrogateescape")
-    return hmac.new(seed, text, hashlib.sha256).hexdigest()
+    return random.Random(hmac.new(seed, text, hashlib.sha256).hexdigest())

@@ -1,9 +1,10 @@
 """Write grades up: CSV and JSON for a gradebook, HTML for students and the instructor."""
 
 import csv
+import functools
 import io
 import json
-import re
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import jinja2
 from helpers.checks.exercise import exercise_record
 from helpers.files import write_atomically
 from kit.exercises import exercises
-from kit.labs import title_and_question
+from kit.grading import bounded
+from kit.labs import find_lab, title_and_question
 
+PAGE_CPU_SECONDS = 10
 LONGEST_SHOWN = 1500  # characters of a question or a reply
 
 
@@ -29,7 +32,6 @@ def write(results, labs, unassigned, out):
         Files that belong to no student.
     out : Path
     """
-    by_name = {lab.name: lab for lab in labs}
     numbers = [exercise.number for lab in labs for exercise in exercises(lab)]
     write_atomically(out / "grades.csv", as_csv(results, numbers))
     public = [
@@ -38,19 +40,17 @@ def write(results, labs, unassigned, out):
     ]
     document = {"results": public, "unassigned": unassigned}
     write_atomically(out / "grades.json", json.dumps(document, indent=1) + "\n")
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
-    templates.filters["shown"] = shown
-    page = templates.get_template("feedback.html.j2")
-    for result in results:
-        if result["status"] != "graded":
-            continue
-        lab = by_name[result["lab"]]
-        heading = title_and_question(lab)[0]
-        titles = {e.number: exercise_record(e.number).title for e in exercises(lab)}
-        html = page.render(result=result, heading=heading, titles=titles)
-        write_atomically(out / feedback_path(result), html)
-    overview = templates.get_template("overview.html.j2").render(
+    graded = [result for result in results if result["status"] == "graded"]
+    # One at a time and with a limit: they show what submissions said.
+    pages = [functools.partial(_write_page, out, result) for result in graded]
+    done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())
+    for result in (
+        result for result, is_done in zip(graded, done, strict=True) if not is_done
+    ):
+        nothing = {"question": None, "observation": None}
+        exercises = {n: verdict | nothing for n, verdict in result["exercises"].items()}
+        _write_page(out, result | {"exercises": exercises})
+    overview = _template("overview.html.j2").render(
         results=results,
         rows=distribution(results, labs),
         unassigned=unassigned,
@@ -58,6 +58,23 @@ def write(results, labs, unassigned, out):
         isolated=all(result["isolated"] for result in results),
     )
     write_atomically(out / "overview.html", overview)
+
+
+def _write_page(out, result):
+    titles = {number: exercise_record(number).title for number in result["exercises"]}
+    heading = title_and_question(find_lab(result["lab"]))[0]
+    page = _template("feedback.html.j2").render(
+        result=result, heading=heading, titles=titles
+    )
+    write_atomically(out / feedback_path(result), page)
+    return True
+
+
+def _template(name):
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
+    templates.filters["shown"] = shown
+    return templates.get_template(name)
 
 
 def feedback_path(result):
@@ -127,12 +144,18 @@ def distribution(results, labs):
 
 def shown(value):
     """Format a question or a reply for a reader: indented, no longer than a screen."""
-    text = json.dumps(value, indent=1, ensure_ascii=False)
-    # A list of numbers on one line.
-    text = _joined(text)
-    text = text.encode("utf-8", "replace").decode()
+    text = _lines(value, 0).encode("utf-8", "replace").decode()
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " ..."
 
 
-def _joined(text):
-    return re.sub(r"\[\s*([^\[\]{}]*?)\s*\]", lambda m: f"[{' '.join(m[1].split())}]", text)
+def _lines(value, depth):
+    """As `json.dumps(indent=1)`, but a list of numbers and texts is one line."""
+    if isinstance(value, dict) and value:
+        parts = [f"{_lines(k, depth)}: {_lines(v, depth + 1)}" for k, v in value.items()]
+    elif isinstance(value, list) and any(isinstance(one, (list, dict)) for one in value):
+        parts = [_lines(one, depth + 1) for one in value]
+    else:
+        return json.dumps(value, ensure_ascii=False)
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    new_line = "\n" + " " * depth
+    return f"{first}{new_line} " + f",{new_line} ".join(parts) + f"{new_line}{last}"

@@ -1,9 +1,10 @@
 """The fork server: has TensorFlow imported, nothing started and no secrets; forks children.
 
-Run as a script, `python -I fork_server.py SOCKET REPOSITORY MODULES`, outside of every box.
-Each byte on the socket comes with the child's socket, its output pipe and the box. Then
-it forks a child that enters the box, gives up all privileges, and only then reads the
-student's code from its socket. It reads nothing from a child.
+Run as a script, `python -I fork_server.py SOCKET REPOSITORY MODULES FILTER`, outside of
+every box. Each byte on the socket comes with the child's socket, its output pipe and the
+box. Then it forks a child that enters the box, gives up all privileges, and only then
+reads the student's code from its socket. It reads nothing from a child. The grader gets
+the child's process number on the child's socket, before the child says anything.
 """
 
 import contextlib
@@ -18,9 +19,10 @@ import socket
 import sys
 from pathlib import Path
 
-# -I hides the script's folder. Under its own name, so that no box has a module of `kit`.
+# -I hides the script's folder. Under their own names, so that no box has a module of `kit`.
 sys.path.insert(0, str(Path(__file__).parent))
 import cells_in_box
+from filter_in_box import load_filter
 
 del sys.path[0]
 
@@ -33,13 +35,15 @@ NAMESPACES = {
     "pid": 0x20000000,
     "net": 0x40000000,
 }
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 4, 24, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
+MS_NOSUID, MS_NODEV, MS_REMOUNT = 2, 4, 32
+FILES = 20_000  # in each of the box's two disks
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
 
 def main():
     """Import what the labs import; then fork on demand until the socket closes."""
-    control = socket.socket(fileno=int(sys.argv[1]))
+    control, code = socket.socket(fileno=int(sys.argv[1])), bytes.fromhex(sys.argv[4])
     sys.path.insert(0, sys.argv[2])
     with contextlib.suppress(ImportError):  # not every machine has TensorFlow
         from helpers.machine.quiet_tensorflow import silence_tensorflow
@@ -61,10 +65,11 @@ def main():
         pid = os.fork()
         if pid == 0:
             control.close()
-            _child(*descriptors)
+            _child(code, *descriptors)
+        with contextlib.suppress(OSError):  # whoever asked has ended
+            os.write(descriptors[0], pid.to_bytes(8, "big"))
         for descriptor in descriptors:
             os.close(descriptor)
-        control.sendall(pid.to_bytes(8, "big"))
 
 
 def _let_checks_pass():
@@ -74,14 +79,14 @@ def _let_checks_pass():
     helpers.checks.check = lambda exercise, answer: answer
 
 
-def _child(channel, output, box=None):
+def _child(code, channel, output, box=None):
     """Enter the box, drop all privileges, and do what the channel says; never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
         if box is not None:
-            _enter(box)
+            _enter(box, code)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
@@ -96,7 +101,7 @@ def _child(channel, output, box=None):
         os._exit(0)
 
 
-def _enter(box):
+def _enter(box, code):
     """Join the box's namespaces, fork into its process numbers, drop every privilege."""
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -107,9 +112,12 @@ def _enter(box):
     root, server = os.geteuid() == 0, os.getppid()
     uid = 64000
     proc = os.open("/proc", os.O_PATH)
-    # As root bubblewrap makes no user namespace: the child makes one below.
+    # As root bubblewrap makes no user namespace.
     joined = [flag for name, flag in NAMESPACES.items() if name != "user" or not root]
     call("setns", box, sum(joined))
+    flags = MS_REMOUNT | MS_NOSUID | MS_NODEV
+    for place in (b"/tmp", b"/dev/shm"):  # empty files take the kernel's memory too
+        call("mount", b"tmpfs", place, None, flags, b"nr_inodes=%d" % FILES)
     inner = os.fork()
     if inner:
         _guard(box, server, call)
@@ -120,19 +128,20 @@ def _enter(box):
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-        call("unshare", NAMESPACES["user"])
-        call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # it must own its files in /proc
-        _write("/proc/self/setgroups", "deny")
-        _write("/proc/self/gid_map", f"{uid} {uid} 1")
-        _write("/proc/self/uid_map", f"{uid} {uid} 1")
-        # Through the outer /proc: no process in here may make a user namespace again.
-        _write("sys/user/max_user_namespaces", "0", dir_fd=proc)
+    # Below the box's own: from here no process of the box can be traced or written to.
+    call("unshare", NAMESPACES["user"])
+    call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # it must own its files in /proc
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/gid_map", f"{uid} {uid} 1")
+    _write("/proc/self/uid_map", f"{uid} {uid} 1")
+    # Through the outer /proc: no process in here may make a user namespace again.
+    _write("sys/user/max_user_namespaces", "0", dir_fd=proc)
     os.close(proc)
     for capability in range(64):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     header = (ctypes.c_uint32 * 2)(LINUX_CAPABILITY_VERSION_3, 0)
     call("capset", header, (ctypes.c_uint32 * 6)())
-    call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    load_filter(code)
     os.chdir("/tmp/work")
     os.environ.update(HOME="/tmp/home", KERAS_HOME="/tmp/home/.keras", TMPDIR="/tmp")
     os.environ.update(MPLCONFIGDIR="/tmp/home", XDG_CACHE_HOME="/tmp/home/.cache")

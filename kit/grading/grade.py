@@ -6,11 +6,11 @@ interrupted run continues, and no submission is graded twice.
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
 import secrets
-import signal
 import time
 
 from tqdm import tqdm
@@ -18,9 +18,10 @@ from tqdm import tqdm
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from kit.exercises import exercises, modules, reference_names, setup
-from kit.grading import feedback, sandbox
+from kit.grading import bounded, feedback, sandbox, workers
 from kit.grading.decides import fingerprint
 from kit.grading.examine import QUESTIONS, examine, hint_text, plain_text
+from kit.grading.processes import prepare
 from kit.grading.submissions import (
     UnreadableError,
     code_of,
@@ -33,6 +34,7 @@ from kit.grading.visible import visible_files
 from kit.grading.whole_notebook import run_notebook
 
 NOT_GRADED = "not graded"
+EXERCISES_AT_ONCE = 1
 DEFAULT_LIMITS = sandbox.Limits()
 
 
@@ -51,7 +53,7 @@ def grade(
     jobs : int, optional
         Worker processes on this machine; default one per core.
     scheduler : str, optional
-        Address of a running Dask scheduler, which then does the work.
+        Address of a running Dask scheduler with TLS, which then does the work.
     boxed : bool
         False: without isolation.
     full : bool
@@ -75,6 +77,8 @@ def grade(
             f"no sandbox here: {problem}. Grade on another machine, or use --no-sandbox "
             "if you trust every submission; the report will say that isolation was off."
         )
+    if scheduler:
+        workers.tls(scheduler)
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
     submissions, unassigned = find(folder, labs)
@@ -156,22 +160,13 @@ def grade_one(task):
         Plain JSON; also `notebook`, if the whole notebook was to be executed.
     """
     began = time.perf_counter()
+    limits = sandbox.Limits(*task["limits"])
     verdicts, sources = {}, dict(task["code"])
+    asked = _verdicts(task, limits)
     for exercise in task["exercises"]:
-        number, _, points, answer, _ = exercise
+        number, _, points, _, _ = exercise
         source = sources.get(number)
-        verdict = _nothing_to_ask(task, number)
-        if source is not None:
-            job = {
-                "lab": task["lab"], "exercise": number, "name": answer,
-                "code": task["code"], "setup": task["setup"],
-                "references": task["references"], "modules": task["modules"],
-                "visible": task["visible"],
-            }  # fmt: skip
-            verdict = examine(
-                job, sandbox.Limits(*task["limits"]), task["seed"].encode(),
-                f"{task['student']}", task["boxed"], task["hide"],
-            )  # fmt: skip
+        verdict = asked.get(number) or _nothing_to_ask(task, number)
         verdicts[number] = verdict | {
             "points": points if verdict["passed"] else 0,
             "of": points,
@@ -192,11 +187,38 @@ def grade_one(task):
         "key": task["key"],
     }
     if task["text"]:
-        limits = sandbox.Limits(*task["limits"])
         result["full_run"], result["notebook"] = run_notebook(
             task["text"], limits, task["boxed"], task["hide"], task["visible"]
         )
     return result | {"seconds": round(time.perf_counter() - began, 2)}
+
+
+def _verdicts(task, limits):
+    """Examine the exercises that there are, each in a process of its own."""
+    asked, found = {}, dict(task["code"])
+    for number, _, _, answer, _ in task["exercises"]:
+        if number not in found:
+            continue
+        job = {
+            "lab": task["lab"], "exercise": number, "name": answer,
+            "code": task["code"], "setup": task["setup"],
+            "references": task["references"], "modules": task["modules"],
+            "visible": task["visible"],
+        }  # fmt: skip
+        asked[number] = functools.partial(
+            examine, job, limits, task["seed"].encode(), task["student"], task["boxed"],
+            task["hide"],
+        )  # fmt: skip
+    if asked:
+        prepare(tuple(task["modules"]))
+    seconds = limits.judge_cpu_seconds
+    verdicts = bounded.run_all(list(asked.values()), seconds, EXERCISES_AT_ONCE)
+    reason = f"judging its replies took more than {seconds} seconds of processor time"
+    too_long = {"reason": reason, "hint": "form"}
+    return {
+        number: verdict or _nothing_to_ask(task, number) | too_long
+        for number, verdict in zip(asked, verdicts, strict=True)
+    }
 
 
 def _nothing_to_ask(task, number):
@@ -209,31 +231,18 @@ def _nothing_to_ask(task, number):
 
 def _work(tasks, jobs, scheduler):
     """Have workers do the tasks; yield the path for each result, and the result."""
-    if not tasks:
-        return
-    from distributed import Client, as_completed
-
-    place = contextlib.nullcontext(scheduler) if scheduler else _workers(jobs, len(tasks))
-    try:
-        with place as where, Client(where, timeout=30) as client:
-            futures = {
-                client.submit(grade_one, task, pure=False, retries=1): (task, stored)
-                for task, stored in tasks
-            }
-            with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
-                for future in as_completed(futures):
-                    bar.update()
-                    task, stored = futures[future]
-                    try:
-                        result = future.result()
-                    except Exception as error:  # a worker died: the others go on
-                        result = _not_graded(task, error)
-                    yield stored, result
-                    future.release()
-    except (OSError, TimeoutError) as error:
-        if not scheduler:
-            raise
-        raise LabError(f"no Dask scheduler answers at {scheduler} ({error}).") from error
+    plain = [task for task, _ in tasks]
+    if scheduler:
+        done = workers.on_a_cluster(grade_one, plain, scheduler)
+    else:
+        done = workers.on_this_machine(grade_one, plain, jobs or os.cpu_count())
+    with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
+        for index, result in done:
+            bar.update()
+            task, stored = tasks[index]
+            if isinstance(result, Exception):  # the others go on
+                result = _not_graded(task, result)
+            yield stored, result
 
 
 def _not_graded(task, error):
@@ -241,22 +250,6 @@ def _not_graded(task, error):
     problem = f"grading failed ({type(error).__name__}: {str(error)[:100]}); try again"
     changes = {"status": NOT_GRADED, "problem": problem, "code": [], "text": ""}
     return grade_one(task | changes)
-
-
-def _workers(jobs, tasks):
-    """Plain processes of one thread; no dashboard; only the boxes have limits."""
-    from distributed import LocalCluster
-
-    # Ctrl-C reaches all processes, but is for this one: those that it starts ignore it.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        return LocalCluster(
-            n_workers=min(jobs or os.cpu_count(), tasks), threads_per_worker=1,
-            processes=True, memory_limit=None, dashboard_address=None,
-            silence_logs="CRITICAL",
-        )  # fmt: skip
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _keep_full_run(out, result):

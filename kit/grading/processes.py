@@ -16,6 +16,7 @@ import psutil
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.grading import sandbox
+from kit.grading.system_calls import allowed
 from kit.grading.temporary import temporary_folder
 
 START_SECONDS = 300
@@ -32,28 +33,32 @@ def memory_mib(pids, enough):
 
 
 def _rough_mib(pid):
-    try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / sandbox.MIB
-    except (OSError, IndexError):
-        return 0
+    return _kib(pid, "status", "VmRSS", "VmPTE") / 1024
 
 
 def _exact_mib(pid):
+    # Page tables too: a gigabyte that is only read needs two MiB of them and nothing else.
+    return (_kib(pid, "smaps_rollup", "Pss") + _kib(pid, "status", "VmPTE")) / 1024
+
+
+def _kib(pid, file, *names):
     try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-        return int(re.search(r"^Pss: +(\d+)", text, re.M)[1]) / 1024
-    except (OSError, TypeError):
+        text = Path(f"/proc/{pid}/{file}").read_text()
+    except OSError:
         return 0
+    found = [re.search(rf"^{name}:\s+(\d+)", text, re.M) for name in names]
+    return sum(int(one[1]) for one in found if one)
 
 
 @functools.lru_cache(maxsize=1)
 def _fork_server(modules):
     """Start the process that has TensorFlow imported; it ends with this one."""
+    code = allowed() if sandbox.problem() is None else b""
     ours, theirs = socket.socketpair()
     with temporary_folder() as home:
         process = subprocess.Popen(
             [sys.executable, "-I", str(Path(__file__).with_name("fork_server.py")),
-             str(theirs.fileno()), str(REPOSITORY), json.dumps(modules)],
+             str(theirs.fileno()), str(REPOSITORY), json.dumps(modules), code.hex()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -77,20 +82,32 @@ def _fork_server(modules):
     return ours, process
 
 
-def fork(modules, descriptors):
-    """Have a child forked that gets the descriptors; return its process number."""
-    for _ in range(2):
-        control, process = _fork_server(modules)
-        try:
-            socket.send_fds(control, [b"f"], descriptors)
-            if told := control.recv(8):
-                return int.from_bytes(told, "big")
-        except OSError:
-            pass
-        process.kill()
-        process.wait()
+def prepare(modules):
+    """Start the process that has TensorFlow imported, unless it runs."""
+    _, process = _fork_server(modules)
+    if process.poll() is not None:
         _fork_server.cache_clear()
-    raise LabError("the process that imports TensorFlow for the judges ended twice")
+        _fork_server(modules)
+
+
+def fork(modules, channel, descriptors):
+    """Have a child forked that gets the descriptors; return its process number.
+
+    Parameters
+    ----------
+    modules : tuple of str
+        As for `prepare`, which was called with them in this process or its parent.
+    channel : socket.socket
+        The other end of the first descriptor.
+    descriptors : list of int
+    """
+    control, _ = _fork_server(modules)
+    with contextlib.suppress(OSError):
+        socket.send_fds(control, [b"f"], descriptors)
+        channel.settimeout(START_SECONDS)
+        if told := channel.recv(8, socket.MSG_WAITALL):
+            return int.from_bytes(told, "big")
+    raise LabError("the process that imports TensorFlow for the judges has ended")
 
 
 def family(pid):

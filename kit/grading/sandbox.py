@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from kit.grading.system_calls import allowed
 
 MIB = 2**20
 UID = 64000  # no user of the machine has it
@@ -33,6 +34,7 @@ class Limits(NamedTuple):
     memory_mib: int = 3072  # of all its processes; TensorFlow alone takes about 600
     disk_mib: int = 64  # of /tmp, and as much again of /dev/shm
     processes: int = 128  # threads count; TensorFlow makes some for every core
+    judge_cpu_seconds: int = 60  # for asking and judging, outside of the box
     printed_bytes: int = MIB
     reply_bytes: int = 2**18
     full_seconds: float = 900  # for a whole notebook
@@ -60,6 +62,10 @@ def problem():
         return "bubblewrap is not installed (apt-get install bubblewrap)"
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         return "setpriv is not installed (apt-get install util-linux)"
+    try:
+        allowed()
+    except (ImportError, OSError, RuntimeError):
+        return "libseccomp is not installed (apt-get install libseccomp2)"
     try:
         with open_box(Limits()):
             return None
@@ -102,7 +108,7 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
             # With `cat` no --die-with-parent: `cat` ends by itself, and a bubblewrap that
             # is killed while it builds the box can leave a part of itself behind.
             [
-                *bubblewrap(limits, hide, show, given, info, command != ("cat",)),
+                *bubblewrap(limits, hide, show, given, info, command == ("cat",)),
                 *command,
             ],
             stdin=subprocess.PIPE,
@@ -142,8 +148,13 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
         monitor.wait()
 
 
-def bubblewrap(limits, hide, show, files, info, dies_with_parent):
-    """The command line: what is new in the box, and what is visible from outside."""
+def bubblewrap(limits, hide, show, files, info, is_entered):
+    """The command line: what is new in the box, and what is visible from outside.
+
+    A process that enters makes a user namespace below the box's: so it cannot reach
+    those that keep the box open, which have none of its limits. Else the command is
+    process 1 and sets the limits, so that there is no process without them.
+    """
     root = os.geteuid() == 0
     size = str(limits.disk_mib * MIB)
     words = [
@@ -151,11 +162,11 @@ def bubblewrap(limits, hide, show, files, info, dies_with_parent):
         "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
         "--unshare-net", "--new-session", "--clearenv",
     ]  # fmt: skip
-    if dies_with_parent:
-        words.append("--die-with-parent")
     if not root:
-        words += ["--unshare-user", "--disable-userns"]
-        words += ["--uid", str(UID), "--gid", str(UID)]
+        words += ["--unshare-user", "--uid", str(UID), "--gid", str(UID)]
+    if not is_entered:
+        words += ["--die-with-parent", "--as-pid-1"]
+        words += [] if root else ["--disable-userns"]
     words += ["--ro-bind", "/usr", "/usr"]
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         if Path("/", name).is_symlink():

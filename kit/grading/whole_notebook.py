@@ -14,13 +14,14 @@ from helpers.data.places import user_cache
 from helpers.files import REPOSITORY
 from kit.grading import sandbox
 from kit.grading.processes import memory_mib
+from kit.grading.system_calls import allowed
 from kit.grading.temporary import temporary_folder
 
 MOST_BYTES = 50 * sandbox.MIB
 # The box's own deadline comes first: a kernel that is killed leaves no notebook.
 GRACE_SECONDS = 30
 LOOK_SECONDS = 0.5  # between two looks at the box's memory
-SCRIPT = "/tmp/whole_notebook_in_box.py"
+SCRIPT, FILTER = "/tmp/whole_notebook_in_box.py", "/tmp/filter_in_box.py"
 
 
 def run_notebook(text, limits, boxed, hide, visible):
@@ -69,7 +70,12 @@ def run_notebook(text, limits, boxed, hide, visible):
         job["limits"]["RLIMIT_NPROC"] = 4 * limits.processes
         show = [*visible, *data]
         command = (sys.executable, "-I", SCRIPT, sandbox.HOME, sandbox.WORK)
-        place = sandbox.open_box(limits, hide, show, {SCRIPT: script.read_bytes()}, command)
+        job["filter"] = allowed(sockets=True).hex()
+        files = {
+            place: script.with_name(Path(place).name).read_bytes()
+            for place in (SCRIPT, FILTER)
+        }
+        place = sandbox.open_box(limits, hide, show, files, command)
         with place as box:
             return _follow(box.monitor, job, limits, box.pids)
     with temporary_folder() as home, _unboxed(script, home) as process:

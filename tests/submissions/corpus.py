@@ -28,6 +28,23 @@ CHECK = 'fit_throughput = check("2.3", fit_throughput)'
 MARK = "labs-corpus-mark"  # in whatever must not outlive its submission
 
 
+# Texts that take an expression with two repeats long to read.
+TIRING = {
+    "brackets": "[" * 2**16,
+    "an_open_bracket": "[" + " " * 2500,
+    "quotes": '"\\' * 2**14,
+    "equals": "=" * 2**16,
+    "spaces": " " * 2**16,
+    "digits": "1" * 2**16,
+}
+# Numbers of calls on x86-64.
+CALLS = {
+    "memfd_create": 319, "shmget": 29, "io_uring_setup": 425, "userfaultfd": 323,
+    "keyctl": 250, "ptrace": 101, "bpf": 321, "msgget": 68, "process_vm_writev": 311,
+    "memfd_secret": 447, "clone3": 435,
+}  # fmt: skip
+
+
 class Case(NamedTuple):
     """A submission, and what has to come of it."""
 
@@ -173,21 +190,21 @@ def hostile(world):
         ),
         # Whom it may not reach.
         "network": attack(
-            "import socket; socket.create_connection(('1.1.1.1', 53), 2)", "unreachable"
+            "import socket; socket.create_connection(('1.1.1.1', 53), 2)", "not implemented"
         ),
         "network_name": attack(
             "import socket; socket.getaddrinfo('example.org', 80)", "gaierror"
         ),
         "network_local": attack(
             f"import socket; socket.create_connection(('127.0.0.1', {world.port}), 2)",
-            "refused",
+            "not implemented",
         ),
         "network_abstract": attack(
             f"""
             import socket
             socket.socket(socket.AF_UNIX).connect({world.abstract!r})
             """,
-            "refused",
+            "not implemented",
         ),
         "sees_processes": attack(
             """
@@ -226,7 +243,7 @@ def hostile(world):
             libc = ctypes.CDLL(None, use_errno=True)
             assert libc.unshare(0x10000000) == 0, os.strerror(ctypes.get_errno())
             """,
-            "No space|not permitted|denied",
+            "not implemented",
         ),
         "mounts": attack(
             """
@@ -235,7 +252,22 @@ def hostile(world):
             done = libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)
             assert done == 0, os.strerror(ctypes.get_errno())
             """,
-            "not permitted",
+            "not implemented",
+        ),
+        # Processes that have none of its limits, and would do what it writes there.
+        "writes_to_the_boxs_own_processes": attack(
+            """
+            import os
+            opened = 0
+            for pid in filter(str.isdecimal, os.listdir("/proc")):
+                if int(pid) != os.getpid():
+                    try:
+                        opened += bool(open(f"/proc/{pid}/mem", "r+b"))
+                    except OSError:
+                        pass
+            assert opened, "none can be opened"
+            """,
+            "none can be opened",
         ),
         "raises_its_limits": attack(
             "import resource; resource.setrlimit(resource.RLIMIT_CPU, (9999, 9999))",
@@ -338,6 +370,58 @@ def hostile(world):
             time.sleep(60)
             """,
             "MiB of memory",
+        ),
+        # Memory that is in no process's account.
+        **{
+            f"calls_{name}": attack(
+                f"""
+                import ctypes, os
+                libc = ctypes.CDLL(None, use_errno=True)
+                done = libc.syscall({number}, 0, 0, 0, 0, 0)
+                assert done >= 0, os.strerror(ctypes.get_errno())
+                """,
+                "not implemented",
+            )
+            for name, number in CALLS.items()
+        },
+        "memory_of_memfd": attack(
+            """
+            import os
+            kept = os.memfd_create("kept")
+            for _ in range(40):
+                os.write(kept, bytes(2**26))
+            """,
+            "not implemented",
+        ),
+        "memory_of_sockets": attack(
+            """
+            import socket
+            pairs = [socket.socketpair() for _ in range(100)]
+            """,
+            "not implemented",
+        ),
+        "memory_of_page_tables": attack(
+            """
+            import ctypes, mmap, os
+            libc = ctypes.CDLL(None, use_errno=True)
+            libc.mmap.restype = ctypes.c_void_p
+            libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+            libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+            for _ in range(64):
+                size = 2**34
+                place = libc.mmap(None, size, mmap.PROT_READ, 0x4022, -1, 0)
+                libc.madvise(place, size, mmap.MADV_NOHUGEPAGE)
+                done = libc.madvise(place, size, 22)
+                assert done == 0, os.strerror(ctypes.get_errno())
+            """,
+            "MiB of memory",
+        ),
+        "memory_of_empty_files": attack(
+            """
+            for number in range(10**5):
+                open(f"/tmp/{number}", "w").close()
+            """,
+            "No space",
         ),
         "disk_bomb": attack(
             """
@@ -474,6 +558,42 @@ def hostile(world):
             """,
             "finished|longer than|ended",
         ),
+        "floods_with_waits": attack(
+            """
+            import os, threading
+            threading.Thread(target=lambda: [os.read(3, 999) for _ in range(10**6)]).start()
+            for _ in range(60_000): os.write(3, b'{"wait": 0}\\n')
+            """,
+            "not what a probe says",
+        ),
+        "floods_with_names": attack(
+            """
+            import os
+            for _ in range(10**6): os.write(3, b'{"borrowed": ["PrintThroughput"]}\\n')
+            """,
+            "not what a probe says",
+        ),
+        "forges_names": forged(
+            b'{"borrowed": ["<b>", "x", "PrintThroughput"]}', "not what a probe says"
+        ),
+        # What it did not read makes the end of the channel an error.
+        "reads_no_replies": attack(
+            """
+            import os, time
+            for _ in range(20): os.write(3, b'{"wait": 0}\\n')
+            time.sleep(1)
+            os._exit(0)
+            """,
+            "ended early",
+        ),
+        # What a judge or a page would read for ever, or for long.
+        **{
+            f"forges_{name}": forged(
+                b'{"observation": {"printed": [' + json.dumps(text).encode() + b"]}}",
+                "not what the probe gives",
+            )
+            for name, text in TIRING.items()
+        },
         "forges_a_guess": forged(
             b'{"observation": {"t0_seconds": 0.01, "peak": 900.0}}',
             "not what the probe gives",

@@ -1,6 +1,8 @@
 """Grading: the corpus of submissions, what is written, interruption, and the walls."""
 
+import contextlib
 import csv
+import functools
 import html
 import itertools
 import json
@@ -18,13 +20,23 @@ import nbformat
 import psutil
 import pytest
 
+from helpers.checks.exercise import exercise_record
+from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.exercises import exercises
 from kit.generate import generate
-from kit.grading import conversation, feedback, processes, sandbox
+from kit.grading import (
+    bounded,
+    conversation,
+    examine,
+    feedback,
+    processes,
+    sandbox,
+    workers,
+)
 from kit.grading import grade as grader
 from kit.grading.grade import grade
-from kit.grading.submissions import file_name
+from kit.grading.submissions import code_of, file_name
 from kit.labs import all_labs, find_lab
 from tests.submissions import corpus
 from tests.submissions.corpus import MARK, World
@@ -32,7 +44,7 @@ from tests.submissions.corpus import MARK, World
 LAB = find_lab("02")
 # Small, so that bombs go off soon; the default is for honest work on a busy machine.
 SMALL = sandbox.Limits(
-    wall_seconds=8, cpu_seconds=5, memory_mib=1200, disk_mib=32, processes=64
+    wall_seconds=6, cpu_seconds=3, memory_mib=1200, disk_mib=32, processes=64
 )
 needs_box = pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
 
@@ -172,24 +184,86 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
             right = result["student"] == "solved"
             assert verdict["passed"] == right, (number, verdict["reason"])
             assert right or verdict["hint_key"] not in ("names", "form", "ended", "time")
+    # Now the replies say what takes long to read.
+    judged = [
+        functools.partial(judge_tiring_replies, result, number)
+        for result in results
+        for number, verdict in result["exercises"].items()
+        if result["student"] == "solved"
+    ]
+    assert all(bounded.run_all(judged, JUDGE_CPU_SECONDS, os.cpu_count()))
+
+
+JUDGE_CPU_SECONDS = 30  # for all texts at all places of one exercise's reply
+
+
+def judge_tiring_replies(result, number):
+    """Put each tiring text at each place of a right reply that has a text."""
+    verdict, record = result["exercises"][number], exercise_record(number)
+    solved = nbformat.writes(generate(find_lab(result["lab"]))[1])
+    code, _ = code_of(solved.encode(), find_lab(result["lab"]))
+    job = {"lab": result["lab"], "exercise": number, "code": code}
+    rng = examine.questions_rng(job, b"every lab", result["student"])
+    for _ in range(examine.QUESTIONS):
+        question = record.question(rng)
+        rng.getrandbits(64)  # the nonce
+    asked = json.loads(json.dumps(question))
+    assert verdict["question"].items() <= asked.items(), "the judge reads its own question"
+    for place in places(verdict["observation"]):
+        for text in corpus.TIRING.values():
+            said = json.dumps(replaced(verdict["observation"], place, text))
+            reply = conversation.parse_strictly(said.encode())
+            with contextlib.suppress(Exception):
+                record.judge(json.loads(json.dumps(question)), reply)
+            assert len(feedback.shown(reply)) <= feedback.LONGEST_SHOWN + 4
+    return True
+
+
+def places(value, place=()):
+    """Where texts are: the names on the way, whatever the position in a list."""
+    if isinstance(value, str):
+        return {place}
+    parts = value.items() if isinstance(value, dict) else ()
+    if isinstance(value, list):
+        parts = [("", one) for one in value]
+    return set().union(*(places(one, (*place, name)) for name, one in parts))
+
+
+def replaced(value, place, text):
+    if isinstance(value, str) and not place:
+        return text
+    if isinstance(value, list) and place[:1] == ("",):
+        return [replaced(one, place[1:], text) for one in value]
+    if isinstance(value, dict) and place:
+        first, *rest = place
+        return {k: replaced(v, rest, text) if k == first else v for k, v in value.items()}
+    return value
 
 
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory):
-    """The address of a Dask cluster, whose worker imports TensorFlow once.
+    """The address of a Dask cluster with TLS, whose worker imports TensorFlow once.
 
     Its user has a file in the cache of data sets.
     """
-    from distributed import LocalCluster
+    import dask
+    from distributed import LocalCluster, Security
 
     cache = tmp_path_factory.mktemp("cache")
     (cache / "scaling-labs" / "mnist").mkdir(parents=True)
     (cache / "scaling-labs" / "mnist" / "mnist.npz").write_text("of the grader")
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(cache)
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None
-    ) as cluster:
+    security = Security.temporary()
+    configuration = {
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.client.cert": security.tls_client_cert,
+        "distributed.comm.tls.client.key": security.tls_client_key,
+    }
+    with dask.config.set(configuration), LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None,
+        security=security,
+    ) as cluster:  # fmt: skip
         os.environ.pop("XDG_CACHE_HOME")
         os.environ |= {"XDG_CACHE_HOME": before} if before else {}
         yield cluster.scheduler_address
@@ -259,6 +333,10 @@ def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
         time.sleep(0.1)
     family = psutil.Process(running.pid).children(recursive=True)
     assert len(family) >= 3, "a worker, TensorFlow's process, and a box"
+    # Whoever connects to a port of the grader may run code as the grader.
+    assert not [
+        port for one in [psutil.Process(running.pid), *family] for port in _ports(one)
+    ]
     # As the terminal does it, to the whole group; and as the system does it, to one.
     if number == signal.SIGINT:
         os.killpg(running.pid, number)
@@ -280,6 +358,36 @@ def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
     after = stored()
     assert len(after) == len(students)
     assert all(after[path] == before[path] for path in before)
+
+
+def _ports(process):
+    try:
+        return process.net_connections("inet")
+    except psutil.Error:  # it has ended
+        return []
+
+
+def test_a_worker_that_is_killed_costs_its_own_task_only():
+    tasks = ["1 + 1", "__import__('os')._exit(9)", "1 / 0", "2 + 2", "3 + 3"]
+    done = dict(workers.on_this_machine(eval, tasks, 2))
+    assert [done.pop(index) for index in (0, 3, 4)] == [2, 4, 6]
+    assert isinstance(done.pop(1), workers.DiedError)
+    assert "ZeroDivisionError" in str(done.pop(2))
+    assert not done
+
+
+def test_a_cluster_without_tls_is_refused():
+    with pytest.raises(LabError, match="without TLS"):
+        workers.tls("tcp://127.0.0.1:8786")
+    with pytest.raises(LabError, match="without TLS"):
+        workers.tls("tls://127.0.0.1:8786")  # but no certificate
+
+
+def test_what_takes_too_long_is_ended_alone():
+    functions = [lambda: 1, lambda: sum(iter(int, 1)), lambda: 3]
+    assert bounded.run_all(functions, 1, 2) == [1, None, 3]
+    with pytest.raises(bounded.FailedError, match="ZeroDivisionError"):
+        bounded.run_all([lambda: 1 / 0], 1, 1)
 
 
 @needs_box

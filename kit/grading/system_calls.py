@@ -1,0 +1,85 @@
+"""Which system calls the processes of a box may make: a seccomp filter, by libseccomp.
+
+What is not named here fails with ENOSYS, as on a kernel that has no such call, so that
+libraries take another way. Left out on purpose: what holds memory that is in no process's
+account (memfd_create, System V objects, sockets), what reaches into other processes, and
+what is mostly found in descriptions of kernel bugs (io_uring, userfaultfd, bpf, keyctl).
+The names follow the groups of Docker's default profile, which is an allowlist too.
+"""
+
+import errno
+import functools
+import tempfile
+
+FILES = """
+    read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 open openat
+    openat2 creat close close_range lseek stat fstat lstat newfstatat statx access faccessat
+    faccessat2 readlink readlinkat getdents getdents64 getcwd chdir fchdir mkdir mkdirat
+    rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod
+    fchmod fchmodat fchmodat2 utime utimes utimensat futimesat truncate ftruncate fallocate
+    fsync fdatasync sync_file_range sendfile copy_file_range umask statfs fstatfs dup dup2
+    dup3 fcntl ioctl flock pipe pipe2 fadvise64 readahead getxattr lgetxattr fgetxattr
+    listxattr llistxattr flistxattr
+"""
+MEMORY = """
+    mmap munmap mremap mprotect madvise brk mincore msync membarrier mlock munlock
+    get_mempolicy set_mempolicy mbind
+"""
+PROCESSES = """
+    fork vfork execve execveat exit exit_group wait4 waitid kill tkill tgkill getpid getppid
+    gettid getpgid getpgrp setpgid getsid setsid getuid geteuid getgid getegid getresuid
+    getresgid getgroups setuid setgid prctl arch_prctl getrlimit setrlimit prlimit64
+    getrusage times sched_yield sched_getaffinity sched_setaffinity sched_getparam
+    sched_setparam sched_getscheduler sched_setscheduler sched_getattr
+    sched_get_priority_max sched_get_priority_min getpriority setpriority set_tid_address
+    set_robust_list get_robust_list rseq futex futex_waitv getcpu sysinfo uname capget
+    getrandom riscv_hwprobe
+"""
+SIGNALS_AND_TIME = """
+    rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigsuspend
+    sigaltstack pause alarm setitimer getitimer signalfd4 restart_syscall clock_gettime
+    clock_getres clock_nanosleep nanosleep gettimeofday time timer_create timer_settime
+    timer_gettime timer_delete timer_getoverrun timerfd_create timerfd_settime
+    timerfd_gettime poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl
+    epoll_wait epoll_pwait epoll_pwait2 eventfd eventfd2
+"""
+# On the socket that is there; no new one.
+CHANNEL = "recvfrom sendto shutdown getsockopt getsockname getpeername"
+# What a notebook's kernel talks with.
+SOCKETS = "socket socketpair bind listen accept accept4 connect setsockopt sendmsg recvmsg"
+NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW... flag
+
+
+@functools.cache
+def allowed(sockets=False):
+    """The filter as a BPF program, for bubblewrap or the kernel.
+
+    Parameters
+    ----------
+    sockets : bool
+        Whether new sockets may be made.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    OSError, RuntimeError
+        If the machine has no libseccomp.
+    """
+    import pyseccomp
+
+    made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
+    names = [FILES, MEMORY, PROCESSES, SIGNALS_AND_TIME, CHANNEL]
+    for name in " ".join([*names, SOCKETS] if sockets else names).split():
+        # Not every machine has each of them.
+        if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) != -1:
+            made.add_rule(pyseccomp.ALLOW, name)
+    # clone3 hides its flags from a filter; without it the C library takes clone.
+    no_namespace = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_NAMESPACES, 0)
+    made.add_rule(pyseccomp.ALLOW, "clone", no_namespace)
+    with tempfile.TemporaryFile() as file:
+        made.export_bpf(file)
+        file.seek(0)
+        return file.read()
