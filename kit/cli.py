@@ -126,7 +126,7 @@ def grade(
         int | None, typer.Option(min=1, help="Worker processes; default one per core.")
     ] = None,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A running Dask scheduler.")
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
     ] = None,
     full: Annotated[
         bool, typer.Option("--full", help="Also execute each whole notebook.")

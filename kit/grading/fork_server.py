@@ -9,10 +9,12 @@ the child's process number on the child's socket, before the child says anything
 
 import contextlib
 import ctypes
+import fcntl
 import gc
 import importlib
 import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -36,6 +38,7 @@ NAMESPACES = {
     "net": 0x40000000,
 }
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
+NS_GET_USERNS = 0xB701
 MS_NOSUID, MS_NODEV, MS_REMOUNT = 2, 4, 32
 FILES = 20_000  # in each of the box's two disks
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
@@ -85,11 +88,11 @@ def _child(code, channel, output, box=None):
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.setsid()
+        os.dup2(output, 1)
+        os.dup2(output, 2)
         if box is not None:
             _enter(box, code)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
         os.dup2(channel, 3)
         os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
         with socket.socket(fileno=3) as parent:
@@ -112,9 +115,9 @@ def _enter(box, code):
     root, server = os.geteuid() == 0, os.getppid()
     uid = 64000
     proc = os.open("/proc", os.O_PATH)
-    # As root bubblewrap makes no user namespace.
-    joined = [flag for name, flag in NAMESPACES.items() if name != "user" or not root]
-    call("setns", box, sum(joined))
+    if not root:  # as root bubblewrap makes no user namespace
+        call("setns", _owner(box), NAMESPACES["user"])
+    call("setns", box, sum(NAMESPACES.values()) - NAMESPACES["user"])
     flags = MS_REMOUNT | MS_NOSUID | MS_NODEV
     for place in (b"/tmp", b"/dev/shm"):  # empty files take the kernel's memory too
         call("mount", b"tmpfs", place, None, flags, b"nr_inodes=%d" % FILES)
@@ -128,12 +131,13 @@ def _enter(box, code):
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-    # Below the box's own: from here no process of the box can be traced or written to.
+    # From in here no other process of the box can be traced or written to.
+    own_gid, own_uid = os.getegid(), os.geteuid()
     call("unshare", NAMESPACES["user"])
     call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # it must own its files in /proc
     _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/gid_map", f"{uid} {uid} 1")
-    _write("/proc/self/uid_map", f"{uid} {uid} 1")
+    _write("/proc/self/gid_map", f"{uid} {own_gid} 1")
+    _write("/proc/self/uid_map", f"{uid} {own_uid} 1")
     # Through the outer /proc: no process in here may make a user namespace again.
     _write("sys/user/max_user_namespaces", "0", dir_fd=proc)
     os.close(proc)
@@ -145,6 +149,13 @@ def _enter(box, code):
     os.chdir("/tmp/work")
     os.environ.update(HOME="/tmp/home", KERAS_HOME="/tmp/home/.keras", TMPDIR="/tmp")
     os.environ.update(MPLCONFIGDIR="/tmp/home", XDG_CACHE_HOME="/tmp/home/.cache")
+
+
+def _owner(box):
+    """The user namespace in which the box's file system was mounted."""
+    [pid] = re.findall(r"^Pid:\s*(\d+)", Path(f"/proc/self/fdinfo/{box}").read_text(), re.M)
+    with open(f"/proc/{pid}/ns/mnt") as mounted:
+        return fcntl.ioctl(mounted, NS_GET_USERNS)
 
 
 def _guard(box, server, call):

@@ -400,22 +400,6 @@ def hostile(world):
             """,
             "not implemented",
         ),
-        "memory_of_page_tables": attack(
-            """
-            import ctypes, mmap, os
-            libc = ctypes.CDLL(None, use_errno=True)
-            libc.mmap.restype = ctypes.c_void_p
-            libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-            libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-            for _ in range(64):
-                size = 2**34
-                place = libc.mmap(None, size, mmap.PROT_READ, 0x4022, -1, 0)
-                libc.madvise(place, size, mmap.MADV_NOHUGEPAGE)
-                done = libc.madvise(place, size, 22)
-                assert done == 0, os.strerror(ctypes.get_errno())
-            """,
-            "MiB of memory",
-        ),
         "memory_of_empty_files": attack(
             """
             for number in range(10**5):
@@ -1038,6 +1022,21 @@ def patient(world):
                 order=("2.1",),
             ),
             ("2.1",),
+        ),
+        "memory_of_page_tables": attack(
+            """
+            import ctypes, mmap, os
+            libc = ctypes.CDLL(None, use_errno=True)
+            libc.mmap.restype = ctypes.c_void_p
+            libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+            libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+            place = libc.mmap(None, 2**40, mmap.PROT_READ, 0x4022, -1, 0)
+            libc.madvise(place, 2**40, mmap.MADV_NOHUGEPAGE)
+            for start in range(place, place + 2**40, 2**21):
+                done = libc.madvise(start, 4096, 22)
+                assert done == 0, os.strerror(ctypes.get_errno())
+            """,
+            "MiB of memory",
         ),
         # For the instructor to decide.
         "borrows": Case(
