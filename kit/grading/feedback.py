@@ -44,12 +44,11 @@ def write(results, labs, unassigned, out):
     # One at a time and with a limit: they show what submissions said.
     pages = [functools.partial(_write_page, out, result) for result in graded]
     done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())
-    for result in (
-        result for result, is_done in zip(graded, done, strict=True) if not is_done
-    ):
-        nothing = {"question": None, "observation": None}
-        exercises = {n: verdict | nothing for n, verdict in result["exercises"].items()}
-        _write_page(out, result | {"exercises": exercises})
+    for result, is_written in zip(graded, done, strict=True):
+        if not is_written:
+            nothing = {"question": None, "observation": None}
+            short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
+            _write_page(out, result | {"exercises": short})
     overview = _template("overview.html.j2").render(
         results=results,
         rows=distribution(results, labs),
