@@ -25,8 +25,9 @@ LINE = Template(
     "Valid Loss:{valid_loss:.3f}, Valid Accuracy:{valid_accuracy:.3f}"
 )
 SPEED = re.compile(r"Newswires/sec: *(\d[\d,]{0,15}\.\d\d+)")
+# One `=`: those after it are in the next class, and two repeats of one sign are slow.
 BAR = re.compile(
-    r"=+[^\w+-]*(\d\d):(\d\d):(\d\d)(?:\.\d+)?"
+    r"=[^\w+-]*(\d\d):(\d\d):(\d\d)(?:\.\d+)?"
     r"(?: ?([+-]\d\d):?(\d\d))?(?: [A-Z]+)?\W*"
 )
 BARS = "======== 10:02:03+0100"

@@ -32,7 +32,7 @@ MARK = "labs-corpus-mark"  # in whatever must not outlive its submission
 TIRING = {
     "brackets": "[" * 2**16,
     "an_open_bracket": "[" + " " * 2500,
-    "quotes": '"\\' * 2**14,
+    "quotes": '"\\' * 2**13,
     "equals": "=" * 2**16,
     "spaces": " " * 2**16,
     "digits": "1" * 2**16,
