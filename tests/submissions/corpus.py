@@ -387,9 +387,8 @@ def hostile(world):
         "memory_of_memfd": attack(
             """
             import os
-            kept = os.memfd_create("kept")
-            for _ in range(40):
-                os.write(kept, bytes(2**26))
+            for _ in range(160):
+                os.write(os.memfd_create("kept"), bytes(2**24))
             """,
             "not implemented",
         ),
