@@ -15,7 +15,7 @@ import typer
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, sweep
 from kit.labs import all_labs, find_lab
-from kit.parameters import parsed
+from kit.parameters import parsed, warning
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
@@ -85,6 +85,9 @@ def run(
     """Execute labs headless and write reports/index.html."""
     labs = _chosen(names)
     parameters = [parsed(parameter or [], lab) for lab in labs]
+    for lab, given in zip(labs, parameters, strict=True):
+        if line := warning(lab, given):
+            typer.echo(f"{lab.name}: {line}")
     from kit.run import run as run_labs
 
     try:

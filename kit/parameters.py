@@ -4,8 +4,10 @@ import ast
 import json
 from pathlib import Path
 
+from helpers import estimate
 from helpers.errors import LabError
-from helpers.parameters import check_given, defaults
+from helpers.machine.computer import nvidia_gpus
+from helpers.parameters import at_scale, check_given, defaults, scale_asked_for
 
 
 def parsed(texts, lab):
@@ -41,6 +43,33 @@ def parsed(texts, lab):
     known = {name: given.get(name, value) for name, value in usual.items()}
     check_given(known, lab.name, sizes, set(given) - set(usual))
     return given
+
+
+def warning(lab, given):
+    """A line about a run on the CPU that will take long; None for the others.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+    given : dict
+        As `parsed`.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ParameterError
+        If a step needs more memory than this machine has.
+    """
+    usual, sizes = declared(lab)
+    known = usual | given
+    scale = scale_asked_for(known, lab.name)
+    if nvidia_gpus():
+        return None
+    values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
+    return estimate.warning(lab.name, values, sizes)
 
 
 def declared(lab):

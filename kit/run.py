@@ -7,14 +7,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from helpers import estimate
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, why_not_writable
-from helpers.machine.computer import nvidia_gpus
-from helpers.parameters import at_scale, scale_asked_for
 from helpers.records import cards_of
 from kit.execute import execute, timed
-from kit.parameters import declared
 from kit.report import HEADINGS, summary, write_report
 
 REPORTS = Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
@@ -41,9 +37,6 @@ def run(labs, parameters, solved=True):
     """
     console = Console()
     _refuse_folders()
-    for lab, given in zip(labs, parameters, strict=True):
-        if line := _warning(lab, given):
-            console.print(f"{lab.name}: {line}", highlight=False, soft_wrap=True)
     name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
     os.environ["LABS_RUN"] = name  # for the run cards
     results = []
@@ -76,17 +69,6 @@ def _refuse_folders():
                 f"{what} cannot be written to {folder} ({error.strerror}): set "
                 "LABS_RUNS_DIR and LABS_REPORTS_DIR to folders of yours."
             )
-
-
-def _warning(lab, given):
-    """A line about a lab that will take long here; None where nothing is known."""
-    usual, sizes = declared(lab)
-    known = usual | given
-    scale = scale_asked_for(known, lab.name)
-    if nvidia_gpus():
-        return None
-    scale = "laptop" if scale == "auto" else scale
-    return estimate.warning(lab.name, at_scale(known, sizes, scale), sizes)
 
 
 def _try_to_run(lab, parameters, solved, folder):

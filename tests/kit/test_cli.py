@@ -41,6 +41,18 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
         (["run", "02", "-p", "width"], "NAME=VALUE"),
         (["run", "02", "03", "-p", "train_images=100"], "1,024 is larger"),
+        (
+            [
+                "run",
+                "02",
+                "-pdepth=100",
+                "-pwidth=20",
+                "-pbatch_size=60000",
+                "-pscale=gpu",
+                "-ptrain_images=60000",
+            ],
+            "GiB of memory",
+        ),
         (["run", "77"], "there is no lab '77'"),
         (["run", "02", "03", "-p", "patience_seconds=5"], "03_time_to_accuracy has no"),
     ],
