@@ -1,4 +1,4 @@
-"""The README's table of the labs, written from the labs and their stored runs."""
+"""The README's tables: the labs with their stored runs, and benches of training."""
 
 import json
 
@@ -7,16 +7,18 @@ from kit.build import write_text
 from kit.labs import all_labs, title_and_question
 
 README = REPOSITORY / "README.md"
-BEGIN, END = "<!-- labs: written by `labs build` -->\n", "<!-- labs: end -->"
+BENCH = REPOSITORY / "docs" / "bench"
 
 
 def build_readme(write=True):
-    """Write the table between its two marks; `write` as in `kit.build.build`."""
-    text = README.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    new = f"{before}{BEGIN}{_table()}{END}{after}"
-    return [README] if rest and write_text(README, new, write) else []
+    """Write each table between its two marks; `write` as in `kit.build.build`."""
+    new = text = README.read_text(encoding="utf-8")
+    for name, table in (("labs", _table), ("training", _training), ("accuracy", _accuracy)):
+        begin, end = f"<!-- {name}: written by `labs build` -->\n", f"<!-- {name}: end -->"
+        before, _, rest = new.partition(begin)
+        if rest:
+            new = f"{before}{begin}{table()}{end}{rest.partition(end)[2]}"
+    return [README] if new != text and write_text(README, new, write) else []
 
 
 def _table():
@@ -41,3 +43,53 @@ def _stored_run(lab):
         return solution["metadata"]["labs"]
     except (OSError, KeyError):
         return {}
+
+
+def _training():
+    """A row for each network of `labs bench training`: ratios by CPU time."""
+    result = json.loads((BENCH / "training.json").read_text(encoding="utf-8"))
+    names = [name for name in result["rows"][0]["variants"] if name != "original"]
+    titles = [name.replace("mixed_", "").replace("limit ", "limit, ") for name in names]
+    rows = ""
+    for row in result["rows"]:
+        found = row["variants"]
+        ratios = " | ".join(f"{found[name]['cpu_ratio']:.2f}" for name in names)
+        original = f"{found['original']['images_per_cpu_second']:,.0f}"
+        rows += f"| {row['network']} | {original} | {ratios} |\n"
+    loads = [row["load_average"] for row in result["rows"]]
+    return (
+        f"| network | original, images per CPU second | {' | '.join(titles)} |\n"
+        f"|{'---|' * (len(names) + 2)}\n{rows}\n"
+        f"Medians of {result['turns']}. {_machine(result, loads)}\n"
+    )
+
+
+def _accuracy():
+    """A row for each target of `labs bench accuracy`, and the accuracies at the end."""
+    result = json.loads((BENCH / "accuracy.json").read_text(encoding="utf-8"))
+    seeds, rows = result["sizes"]["seeds"], ""
+    for target, found in result["targets"].items():
+        seconds, reached = found["cpu_seconds"], found["seeds_that_reached_it"]
+        cells = [
+            f"{seconds[recipe]:,.0f} ({reached[recipe]} of {seeds} seeds)"
+            for recipe in ("original", "fast")
+        ]
+        rows += f"| {target} | {' | '.join(cells)} | {found['cpu_ratio']:.1f} |\n"
+    accuracies = "; ".join(
+        f"{recipe} {sum(found) / len(found):.4f} ({min(found):.4f} to {max(found):.4f})"
+        for recipe, found in result["test_accuracy"].items()
+    )
+    loads = [run["load_average"] for run in result["runs"].values()]
+    return (
+        "| test accuracy | original, CPU seconds | fast, CPU seconds | ratio |\n"
+        f"|---|---|---|---|\n{rows}\n"
+        f"Test accuracy at the end, mean and range: {accuracies}. "
+        f"{_machine(result, loads)}\n"
+    )
+
+
+def _machine(result, loads):
+    features = ", ".join(result["cpu_features"])
+    versions = "TensorFlow {tensorflow}, Keras {keras}".format(**result["versions"])
+    load = f"load average {min(loads):.0f} to {max(loads):.0f}"
+    return f"{result['device']['name']} with {features}; {versions}; {load}."

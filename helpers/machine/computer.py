@@ -11,13 +11,19 @@ from pathlib import Path
 import psutil
 
 NVIDIA_SECONDS = 10  # a driver that takes longer will not answer at all
+CPU_INFO = Path("/proc/cpuinfo")
+# What oneDNN chooses its kernels by, on x86 and on ARM.
+WIDE_UNITS = (
+    "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile",
+    "amx_bf16", "amx_int8", "asimd", "sve", "bf16", "svebf16",
+)  # fmt: skip
 OWN_GROUP, CGROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
 def cpu_name():
     """The processor's name, in short form."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        with open(CPU_INFO, encoding="utf-8") as lines:
             for line in lines:
                 if line.startswith("model name"):
                     name = re.sub(r"\((R|TM)\)|Processor|CPU", "", line.split(":")[1])
@@ -25,6 +31,23 @@ def cpu_name():
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def cpu_features():
+    """Which of its wide units a training can use the processor has.
+
+    Returns
+    -------
+    list of str
+        Linux' names of them, such as "avx512f" or "amx_bf16"; empty on other systems.
+    """
+    try:
+        text = CPU_INFO.read_text(encoding="utf-8")
+    except OSError:
+        return []
+    flags = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.M)
+    there = set(flags[1].split()) if flags else set()
+    return [name for name in WIDE_UNITS if name in there]
 
 
 def cores():

@@ -7,10 +7,8 @@ seconds, which changes wall time but not CPU time.
 
 import json
 import statistics
-import time
 
 import keras
-from keras.src.legacy.preprocessing.image import ImageDataGenerator
 from rich.console import Console
 from rich.table import Table
 
@@ -21,6 +19,8 @@ from helpers.machine.devices import describe_device
 from helpers.models import wide_resnet
 from helpers.pipelines import RandomFlipShift, batches, with_preprocessing
 from helpers.records import versions
+from kit.bench.original import original_flow, original_generator
+from kit.bench.record import rate
 
 REPEATS = 7
 IMAGES = 10_000
@@ -74,7 +74,7 @@ def compare(what, ours, theirs):
         of ours to theirs by wall time and by process CPU time.
     """
     ours(), theirs()  # start-up does not count
-    pairs = [(_rate(ours), _rate(theirs)) for _ in progress(range(REPEATS), desc=what)]
+    pairs = [(rate(ours), rate(theirs)) for _ in progress(range(REPEATS), desc=what)]
     return {
         "what": what,
         "ours_images_per_second": statistics.median(a["wall"] for a, _ in pairs),
@@ -82,15 +82,6 @@ def compare(what, ours, theirs):
         "ratio": statistics.median(a["wall"] / b["wall"] for a, b in pairs),
         "cpu_time_ratio": statistics.median(a["cpu"] / b["cpu"] for a, b in pairs),
         "pairs": pairs,
-    }
-
-
-def _rate(function):
-    wall, cpu = time.perf_counter(), time.process_time()
-    images = function()
-    return {
-        "wall": images / (time.perf_counter() - wall),
-        "cpu": images / (time.process_time() - cpu),
     }
 
 
@@ -109,26 +100,13 @@ def pipeline_original(x, y, batch_size):
     return _serve(original_generator(x).flow(*_floats(x, y), batch_size=batch_size))
 
 
-def original_generator(x):
-    """ImageDataGenerator with the original lab's settings, fitted to the images."""
-    generator = ImageDataGenerator(
-        featurewise_center=True,
-        featurewise_std_normalization=True,
-        horizontal_flip=True,
-        width_shift_range=0.2,
-        height_shift_range=0.2,
-    )
-    generator.fit(x.astype("float32"))
-    return generator
-
-
 def training(x, y, width, images):
     """Two functions that train the same network, fed by either pipeline."""
     x, y = x[:images], y[:images]
     ours = with_preprocessing(wide_resnet(16, width), x, seed=0)
     theirs = wide_resnet(16, width)
     data = batches(x, y, 32, seed=0)
-    flow = original_generator(x).flow(*_floats(x, y), batch_size=32)
+    flow = original_flow(x, y)
     for model in (ours, theirs):
         model.compile(
             "sgd", "categorical_crossentropy", metrics=["accuracy"], jit_compile=False

@@ -39,6 +39,20 @@ def test_cores_are_those_that_a_job_may_use(group, monkeypatch, own, parent, cor
     assert computer.cores() == cores
 
 
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        ("flags\t\t: fpu amx_bf16 avx2x avx512f\nflags: avx2\n", ["avx512f", "amx_bf16"]),
+        ("Features\t: fp asimd bf16\n", ["asimd", "bf16"]),
+        ("model name: none\n", []),
+    ],
+)
+def test_wide_units_are_read_by_their_whole_name(tmp_path, monkeypatch, text, features):
+    (tmp_path / "cpuinfo").write_text(text)
+    monkeypatch.setattr(computer, "CPU_INFO", tmp_path / "cpuinfo")
+    assert computer.cpu_features() == features
+
+
 def test_one_core_of_taskset_is_one_core():
     script = (
         "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
