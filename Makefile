@@ -26,7 +26,7 @@ verify: setup ## nbval: do the solutions still print what is stored?
 	$(LABS) verify
 grade: setup ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grades
 	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
-bench: setup ## measure the pipeline, the dashboard and grading
+bench: setup ## measure training, the dashboard, checks and grading
 	$(LABS) bench
 setup: ## .venv with the pinned packages, repaired where it does not start
 	@sh kit/setup.sh

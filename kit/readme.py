@@ -45,9 +45,11 @@ def _stored_run(lab):
         return {}
 
 
-def _training():
+def _training(folder=BENCH):
     """A row for each network of `labs bench training`: ratios by CPU time."""
-    result = json.loads((BENCH / "training.json").read_text(encoding="utf-8"))
+    if not (path := folder / "training.json").is_file():
+        return "Not measured yet: `labs bench training`, then `labs build`.\n"
+    result = json.loads(path.read_text(encoding="utf-8"))
     names = [name for name in result["rows"][0]["variants"] if name != "original"]
     titles = [name.replace("mixed_", "").replace("limit ", "limit, ") for name in names]
     rows = ""
@@ -64,17 +66,20 @@ def _training():
     )
 
 
-def _accuracy():
+def _accuracy(folder=BENCH):
     """A row for each target of `labs bench accuracy`, and the accuracies at the end."""
-    result = json.loads((BENCH / "accuracy.json").read_text(encoding="utf-8"))
+    if not (path := folder / "accuracy.json").is_file():
+        return "Not measured yet: `labs bench accuracy`, then `labs build`.\n"
+    result = json.loads(path.read_text(encoding="utf-8"))
     seeds, rows = result["sizes"]["seeds"], ""
     for target, found in result["targets"].items():
         seconds, reached = found["cpu_seconds"], found["seeds_that_reached_it"]
         cells = [
-            f"{seconds[recipe]:,.0f} ({reached[recipe]} of {seeds} seeds)"
+            f"{_number(seconds[recipe], '.0f')} ({reached[recipe]} of {seeds} seeds)"
             for recipe in ("original", "fast")
         ]
-        rows += f"| {target} | {' | '.join(cells)} | {found['cpu_ratio']:.1f} |\n"
+        ratio = _number(found["cpu_ratio"], ".1f")
+        rows += f"| {target} | {' | '.join(cells)} | {ratio} |\n"
     accuracies = "; ".join(
         f"{recipe} {sum(found) / len(found):.4f} ({min(found):.4f} to {max(found):.4f})"
         for recipe, found in result["test_accuracy"].items()
@@ -86,6 +91,11 @@ def _accuracy():
         f"Test accuracy at the end, mean and range: {accuracies}. "
         f"{_machine(result, loads)}\n"
     )
+
+
+def _number(value, form):
+    """A target that no seed reached has no time."""
+    return "–" if value is None else format(value, form)
 
 
 def _machine(result, loads):

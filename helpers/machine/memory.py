@@ -43,7 +43,7 @@ def memory_needed_bytes(model, batch_size):
 
     Three bytes for each value in the layers' outputs: WRN-16-1 on a CPU grew by
     3.1 at batch sizes 256 and 512 (outputs stay for the backward pass, but some
-    layers work in place).
+    layers work in place), when batch normalisation was not one kernel yet.
 
     Parameters
     ----------

@@ -93,7 +93,7 @@ def bench(sizes=SIZES, tried=TRIED, docs=DOCS, unfinished=UNFINISHED):
         )
         for e in EPOCHS:
             runs[f"fast, {e} epochs, seed {seed}"] = lambda e=e, seed=seed: train_fast(
-                x, y, test, chosen, e, seed, policy
+                new_network, x, y, test, chosen, e, seed, policy
             )
     done = step(runs)
     result = machine() | settings | {"chosen": chosen, "chosen_epochs": enough}
@@ -279,13 +279,9 @@ def _to_target(original, fast, target):
 def _table(result):
     table = Table("", "original", "fast", "ratio by CPU time")
     for target, found in result["targets"].items():
-        seconds, ratio = found["cpu_seconds"], found["cpu_ratio"]
-        table.add_row(
-            f"CPU seconds to {target}",
-            f"{seconds['original'] or float('nan'):.0f}",
-            f"{seconds['fast'] or float('nan'):.0f}",
-            f"{ratio or float('nan'):.1f}",
-        )
+        numbers = [*found["cpu_seconds"].values(), found["cpu_ratio"]]
+        texts = ["–" if number is None else f"{number:.1f}" for number in numbers]
+        table.add_row(f"CPU seconds to {target}", *texts)
     for kind, accuracies in result["test_accuracy"].items():
         row = f"{statistics.mean(accuracies):.4f}"
         table.add_row(f"test accuracy: {kind}", row, "", "")

@@ -1,12 +1,14 @@
 """The benches of training run, go on where they stopped, and compute what they say."""
 
 import json
+import re
 
 import keras
 import pytest
 import tensorflow as tf
 
 from helpers.recipes import fast_network
+from kit import readme
 from kit.bench import accuracy, training
 from kit.bench.record import resumable
 
@@ -44,6 +46,7 @@ def test_operations_are_those_of_forward_and_two_backward_passes():
     assert training.operations_per_image(fast_network()) == pytest.approx(0.122e9, rel=0.02)
 
 
+@pytest.mark.slow
 def test_the_training_bench_measures_every_variant(tmp_path):
     training.bench(((10, 1, 32),), 1, tmp_path / "docs", tmp_path)
     [row] = json.loads((tmp_path / "docs" / "training.json").read_text())["rows"]
@@ -57,8 +60,13 @@ def test_the_training_bench_measures_every_variant(tmp_path):
         assert found["images_per_second"] == turn["wall"] > 0
         assert found["cpu_ratio"] == turn["cpu"] / row["turns"][0]["original"]["cpu"]
     assert not (tmp_path / "training.json").exists()
+    ratios = [f"{found['cpu_ratio']:.2f}" for found in row["variants"].values()]
+    speed = f"{row['variants']['original']['images_per_cpu_second']:,.0f}"
+    line = f"| WRN-10-1 | {speed} | {' | '.join(ratios[1:])} |"
+    assert line in readme._training(tmp_path / "docs")
 
 
+@pytest.mark.slow
 def test_the_accuracy_bench_chooses_and_compares(tmp_path, monkeypatch):
     monkeypatch.setattr(accuracy, "TARGETS", (0.0, 1.1))
     monkeypatch.setattr(accuracy, "EPOCHS", (1,))  # fewer trainings: each is traced
@@ -76,6 +84,10 @@ def test_the_accuracy_bench_chooses_and_compares(tmp_path, monkeypatch):
     assert at_once["cpu_ratio"] == first[0]["cpu_seconds"] / first[1]["cpu_seconds"]
     assert never["seeds_that_reached_it"] == {"original": 0, "fast": 0}
     assert never["cpu_ratio"] is None
+    ratio = f"{at_once['cpu_ratio']:.1f}"
+    table = readme._accuracy(tmp_path / "docs")
+    assert re.search(rf"\| 0.0 \| \d+ \(1 of 1 seeds\) \| \d+ .* \| {ratio} \|", table)
+    assert "| 1.1 | – (0 of 1 seeds) | – (0 of 1 seeds) | – |" in table
     original = runs["original, seed 0"]["epochs"]
     assert result["test_accuracy"]["original"] == [original[-1]["accuracy"]]
     assert original[1]["cpu_seconds"] > original[0]["cpu_seconds"] > 0
