@@ -109,8 +109,8 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 #
 # Write `build(strategy, new_model, new_optimizer, per_replica_batch)`.
 #
-# - `new_model()` gives a network, `new_optimizer()` an optimizer. Their variables get a
-#   copy on every replica only if made in `with strategy.scope():`.
+# - `new_model()` gives a network, `new_optimizer()` an optimizer; use both as they are.
+#   Their variables get a copy on every replica only if made in `with strategy.scope():`.
 # - `compile` makes metrics, with variables, too: call it in there. Take the loss
 #   `"categorical_crossentropy"`, `metrics=["accuracy"]`, `jit_compile=False` (XLA ends in
 #   an error over several replicas), nothing else.

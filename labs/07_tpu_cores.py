@@ -332,7 +332,8 @@ print(f"Traced for the same as tensors: {len(traced) - of_numbers} times")
 # indices from 0 to `images - 1`, in an array of shape `(steps, batch_size)`.
 
 # %% [markdown]
-# - `steps` is the largest number of whole batches that every core can get; it may be 0.
+# - `steps` is the largest number of whole batches that every core can get; it may be 0,
+#   and then the shape is `(0, batch_size)`.
 # - No image is given twice in an epoch.
 # - Each epoch shuffles all images anew: any of them can be left out, and any two can
 #   share a batch.

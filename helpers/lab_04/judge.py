@@ -142,7 +142,13 @@ def judge_train_step(question, seen):
     if any(metrics[name] != before[name] for name in VALIDATION):
         return "it changed the metrics of validation", "valid_metrics"
     pairs = zip(TRAINING, (right.losses, right.right), strict=True)
-    return _wrong_metrics(question, seen, pairs) or _ran_in_python(question, seen)
+    if wrong := _wrong_metrics(question, seen, pairs) or _ran_in_python(question, seen):
+        return wrong
+    if not seen["optimizer_runs"]:
+        return "the optimizer that was given made no step", "optimizer"
+    if seen["graphs_apart"]:
+        return "the network runs in one graph, and the optimizer in another", "eager"
+    return None
 
 
 def judge_valid_step(question, seen):
@@ -159,7 +165,11 @@ def judge_valid_step(question, seen):
     if any(metrics[name] != before[name] for name in TRAINING):
         return "it changed the metrics of training", "train_metrics"
     pairs = zip(VALIDATION, _inferred(question), strict=True)
-    return _wrong_metrics(question, seen, pairs) or _ran_in_python(question, seen)
+    if wrong := _wrong_metrics(question, seen, pairs) or _ran_in_python(question, seen):
+        return wrong
+    if seen["saw"] < sum(len(batch["y"]) for batch in question["batches"]):
+        return "validation changed a variable of the model that is not trained", "learned"
+    return None
 
 
 def _now_trainable(seen):
@@ -202,12 +212,13 @@ def make_loop(rng):
         "valid": rows(rng.choice([5, 6, 7])),
         "epochs": rng.choice([3, 4]),
         "seconds": {
-            "train": rng.uniform(0.02, 0.03),
-            # An epoch's rate is not that of another, nor of all.
-            "device": rng.choice([[0.03, 0.15, 0.06, 0.2], [0.15, 0.03, 0.1, 0.03]]),
-            "valid": 0.04,
+            "train": rng.uniform(0.015, 0.025),
+            # One epoch is many times as long as another: no rate is that of both. And
+            # between the first bar and the last a clock moves on by a second.
+            "device": rng.choice([[0.9, 0.03, 0.12, 0.03], [0.06, 0.9, 0.03, 0.12]]),
+            "valid": 0.02,
         },
-        "zone_minutes": minutes,
+        "secret": {"zone_minutes": minutes},
         # POSIX counts zones west of UTC as positive.
         "time_zone": f"LAB{'-' if minutes > 0 else '+'}{hours}:{rest:02d}",
     }
@@ -248,7 +259,8 @@ def column_ways(question, name):
         parts = []
         for number, (x, y) in enumerate(batches(question, kind)):
             trained = epoch * per_epoch + (per_epoch if kind == "valid" else number)
-            loss, right = x / (1 + trained), ((y + trained) % 4 == 0).astype(float)
+            # Neither falls nor rises in every epoch.
+            loss, right = x / (1 + trained % 5), ((y + trained) % 4 == 0).astype(float)
             parts.append(loss if "loss" in name else right)
         epochs.append(parts)
     return {
@@ -271,7 +283,7 @@ def judge_loop(question, seen):
         or _wrong_lines(question, printed)
         or _wrong_moments(question, seen)
         or _wrong_speeds(question, seen, printed)
-        or _wrong_bars(question, printed)
+        or _wrong_bars(question, seen, printed)
         or _wrong_history(question, seen["history"])
     )
 
@@ -317,20 +329,20 @@ def _wrong_lines(question, printed):
     if numbers != list(range(1, question["epochs"] + 1)):
         return f"the epochs printed are {numbers}", "numbering"
     columns = {name: [one[name] for one in found] for name in NAMES}
-    return _wrong_values(question, columns, "prints")
+    return _wrong_values(question, columns, "prints", PRINTED)
 
 
-def _wrong_values(question, columns, does):
+def _wrong_values(question, columns, does, rounding):
     for name in NAMES:
         said, ways = columns[name], column_ways(question, name)
-        hint = which(said, ways, near(0, PRINTED), "values")
+        hint = which(said, ways, near(0, rounding), "values")
         if hint == "right":
             continue
         if "loss" in name and 0 in said:
             hint = "reset_early"
         right = ways["right"]
-        i = next(i for i, value in enumerate(said) if abs(value - right[i]) > PRINTED)
-        return f"epoch {i + 1} {does} {name} {said[i]:.3f}, not {right[i]:.3f}", hint
+        i = next(i for i, value in enumerate(said) if abs(value - right[i]) > rounding)
+        return f"epoch {i + 1} {does} {name} {said[i]:.5g}, not {right[i]:.5g}", hint
     return None
 
 
@@ -384,8 +396,8 @@ def _wrong_speeds(question, seen, printed):
     """A rate must lie between all newswires over the outer and over the inner time."""
     newswires, spans = len(question["train"]["x"]), list(_spans(question, seen))
     found = [match for line in printed if (match := SPEED.fullmatch(line))]
-    for number, (match, span) in enumerate(zip(found, spans, strict=True), start=1):
-        said = float(match[1].replace(",", ""))
+    rates = [float(match[1].replace(",", "")) for match in found]
+    for number, (said, span) in enumerate(zip(rates, spans, strict=True), start=1):
         low = newswires / (span["after"] - span["before"])
         high = newswires / (span["trained"] - span["began"])
         if between(said, low, high, 0.01):
@@ -394,6 +406,8 @@ def _wrong_speeds(question, seen, printed):
             f"epoch {number} trained {low:.1f} to {high:.1f} newswires/s, it says {said:g}"
         )
         return reason, _speed_hint(question, said, spans[:number])
+    if len(set(rates)) == 1:
+        return f"each epoch says {rates[0]:g}, and one took much longer", "speed"
     return None
 
 
@@ -431,8 +445,9 @@ def _speed_hint(question, said, spans):
     )  # fmt: skip
 
 
-def _wrong_bars(question, printed):
-    """Each bar has the local time, in the process's time zone."""
+def _wrong_bars(question, seen, printed):
+    """Each bar has the local time of its moment, in the process's time zone."""
+    times = []
     for line in printed:
         if not (found := BAR.fullmatch(line)):
             continue
@@ -441,10 +456,20 @@ def _wrong_bars(question, printed):
             return f"`{line[-30:]}` does not name its time zone", "zone"
         zone = int(hours) * 60 + int(minutes) * (-1 if hours[0] == "-" else 1)
         hour, minute, second = map(int, clock)
-        ago = (time.time() - (hour * 60 + minute - zone) * 60 - second) % 86_400
+        times.append((hour * 60 + minute - zone) * 60 + second)
+        ago = (time.time() - times[-1]) % 86_400
         # The judge may get here minutes later; zones differ by more.
-        if zone != question["zone_minutes"] or not (ago < 600 or ago > 86_398):
+        if zone != question["secret"]["zone_minutes"] or not (ago < 600 or ago > 86_398):
             return f"`{line[-30:]}` is not the local time in the local time zone", "zone"
+    spans = list(_spans(question, seen))
+    for number, (at, span) in enumerate(zip(times, spans, strict=True), start=1):
+        least, most = span["before"] - spans[0]["began"], span["began"] - spans[0]["before"]
+        seconds = (at - times[0] + 43_200) % 86_400 - 43_200
+        if not between(seconds, least, most, 1):
+            return (
+                f"bar {number} says that {seconds} s have passed since the first one, it "
+                f"were {least:.1f} to {most:.1f} s"
+            ), "stale"
     return None
 
 
@@ -456,7 +481,7 @@ def _wrong_history(question, history):
         return f"the lists that it returned do not have {epochs} values each", "history"
     if any(None in values for values in history.values()):
         return "the lists that it returned hold something else than numbers", "history"
-    if wrong := _wrong_values(question, history, "returns"):
+    if wrong := _wrong_values(question, history, "returns", 1e-5):
         return wrong[0], "history"
     return None
 
@@ -569,6 +594,7 @@ EXERCISES = {
             "inverted": "Newswires per second: which of the two do you divide by which?",
             "speed": "Print the newswires and the seconds of one epoch. Are they those of its training?",
             "bar": "A reader looks at noon. What shows how long an epoch takes? One bar begins every epoch: `======== 10:02:03+0100`.",
+            "stale": "When does your code ask what time it is: at every bar, or once for all?",
             "zone": "How does a reader elsewhere know which time zone this is? What does `astimezone()` add to a time, and `%z` to its text?",
             "history": "What does the function return? For each metric's name a list, with a number for every epoch.",
             "raised": "Read Python's error above. Are the arguments used as the text gives them: train_step(x, y), valid_step(x, y)?",

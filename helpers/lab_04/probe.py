@@ -48,6 +48,10 @@ def _steps(answer, question, prepare):
                 for name, metric in metrics.items()
             },
             "optimizer_runs": runs.n,
+            "graphs_apart": any(
+                all(one is not other for other in network.between.runs.graphs)
+                for one in runs.graphs
+            ),
             "changed": "" if same else "`metrics`",
         }
 
@@ -67,9 +71,17 @@ def _metrics(states):
 
 
 class Count:
-    """How often Python was there: Keras would wrap a plain list."""
+    """How often Python was there, and in which graphs: Keras would wrap a plain list."""
 
-    n = 0
+    def __init__(self):
+        self.n, self.graphs = 0, []
+
+    def add(self):
+        graph = tf.compat.v1.get_default_graph()
+        while hasattr(getattr(graph, "outer_graph", None), "outer_graph"):
+            graph = graph.outer_graph  # of the tf.function that Python called
+        self.n += 1
+        self.graphs.append(graph)
 
 
 class Optimizer(keras.optimizers.SGD):
@@ -80,7 +92,7 @@ class Optimizer(keras.optimizers.SGD):
         self.runs = Count()
 
     def apply(self, *arguments, **more):
-        self.runs.n += 1
+        self.runs.add()
         return super().apply(*arguments, **more)
 
 
@@ -101,7 +113,7 @@ class TinyNetwork:
         self.model = keras.Model(inputs, outputs)
         self.first.set_weights([kernel_1, bias_1])
         self.second.set_weights([kernel_2, bias_2])
-        self.between.runs.n = 0
+        self.between.runs = Count()
 
     def report(self):
         """Weights, examples seen, how often Python ran the network, what can learn."""
@@ -125,7 +137,7 @@ class OnlyInTraining(keras.layers.Layer):
         self.trained_on = self.add_weight(shape=(), initializer="zeros", trainable=False)
 
     def call(self, x, training=False):
-        self.runs.n += 1
+        self.runs.add()
         examples = tf.cast(tf.shape(x)[0], "float32")
         self.saw.assign_add(examples)
         if not training:
@@ -148,7 +160,7 @@ def train_model(answer, question, wait):
             device.events.append([kind, np.round(x.numpy().astype(float), 3).tolist()])
             wait(question["seconds"][kind])
             # The result depends on the number of training steps before.
-            metrics[f"{prefix}loss"].update_state(x / (1.0 + trained))
+            metrics[f"{prefix}loss"].update_state(x / (1.0 + trained % 5))
             metrics[f"{prefix}accuracy"].update_state((y + trained) % 4 == 0)
             if kind == "train":
                 trained, device.busy = trained + 1, True

@@ -52,22 +52,10 @@ def model_outside(strategy, new_model, new_optimizer, per_replica_batch):
     return model, per_replica_batch * strategy.num_replicas_in_sync
 
 
-def strategy_of_its_own(strategy, new_model, new_optimizer, per_replica_batch):
-    mine = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    return building(mine, new_model, new_optimizer, per_replica_batch)
-
-
 def network_of_its_own(strategy, new_model, new_optimizer, per_replica_batch):
     def network():
         dense = keras.layers.Dense(3, activation="softmax")
         return keras.Sequential([keras.Input((3,)), dense])
-
-    return building(strategy, network, new_optimizer, per_replica_batch)
-
-
-def clones_the_model(strategy, new_model, new_optimizer, per_replica_batch):
-    def network():
-        return keras.models.clone_model(new_model())
 
     return building(strategy, network, new_optimizer, per_replica_batch)
 
@@ -101,19 +89,9 @@ def divides_the_batch(strategy, new_model, new_optimizer, per_replica_batch):
     return model, per_replica_batch // strategy.num_replicas_in_sync
 
 
-def adds_the_replicas(strategy, new_model, new_optimizer, per_replica_batch):
-    model, _ = building(strategy, new_model, new_optimizer, per_replica_batch)
-    return model, per_replica_batch + strategy.num_replicas_in_sync
-
-
 def always_two(strategy, new_model, new_optimizer, per_replica_batch):
     model, _ = building(strategy, new_model, new_optimizer, per_replica_batch)
     return model, per_replica_batch * 2
-
-
-def all_devices(strategy, new_model, new_optimizer, per_replica_batch):
-    model, _ = building(strategy, new_model, new_optimizer, per_replica_batch)
-    return model, per_replica_batch * len(tf.config.list_logical_devices("CPU"))
 
 
 def at_least_two(strategy, new_model, new_optimizer, per_replica_batch):
@@ -132,6 +110,21 @@ def float_batch(strategy, new_model, new_optimizer, per_replica_batch):
     return model, batch / 1
 
 
+def scales_the_rate(strategy, new_model, new_optimizer, per_replica_batch):
+    def scaled():
+        optimizer = new_optimizer()
+        optimizer.learning_rate = optimizer.learning_rate * strategy.num_replicas_in_sync
+        return optimizer
+
+    return building(strategy, new_model, scaled, per_replica_batch)
+
+
+def freezes(strategy, new_model, new_optimizer, per_replica_batch):
+    model, batch = building(strategy, new_model, new_optimizer, per_replica_batch)
+    model.trainable = False
+    return model, batch
+
+
 def optimizer_of_its_own(strategy, new_model, new_optimizer, per_replica_batch):
     return building(strategy, new_model, lambda: "rmsprop", per_replica_batch)
 
@@ -141,14 +134,6 @@ def same_rate_other_class(strategy, new_model, new_optimizer, per_replica_batch)
         return keras.optimizers.SGD(float(new_optimizer().learning_rate.numpy()))
 
     return building(strategy, new_model, sgd, per_replica_batch)
-
-
-def copies_the_optimizer(strategy, new_model, new_optimizer, per_replica_batch):
-    def copied():
-        optimizer = new_optimizer()
-        return type(optimizer).from_config(optimizer.get_config())
-
-    return building(strategy, new_model, copied, per_replica_batch)
 
 
 def wraps_the_optimizer(strategy, new_model, new_optimizer, per_replica_batch):
@@ -162,14 +147,13 @@ with_xla = but(building, "with_xla", jit_compile=True)
 no_accuracy = but(building, "no_accuracy", metrics=None)
 another_metric = but(building, "another_metric", metrics=["mae"])
 squared_error = but(building, "squared_error", loss="mse")
-binary_loss = but(building, "binary_loss", loss="binary_crossentropy")
 sum_of_losses = but(
     building, "sum_of_losses", loss=CategoricalCrossentropy(reduction="sum")
 )
 from_logits = but(building, "from_logits", loss=CategoricalCrossentropy(from_logits=True))
-smooths = but(building, "smooths", loss=CategoricalCrossentropy(label_smoothing=0.1))
 divided_loss = but(building, "divided_loss", loss_weights=0.5)
 eager = but(building, "eager", run_eagerly=True)
+two_metrics = but(building, "two_metrics", metrics=["accuracy", "mse"])
 many_steps = but(building, "many_steps", steps_per_execution=8)
 
 
@@ -361,6 +345,11 @@ class AddsTheFactor(Warmup):
 class TakesTheFactorForTheRate(Warmup):
     def __call__(self, step):
         return self.base_rate + self.part(step) * (self.factor - self.base_rate)
+
+
+class WholeFactor(Warmup):
+    def __init__(self, base_rate, factor, warmup_steps):
+        super().__init__(base_rate, int(factor), warmup_steps)
 
 
 class WholeParts(Warmup):
@@ -571,8 +560,8 @@ def training(start, strategy, new_model, images, labels, batch, **options):
 
 shuffles = but(training, "shuffles", shuffle=True)
 trains_longer = but(training, "trains_longer", epochs=3)
+weighs_classes = but(training, "weighs_classes", class_weight={0: 1.0, 1: 2.0, 2: 3.0})
 shows_the_bar = but(training, "shows_the_bar", verbose=1)
-shows_a_line = but(training, "shows_a_line", verbose=2)
 
 
 def start_train(start, strategy, new_model, images, labels, global_batch):
@@ -592,15 +581,6 @@ def trains_twice(start, strategy, new_model, images, labels, global_batch):
     """The second training begins where the first has ended."""
     start = training(start, strategy, new_model, images, labels, global_batch)
     return training(start, strategy, new_model, images, labels, global_batch)
-
-
-def two_fits(start, strategy, new_model, images, labels, global_batch):
-    with strategy.scope():
-        model = new_model()
-    model.set_weights(start)
-    for _ in range(2):
-        model.fit(images, labels, global_batch, shuffle=False, verbose=0)
-    return model.get_weights()
 
 
 def sets_them_afterwards(start, strategy, new_model, images, labels, global_batch):
@@ -666,14 +646,6 @@ def forgets_the_strategy(start, strategy, new_model, images, labels, global_batc
     return model.get_weights()
 
 
-def fits_in_the_scope_only(start, strategy, new_model, images, labels, global_batch):
-    model = new_model()
-    with strategy.scope():
-        model.set_weights(start)
-    model.fit(images, labels, batch_size=global_batch, shuffle=False, verbose=0)
-    return model.get_weights()
-
-
 def compiles_again(start, strategy, new_model, images, labels, global_batch):
     with strategy.scope():
         model = new_model()
@@ -698,19 +670,8 @@ def drops_the_last(start, strategy, new_model, images, labels, global_batch):
     return training(start, strategy, new_model, images[:n], labels[:n], global_batch)
 
 
-def drops_the_remainder(start, strategy, new_model, images, labels, global_batch):
-    data = tf.data.Dataset.from_tensor_slices((images, labels))
-    data = data.batch(global_batch, drop_remainder=True)
-    return training(start, strategy, new_model, data, None, None)
-
-
 def in_reverse(start, strategy, new_model, images, labels, global_batch):
     return training(start, strategy, new_model, images[::-1], labels[::-1], global_batch)
-
-
-def last_batch_first(start, strategy, new_model, images, labels, global_batch):
-    images, labels = (np.roll(a, global_batch, axis=0) for a in (images, labels))
-    return training(start, strategy, new_model, images, labels, global_batch)
 
 
 def batch_by_batch(start, strategy, new_model, images, labels, global_batch):
@@ -739,11 +700,6 @@ def returns_nothing(start, strategy, new_model, images, labels, global_batch):
     training(start, strategy, new_model, images, labels, global_batch)
 
 
-def returns_the_trained_ones(start, strategy, new_model, images, labels, global_batch):
-    weights = training(start, strategy, new_model, images, labels, global_batch)
-    return weights[1:]
-
-
 def trained_ones_first(start, strategy, new_model, images, labels, global_batch):
     weights = training(start, strategy, new_model, images, labels, global_batch)
     return [*weights[1:], weights[0]]
@@ -760,6 +716,19 @@ def returns_variables(start, strategy, new_model, images, labels, global_batch):
 def returns_lists(start, strategy, new_model, images, labels, global_batch):
     weights = training(start, strategy, new_model, images, labels, global_batch)
     return [array.tolist() for array in weights]
+
+
+def scales_a_copy(start, strategy, new_model, images, labels, global_batch):
+    return training(start, strategy, new_model, images / 255, labels, global_batch)
+
+
+def changes_the_rate(start, strategy, new_model, images, labels, global_batch):
+    def with_another_rate():
+        model = new_model()
+        model.optimizer.learning_rate = 0.01
+        return model
+
+    return training(start, strategy, with_another_rate, images, labels, global_batch)
 
 
 def writes_into_start(start, strategy, new_model, images, labels, global_batch):
@@ -884,21 +853,16 @@ WRONG = {
         ("model", "start", start_build),
         ("model", "model", without_a_scope),
         ("model", "model", model_outside),
-        ("model", "model", strategy_of_its_own),
         ("model", "own_model", network_of_its_own),
-        ("model", "own_model", clones_the_model),
         ("optimizer", "optimizer", optimizer_outside),
         ("own_optimizer", "own_optimizer", optimizer_of_its_own),
         ("own_optimizer", "own_optimizer", same_rate_other_class),
-        ("own_optimizer", "own_optimizer", copies_the_optimizer),
         ("own_optimizer", "own_optimizer", wraps_the_optimizer),
         ("compile", "compile", compiles_outside),
         ("compile", "compiled", does_not_compile),
         ("loss", "loss", squared_error),
-        ("loss", "loss", binary_loss),
         ("loss", "loss", sum_of_losses),
         ("loss", "loss", from_logits),
-        ("loss", "loss", smooths),
         ("metrics", "metrics", no_accuracy),
         ("metrics", "metrics", another_metric),
         ("metrics", "metrics", binary_accuracy),
@@ -906,15 +870,16 @@ WRONG = {
         ("jit_compile", "jit_compile", with_xla),
         ("others", "others", eager),
         ("others", "others", many_steps),
+        ("others", "others", two_metrics),
+        ("as_given", "settings", scales_the_rate),
+        ("as_given", "frozen", freezes),
         ("others", "loss", divided_loss),
         ("returns_model", "raised", returns_the_model_only),
         ("returns_model", "raised", returns_the_batch_first),
         ("global_batch", "global_batch", batch_of_one_replica),
         ("global_batch", "global_batch", divides_the_batch),
-        ("global_batch", "global_batch", adds_the_replicas),
         ("global_batch", "whole", float_batch),
         ("any_number", "global_batch", always_two),
-        ("any_number", "global_batch", all_devices),
         ("any_number", "global_batch", at_least_two),
         ("any_number", "raised", asks_for_workers),
     ],
@@ -932,6 +897,7 @@ WRONG = {
         ("peak", "peak", AddsTheFactor),
         ("peak", "added", TakesTheFactorForTheRate),
         ("peak", "other", StopsBelowThePeak),
+        ("peak", "other", WholeFactor),
         ("peak", "other", EndsOneEarly),
         ("after", "after", NeverEnds),
         ("after", "back", FallsBack),
@@ -951,17 +917,16 @@ WRONG = {
         ("start", "averages", sets_trained_weights_only),
         ("start", "averages", sets_layers_with_a_kernel),
         ("scope", "scope", forgets_the_strategy),
-        ("scope", "scope", fits_in_the_scope_only),
         ("compiled", "compiled", compiles_again),
         ("compiled", "compiled", changes_the_loss),
+        ("compiled", "settings", changes_the_rate),
+        ("compiled", "settings", weighs_classes),
         ("epoch", "epochs", trains_longer),
-        ("epoch", "epochs", two_fits),
         ("epoch", "from", trains_twice),
         ("epoch", "untrained", does_not_train),
         ("returns", "untrained", reads_them_before),
         ("returns", "untrained", sets_them_afterwards),
         ("returns", "raised", returns_nothing),
-        ("returns", "shapes", returns_the_trained_ones),
         ("returns", "shapes", trained_ones_first),
         ("returns", "arrays", returns_variables),
         ("returns", "arrays", returns_lists),
@@ -972,11 +937,9 @@ WRONG = {
         ("fit", "raised", batch_by_batch),
         ("order", "shuffle", shuffles),
         ("order", "shuffle", in_reverse),
-        ("order", "shuffle", last_batch_first),
+        ("order", "shuffle", scales_a_copy),
         ("last", "last", drops_the_last),
-        ("last", "last", drops_the_remainder),
         ("silent", "silent", shows_the_bar),
-        ("silent", "silent", shows_a_line),
         ("unchanged", "changed", writes_into_start),
         ("unchanged", "changed", puts_into_the_list),
         ("unchanged", "changed", scales_the_images),

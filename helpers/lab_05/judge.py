@@ -8,71 +8,86 @@ from helpers.checks.judging.verdicts import all_near, draw_apart, first_wrong, n
 
 
 def make_build(rng):
-    """Two, three and one replica; one of the models is evaluated."""
-    [batch] = trainer.draw_batches(rng, [12])
+    """Two, three and one replica, all with the same two batches to train on."""
     cases = [
-        {
-            "replicas": replicas,
-            "per_replica_batch": rng.randint(4, 300),
-            "learning_rate": round(rng.uniform(0.01, 0.5), 3),
-        }
+        {"replicas": replicas, "per_replica_batch": rng.randint(4, 300)}
         for replicas in (2, 3, 1)
     ]
     rng.shuffle(cases)
-    weights = trainer.draw_weights(rng, 3, 3)
-    return {"cases": cases, "evaluated": rng.choice([2, 3]), "weights": weights, **batch}
-
-
-def accuracies(question):
-    """The share of right answers, and what other metrics would report in its place."""
-    x, y, (kernel, bias) = (question[name] for name in ("x", "y", "weights"))
-    scores = np.exp(np.array(x) @ np.array(kernel) + np.array(bias))
-    chances, truth = scores / scores.sum(axis=1, keepdims=True), np.eye(3)[y]
     return {
-        "right": (scores.argmax(axis=1) == y).mean(),
-        "each_output": ((chances > 0.5) == truth).mean(),
-        "all_right": 1.0,
-        "none_right": 0.0,
+        "cases": cases,
+        "learning_rate": round(rng.uniform(0.3, 0.6), 3),
+        "momentum": round(rng.uniform(0.5, 0.9), 2),
+        "weights": trainer.draw_weights(rng, 3, 3),
+        "batches": trainer.draw_batches(rng, [12, 12]),
     }
+
+
+def built_ways(question):
+    """Each way of training, as arguments of `trainer.train`; then other accuracies."""
+    names = "weights", "batches", "learning_rate", "momentum"
+    right = {name: question[name] for name in names}
+    ways = {
+        name: _flat(trainer.train(**right | way).weights) for name, way in BUILT.items()
+    }
+    kernel, bias = question["weights"]
+    [first, _] = question["batches"]
+    scores = np.exp(np.array(first["x"]) @ np.array(kernel) + np.array(bias))
+    chances, truth = scores / scores.sum(axis=1, keepdims=True), np.eye(3)[first["y"]]
+    accuracies = (
+        (scores.argmax(axis=1) == first["y"]).mean(),
+        ((chances > 0.5) == truth).mean(),
+        1.0,
+        0.0,
+    )
+    return ways | dict(enumerate(accuracies))
+
+
+BUILT = {
+    "right": {},
+    "frozen": {"learning_rate": 0.0},
+    "one_step": {"momentum": 0.0},
+}
+
+
+def _flat(weights):
+    return np.concatenate([np.ravel(values) for values in weights])
 
 
 def build_question(rng):
     """As `make_build`; the accuracy cannot be taken for something else."""
-    return draw_apart(rng, make_build, accuracies, lambda a, b: not near(0.01)(a, b))
+    return draw_apart(rng, make_build, built_ways, lambda a, b: not near(0.01)(a, b))
 
 
 def judge_build(question, observation):
-    """On every strategy everything is in its scope, and compiled as asked."""
-    cases = question["cases"]
-    return first_wrong(cases, observation["cases"], _wrong_build) or first_wrong(
-        [case for case in cases if case["replicas"] == question["evaluated"]],
-        [seen["logs"] for seen in observation["cases"] if "logs" in seen],
-        lambda case, logs: _wrong_logs(question, logs),
+    """On every strategy everything is in its scope, compiled as asked, and trains so."""
+    cases = question["cases"], observation["cases"]
+    return first_wrong(*cases, _wrong_build) or first_wrong(
+        *cases, lambda case, seen: _wrong_training(question, seen)
     )
 
 
 def _wrong_build(case, seen):
     replicas, batch = case["replicas"], case["per_replica_batch"]
-    right = replicas * batch
-    of = f"with {replicas} replica{'s' * (replicas > 1)}"
-    in_scope = all(seen["in_scope"]["model"]) and seen["copies"] == replicas
-    if seen["in_scope"]["model"] and not in_scope:
+    right, of = replicas * batch, f"with {replicas} replica{'s' * (replicas > 1)}"
+    models, optimizers = seen["in_scope"]["model"], seen["in_scope"]["optimizer"]
+    if models and not (all(models) and seen["copies"] == replicas):
         hint = "start" if seen["global_batch"] == batch else "model"
         return f"{of} each weight has {seen['copies']}: a copy on each was due", hint
-    if not seen["own_model"]:
+    if not (models and seen["own_model"]):
         return f"{of} the model is not one that new_model() gave", "own_model"
     if not seen["compiled"]:
         return f"{of} the model is not compiled", "compiled"
-    if not seen["own_optimizer"]:
+    if not (optimizers and seen["own_optimizer"]):
         return f"{of} it is not compiled with what new_optimizer() gave", "own_optimizer"
-    if not all(seen["in_scope"]["optimizer"]):
+    if not all(optimizers):
         return f"{of} the optimizer was made outside the strategy's scope", "optimizer"
     if seen["copies_of_metrics"] != replicas:
         return f"{of} compile made its metrics outside the strategy's scope", "compile"
     if not (seen["whole_number"] and seen["global_batch"] == right):
         said = f"{seen['global_batch']:g}"
         if seen["global_batch"] == right:
-            return f"the global batch {said} is not a whole number in Python", "whole"
+            return f"{of} the global batch {said} is not a whole number in Python", "whole"
         return f"{of}, {batch} images on each: it says {said}, not {right}", "global_batch"
     if seen["jit_compile"] and replicas > 1:
         return f"{of} the model is compiled with XLA", "jit_compile"
@@ -82,24 +97,33 @@ def _wrong_build(case, seen):
     return None
 
 
-def _wrong_logs(question, logs):
-    """The loss and the accuracy that `evaluate` reports."""
-    losses, _ = trainer.evaluate(question["weights"], [question])
-    loss, accuracy = trainer.mean(losses), accuracies(question)["right"]
+def _wrong_training(question, seen):
+    """The loss and the accuracy that training reports, and what it does to the weights."""
+    [first, _], weights = question["batches"], question["weights"]
+    [losses], [right] = trainer.evaluate(weights, [first])
+    logs, loss, accuracy = dict(seen["logs"]), losses.mean(), right.mean()
     if "accuracy" not in logs:
-        return f"fit reports {', '.join(logs)}, no accuracy", "metrics"
-    if not near(1e-4)(logs["loss"], loss):
-        return f"the loss is {logs['loss']:.4f} where {loss:.4f} was due", "loss"
-    if not near(1e-4)(logs["accuracy"], accuracy):
-        said = f"{logs['accuracy']:.3f}"
-        return f"the accuracy is {said} where {accuracy:.3f} was due", "metrics"
-    return None
+        return f"training reports {', '.join(logs)}, no accuracy", "metrics"
+    if not near(1e-4)(logs.pop("loss"), loss):
+        return f"the loss is {seen['logs']['loss']:.4f} where {loss:.4f} was due", "loss"
+    if not near(1e-4)(said := logs.pop("accuracy"), accuracy):
+        return f"the accuracy is {said:.3f} where {accuracy:.3f} was due", "metrics"
+    if logs:
+        return f"training reports {', '.join(logs)}, too", "others"
+    ways = {name: way for name, way in built_ways(question).items() if name in BUILT}
+    hint = which(_flat(seen["weights"]), ways, near(1e-3, 1e-3), "settings")
+    if hint == "right":
+        return None
+    if hint == "frozen":
+        return "nothing in the model learns", "frozen"
+    return "two steps of training do not lead where the optimizer goes", "settings"
 
 
 def make_schedules(rng):
     """Several warm-ups, and steps before, at and after the end of each, in any order."""
     cases = []
-    for factor in rng.sample([1.5, 2, 3, 4, 8, 16], 3):
+    # One of them is no whole number.
+    for factor in [rng.choice([1.5, 2.5]), *rng.sample([2, 3, 4, 8, 16], 2)]:
         warmup = rng.randint(6, 50)
         steps = [0, 1, warmup // 3, warmup - 1, warmup, warmup + 1, 10 * warmup]
         rng.shuffle(steps)
@@ -195,7 +219,10 @@ def make_training(rng):
                 "global_batch": batch,
                 "learning_rate": round(rng.uniform(0.3, 0.6), 2),
                 "momentum": round(rng.uniform(0.5, 0.9), 2),
-                "start": [[rng.randint(20, 90)], *trainer.draw_weights(rng, 3, 3)],
+                "start": [
+                    [rng.randint(20, 90), rng.uniform(5, 9)],
+                    *trainer.draw_weights(rng, 3, 3),
+                ],
                 **data,
             }
         )
@@ -210,10 +237,11 @@ def trained(case, batch=None, epochs=1, shared=True, dropped=False, counted=True
         {name: case[name][i : i + batch] for name in ("x", "y")}
         for i in range(0, rows - batch + 1 if dropped else rows, batch)
     ] * epochs
-    [average], *weights = case["start"]
-    average = average if counted else 0
+    averages, *weights = case["start"]
+    averages = np.array(averages) * counted
     for part in batches:
-        average = average / 2 + len(part["y"]) / replicas
+        seen = len(part["y"]), np.sum(part["x"], axis=0)[0]
+        averages = averages / 2 + np.array(seen) / replicas
     weights = trainer.train(
         weights,
         batches,
@@ -221,7 +249,7 @@ def trained(case, batch=None, epochs=1, shared=True, dropped=False, counted=True
         case["momentum"],
         share=lambda part: _shares(len(part["y"]), replicas),
     ).weights
-    return [[average], *weights]
+    return [averages, *weights]
 
 
 def _shares(images, replicas):
@@ -270,6 +298,8 @@ def judge_train(question, observation):
 
     def judge(case, one):
         of = f"with {case['replicas']} replica{'s' * (case['replicas'] > 1)}"
+        if not one["in_scope"]:
+            return f"{of} it does not call `new_model`", "scope"
         if not all(one["in_scope"]):
             alone = SAME_WEIGHTS(one["weights"], trained(case, shared=False))
             return f"{of} the model was made outside the strategy's scope", (
@@ -297,13 +327,17 @@ def judge_train(question, observation):
 def _apart(weights, right):
     apart = [np.abs(np.subtract(a, b)).max() for a, b in zip(weights, right, strict=True)]
     most = f"weights differ from the right ones by up to {max(apart[1:]):.3f}"
-    return f"{most}, the model's running average by {apart[0]:.3f}"
+    return f"{most}, the model's running averages by {apart[0]:.3f}"
 
 
 def _training_hint(weights, case):
-    # How many batches there were, and from which average, does not depend on their order.
-    [average], [due] = weights[0], trained(case)[0]
-    return "shuffle" if near(1e-4)(average, due) else "from"
+    # How many images a batch had, and which, the averages know.
+    rows, images = (
+        near(5e-3)(*pair) for pair in zip(weights[0], trained(case)[0], strict=True)
+    )
+    if rows and images:
+        return "settings"
+    return "shuffle" if rows else "from"
 
 
 EXERCISES = {
@@ -313,6 +347,7 @@ EXERCISES = {
             "model": "The model is made by `new_model()` inside the strategy's scope.",
             "optimizer": "The optimizer is made inside the scope, too.",
             "own_optimizer": "The model is compiled with the optimizer of `new_optimizer()`.",
+            "as_given": "Both stay as they are given: what learns, and with which settings.",
             "compile": "`compile` is called inside the scope.",
             "loss": "The loss is the categorical cross-entropy.",
             "metrics": "`fit` reports the accuracy.",
@@ -331,6 +366,8 @@ EXERCISES = {
             "compiled": "Which call tells Keras the optimizer, the loss and the metrics?",
             "optimizer": "An optimizer has variables, too, such as its step count. Where is it made?",
             "own_optimizer": "You are given `new_optimizer`. Does `compile` get what it returns?",
+            "frozen": "Which of the model's layers may still learn? Your function only compiles it.",
+            "settings": "Train with your model and with one of your own: which setting of the optimizer, or which weight, does your function change? The text asks for no other rate.",
             "compile": "The model and the optimizer are made in the scope. And where does `compile` make its metrics?",
             "global_batch": "Each replica takes `per_replica_batch` images in a step. How many do all take, if there are two, or three, or one?",
             "whole": "`fit` wants a whole number of images. Which operation gave you another kind of number?",
@@ -396,7 +433,8 @@ EXERCISES = {
             "epochs": "How often did it go through the images?",
             "batch": "Which batch size does `fit` want under a strategy: that of all replicas, or of each?",
             "shares": "Does each replica work on its share of a batch, or on all of it? Which of Keras' methods shares batches out?",
-            "shuffle": "`fit` shuffles unless it is told not to. Does it see the images in their order?",
+            "shuffle": "`fit` shuffles unless it is told not to. Does it see the images as they are, and in their order?",
+            "settings": "The right images came in the right order, and yet the steps were others. What do you give to `fit` besides the images, and does the optimizer keep its settings?",
             "last": "How many images are left for the last batch, and are they trained?",
             "silent": "Which argument of `fit` switches its progress bar off?",
             "shapes": "Which arrays does `get_weights()` give, and in which order? Do you return them all?",

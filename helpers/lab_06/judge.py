@@ -34,17 +34,17 @@ def parts(images, replicas):
     return [max(0, min(most, images - most * i)) for i in range(replicas)]
 
 
-def _share(divisor, replicas):
+def _share(divisor, replicas, times=1):
     """By what each image's gradient is multiplied, for `trainer.train`.
 
     `divisor` is a function of the images on a replica, those in the batch, and the
-    number of replicas.
+    number of replicas; its result is taken so many `times`.
     """
 
     def share(batch):
         images = len(batch["y"])
         sizes = batch.get("split") or parts(images, replicas)
-        return [1 / divisor(own, images, replicas) for own in sizes for _ in range(own)]
+        return [times / divisor(own, images, replicas) for own in sizes for _ in range(own)]
 
     return share
 
@@ -107,11 +107,12 @@ def judge_loss(question, seen):
             return f"a replica returned an array of shape {shape}, not a number", "number"
     right = _loss_training(question, _mean)
     hint = which(_flat(seen["weights"]), loss_ways(question), same)
-    for number, batch in enumerate(question["batches"]):
+    answers = zip(question["batches"], seen["weights"], seen["shares"], strict=True)
+    for number, (batch, weights, said) in enumerate(answers):
         own, (due,) = batch["split"], right.after[number]
-        if not same(seen["weights"][number], due):
+        if not same(weights, due):
             before = right.after[number - 1] if number else [question["weights"]]
-            times = _times([seen["weights"][number]], [due], before)
+            times = _times([weights], [due], before)
             return (
                 f"with {', '.join(map(str, own))} examples on the replicas, a step of SGD "
                 f"was {times:.2f} times as long as on one device with all {sum(own)}: the "
@@ -120,10 +121,11 @@ def judge_loss(question, seen):
             ), hint
         split = np.split(right.losses[number], np.cumsum(own)[:-1])
         shares = [losses.sum() / sum(own) for losses in split]
-        if not same(seen["shares"][number], shares):
-            said = ", ".join(f"{share:.3f}" for share in seen["shares"][number])
-            due = ", ".join(f"{share:.3f}" for share in shares)
-            return f"the replicas returned {said}, and their shares are {due}", "shares"
+        if not same(said, shares):
+            shown, due = (
+                ", ".join(f"{share:.3f}" for share in some) for some in (said, shares)
+            )
+            return f"the replicas returned {shown}, and their shares are {due}", "shares"
     return None
 
 
@@ -189,21 +191,39 @@ def wrong_images(question, images, replicas, epochs=1):
 
 def _make_step(rng):
     replicas = rng.choice([3, 4])
-    return {"replicas": replicas} | _network_question(rng, [2 * replicas] * 4)
+    return _network_question(rng, [2 * replicas] * 4) | {
+        "replicas": replicas,
+        # The given loss is the mean, but its gradient is steeper: who ignores it shows.
+        "steeper": round(rng.uniform(3, 5), 2),
+        "learning_rate": round(rng.uniform(0.03, 0.07), 3),
+    }
 
 
 def step_ways(question):
     """For each way of training, the weights at the end."""
+    steeper = question["steeper"]
     divisors = {
         "times_replicas": DIVISORS["start"],
         "divided": DIVISORS["twice"],
-        "sum": DIVISORS["sum"],
         "averaged": DIVISORS["averaged"],
         "averaged by Keras": lambda own, images, replicas: images * images,
     }
-    shares = {name: _share(by, question["replicas"]) for name, by in divisors.items()}
-    ways = _trainings(question, 1, **shares)
+    # Who takes an own loss: of these two, the first is as large as the given one.
+    own = {"own_loss": _mean, "sum": DIVISORS["sum"]}
+    shares = {
+        name: _share(by, question["replicas"], steeper) for name, by in divisors.items()
+    }
+    shares |= {name: _share(by, question["replicas"]) for name, by in own.items()}
+    ways = _step_trainings(question, **shares)
     return {name: _flat(trainer.train(**way).weights) for name, way in ways.items()}
+
+
+def _step_trainings(question, **shares):
+    steep = _share(_mean, question["replicas"], question["steeper"])
+    ways = _trainings(question, 1)
+    return {name: way | {"share": steep} for name, way in ways.items()} | {
+        name: ways["right"] | {"share": share} for name, share in shares.items()
+    }
 
 
 def step_question(rng):
@@ -213,7 +233,7 @@ def step_question(rng):
 
 def judge_step(question, seen):
     """Who saw which image, the weights, the returned losses, the metrics, the graph."""
-    right = trainer.train(**_trainings(question, 1)["right"])
+    right = trainer.train(**_step_trainings(question)["right"])
     rows = len({len(values) for values in seen["returned"]} - {1})
     if rows and same(_flat(seen["weights"]), _flat(question["weights"])):
         return "the step returns a value of every replica, and trains nothing", "start"
@@ -221,7 +241,7 @@ def judge_step(question, seen):
         wrong_images(question, seen["images"], question["replicas"])
         or _wrong_weights(question, seen["weights"], right.weights)
         or _wrong_returned(question, seen["returned"], right.losses)
-        or _wrong_metrics(question, seen["metrics"], right)
+        or _wrong_metrics(question, seen["metrics"], seen["counts"], right)
         or _wrong_use(question, seen)
     )
 
@@ -232,6 +252,8 @@ def _wrong_weights(question, said, right):
         return None
     if hint == "unchanged":
         return "after all steps the weights have not changed", hint
+    if hint == "own_loss":
+        return "the gradient is not that of the `global_loss` that was given", hint
     start = question["weights"]
     if any(same(one, other) for one, other in zip(said, start, strict=True)):
         return "some of the network's variables have not changed", "some_variables"
@@ -266,7 +288,7 @@ def _wrong_returned(question, returned, losses):
     return f"{reason} {means[number]:.4f}", hint.partition(" ")[0]
 
 
-def _wrong_metrics(question, metrics, right):
+def _wrong_metrics(question, metrics, counts, right):
     if metrics["valid_loss"] or metrics["valid_accuracy"]:
         return "it updated the metrics of validation", "valid_metrics"
     for name, rows in (("loss", right.losses), ("accuracy", right.right)):
@@ -279,6 +301,11 @@ def _wrong_metrics(question, metrics, right):
         }
         if (hint := which(metrics[name], ways, same, "metrics")) != "right":
             return f"the metric `{name}` is {metrics[name]:.4f}, not {mean:.4f}", hint
+        images = sum(map(len, rows))
+        if counts[name] != images:
+            return f"the metric `{name}` got {counts[name]:g} values for {images} images", (
+                "metric_share"
+            )
     return None
 
 
@@ -287,8 +314,15 @@ def _wrong_use(question, seen):
     if seen["python_runs"] >= steps * question["replicas"]:
         reason = f"its Python ran {seen['python_runs']} times for {steps} batches"
         return f"{reason}: no graph was kept", "eager"
-    if not seen["used_loss"]:
-        return "it does not call the `global_loss` that it was given", "own_loss"
+    return _wrong_optimizer(seen["optimizer_steps"], steps)
+
+
+def _wrong_optimizer(said, steps):
+    if said != steps:
+        return (
+            f"the optimizer that was given made {said} steps, not {steps}",
+            "own_optimizer",
+        )
     return None
 
 
@@ -296,11 +330,11 @@ def _make_devices(rng):
     names = [f"CPU:{i}" for i in range(LOGICAL_DEVICES)]
     size = rng.choice([5, 7, 8])
     # Never only the first devices, and never two: the number must not be fixed.
-    some = [rng.sample(names, rng.choice([3, 4])), [rng.choice(names[1:])]]
-    others = [rng.sample(names, 3), rng.sample(names, 2)]
-    sizes = [size, size, rng.randint(1, size - 2)]
+    devices = [rng.sample(names[1:], 3), [rng.choice(names[1:])]]
+    # A small last batch leaves a replica without images.
+    sizes = [size, rng.randint(1, size - 2)]
     return _network_question(rng, sizes) | {
-        "devices": rng.choice([some, others]),
+        "devices": devices,
         "epochs": rng.choice([2, 3]),
     }
 
@@ -381,7 +415,10 @@ def judge_devices(question, seen):
             every = _all_ways(question).items()
             ways = {name: [weights for weights, _ in runs] for name, runs in every}
             return f"{reason} from that of one device", which(said, ways, same)
-        if verdict := _wrong_result(question, names, run, due):
+        steps = epochs * len(question["batches"])
+        if verdict := _wrong_optimizer(run["optimizer_steps"], steps) or _wrong_result(
+            question, names, run, due
+        ):
             return verdict
     return None
 
@@ -476,7 +513,8 @@ EXERCISES = {
             "averaged": "`global_loss` takes one loss for each image. What does it get from you? Lab 06 says what Keras' loss objects return.",
             "inference": "Some layers behave differently in training. Which argument of the model's call tells them?",
             "momentum": "Momentum and Adam remember earlier gradients. Who does the arithmetic in your step: you, or the optimizer that you were given?",
-            "own_loss": "The caller may pass another `global_loss`, and this lab will. Which line of yours calls it?",
+            "own_optimizer": "Which optimizer makes the step: the one that you were given? Does it make one step for each batch?",
+            "own_loss": "The caller may pass another `global_loss`, and this lab will. Which line of yours calls it, and is the gradient that of what it returns?",
             "nothing": "What does your step return? The mean loss of the batch is asked for.",
             "not_reduced": "Every replica has its own value. Which method of the strategy makes one value of them?",
             "reduce": "Each value is a share. What makes the whole from its shares: their sum, or their mean?",
@@ -484,7 +522,7 @@ EXERCISES = {
             "so_far": "A metric averages over all steps since its reset. Which batch does the caller ask about?",
             "added": "You add up what the replicas return. Is that a share of each, or a mean or a sum of its own?",
             "no_metrics": "Which two metrics are to be updated in training, and in which of the two functions do you have what `update_state` takes?",
-            "metric_share": "The metric computes a mean itself. Do you give it every image's loss, or this replica's share?",
+            "metric_share": "The metric computes a mean itself. Do you give it one value for each image, on every replica, once?",
             "reset": "Who decides when an epoch begins: the step, or its caller? What does your step forget?",
             "valid_metrics": "Training and validation have metrics of their own. Which are yours here?",
             "metrics": "Do loss and accuracy come from the same predictions as the gradient?",
@@ -525,6 +563,7 @@ EXERCISES = {
             "unchanged": "You have gradients. Which object uses them to move the weights, and is that part of what `strategy.run` runs?",
             "inference": "Some layers behave differently in training. Which argument of the network's call tells them?",
             "momentum": "The optimizer remembers earlier gradients. Is it the one that `build` gave you, and does it do the arithmetic?",
+            "own_optimizer": "Which optimizer makes the steps: the one that `build` gave you? Does it make one for each batch?",
             "default": "Without `global_batch_size` each replica believes that all have as many images as itself. How many images do all have together, in this batch?",
             "fixed": "The last batch has fewer images than the others. By how many do you divide there?",
             "per_replica": "The gradients of all replicas are added up. If each is a mean already, what is their sum?",

@@ -39,7 +39,9 @@ def indices_question(rng):
     whole = replicas * batch_size
     # More than a batch is left: enough for some cores, but not for all.
     left = rng.randint(max(batch_size, whole // 2) + 1, whole - 1)
-    cases = [case(replicas, batch_size, steps * whole + left, [seed, seed + 1], 3)]
+    # Three seeds: two of them are odd, or even.
+    seeds = [seed, seed + 1, seed + rng.randint(2, 99)]
+    cases = [case(replicas, batch_size, steps * whole + left, seeds, 3)]
     batch_size = rng.choice([6, 7])
     cases.append(case(2, batch_size, 3 * batch_size - 2, [0], MANY))
     replicas, batch_size = rng.choice([1, 5, 8]), rng.choice([2, 3])
@@ -91,8 +93,6 @@ def _judge_shape(replicas, images, batch_size, one):
     steps, shape = images // whole, one["shape"]
     if shape is None:
         return "batches of different sizes", "remainder"
-    if not steps and shape[:1] == [0]:
-        return None  # however empty
     if shape != [steps, batch_size]:
         rows = shape[0] if shape[1:] == [batch_size] else None
         reason = f"shape {tuple(shape)}, not {steps, batch_size}"
@@ -103,6 +103,8 @@ def _judge_shape(replicas, images, batch_size, one):
         return reason, {images // batch_size: "replicas", steps + 1: "remainder"}.get(
             rows, "shape"
         )
+    if not steps:
+        return None
     if one["indices"] is None:
         return "no whole numbers", "range"
     flat = [i for row in one["indices"] for i in row]
@@ -125,8 +127,8 @@ def _judge_orders(orders):
     for epochs in by_seed.values():
         if len(set(epochs.values())) < len(epochs):
             return "two epochs have the same order", "epoch"
-    for epoch, order in next(iter(by_seed.values())).items():
-        if [epochs[epoch] for epochs in by_seed.values()].count(order) > 1:
+    for epoch in next(iter(by_seed.values())):
+        if len({epochs[epoch] for epochs in by_seed.values()}) < len(by_seed):
             return f"another seed gives the same order in epoch {epoch}", "seed"
     return None
 
@@ -192,11 +194,20 @@ def optimizer_question(rng):
             "iterations": ITERATIONS,
         }
 
+    # No gradient and long steps: only what shrinks the weights moves them.
+    still = case(rng.choice([12, 16]), 0.9) | {"base_learning_rate": rng.choice([0.8, 0.9])}
+    still["weights"] = [
+        [[rng.randint(1, 9) / 4] for _ in range(3)],
+        [rng.randint(1, 9) / 4],
+    ]
+    [_, [bias]] = still["weights"]
+    still["batches"] = [{"x": [[0.0] * 3] * 4, "y": [bias] * 4} for _ in ITERATIONS]
     return {
         "cases": [
             case(rng.choice([3, 5, 6]), rng.choice([0.3, 0.4, 0.6, 0.7])),
             case(rng.choice([12, 16]), rng.choice([0.8, 0.85])),
             case(1, 0.0),
+            still,
         ]
     }
 
@@ -236,9 +247,10 @@ def optimizer_ways(question):
 def judge_optimizer(question, observation):
     """Every weight after every step, against the same steps computed here."""
     ways, said = optimizer_ways(question), observation["cases"]
-    same = near(1e-5, 1e-5)
-    for case, due, seen in zip(question["cases"], ways["right"](), said, strict=True):
-        wrong = next((k for k in range(len(due)) if not same(seen[k], due[k])), None)
+    same, right = near(1e-5, 1e-5), ways["right"]()
+    for case, due, seen in zip(question["cases"], right, said, strict=True):
+        pairs = enumerate(zip(seen, due, strict=True))
+        wrong = next((k for k, pair in pairs if not same(*pair)), None)
         if wrong is None:
             continue
         base, momentum, replicas = (
@@ -251,8 +263,11 @@ def judge_optimizer(question, observation):
             f"new_optimizer({base}, {momentum}, {replicas}): {step} the weights are "
             f"{_shown(seen[wrong])}, not {_shown(due[wrong])}"
         )
-        hint = which(said, ways, same, None)
-        return reason, hint.split()[0] if hint else _optimizer_hint(case, wrong, seen, due)
+        if hint := which(said, ways, same, None):
+            return reason, hint.split()[0]
+        if not same(said[-1], right[-1]):  # where there is no gradient
+            return reason, "decay"
+        return reason, _optimizer_hint(case, wrong, seen, due)
     return None
 
 
@@ -270,8 +285,6 @@ def _optimizer_hint(case, wrong, seen, due):
         return "average"
     if wrong >= LARGE:
         return "clipping"
-    if _along(off, start):
-        return "decay"
     if wrong == 1 and _along(off, first):
         return "momentum"
     return "schedule" if wrong else "other"
@@ -293,16 +306,16 @@ def steps_question(rng):
         }  # fmt: skip
 
     def case(length, cores):
-        # The first count differs from all others, and the last block is a longer one.
+        # The first count differs from all others.
         first, other = rng.sample(range(2, length), 2)
         counts = [first, length, 1, other, length]
-        calls = [call(length, count, cores) for count in counts]
-        return {"cores": cores, "calls": [*calls, call(2 * length, other, cores)]}
+        return {"cores": cores, "calls": [call(length, count, cores) for count in counts]}
 
     cores = rng.sample([2, 3, 4, 5], 2)
-    return {
-        "cases": [case(rng.choice([4, 5]), cores[0]), case(rng.choice([7, 8]), cores[1])]
-    }
+    cases = [case(rng.choice([4, 5]), cores[0]), case(rng.choice([7, 8]), cores[1])]
+    # In the end a longer block.
+    cases[1]["calls"].append(call(16, rng.choice([3, 5]), cores[1]))
+    return {"cases": cases}
 
 
 TRACE_CALLS = 2000  # function calls: a trace takes more, a call without one fewer
@@ -310,9 +323,11 @@ TRACE_CALLS = 2000  # function calls: a trace takes more, a call without one few
 
 def judge_steps(question, observation):
     """What Python did, then the steps that were made, then what was returned."""
-    if any(made["state"] or made["traces"] for made in observation["made"]):
+    both = zip(observation["made"], observation["calls"], strict=True)
+    made, calls = zip(*both, strict=True)
+    if any(one["state"] or one["traces"] for one in made):
         return "`steps_in_one_call` itself calls `one_step`", "early"
-    cases = list(zip(question["cases"], observation["calls"], strict=True))
+    cases = list(zip(question["cases"], calls, strict=True))
     if verdict := _judge_python(cases):
         return verdict
     for case, seen in cases:
@@ -359,8 +374,8 @@ def _judge_python(cases):
             )
         if min(work[1:5]) > TRACE_CALLS:
             return f"a call takes {min(work[1:5])} function calls", "new_graph"
-        if traces[5] > traces[0]:
-            return _unrolled(lengths[0], traces[0], lengths[5], traces[5])
+        if traces[-1] > traces[0]:
+            return _unrolled(lengths[0], traces[0], lengths[-1], traces[-1])
     if 0 in first and any(first):
         return (
             "its second function calls the `one_step` of the first, or the other way",
@@ -502,7 +517,7 @@ EXERCISES = {
             "replicas": "How many images do all cores take together in one step?",
             "remainder": "How many images are left when every core has the same number of whole batches? What happens to them?",
             "exact": "What does your code do if nothing is left over?",
-            "none": "How many whole batches does every core get if there are fewer images than all cores take in one step? Try core_indices(0, 2, 7, 4, 0, 0).",
+            "none": "How many whole batches does every core get if there are fewer images than all cores take in one step? Try core_indices(0, 2, 7, 4, 0, 0): the shape is (0, 4).",
             "range": "Are these places in the training set, whole numbers from 0 to images - 1?",
             "twice": "Does one core see an image again before the epoch is over?",
             "overlap": "Do all cores use the same order, and take different parts of it?",
