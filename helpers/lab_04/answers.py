@@ -1012,17 +1012,6 @@ class StopsEarly(Loop):
         return {name: [row[name][0] for row in rows] for name in NAMES}
 
 
-class SleepsUpToARate(Loop):
-    """Waits until a rate fits that was chosen before."""
-
-    def wait(self, metrics):
-        super().wait(metrics)
-        time.sleep(max(0.0, 1.3 - (time.perf_counter() - self.began)))
-
-    def speed(self, newswires, trained, validated):
-        super().speed(8, 1.2, validated)
-
-
 class ResetsAfterwards(Loop):
     """The same, the other way round: counters are set to zero once they are read."""
 
@@ -1299,7 +1288,6 @@ WRONG = {
         ("speed_line", "no_speed", WholeRate()),
         ("newswires", "batches", CountsBatches()),
         ("seconds", "speed", CountsPerMinute()),
-        ("seconds", "speed", SleepsUpToARate()),
         ("newswires", "whole_training", CountsOnAndOn()),
         ("seconds", "whole_training", OneClockForAll()),
         ("seconds", "inverted", InvertsTheRate()),

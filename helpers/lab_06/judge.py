@@ -195,25 +195,24 @@ def _make_step(rng):
         "replicas": replicas,
         # The given loss is the mean, but its gradient is steeper: who ignores it shows.
         "steeper": round(rng.uniform(3, 5), 2),
-        "learning_rate": round(rng.uniform(0.03, 0.07), 3),
+        "learning_rate": round(rng.uniform(0.04, 0.08), 3),
     }
 
 
 def step_ways(question):
     """For each way of training, the weights at the end."""
-    steeper = question["steeper"]
     divisors = {
         "times_replicas": DIVISORS["start"],
         "divided": DIVISORS["twice"],
         "averaged": DIVISORS["averaged"],
         "averaged by Keras": lambda own, images, replicas: images * images,
     }
-    # Who takes an own loss: of these two, the first is as large as the given one.
-    own = {"own_loss": _mean, "sum": DIVISORS["sum"]}
-    shares = {
-        name: _share(by, question["replicas"], steeper) for name, by in divisors.items()
-    }
-    shares |= {name: _share(by, question["replicas"]) for name, by in own.items()}
+    # Of the given loss, or of one that the step has itself and is right but for this.
+    own = {f"{name} by itself": by for name, by in divisors.items()}
+    own |= {"own_loss": _mean, "sum": DIVISORS["sum"]}
+    replicas, steeper = question["replicas"], question["steeper"]
+    shares = {name: _share(by, replicas, steeper) for name, by in divisors.items()}
+    shares |= {name: _share(by, replicas) for name, by in own.items()}
     ways = _step_trainings(question, **shares)
     return {name: _flat(trainer.train(**way).weights) for name, way in ways.items()}
 

@@ -80,9 +80,9 @@ def make_train_step(answer, question, wait):
         "images": images,
         "weights": [weights.tolist() for weights in model.get_weights()],
         "metrics": {name: float(metrics[name].result()) for name in NAMES},
-        "counts": {name: float(metrics[name].count) for name in NAMES},
+        "counts": {name: float(value_of(metrics[name].count)) for name in NAMES},
         "python_runs": int(watcher.runs[0]),
-        "optimizer_steps": int(optimizer.iterations),
+        "optimizer_steps": int(value_of(optimizer.iterations)),
     }
 
 
@@ -157,7 +157,7 @@ def _train_on(answer, question, names):
         "scopes": scopes,
         "images": seen,
         "weights": [w.tolist() for w in model.get_weights()] if model else [],
-        "optimizer_steps": int(optimizer.iterations) if model else 0,
+        "optimizer_steps": int(value_of(optimizer.iterations)) if model else 0,
         "own_network": network is not None and network is model,
         "losses": _numbers(losses),
         "changed": given != names,
@@ -167,6 +167,11 @@ def _train_on(answer, question, names):
 def _numbers(values):
     array = None if values is None else np.asarray(values)
     return array.tolist() if array is not None and array.dtype.kind in "fiu" else None
+
+
+def value_of(variable):
+    """The value of a variable that has a copy on every replica."""
+    return (variable * 1).numpy()
 
 
 def numbered_batches(question):
