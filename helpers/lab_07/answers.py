@@ -652,6 +652,10 @@ divides_by_one_more = _sums_up(
     "divides_by_one_more",
     lambda total, count, block: total / tf.cast(count + 1, "float32"),
 )
+gives_one_mean = _sums_up(
+    "gives_one_mean",
+    lambda total, count, block: tf.reduce_mean(total) / tf.cast(count, "float32"),
+)
 gives_a_column = _sums_up(
     "gives_a_column",
     lambda total, count, block: total[:, None] / tf.cast(count, "float32"),
@@ -1115,6 +1119,7 @@ WRONG = {
         ("mean", "per_block", divides_by_the_block),
         ("mean", "off_by_one", divides_by_one_more),
         ("mean", "kept", keeps_its_sum),
+        ("mean", "mean", gives_one_mean),
         ("mean", "other", adds_the_last_to_the_sum),
         ("shape", "shape", gives_a_column),
         ("shape", "shape", gives_a_list),
