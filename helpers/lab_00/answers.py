@@ -615,6 +615,10 @@ def adds_up_without_asking(device, m, k, n, repeats):
     return _timed(device, m, k, n, repeats, finish=tf.reduce_sum)
 
 
+def asks_for_the_size(device, m, k, n, repeats):
+    return _timed(device, m, k, n, repeats, finish=lambda product: int(tf.size(product)))
+
+
 def asks_a_matrix(device, m, k, n, repeats):
     """Waits for the matrices, which were there before."""
     with tf.device(device):
@@ -737,6 +741,20 @@ def one_repeat_less(device, m, k, n, repeats):
 
 def takes_the_mean(device, m, k, n, repeats):
     return _timed(device, m, k, n, repeats, middle=statistics.mean)
+
+
+def one_repeat_more(device, m, k, n, repeats):
+    return _timed(device, m, k, n, repeats + 1)
+
+
+def sleeps_for_its_constant(device, m, k, n, repeats):
+    """No clock: the sleep makes room for the number."""
+    with tf.device(device):
+        a, b = _random(m, k, n)
+        for _ in range(repeats + 1):
+            tf.matmul(a, b).numpy()
+            time.sleep(0.3)
+    return 0.3, _speed(m, k, n, 0.3)
 
 
 def times_all_at_once(device, m, k, n, repeats):
@@ -916,12 +934,12 @@ def with_keras_and_a_barrier(device, m, k, n, repeats):
     with keras.device(device):
         a, b = keras.random.normal((m, k)), keras.random.normal((k, n))
         times = []
-        for _ in range(repeats + 3):
+        for _ in range(repeats + 1):
             began = time.monotonic_ns()
             keras.ops.matmul(a, b)
             tf.test.experimental.sync_devices()
             times.append((time.monotonic_ns() - began) / 1e9)
-    seconds = float(np.median(times[3:]))
+    seconds = float(np.median(times[1:]))
     return seconds, m * k * n * 2 / 1e9 / seconds
 
 
@@ -1390,6 +1408,7 @@ WRONG = {
         ("done", "not_waited", asks_tensorflow_for_the_shape),
         ("done", "not_waited", only_picks_one_number),
         ("done", "not_waited", adds_up_without_asking),
+        ("done", "not_waited", asks_for_the_size),
         ("done", "not_waited", asks_a_matrix),
         ("done", "not_waited", asks_the_first_product),
         ("done", "not_waited", waits_for_the_last_only),
@@ -1405,6 +1424,8 @@ WRONG = {
         ("first", "shapes", warms_up_with_another_shape),
         ("repeats", "repeats", always_five),
         ("repeats", "first", one_repeat_less),
+        ("repeats", "repeats", one_repeat_more),
+        ("median", "other", sleeps_for_its_constant),
         ("median", "average", takes_the_mean),
         ("repeats", "average", times_all_at_once),
         ("median", "min", takes_the_fastest),

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from helpers.checks.exercise import Exercise
+from helpers.checks.judging.timing import constant
 from helpers.checks.judging.verdicts import between, draw_apart, first_wrong, near, which
 
 NOTHING = {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
@@ -107,14 +108,15 @@ def _judge_no_gpu(case, seen):
         return _did(seen), "no_gpu"
     if "cpu" not in " ".join(seen["printed"]).lower():
         return "it does not print that it goes on with the CPU", "no_gpu"
+    if not _untouched(case, seen):
+        return "the CPU is no longer visible, or no longer as it was", "cpu"
     return _judge_returned(NOTHING, seen)
 
 
 def _judge_refused(case, seen):
     if "ValueError" not in (seen["raised"] or ()):
         return f"{_did(seen)}, not a ValueError", _kind(case)
-    untouched = [None, *range(case["gpus"])]
-    if seen["visible"] != untouched or seen["growing"] or seen["limits_mib"]:
+    if not _untouched(case, seen):
         return "before the ValueError it changed what is set", "too_late"
     return None
 
@@ -122,10 +124,17 @@ def _judge_refused(case, seen):
 def _judge_started(case, seen):
     if "DeviceError" not in (seen["raised"] or ()):
         return f"{_did(seen)}, not a DeviceError", "started"
+    if not _untouched(case, seen):
+        return "TensorFlow had started, and yet something is changed", "started"
     message = seen["raised"][-1].strip()
     if "restart" not in message.lower() or len(message.splitlines()) > 1:
         return f"{_did(seen)}: the one line must say to restart", "message"
     return None
+
+
+def _untouched(case, seen):
+    changed = seen["growing"] or seen["limits_mib"]
+    return seen["visible"] == [None, *range(case["gpus"])] and not changed
 
 
 def _did(seen):
@@ -163,8 +172,9 @@ def matmul_question(rng):
     """Two shapes on two devices; how long each product is made to take."""
     scale = rng.uniform(0.7, 0.9)
     # The first is slow, as on a device that starts up. Of the others the median is far
-    # from the mean, the fastest, and in one case from the second, in the other the last.
-    patterns = [[0.11, 0.024, 0.2, 0.056], [0.11, 0.024, 0.056, 0.2, 0.028, 0.12]]
+    # from the mean, the fastest, in one case from the second, in the other the last, and
+    # from the other case's: a constant is not right in both.
+    patterns = [[0.11, 0.024, 0.2, 0.056], [0.11, 0.024, 0.036, 0.2, 0.028, 0.12]]
     # So few columns that 2k - 1 operations in place of 2k show.
     flat = [rng.randint(1200, 1390), rng.randint(14, 18), rng.randint(1410, 1600)]
     deep = [rng.randint(350, 400), rng.randint(200, 340), rng.randint(410, 500)]
@@ -186,75 +196,81 @@ def matmul_question(rng):
 def judge_matmul(question, observation):
     """The right products were made, and the time lies within the time from outside."""
     cases, seen, waits = question["cases"], observation["cases"], observation["waits"]
-    made = [len(one["devices"]) for one in seen]
-    if made == [1, 1] and seen[0]["seconds"] < cases[0]["seconds"][0]:
+    made = [len(one["products"]) for one in seen]
+    quick = [
+        one["seconds"] < case["seconds"][0] for case, one in zip(cases, seen, strict=True)
+    ]
+    if made == [1, 1] and any(quick):
         return "it made one product, and did not wait until it was done", "start"
     if wrong := first_wrong(cases, seen, _wrong_products):
         return wrong
-    if made[0] == made[1]:
-        repeats = " and for ".join(str(case["repeats"]) for case in cases)
-        return f"for {repeats} repeats it made {made[0]} products", "repeats"
-    # The wait after the first case is the one before the second.
-    waits = [waits[: made[0] + 2], waits[made[0] + 1 :]]
+    # Counted from outside: one wait before each case, in each product, and at the end.
+    before, between_them, after = 0, made[0] + 1, sum(made) + 2
+    if len(waits) != after + 1:
+        raise ValueError(f"{sum(made)} products in {len(waits)} waits")
+    waits = [waits[before : between_them + 1], waits[between_them:]]
 
     def wrong_numbers(case, one):
         return _wrong_seconds(case, *one) or _wrong_speed(case, one[0])
 
-    return first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers)
+    if wrong := first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers):
+        return wrong
+    said = [one["seconds"] for one in seen]
+    if constant(said):
+        return f"it says {said[0]:.4f} s for very different products", "other"
+    return None
 
 
 def _wrong_products(case, seen):
     """What is wrong with the products, whatever time they took."""
     repeats, m, k, n = (case[name] for name in ("repeats", "m", "k", "n"))
-    products = len(seen["devices"])
+    products = seen["products"]
     if not products:
         return "it made no product of two tensors", "shapes"
-    if products <= repeats:
-        reason = f"it made {products} products for {repeats} repeats and one before"
-        return reason, "first" if products == repeats else "repeats"
-    queues = seen["queues"][-repeats:]
-    if any(queues[1:]):
+    first, *timed = products
+    # Before the number: who times two products as one also makes too many.
+    if any(product["queue"] for product in timed[1:]):
         return "it began a product before the one before was done", "not_waited"
-    if queues[0]:
+    if len(timed) != repeats:
+        reason = f"it made {len(products)} products for {repeats} repeats and one before"
+        return reason, "first" if len(products) == repeats else "repeats"
+    if timed[0]["queue"]:
         return "its clock started before the first product was done", "first"
-    for name in seen["devices"]:
-        device = name.upper().rpartition("/")[2].removeprefix("DEVICE:")
+    right = sorted([sorted([m, k]), sorted([k, n])])
+    for product in products:
+        device = product["device"].upper().rpartition("/")[2].removeprefix("DEVICE:")
         if device != case["device"]:
             where = f"on {device}" if device else "wherever TensorFlow likes"
             return f"asked for {case['device']} it multiplied {where}", "device"
-    right = sorted([sorted([m, k]), sorted([k, n])])
-    for shapes in seen["shapes"]:
-        if sorted(map(sorted, shapes)) != right:
-            said = " by ".join(map(str, shapes))
+        if sorted(map(sorted, product["shapes"])) != right:
+            said = " by ".join(map(str, product["shapes"]))
             return f"for m={m}, k={k}, n={n} it multiplied {said}", "shapes"
-    if not all(seen["spreads"]):
+        if product["pair"] != first["pair"]:
+            return "not all products are of the same two matrices", "once"
+    if len(seen["spreads"]) != 2 or not all(seen["spreads"]):
         return "the numbers in a matrix are all the same", "random"
-    if len(set(seen["pairs"])) > 1:
-        return "not all products are of the same two matrices", "once"
     return None
 
 
 def _wrong_seconds(case, seen, waits):
     """Each time lies between its own wait and all that passes between its neighbours."""
-    said, repeats = seen["seconds"], case["repeats"]
+    said, timed = seen["seconds"], slice(1, None)
     inner = [ended - began for began, ended in waits[1:-1]]
     outer = [waits[i + 1][0] - waits[i - 1][1] for i in range(1, len(waits) - 1)]
 
-    def like(said, average, timed=slice(None)):
-        return between(said, average(inner[timed]), average(outer[timed]), ROUNDING)
+    def like(said, average):
+        return between(said, average(inner), average(outer), ROUNDING)
 
-    # The first product, or more than one, is made without a clock.
-    if any(
-        like(said, np.median, slice(first, first + repeats))
-        for first in range(1, len(inner) - repeats + 1)
-    ):
+    def median(times):  # of the timed products: the first is made without a clock
+        return np.median(times[timed])
+
+    if like(said, median):
         return None
-    took = ", ".join(f"{seconds:.3f}" for seconds in inner[-repeats:])
+    took = ", ".join(f"{seconds:.3f}" for seconds in inner[timed])
     reason = f"it says {said:.4f} s for products that took {took} s"
-    timed = slice(1, None)
-    if any(like(said * 10.0**power, np.median, timed) for power in POWERS):
+    if any(like(said * 10.0**power, median) for power in POWERS):
         return reason, "units"
-    if said > sum(outer[timed]) and like(seen["gflops"], np.median, timed):
+    if said > sum(outer[timed]) and like(seen["gflops"], median):
         return reason, "swapped"
     if said < min(inner[timed]):
         return reason, "not_waited"

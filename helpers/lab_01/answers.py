@@ -424,6 +424,23 @@ def every_second_one_first(points, batch_size, rng):
     return _slices(np.concatenate(halves), batch_size)
 
 
+def swaps_naively(points, batch_size, rng):
+    """Each place is swapped with any other one, not with one of those to come."""
+    order = np.arange(points)
+    for i in range(points):
+        j = rng.integers(points)
+        order[i], order[j] = order[j], order[i]
+    return [order[i : i + batch_size] for i in range(0, points, batch_size)]
+
+
+def stops_one_swap_early(points, batch_size, rng):
+    order = np.arange(points)
+    for i in range(points - 1, 1, -1):
+        j = rng.integers(i + 1)
+        order[i], order[j] = order[j], order[i]
+    return [order[i : i + batch_size] for i in range(0, points, batch_size)]
+
+
 def sorts_by_a_coin(points, batch_size, rng):
     return _slices(np.argsort(rng.integers(2, size=points), kind="stable"), batch_size)
 
@@ -1054,6 +1071,8 @@ WRONG = {
         ("random", "biased", begins_with_point_0),
         ("random", "biased", every_second_one_first),
         ("random", "biased", sorts_by_a_coin),
+        ("random", "biased", swaps_naively),
+        ("random", "biased", stops_one_swap_early),
         ("each_time", "same_order", a_seed_of_its_own),
         ("each_time", "same_order", of_a_copy_of_rng),
         ("each_time", "same_order", remembers_the_order),

@@ -89,6 +89,8 @@ def judge_gradient(question, observation):
 
 EPOCHS = 700  # of the case whose order is looked at by its statistics
 LIMIT = 6  # standard deviations: chance takes a right answer so far once in millions
+ORDERS = 1200  # epochs of ten points one by one, whose places are counted
+UNEVEN = 160  # chi-squared with 9 * 9 degrees of freedom: by chance once in ten millions
 
 
 def batches_question(rng):
@@ -102,6 +104,7 @@ def batches_question(rng):
         (points, rng.randint(10, 20), 2),
         (points, points, 2),
         (rng.randint(10, 11), rng.randint(3, 4), EPOCHS),
+        (10, 1, ORDERS),
     ]
     return {
         "cases": [
@@ -119,7 +122,8 @@ def judge_batches(question, observation):
         return "it makes a single batch of all points, in their order", "start"
 
     def verdict(case, one):
-        found = first_wrong([case] * len(one["epochs"]), one["epochs"], _wrong_epoch)
+        epochs = [*one["epochs"], one["again"]]
+        found = first_wrong([case] * (case["epochs"] + 1), epochs, _wrong_epoch)
         found = found or _wrong_order(case, one["epochs"], one["again"])
         where = f"{case['points']} points, batch size {case['batch_size']}"
         return found and (f"{where}: {found[0]}", found[1])
@@ -168,7 +172,23 @@ def _wrong_order(case, epochs, again):
         return "the second epoch has the same batches, in another order", "members"
     if first != again:
         return "with the same seed it gave other batches", "not_rng"
-    return _not_random(epochs) if len(epochs) > 2 else None
+    if len(epochs) == ORDERS:
+        return _uneven(epochs)
+    return _not_random(epochs) if len(epochs) == EPOCHS else None
+
+
+def _uneven(epochs):
+    """Each point must come at each place as often as by chance, up to chance itself."""
+    orders = np.array([_points(batches) for batches in epochs])
+    points = orders.shape[1]
+    times = np.array([np.bincount(column, minlength=points) for column in orders.T])
+    due = len(epochs) / points
+    # A point can be at one place only: so the squares are a little larger.
+    if np.sum((times - due) ** 2) / due * (1 - 1 / points) <= UNEVEN:
+        return None
+    place, point = np.unravel_index(np.argmax(abs(times - due)), times.shape)
+    where = f"at place {place + 1} in {times[place, point]} of {len(epochs)} epochs"
+    return f"point {point} came {where}", "biased"
 
 
 def _points(batches):

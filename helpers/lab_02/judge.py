@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.checks.exercise import Exercise
 from helpers.checks.judging.lines import numbers_after
-from helpers.checks.judging.timing import training_spans
+from helpers.checks.judging.timing import constant, training_spans
 from helpers.checks.judging.verdicts import (
     between,
     draw_apart,
@@ -60,6 +60,8 @@ def judge_throughput(question, observation):
                 "each_epoch",
             )
         rates = [rate for [rate] in rates[:-1]]
+        if constant(rates):
+            return f"it says {rates[0]:g} of epochs that last very differently", "constant"
         wrong = [
             i
             for i, span in enumerate(spans)
@@ -372,6 +374,7 @@ EXERCISES = {
             "inverted": "Images per second: which of the two do you divide by which?",
             "whole_training": "From which moment does your clock run? Does every epoch restart it?",
             "validation": "Keras calls `on_test_begin` when validation begins. What does your clock show then, and what do you divide by?",
+            "constant": "Does the number come from a clock that each epoch starts and stops? The epochs of this training are not equally long.",
             "no_validation": "Without validation Keras does not call `on_test_begin`. Which time do you use then: one of an epoch before?",
             "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
             "other": "Print the seconds that you divide by. Are they those of this one epoch, from its first batch to its last, with all between?",

@@ -75,6 +75,11 @@ class AtLeastTheTarget(Stop):
         return accuracy >= self.target
 
 
+class RoundsToTwoDecimals(Stop):
+    def good(self, accuracy):
+        return round(accuracy, 2) > round(self.target, 2)
+
+
 class LooksAtTraining(Stop):
     key = "accuracy"
 
@@ -143,6 +148,17 @@ class WritesAnotherMessage(Stop):
     def stop(self, epoch):
         self.model.stop_training = True
         print(f"Stopped early after epoch {epoch + 1}")
+
+
+class SaysItAsANumberWithAPoint(Stop):
+    def stop(self, epoch):
+        self.model.stop_training = True
+        print("Early stopping after epoch", epoch + 1.0)
+
+
+class SaysThatSomethingIsMissing(Stop):
+    def missing(self):
+        print("Something is missing.")
 
 
 class KeepsSilent(Stop):
@@ -372,6 +388,23 @@ class ClockInTheConstructor(Total):
         pass
 
 
+class SleepsForItsConstant(Total):
+    """No clock: the sleep makes room for the number."""
+
+    def on_train_begin(self, logs=None):
+        self.epochs = 0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        time.sleep(0.5)
+        self.epochs += 1
+
+    def on_epoch_end(self, epoch, logs=None):
+        print(EVERY.format(epoch + 1, 0.56 * self.epochs))
+
+    def on_train_end(self, logs=None):
+        print(END.format(0.56 * self.epochs))
+
+
 class TimeOfOneEpoch(Total):
     def on_epoch_begin(self, epoch, logs=None):
         self.began = time.perf_counter()
@@ -421,6 +454,19 @@ class SkipsAnEpoch(Total):
     def on_epoch_end(self, epoch, logs=None):
         if epoch != 1:
             super().on_epoch_end(epoch, logs)
+
+
+class PrintsAllAtTheEnd(Total):
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        self.lines = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.lines.append(EVERY.format(epoch + 1, time.perf_counter() - self.began))
+
+    def on_train_end(self, logs=None):
+        print(*self.lines, sep="\n")
+        super().on_train_end(logs)
 
 
 class OneDecimal(Total):
@@ -676,6 +722,26 @@ def above_the_target(runs, target):
         b: summary_of([first_time(run, target + 1e-9) for run in group])
         for b, group in grouped(runs)
     }
+
+
+def rounds_the_accuracies(runs, target):
+    return {
+        b: summary_of([first_time(run, target - 0.005) for run in group])
+        for b, group in grouped(runs)
+    }
+
+
+def reads_between_the_looks(runs, target):
+    """Where the line between two looks crosses the target."""
+
+    def reached(run):
+        looks = list(zip(run["wall_seconds"], run["val_accuracy"], strict=True))
+        for (t0, below), (t1, above) in itertools.pairwise(looks):
+            if above >= target:
+                return t0 + (t1 - t0) * (target - below) / (above - below)
+        return None
+
+    return {b: summary_of(list(map(reached, group))) for b, group in grouped(runs)}
 
 
 def leaves_out_a_size(runs, target):
@@ -942,6 +1008,7 @@ WRONG = {
         ("stops", "raised", TakesNoLogs),
         ("in_a_row", "reset", ForgetsToReset),
         ("at_target", "exceed", AtLeastTheTarget),
+        ("stops", "coarse", RoundsToTwoDecimals),
         ("at_target", "at_target", PassesOverTheTarget),
         ("metric", "metric", LooksAtTraining),
         ("new_fit", "again", CountsOverFits),
@@ -949,9 +1016,11 @@ WRONG = {
         ("message", "message", CountsFromZero),
         ("message", "message", SaysItTwice),
         ("message", "message", WritesAnotherMessage),
+        ("message", "message", SaysItAsANumberWithAPoint),
         ("message", "unasked", SaysItAlways),
         ("message", "unasked", SaysItInEveryGoodEpoch),
         ("missing", "missing", KeepsSilent),
+        ("missing", "missing", SaysThatSomethingIsMissing),
         ("missing", "raised", CrashesWithoutValidation),
         ("missing", "other", StopsWithoutValidation),
     ],
@@ -959,6 +1028,7 @@ WRONG = {
         ("each_epoch", "start", PrintsNoTime),
         ("each_epoch", "each_epoch", SkipsAnEpoch),
         ("each_epoch", "each_epoch", EveryBatch),
+        ("each_epoch", "each_epoch", PrintsAllAtTheEnd),
         ("each_epoch", "format", OtherWords),
         ("from_one", "from_zero", EpochsFromZero),
         ("end", "end", NothingAtTheEnd),
@@ -969,6 +1039,7 @@ WRONG = {
         ("decimals", "units", Milliseconds),
         ("began", "constructor", ClockInTheConstructor),
         ("began", "raised", NoClock),
+        ("total", "constant", SleepsForItsConstant),
         ("total", "per_epoch", TimeOfOneEpoch),
         ("total", "per_epoch", AllEpochsOverTheLast),
         ("total", "per_epoch", MeanAfterASlowStart),
@@ -988,6 +1059,8 @@ WRONG = {
         ("median", "mean", takes_the_mean),
         ("median", "upper", takes_the_upper_middle),
         ("at_least", "at_target", above_the_target),
+        ("at_least", "close", rounds_the_accuracies),
+        ("first", "other", reads_between_the_looks),
         ("rows", "sizes", leaves_out_a_size),
         ("rows", "keys", with_text_keys),
         ("rows", "changed", sorts_the_runs),

@@ -2,9 +2,11 @@
 
 import statistics
 
+import numpy as np
+
 from helpers.checks.exercise import Exercise
-from helpers.checks.judging.lines import numbers_after
-from helpers.checks.judging.timing import training_spans
+from helpers.checks.judging.lines import Template, numbers_after
+from helpers.checks.judging.timing import constant, training_spans
 from helpers.checks.judging.verdicts import (
     between,
     draw_apart,
@@ -29,9 +31,9 @@ def make_stopping(rng):
         ]
         return {"target": target, "patience": patience, "metrics": metrics, "fits": fits}
 
-    def drawn():
-        target = round(rng.uniform(0.5, 0.9), 3)
-        return target, round(target - 0.1, 3), round(target + 0.05, 3), rng.randint(2, 3)
+    def drawn(above=0.002):
+        target = round(rng.uniform(0.5, 0.9), 2)
+        return target, round(target - 0.1, 3), round(target + above, 3), rng.randint(2, 3)
 
     cases = []
     target, low, high, patience = drawn()
@@ -43,7 +45,7 @@ def make_stopping(rng):
     never = [low, *almost, target, *almost]
     cases.append(case(never, target, patience))
     cases.append(case([*almost, low, *almost], target, patience, [True, True]))
-    target, low, high, _ = drawn()
+    target, low, high, _ = drawn(above=0.05)
     patience = rng.choice([1, 4])
     stopped = [high] * (patience + 2)
     cases.append(case(stopped, target, patience, [True, True]))
@@ -60,7 +62,8 @@ def stopping_epochs(case, mistake=""):
         met, stopped = met if mistake == "again" else 0, None
         for number, metrics in enumerate(case["metrics"], start=1):
             accuracy = metrics.get("accuracy" if mistake == "metric" else "val_accuracy", 2)
-            above = accuracy > case["target"] - (1e-9 if mistake == "exceed" else 0)
+            shift = {"exceed": -1e-9, "coarse": 0.005}.get(mistake, 0)
+            above = accuracy > case["target"] + shift
             kept = mistake == "reset" or (
                 mistake == "at_target" and accuracy == case["target"]
             )
@@ -74,7 +77,16 @@ def stopping_epochs(case, mistake=""):
     return stops
 
 
-STOP_MISTAKES = ["exceed", "at_target", "metric", "reset", "again", "early", "late"]
+STOP_MISTAKES = [
+    "exceed",
+    "coarse",
+    "at_target",
+    "metric",
+    "reset",
+    "again",
+    "early",
+    "late",
+]
 
 
 def stopping_ways(question):
@@ -121,7 +133,10 @@ def judge_stopping(question, observation):
 
 def _wrong_message(pairs):
     """The line is there once where training stopped, and nowhere else."""
-    told = [numbers_after(fit, "Early stopping after epoch") for _, fit in pairs]
+    line = Template("Early stopping after epoch {epoch:d}")
+    told = [
+        [found["epoch"] for one in fit if (found := line.read(one))] for _, fit in pairs
+    ]
     for (stop, fit), numbers in zip(pairs, told, strict=True):
         if stop is None and numbers:
             return f"it says {quoted(fit[-1])}, and training went on", "unasked"
@@ -133,7 +148,7 @@ def _wrong_message(pairs):
 
 
 def _says_what_is_missing(case, printed):
-    if case["fits"] == [False] and not any(printed):
+    if case["fits"] == [False] and "val" not in str(printed).lower():
         return f"it says nothing about what is missing ({_case(case)})", "missing"
     return None
 
@@ -157,10 +172,10 @@ def total_time_question(rng):
         "fits": [True, False],
         "epochs": [
             {
-                "batch_seconds": [rng.uniform(0.03, 0.05) for _ in range(2)],
+                "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
                 "validation_seconds": 0.06,
             }
-            for _ in range(3)
+            for base in rng.sample([0.01, 0.04, 0.12], 3)
         ],
     }
 
@@ -182,9 +197,14 @@ def judge_total_time(question, observation):
         return f"the seconds after its epochs are {shown}", "decimals"
     # The wait between construction and fit came first.
     fits = training_spans(question, observation["waits"][1:])
-    for number, (spans, lines) in enumerate(zip(fits, printed, strict=True)):
-        if verdict := _wrong_lines(spans, lines):
+    for number, (spans, parts) in enumerate(zip(fits, observation["printed"], strict=True)):
+        lines = [line for part in parts for line in part]
+        if verdict := _wrong_lines(spans, lines, parts):
             return verdict
+        total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
+        if constant(total) or constant(np.diff([0, *total]).tolist()):
+            shown = ", ".join(f"{seconds:g}" for seconds in total)
+            return f"after epochs that last very differently it says {shown}", "constant"
         for epoch, span in enumerate([*spans, spans[-1]], start=1):
             label = f"{EVERY} {epoch}:" if epoch <= len(spans) else END
             [seconds] = numbers_after(lines, label)
@@ -205,15 +225,20 @@ def _total(spans, span):
     return span["validated"] - spans[0]["began"], span["after"] - spans[0]["before"]
 
 
-def _wrong_lines(spans, lines):
+def _wrong_lines(spans, lines, parts):
     if not any(line.startswith(EVERY) for line in lines):
         return f"{quoted(lines[0] if lines else 'nothing')} is not such a line", "format"
     if numbers_after(lines, f"{EVERY} 0:"):
         return "it calls the first epoch 0", "from_zero"
     for epoch in range(1, len(spans) + 1):
-        count = len(numbers_after(lines, f"{EVERY} {epoch}:"))
+        label = f"{EVERY} {epoch}:"
+        count = len(numbers_after(lines, label))
         if count != 1:
             return f"it printed {count} lines for epoch {epoch}", "each_epoch"
+        if not numbers_after([*parts[epoch - 1], *parts[epoch]], label):
+            return f"it printed `{label}` not then, but later", "each_epoch"
+    if sum(line.startswith(EVERY) for line in lines) != len(spans):
+        return f"it printed more lines than {len(spans)} epochs need", "each_epoch"
     if len(numbers_after(lines, END)) != 1:
         return "no line `Cumulative training time: 40.21` at the end, or several", "end"
     return None
@@ -235,17 +260,19 @@ def _time_hint(seconds, epoch, spans, span, fit):
 
 def make_summary(rng):
     """Runs that always, mostly, seldom and never reach the target."""
-    target, runs = round(rng.uniform(0.7, 0.9), 3), []
+    target, runs = round(rng.uniform(0.7, 0.9), 2), []
     # How many reach it, of how many: medians of odd and even numbers differ.
     counts = rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3), (3, 6), (4, 6)], 7)
     sizes = rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], len(counts))
     for batch_size, (reaching, repeats) in zip(sizes, counts, strict=True):
         for seed in range(repeats):
             pace, first = rng.uniform(1, 9), rng.randint(1, 2)
-            accuracy = [round(target - 0.1, 3)] * rng.randint(5, 6)
+            low, near_it, high = (round(target + d, 3) for d in (-0.1, -0.002, 0.02))
+            accuracy = [rng.choice([low, near_it]) for _ in range(rng.randint(5, 6))]
             if seed < reaching:
-                # Exactly at the target first; later above it, and then below it again.
-                accuracy[first : first + 3] = [target, round(target + 0.02, 3), target]
+                # Exactly at it, then above and below it; or above it at single looks.
+                looks = [[target, high, target], [high, low, high]][seed % 2]
+                accuracy[first : first + 3] = looks
             runs.append(
                 {
                     "batch_size": batch_size,
@@ -262,7 +289,8 @@ def make_summary(rng):
 
 def summary(question, mistake=""):
     """The rows of the table in the order of the sizes, if one makes this mistake."""
-    target, times = question["target"] + (1e-9 if mistake == "at_target" else 0), {}
+    shift = {"at_target": 1e-9, "close": -0.005}.get(mistake, 0)
+    target, times = question["target"] + shift, {}
     for run in question["runs"]:
         looks = list(zip(run["wall_seconds"], run["val_accuracy"], strict=True))
         reached = [t for t, accuracy in looks if accuracy >= target]
@@ -297,7 +325,7 @@ def _row(times, mistake):
 
 SUMMARY_MISTAKES = [
     "start", "first", "last", "dropped", "mean", "at_target", "upper", "all_counted", "runs",
-    "all_reach",
+    "all_reach", "close",
 ]  # fmt: skip
 
 
@@ -322,7 +350,7 @@ def _same_row(said, right):
             return one is other
         return near(1e-6, 0.0051)(one, other)
 
-    return all(map(same, said, right))
+    return len(said) == len(right) and all(map(same, said, right))
 
 
 def judge_summary(question, observation):
@@ -366,6 +394,7 @@ EXERCISES = {
             "late": "After how many good epochs in a row is it enough: `>` or `>=` patience?",
             "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
             "exceed": "Is an accuracy equal to the target above the target?",
+            "coarse": "An accuracy that is a little above the target is above it. Do you round, or ask for more?",
             "at_target": "A good epoch, one exactly at the target, a good one: how many in a row are above it?",
             "again": "What does your callback still hold of the first `fit` when the second begins? Which method does Keras call then?",
             "metric": "Which of the keys in `logs` is the accuracy on images not trained on?",
@@ -397,6 +426,7 @@ EXERCISES = {
             "format": "Compare your lines with the example, letter by letter, with the colon.",
             "from_zero": "Keras counts epochs from 0. What should a reader see?",
             "constructor": "When is `__init__` called, and when does training begin?",
+            "constant": "Does each number come from a clock? The epochs of this training are not equally long.",
             "per_epoch": "Is it the time of one epoch, or all the time since training began?",
             "validation": "After an epoch comes its validation. When does your clock stop?",
             "units": "Seconds, or milliseconds?",
@@ -432,6 +462,7 @@ EXERCISES = {
             "dropped": "Two of three runs never reached the target. Is the third one's time typical?",
             "mean": "Which one does not change when one run is very slow: the mean or the median?",
             "upper": "Four times: which one is in the middle? What does `statistics.median` do?",
+            "close": "Has a run reached the target at an accuracy a little below it? Do you round?",
             "at_target": "If an accuracy is equal to the target, has the run reached it?",
             "raised": "Try it by hand with one run. What do you do when it never reaches the target?",
             "other": "Work out one batch size by hand and compare.",

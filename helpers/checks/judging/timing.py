@@ -22,6 +22,11 @@ def training_spans(question, waits):
         `began`, the start of its first batch; `trained`, the end of its last batch;
         `stopped`, the start of the next wait; `validated`, the end of its validation, or
         `trained`; `after`, the start of the wait after the epoch.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer waits.
     """
     at, fits = 0, []
     for validated in question["fits"]:
@@ -43,4 +48,20 @@ def training_spans(question, waits):
             at += inside + validated
         fits.append(spans)
         at += 1  # the wait after fit is the one before the next
+    if at != len(waits) - 1:
+        raise ValueError(f"{len(waits)} waits where {at + 1} were due")
     return fits
+
+
+def constant(numbers):
+    """Whether a clock gave the same for every epoch, however long each was.
+
+    Whoever sleeps widens the bounds, so that a constant lies between them. So a
+    question has epochs of very different lengths: a clock tells them apart.
+
+    Parameters
+    ----------
+    numbers : list of float
+        One for each epoch: its time or its rate.
+    """
+    return max(numbers) - min(numbers) <= 0.01 * abs(max(numbers, key=abs))

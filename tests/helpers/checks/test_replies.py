@@ -1,0 +1,109 @@
+"""What a box is told and what it may reply: no answer in a question, nothing left out."""
+
+import copy
+import functools
+import itertools
+import json
+import random
+
+import pytest
+
+from helpers.checks import judge_replies
+from helpers.checks.exercise import probe_of, reference_of
+from helpers.checks.observe import observe
+from kit.exercises import exercises
+from kit.labs import all_labs
+
+NUMBERS = [exercise.number for lab in all_labs() for exercise in exercises(lab)]
+each_exercise = pytest.mark.parametrize("exercise", NUMBERS)
+# The observation holds numbers that the answer was given: what it chose among, or did.
+GIVEN = {
+    "2.2": "what `measure` returned is stored as it is",
+    "4.3": "the rows that it trains on and validates, as they come",
+    "3.3": "the medians of odd numbers of times, the fastest, and the slowest",
+}
+# Lists that are as long as the answer likes: lines that it printed, an error's classes;
+# and one that a judge need not look at, because the number of waits says the same.
+FREE = {"printed", "raised", "epochs_run"}
+# Judges that take a reply in which a list is shorter or longer, or missing.
+OPEN = {"4.1", "4.2", "4.3", "5.1", "5.3", "6.1", "6.3", "7.1", "7.2", "7.3"}
+each_strict_exercise = pytest.mark.parametrize(
+    "exercise",
+    [
+        pytest.param(number, marks=[pytest.mark.xfail] if number in OPEN else [])
+        for number in NUMBERS
+    ],
+)
+MOST_LISTS = 25  # that are changed in a reply
+
+
+@functools.cache
+def reply(exercise):
+    """What a box is asked, and what the reference's process replies to it."""
+    kept = []
+
+    def ask(question):
+        kept.append(copy.deepcopy(question))
+        kept.append(observe(probe_of(exercise), reference_of(exercise), question))
+        return copy.deepcopy(kept[-1])
+
+    assert judge_replies(exercise, ask, random.Random(5), 1) is None
+    return kept
+
+
+def again(exercise, observation):
+    """The verdict on another reply to the same question."""
+    return judge_replies(exercise, lambda question: observation, random.Random(5), 1)
+
+
+def parts(value, path=()):
+    """All parts of a value, each with the way there."""
+    yield path, value
+    if isinstance(value, list):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from parts(part, (*path, key))
+
+
+@each_exercise
+def test_a_question_does_not_hold_what_the_answer_has_to_find(exercise):
+    question, observation = reply(exercise)
+    observation = {name: part for name, part in observation.items() if name != "waits"}
+    asked, said = (
+        {value for _, value in parts(whole) if isinstance(value, float) and value % 1}
+        for whole in (question, observation)
+    )
+    assert bool(asked & said) == (exercise in GIVEN), asked & said
+    assert "secret" not in question
+
+
+@each_strict_exercise
+def test_a_reply_with_a_list_that_is_shorter_or_longer_is_refused(exercise):
+    _, observation = reply(exercise)
+    lists = [
+        path
+        for path, part in parts(observation)
+        if isinstance(part, list)
+        and not FREE & set(path)
+        # Without waits of its own an exercise is not asked about any.
+        and (path[0] != "waits" or (len(path) == 1 and part))
+    ]
+    random.Random(exercise).shuffle(lists)
+    changes = (lambda part: [], lambda part: part[:-1], lambda part: [*part, *part[-1:]])
+    for path, change in itertools.product(lists[:MOST_LISTS], changes):
+        forged = copy.deepcopy(observation)
+        *way, last = path
+        inside = functools.reduce(lambda whole, key: whole[key], way, forged)
+        inside[last] = change(inside[last])
+        if forged != observation:
+            assert again(exercise, forged), (path, json.dumps(forged)[:500])
+
+
+@each_strict_exercise
+def test_a_reply_without_one_of_its_parts_is_refused(exercise):
+    _, observation = reply(exercise)
+    needed = set(observation) - {"waits", "changed", *FREE}
+    for name in needed:
+        forged = {key: part for key, part in observation.items() if key != name}
+        assert again(exercise, copy.deepcopy(forged)), name
