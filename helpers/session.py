@@ -161,13 +161,12 @@ def caption():
     from callbacks.live.picture import SYNTHETIC  # and so TensorFlow
 
     device = _current.device
-    kind = "simulated" if device["simulated"] else "real"
-    parts = [
-        device["name"],
-        f"{device['replicas']} {kind} replica{'s' * (device['replicas'] > 1)}",
-        f"{_current.scale} scale",
-        "Keras {keras}, TensorFlow {tensorflow}".format(**records.versions()),
-    ]
+    parts = [device["name"]]
+    if device["replicas"] > 1:  # a word that labs 00 to 04 do not have yet
+        kind = "simulated" if device["simulated"] else "real"
+        parts.append(f"{device['replicas']} {kind} replicas")
+    parts.append(f"{_current.scale} scale")
+    parts.append("Keras {keras}, TensorFlow {tensorflow}".format(**records.versions()))
     if _current.card.content["measurements"].get("data_source") == "synthetic":
         parts.append(SYNTHETIC)
     return " · ".join(parts)

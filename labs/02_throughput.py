@@ -683,15 +683,17 @@ bare.compile("sgd", "categorical_crossentropy", metrics=["accuracy"], jit_compil
 # %%
 pairs = [(measure(fastest), measure(fastest, bare)) for _ in range(3)]
 whole_speed, bare_speed = (median(speeds) for speeds in zip(*pairs, strict=True))
-gain = median([pair[1] / pair[0] for pair in pairs])
+gains = [without / whole for whole, without in pairs]
+gain = median(gains)
 card.measure("bare_over_whole", gain)
 print(f"Batch size {fastest}, all layers: {whole_speed:.1f} images/s")
 print(f"Without the layers in between: {bare_speed:.1f} images/s, {gain:.2f} times as many")
+print("In turns, times as many:", ", ".join(f"{each:.2f}" for each in gains))
 print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# The factor is the median of three ratios, each of two measurements in a row. On a busy
-# machine it is rough, and need not be the quotient of the two medians beside it. What the
+# The factor is the median of the three in the third line. Each compares two measurements
+# in a row. It need not be the quotient of the two medians beside it. What the
 # bare network gained is time that the layers in between took: batch normalisation, ReLU
 # and dropout. They read and write every value for little arithmetic, so memory may be
 # their limit; this lab does not measure that. What the bare network still lacks is
