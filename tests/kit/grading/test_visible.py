@@ -17,6 +17,8 @@ SHARED = {
     "callbacks/live/views.py", "callbacks/throughput.py",
     "callbacks/total_time.py",
     "helpers/__init__.py", "helpers/batch_norm.py", "helpers/errors.py",
+    "helpers/estimate.py", "helpers/machine/own_keras.py", "helpers/precision.py",
+    "helpers/recipes.py",
     "helpers/figures.py", "helpers/files.py",
     "helpers/models.py", "helpers/parameters.py", "helpers/pipelines.py",
     "helpers/predictions.py", "helpers/records.py", "helpers/session.py",
