@@ -1,0 +1,7 @@
+"""The rules for the parameters of lab 08."""
+
+from helpers.parameters import whole
+
+RULES = {
+    "train_images": whole(1, 60_000),
+}
