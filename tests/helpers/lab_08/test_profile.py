@@ -1,6 +1,5 @@
 """A profile says which layers' operations a training step ran."""
 
-import keras
 import numpy as np
 import pytest
 
