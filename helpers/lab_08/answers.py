@@ -1148,4 +1148,95 @@ RIGHT = {
     ],
 }  # fmt: skip
 # Changes that `labs mutants` makes and that leave the answer right, each with the reason.
-RIGHT_MUTANTS = {"8.1": {}, "8.2": {}, "8.3": {}, "8.4": {}, "8.5": {}}
+RIGHT_MUTANTS = {
+    "8.1": {
+        "3: x, y = (math.prod(inputs), math.prod(outputs)) → y, x = "
+        "(math.prod(inputs), math.prod(outputs))": (
+            "a convolution adds them, elsewhere both are equal"
+        ),
+        "3: x, y = (math.prod(inputs), math.prod(outputs)) → x, y = "
+        "(math.prod(outputs), math.prod(inputs))": (
+            "a convolution adds them, elsewhere both are equal"
+        ),
+        "5: operations = 2 * math.prod(kernel) * math.prod(outputs[:3]); values "
+        "= x + math.prod(kernel) + y → values = x + math.prod(kernel) + y; "
+        "operations = 2 * math.prod(kernel) * math.prod(outputs[:3])": (
+            "the order is free"
+        ),
+        "5: operations = 2 * math.prod(kernel) * math.prod(outputs[:3]) → "
+        "operations = math.prod(outputs[:3]) * (2 * math.prod(kernel))": (
+            "a product or a sum the other way round"
+        ),
+        "5: operations = 2 * math.prod(kernel) * math.prod(outputs[:3]) → "
+        "operations = math.prod(kernel) * 2 * math.prod(outputs[:3])": (
+            "a product or a sum the other way round"
+        ),
+        "6: values = x + math.prod(kernel) + y → values = y + (x + math.prod(kernel))": (
+            "a product or a sum the other way round"
+        ),
+        "6: values = x + math.prod(kernel) + y → values = math.prod(kernel) + x + y": (
+            "a product or a sum the other way round"
+        ),
+        "7: counts = (operations, values, 2 * operations, 2 * values) → counts = "
+        "(operations, values, operations * 2, 2 * values)": (
+            "a product or a sum the other way round"
+        ),
+        "7: counts = (operations, values, 2 * operations, 2 * values) → counts = "
+        "(operations, values, 2 * operations, values * 2)": (
+            "a product or a sum the other way round"
+        ),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (x * 5, 3 * x, 10 "
+        "* x, 5 * x)": ("a product or a sum the other way round"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * y, 3 * x, 10 "
+        "* x, 5 * x)": ("input and output have equal shapes"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * x, x * 3, 10 "
+        "* x, 5 * x)": ("a product or a sum the other way round"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * x, 3 * y, 10 "
+        "* x, 5 * x)": ("input and output have equal shapes"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * x, 3 * x, x * "
+        "10, 5 * x)": ("a product or a sum the other way round"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * x, 3 * x, 10 "
+        "* y, 5 * x)": ("input and output have equal shapes"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * x, 3 * x, 10 "
+        "* x, x * 5)": ("a product or a sum the other way round"),
+        "9: counts = (5 * x, 3 * x, 10 * x, 5 * x) → counts = (5 * x, 3 * x, 10 "
+        "* x, 5 * y)": ("input and output have equal shapes"),
+        "11: counts = (x, 2 * x, x, 3 * x) → counts = (y, 2 * x, x, 3 * x)": (
+            "input and output have equal shapes"
+        ),
+        "11: counts = (x, 2 * x, x, 3 * x) → counts = (x, x * 2, x, 3 * x)": (
+            "a product or a sum the other way round"
+        ),
+        "11: counts = (x, 2 * x, x, 3 * x) → counts = (x, 2 * y, x, 3 * x)": (
+            "input and output have equal shapes"
+        ),
+        "11: counts = (x, 2 * x, x, 3 * x) → counts = (x, 2 * x, y, 3 * x)": (
+            "input and output have equal shapes"
+        ),
+        "11: counts = (x, 2 * x, x, 3 * x) → counts = (x, 2 * x, x, x * 3)": (
+            "a product or a sum the other way round"
+        ),
+        "11: counts = (x, 2 * x, x, 3 * x) → counts = (x, 2 * x, x, 3 * y)": (
+            "input and output have equal shapes"
+        ),
+        "12: return {'forward': (counts[0], value_bytes * counts[1]), "
+        "'backward': (counts[2], value_bytes * counts[3])} → return {'forward': "
+        "(counts[0], counts[1] * value_bytes), 'backward': (counts[2], "
+        "value_bytes * counts[3])}": ("a product or a sum the other way round"),
+        "12: return {'forward': (counts[0], value_bytes * counts[1]), "
+        "'backward': (counts[2], value_bytes * counts[3])} → return {'forward': "
+        "(counts[0], value_bytes * counts[1]), 'backward': (counts[2], counts[3] "
+        "* value_bytes)}": ("a product or a sum the other way round"),
+    },
+    "8.2": {},
+    "8.3": {
+        "5: return batches.prefetch(2) → return batches.prefetch(3)": (
+            "any small number works ahead"
+        ),
+        "5: return batches.prefetch(2) → return batches.prefetch(1)": (
+            "any small number works ahead"
+        ),
+    },
+    "8.4": {},
+    "8.5": {},
+}
