@@ -912,6 +912,11 @@ class FallsAsASquare(Cycle):
         return self.peak * ops.where(up <= 1, up, 1 - (1 - self.last) * part**2)
 
 
+class HasOtherParts(Cycle):
+    def __init__(self, peak, steps, warm_up=0.3, last=0.02):
+        super().__init__(peak, steps, warm_up, last)
+
+
 class PlainCycle:
     """Not a schedule of Keras."""
 
@@ -1118,6 +1123,7 @@ WRONG = {
         ("end", "absolute_end", EndsAtARate),
         ("end", "to_zero", FallsToZero),
         ("stays", "goes_on", FallsForEver),
+        ("usual", "other", HasOtherParts),
         ("schedule", "no_schedule", PlainCycle),
         ("config", "config", ForgetsTheWarmUp),
         ("config", "raised", HasNoConfig),
@@ -1228,7 +1234,16 @@ RIGHT_MUTANTS = {
         "(counts[0], value_bytes * counts[1]), 'backward': (counts[2], counts[3] "
         "* value_bytes)}": ("a product or a sum the other way round"),
     },
-    "8.2": {},
+    "8.2": {
+        "3: before = shortest = sum(seconds.values()); best = None → best = "
+        "None; before = shortest = sum(seconds.values())": ("the order is free"),
+        "6: after = sum((s * left.get(operation, 1) for operation, s in "
+        "seconds.items())) → after = sum((left.get(operation, 1) * s for "
+        "operation, s in seconds.items()))": ("a product or a sum the other way round"),
+        "7: if after < shortest: → if after <= shortest:": (
+            "no two changes leave the same time"
+        ),
+    },
     "8.3": {
         "5: return batches.prefetch(2) → return batches.prefetch(3)": (
             "any small number works ahead"
@@ -1237,6 +1252,45 @@ RIGHT_MUTANTS = {
             "any small number works ahead"
         ),
     },
-    "8.4": {},
-    "8.5": {},
+    "8.4": {
+        "5: if not all((np.isfinite(g).all() for g in gradients)):; return "
+        "(weights, {'scale': scale / 2, 'good_steps': 0}); pairs = zip(weights, "
+        "gradients, strict=True) → pairs = zip(weights, gradients, strict=True); "
+        "if not all((np.isfinite(g).all() for g in gradients)):; return "
+        "(weights, {'scale': scale / 2, 'good_steps': 0})": ("both lists are equally long"),
+        "7: pairs = zip(weights, gradients, strict=True) → pairs = zip(weights, "
+        "gradients)": ("both lists are equally long"),
+        "7: pairs = zip(weights, gradients, strict=True) → pairs = zip(weights, "
+        "gradients, strict=False)": ("both lists are equally long"),
+        "8: moved = [w - learning_rate * g for w, g in pairs]; good_steps = "
+        "state['good_steps'] + 1 → good_steps = state['good_steps'] + 1; moved = "
+        "[w - learning_rate * g for w, g in pairs]": ("the order is free"),
+        "8: moved = [w - learning_rate * g for w, g in pairs] → moved = [w - g * "
+        "learning_rate for w, g in pairs]": ("a product or a sum the other way round"),
+        "9: good_steps = state['good_steps'] + 1 → good_steps = 1 + state['good_steps']": (
+            "a product or a sum the other way round"
+        ),
+        "11: return (moved, {'scale': 2 * scale, 'good_steps': 0}) → return "
+        "(moved, {'scale': scale * 2, 'good_steps': 0})": (
+            "a product or a sum the other way round"
+        ),
+    },
+    "8.5": {
+        "8: part = keras.ops.minimum(keras.ops.cast(step, 'float32') / "
+        "self.steps, 1.0) → part = keras.ops.minimum(1.0, keras.ops.cast(step, "
+        "'float32') / self.steps)": ("a product or a sum the other way round"),
+        "10: down = 1 - (1 - self.last) * fallen → down = 1 - fallen * (1 - self.last)": (
+            "a product or a sum the other way round"
+        ),
+        "11: return self.peak * keras.ops.minimum(part / self.warm_up, down) → "
+        "return keras.ops.minimum(part / self.warm_up, down) * self.peak": (
+            "a product or a sum the other way round"
+        ),
+        "11: return self.peak * keras.ops.minimum(part / self.warm_up, down) → "
+        "return self.peak * keras.ops.minimum(down, part / self.warm_up)": (
+            "a product or a sum the other way round"
+        ),
+        "14: names = ('peak', 'steps', 'warm_up', 'last') → names = ('last', "
+        "'warm_up', 'steps', 'peak')": ("a product or a sum the other way round"),
+    },
 }

@@ -466,24 +466,29 @@ def _first_off(one, due):
     return "not of the shapes that it was given"
 
 
+USUAL = [0.25, 0.02]
+
+
 def make_cycle(rng):
-    """Schedules of different lengths, and the steps to look at."""
+    """Schedules of different lengths, one with the usual parts, and the steps to look at."""
     cases = []
-    for _ in range(2):
+    for usual in (True, False):
         steps = rng.randint(20, 400)
-        warm_up = rng.choice([0.1, 0.2, 0.25, 0.4])
-        last = round(rng.uniform(0.01, 0.1), 3)
+        warm_up, last = USUAL
+        if not usual:
+            warm_up, last = rng.choice([0.1, 0.2, 0.4]), round(rng.uniform(0.03, 0.1), 3)
         top = warm_up * steps
         at = [0, 1, round(0.4 * top), math.floor(top), math.ceil(top) + 2]
         at += [round(top + 0.5 * (steps - top)), steps - 1, steps, steps + 1, 3 * steps]
         peak = round(rng.uniform(0.01, 1.5), 3)
-        cases.append({"arguments": [peak, steps, warm_up, last], "at": at})
+        arguments = [peak, steps] if usual else [peak, steps, warm_up, last]
+        cases.append({"arguments": arguments, "at": at})
     return {"cases": cases}
 
 
 def cycle_rate(arguments, step, mistake=""):
     """The rate at a step, if one makes this mistake."""
-    peak, steps, warm_up, last = arguments
+    peak, steps, warm_up, last = (*arguments, *USUAL)[:4]
     top, end = warm_up * steps, last * peak
     if mistake == "start":
         return peak
@@ -547,8 +552,7 @@ def judge_cycle(question, observation):
     for case, rates, due in zip(question["cases"], said, ways["right"], strict=True):
         for step, one, right in zip(case["at"], rates, due, strict=True):
             if not _same_rates(one, right):
-                peak, steps, warm_up, last = case["arguments"]
-                made = f"OneCycle({peak}, {steps}, {warm_up}, {last})"
+                made = f"OneCycle({', '.join(map(str, case['arguments']))})"
                 return f"`{made}` gives {one:.5g} at step {step}, not {right:.5g}", hint
     if not all(case["schedule"] for case in cases):
         return "what it makes is not a Keras schedule", "no_schedule"
@@ -701,6 +705,7 @@ EXERCISES = {
             "down": "Then it falls in a straight line.",
             "end": "At step `steps` it is `last * peak`.",
             "stays": "It stays there after that.",
+            "usual": "`warm_up` is 0.25 and `last` 0.02 where they are not given.",
             "schedule": "It is a Keras schedule.",
             "config": "`get_config` gives what it was made with.",
         },
