@@ -1291,6 +1291,6 @@ RIGHT_MUTANTS = {
             "a product or a sum the other way round"
         ),
         "14: names = ('peak', 'steps', 'warm_up', 'last') → names = ('last', "
-        "'warm_up', 'steps', 'peak')": ("a product or a sum the other way round"),
+        "'warm_up', 'steps', 'peak')": ("a dict has no order here"),
     },
 }

@@ -43,6 +43,7 @@ OF_ONE_LAB = {
     "04": {"models.py", "newswires.py"},
     "06": {"class_folders.py", "models.py"},
     "07": {"models.py"},
+    "08": {"original.py", "profile.py"},
 }
 
 
