@@ -16,6 +16,7 @@ import threading
 import time
 from pathlib import Path
 
+import dask
 import nbformat
 import psutil
 import pytest
@@ -241,12 +242,11 @@ def replaced(value, place, text):
 
 
 @pytest.fixture(scope="module")
-def dask(tmp_path_factory):
+def cluster(tmp_path_factory):
     """The address of a Dask cluster with TLS, whose worker imports TensorFlow once.
 
     Its user has a file in the cache of data sets.
     """
-    import dask
     from distributed import LocalCluster, Security
 
     cache = tmp_path_factory.mktemp("cache")
@@ -263,10 +263,10 @@ def dask(tmp_path_factory):
     with dask.config.set(configuration), LocalCluster(
         n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None,
         security=security,
-    ) as cluster:  # fmt: skip
+    ) as running:  # fmt: skip
         os.environ.pop("XDG_CACHE_HOME")
         os.environ |= {"XDG_CACHE_HOME": before} if before else {}
-        yield cluster.scheduler_address
+        yield running.scheduler_address
 
 
 def write_class(folder, students, content=None):
@@ -283,11 +283,11 @@ def passed(results):
 
 
 @needs_box
-def test_the_same_submission_and_seed_give_the_same_questions_else_others(tmp_path, dask):
+def test_the_same_submission_and_seed_give_the_same_questions_else_others(tmp_path, cluster):
     write_class(tmp_path / "in", ["ada", "bob"])
 
     def questions(seed, out):
-        results = grade(tmp_path / "in", [LAB], tmp_path / out, seed=seed, scheduler=dask)
+        results = grade(tmp_path / "in", [LAB], tmp_path / out, seed=seed, scheduler=cluster)
         assert set(map(tuple, passed(results).values())) == {("2.2", "2.3")}
         return [r["exercises"]["2.3"]["question"] for r in results]
 
@@ -379,8 +379,9 @@ def test_a_worker_that_is_killed_costs_its_own_task_only():
 def test_a_cluster_without_tls_is_refused():
     with pytest.raises(LabError, match="without TLS"):
         workers.tls("tcp://127.0.0.1:8786")
-    with pytest.raises(LabError, match="without TLS"):
-        workers.tls("tls://127.0.0.1:8786")  # but no certificate
+    no_certificate = dask.config.set({"distributed.comm.tls.client.cert": None})
+    with no_certificate, pytest.raises(LabError, match="without TLS"):
+        workers.tls("tls://127.0.0.1:8786")
 
 
 def test_what_takes_too_long_is_ended_alone():
@@ -391,13 +392,13 @@ def test_what_takes_too_long_is_ended_alone():
 
 
 @needs_box
-def test_only_a_new_submission_is_graded_again(tmp_path, capsys, dask):
+def test_only_a_new_submission_is_graded_again(tmp_path, capsys, cluster):
     write_class(tmp_path / "in", ["ada", "bob", "eve"])
-    grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
+    grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=cluster)
     path = tmp_path / "in" / "ada" / f"{LAB.name}.ipynb"
     path.write_bytes(corpus.notebook(order=("2.3",)))
     (tmp_path / "in" / "bob" / f"{LAB.name}.ipynb").touch()
-    results = grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=dask)
+    results = grade(tmp_path / "in", [LAB], tmp_path / "out", scheduler=cluster)
     assert "2 of 3 were graded before" in capsys.readouterr().out
     assert passed(results) == {"ada": ["2.3"], "bob": ["2.2", "2.3"], "eve": ["2.2", "2.3"]}
 
@@ -471,7 +472,7 @@ def test_a_mistake_in_grading_is_one_line(arguments, says, tmp_path):
 
 
 @needs_box
-def test_a_whole_notebook_is_executed_and_kept(tmp_path, dask):
+def test_a_whole_notebook_is_executed_and_kept(tmp_path, cluster):
     """Of lab 00, which starts processes of its own; and with the grader's data sets."""
     lab = find_lab("00")
     [answer] = [c for c in generate(lab)[1].cells if c.source.startswith("# Solution 0.3")]
@@ -492,7 +493,7 @@ def test_a_whole_notebook_is_executed_and_kept(tmp_path, dask):
     path = tmp_path / "in" / "ada" / f"{lab.name}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(document))
-    [result] = grade(tmp_path / "in", [lab], tmp_path / "out", scheduler=dask, full=True)
+    [result] = grade(tmp_path / "in", [lab], tmp_path / "out", scheduler=cluster, full=True)
     executed = (tmp_path / "out" / "executed" / "ada" / path.name).read_text()
     assert result["full_run"] == "executed, 1 cells with errors", executed
     for seen in ("[] False", "2 timed", "data of the grader", "Read-only", "went on"):
