@@ -283,11 +283,13 @@ def passed(results):
 
 
 @needs_box
-def test_the_same_submission_and_seed_give_the_same_questions_else_others(tmp_path, cluster):
+def test_the_same_submission_and_seed_give_the_same_questions(tmp_path, cluster):
     write_class(tmp_path / "in", ["ada", "bob"])
 
     def questions(seed, out):
-        results = grade(tmp_path / "in", [LAB], tmp_path / out, seed=seed, scheduler=cluster)
+        results = grade(
+            tmp_path / "in", [LAB], tmp_path / out, seed=seed, scheduler=cluster
+        )
         assert set(map(tuple, passed(results).values())) == {("2.2", "2.3")}
         return [r["exercises"]["2.3"]["question"] for r in results]
 
