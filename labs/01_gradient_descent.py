@@ -406,7 +406,7 @@ card.predict("batch_sizes", my_sizes)
 # %% [markdown]
 # Write `which_batch_size(losses, example_variance, sizes)`: from a curve, an array of
 # one loss a step, to the one of `sizes` (a rising list) that fits best. All three stay as
-# they are. The law holds only where the curve is flat: use its second half only,
+# they are. The law holds only where the curve is flat: use its second half, all of it,
 # whatever its length. What comes out lies between the sizes, or beyond them: take the
 # nearest by ratio, so that the border between 4 and 16 is 8. About three lines. Example:
 # losses with a variance of 0.02 in their flat part, `example_variance` 0.3, sizes

@@ -434,8 +434,10 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # The law is a straight line, and `t0` is where it starts.
 # Write `fit_throughput(points)`: from `{batch_size:
 # images_per_second}` to the pair `(t0_seconds, peak)`. Points that did not fit in
-# memory are `None`, in any place; leave them out, and leave `points` as it is. An error
-# of 1% is to weigh the same at every size. Example: `fit_throughput({10: 500.0, 90: 900.0,
+# memory are `None`, in any place; leave them out, and leave `points` as it is. Of all
+# lines take that of *least squares*: for each point divide the error of the line by the
+# step's measured time, so that an error of 1% weighs the same at every size; the sum of
+# their squares is to be the smallest. Example: `fit_throughput({10: 500.0, 90: 900.0,
 # 180: None})` is `(0.01, 1000.0)`. About five lines.
 
 # %% [markdown]

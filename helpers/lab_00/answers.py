@@ -207,6 +207,11 @@ def says_only_that_there_is_none(index=0, memory_growth=True, memory_limit_mib=N
     return _claim(index, memory_growth, memory_limit_mib, no_gpu=no_gpu)
 
 
+def always_speaks_of_the_cpu(index=0, memory_growth=True, memory_limit_mib=None):
+    print("CPU")
+    return _claim(index, memory_growth, memory_limit_mib, no_gpu=lambda: dict(NOTHING))
+
+
 def refuses_an_index_without_gpus(index=0, memory_growth=True, memory_limit_mib=None):
     gpus = tf.config.list_physical_devices("GPU")
     if index and index >= len(gpus):
@@ -1205,6 +1210,19 @@ def wants_a_clear_win(sizes, slow_seconds, fast_seconds):
     return backwards(sizes, [0.95 * slow for slow in slow_seconds], fast_seconds)
 
 
+def in_float16(sizes, slow_seconds, fast_seconds):
+    return backwards(sizes, np.float16(slow_seconds), np.float16(fast_seconds))
+
+
+def takes_close_ones_for_ties(sizes, slow_seconds, fast_seconds):
+    """As `numpy.isclose` does by itself."""
+    slow = [
+        f if np.isclose(s, f) else s
+        for s, f in zip(slow_seconds, fast_seconds, strict=True)
+    ]
+    return backwards(sizes, slow, fast_seconds)
+
+
 def rounds_to_milliseconds(sizes, slow_seconds, fast_seconds):
     slow, fast = np.round(slow_seconds, 3), np.round(fast_seconds, 3)
     return backwards(sizes, slow, fast)
@@ -1376,6 +1394,7 @@ WRONG = {
         ("no_gpu", "no_gpu", needs_a_gpu),
         ("no_gpu", "no_gpu", says_nothing_without_a_gpu),
         ("no_gpu", "no_gpu", says_only_that_there_is_none),
+        ("no_gpu", "always", always_speaks_of_the_cpu),
         ("no_gpu", "no_gpu", refuses_an_index_without_gpus),
         ("nothing", "returned", returns_nothing_without_a_gpu),
         ("nothing", "returned", returns_the_wishes_without_a_gpu),
@@ -1474,6 +1493,8 @@ WRONG = {
         ("tie", "tie", counts_a_tie_at_the_end),
         ("every_larger", "other", wants_a_clear_win),
         ("every_larger", "other", rounds_to_milliseconds),
+        ("every_larger", "close", in_float16),
+        ("every_larger", "close", takes_close_ones_for_ties),
         ("slow_fast", "swapped", the_other_way_round),
         ("size", "index", gives_the_place),
         ("size", "other", gives_text),

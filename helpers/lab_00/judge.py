@@ -57,8 +57,14 @@ def judge_claim(question, observation):
     claims = [one for case, one in zip(cases, seen, strict=True) if _kind(case) == "claim"]
     set_any = any(one["growing"] or one["limits_mib"] or one["raised"] for one in claims)
 
+    # A line that comes with a GPU as well does not say that there is none.
+    with_gpu = {line for one in claims for line in one["printed"]}
+
     def judge(case, one):
-        if not (verdict := JUDGE_CLAIM[_kind(case)](case, one)):
+        verdict = JUDGE_CLAIM[_kind(case)](case, one)
+        if not verdict and _kind(case) == "no_gpu" and with_gpu >= set(_about_cpu(one)):
+            verdict = "what it prints about the CPU it prints with a GPU, too", "always"
+        if not verdict:
             return None
         reason, hint = verdict
         call = ", ".join(f"{name}={value}" for name, value in case["arguments"].items())
@@ -106,11 +112,15 @@ def _judge_claimed(case, seen):
 def _judge_no_gpu(case, seen):
     if seen["raised"]:
         return _did(seen), "no_gpu"
-    if "cpu" not in " ".join(seen["printed"]).lower():
+    if not _about_cpu(seen):
         return "it does not print that it goes on with the CPU", "no_gpu"
     if not _untouched(case, seen):
         return "the CPU is no longer visible, or no longer as it was", "cpu"
     return _judge_returned(NOTHING, seen)
+
+
+def _about_cpu(seen):
+    return [line for line in seen["printed"] if "cpu" in line.lower()]
 
 
 def _judge_refused(case, seen):
@@ -294,13 +304,16 @@ def _wrong_speed(case, seen):
     return f"{reason}, it says {seen['gflops']:g}", next(hints, "speed")
 
 
+NEAR = 3e-6  # by what part one device is faster than the other where it is close
+
+
 def make_crossover(rng):
     """Curves of any length that cross anywhere, touch, or never meet."""
 
-    def case(signs):
+    def case(signs, part=None):
         sizes = sorted(rng.sample(range(1, 20_000), len(signs)))
         slow = [10 ** rng.uniform(-5, 0) for _ in signs]
-        parts = [sign * 10 ** rng.uniform(-3, -0.3) for sign in signs]
+        parts = [sign * (part or 10 ** rng.uniform(-1.5, -0.3)) for sign in signs]
         return [sizes, slow, [s * (1 - part) for s, part in zip(slow, parts, strict=True)]]
 
     def some(least=0):
@@ -313,6 +326,8 @@ def make_crossover(rng):
     signs = [[1], [-1], [0], [1] * 6, [1] * some(1) + [0], [1] * some(1) + [-1]]
     signs += [[*mixed(), 1, loss, *[1] * some(1)] for loss in (-1, 0) for _ in range(3)]
     cases = [case(pattern) for pattern in signs]
+    # So near that who rounds, even to float16, sees a tie; float32 is fine enough.
+    cases += [case([1] * some(1), part=NEAR), case([1, -1], part=NEAR)]
     rng.shuffle(cases)
     return {"cases": cases}
 
@@ -325,6 +340,11 @@ def always_faster_from(sizes, slow, fast, ties=False):
             break
         winner = size
     return winner
+
+
+def clearly_faster_from(sizes, slow, fast):
+    """As `always_faster_from`, if times that differ by 1% are taken for equal."""
+    return always_faster_from(sizes, [0.99 * s for s in slow], fast)
 
 
 def won(sizes, slow, fast):
@@ -348,6 +368,7 @@ def crossover_ways(question):
         "start": lambda *case: case[0][0],
         "first_win": lambda *case: min(won(*case), default=None),
         "tie": functools.partial(right, ties=True),
+        "close": clearly_faster_from,
         "swapped": lambda sizes, slow, fast: right(sizes, fast, slow),
         "index": place,
         "never": lambda *case: right(*case) or case[0][-1],
@@ -387,6 +408,7 @@ CROSSOVER_HINTS = {
     "first_win": "It won there once, and lost again at a larger size. From which size on does it always win?",
     "never": "Which device is faster at the largest size? If it is not `fast`, which value says so?",
     "tie": "If both take the same time, is `fast` faster?",
+    "close": "Do you round the times, or ask for a clear win? What if one is faster by a millionth?",
     "swapped": "Which of the two lists is the slow device's?",
     "index": "Do you return the size, or its place in the list?",
     "last_loss": "Is that the last size at which `fast` loses, or the first of those at which it wins?",
@@ -426,6 +448,7 @@ EXERCISES = {
             "index": "With four GPUs, which values of `index` name one of them? What does `gpus[4]` do, and what does `gpus[-1]` do?",
             "too_late": "The error is right, but something has been changed by then. What do you check first?",
             "started": "Which exception do the `tf.config` calls raise once TensorFlow runs? Where do you catch it, and what do you raise then?",
+            "always": "Who has a GPU reads that line as well. In which case does it go on with the CPU?",
             "message": "What must the reader do if TensorFlow has started? Does your error say that, in one line?",
             "returned": "Compare what you return with the examples, key by key: with a limit, with neither, and without a GPU.",
             "raised": "Read Python's error above. Which call led to it, and does your function take all three arguments, with their defaults?",

@@ -1,5 +1,6 @@
 """Questions, verdicts and hints of lab 01: gradient descent."""
 
+import functools
 import math
 from collections import Counter
 from itertools import pairwise
@@ -87,10 +88,14 @@ def judge_gradient(question, observation):
     return first_wrong(question["cases"], pairs, different)
 
 
-EPOCHS = 700  # of the case whose order is looked at by its statistics
+EPOCHS = 400  # of the case in which points and pairs are counted
 LIMIT = 6  # standard deviations: chance takes a right answer so far once in millions
-ORDERS = 1200  # epochs of ten points one by one, whose places are counted
-UNEVEN = 160  # chi-squared with 9 * 9 degrees of freedom: by chance once in ten millions
+IN_ORDER = 6  # of EPOCHS; by chance at most 0.13, and more than 6 once in 10**10
+THREES = 150  # epochs of three points one by one, whose places are counted
+UNEVEN = 60  # chi-squared with 2 * 2 degrees of freedom: by chance once in 10**11
+LONG, LONG_SIZE, LONG_EPOCHS = 1000, 40, 30  # the case that is looked at for patterns
+PATTERN = 7  # standard deviations: by chance once in 10**10, with 21 patterns
+STEPS = 20  # pairs in a batch at one distance; by chance 1.6, and so many once in 10**15
 
 
 def batches_question(rng):
@@ -104,7 +109,8 @@ def batches_question(rng):
         (points, rng.randint(10, 20), 2),
         (points, points, 2),
         (rng.randint(10, 11), rng.randint(3, 4), EPOCHS),
-        (10, 1, ORDERS),
+        (3, 1, THREES),
+        (LONG, LONG_SIZE, LONG_EPOCHS),
     ]
     return {
         "cases": [
@@ -172,9 +178,8 @@ def _wrong_order(case, epochs, again):
         return "the second epoch has the same batches, in another order", "members"
     if first != again:
         return "with the same seed it gave other batches", "not_rng"
-    if len(epochs) == ORDERS:
-        return _uneven(epochs)
-    return _not_random(epochs) if len(epochs) == EPOCHS else None
+    looks = {EPOCHS: _not_random, THREES: _uneven, LONG_EPOCHS: _has_a_pattern}
+    return looks[len(epochs)](epochs) if len(epochs) in looks else None
 
 
 def _uneven(epochs):
@@ -189,6 +194,53 @@ def _uneven(epochs):
     place, point = np.unravel_index(np.argmax(abs(times - due)), times.shape)
     where = f"at place {place + 1} in {times[place, point]} of {len(epochs)} epochs"
     return f"point {point} came {where}", "biased"
+
+
+def _has_a_pattern(epochs):
+    """With many points no pattern may come more often than by chance."""
+    for found in (batch for batches in epochs for batch in batches):
+        if _equal_steps(found):
+            return f"a batch holds points at equal steps, such as {_few(found)}", "biased"
+    points = np.array([_points(batches) for batches in epochs])
+    # The order within a batch may be any.
+    batch = np.arange(LONG) // LONG_SIZE
+    for pattern in _patterns():
+        seen = np.sum(pattern[points, batch]) / math.sqrt(len(epochs))
+        # The sum over an epoch has mean 0 and this spread, if its order is random.
+        spread = math.sqrt(np.sum(pattern[:, batch] ** 2) / (LONG - 1))
+        if abs(seen) > PATTERN * spread:
+            return (
+                f"in {len(epochs)} epochs some points come too often early or late",
+                "biased",
+            )
+    return None
+
+
+def _equal_steps(batch):
+    """Whether many pairs are equally far apart, counted round: as in 3, 8, 13, 18."""
+    steps = np.subtract.outer(batch, batch)[~np.eye(len(batch), dtype=bool)] % LONG
+    return np.bincount(steps).max() >= STEPS
+
+
+@functools.cache
+def _patterns():
+    """How a shuffle can go wrong: how much too often each point comes in each batch.
+
+    For each an array of shape (points, batches), with mean 0 over rows and columns.
+    """
+    # Where swaps with any place bring each point, one swap after the other.
+    few = LONG // 4  # four times the points make the same picture, but it takes long
+    at = np.eye(few)
+    for i in range(few):
+        leaving = at[:, i : i + 1].copy()
+        at = at * (1 - 1 / few) + leaving / few
+        at[:, i] = 1 / few
+    at = np.kron(at, np.full((4, 4), 1 / 4))
+    waves = np.cos(np.pi * np.outer(np.arange(1, 5), (np.arange(LONG) + 0.5) / LONG))
+    places = [at, at.T, at[::-1, ::-1], at.T[::-1, ::-1], np.eye(LONG)]
+    places = [one - 1 / LONG for one in places]
+    places += [np.outer(one, other) for one in waves for other in waves]
+    return [one.reshape(LONG, -1, LONG_SIZE).mean(axis=2) for one in places]
 
 
 def _points(batches):
@@ -227,6 +279,9 @@ def _not_random(epochs):
     spread = math.sqrt(np.sum(points**2) * np.sum((one_epoch - one_epoch.mean()) ** 2))
     if abs(points @ early) / spread * math.sqrt((len(early) - 1) * len(epochs)) > LIMIT:
         return f"in {len(epochs)} epochs the first points come too early", "biased"
+    in_order = np.sum(np.all(seen == one_epoch, axis=1))
+    if in_order > IN_ORDER:
+        return f"{in_order} of {len(epochs)} epochs come in the original order", "biased"
     return None
 
 
@@ -282,15 +337,21 @@ def make_curves(rng):
 
 def _curve(rng, steps, variance, deviation):
     unit, bottom = math.sqrt(variance), 0.45 * steps
-    floor = deviation * -BLOCK.min() + unit * math.exp(rng.uniform(-3, 1))
+    floor = deviation * -2.5 * BLOCK.min() + unit * math.exp(rng.uniform(-3, 1))
     # High and low falls: else the whole of every curve looks like the smallest size.
     top = 3 * deviation + unit * math.exp(rng.uniform(-1, 4))
     left = np.clip(1 - np.arange(steps) / bottom, 0, None) ** 2  # of the fall, at each step
     shuffled = np.random.default_rng(rng.getrandbits(64)).permuted
+    # The second half scatters most in one fifth: no other part of it scatters as it does.
+    half = steps // 2
+    scale = np.full(steps - half, 0.5)
+    fifth = len(scale) // 5
+    scale[rng.choice([slice(fifth), slice(-fifth, None)])] = 2.2
     while True:
-        # Every 25 steps scatter alike: so it does not matter which part of the floor.
         noise = shuffled(np.tile(BLOCK, (steps // 25 + 1, 1)), axis=1).ravel()[-steps:]
-        late = noise[steps // 2 :]
+        noise[half:] *= scale
+        noise[half:] = (noise[half:] - np.mean(noise[half:])) / np.std(noise[half:])
+        late = noise[half:]
         if near(0.08)(np.mean(np.diff(late) ** 2), 2 * np.var(late)):
             # Six digits: a question should stay short.
             losses = floor + top * left + deviation * (1 + 3 * left) * noise
@@ -317,6 +378,9 @@ def size_ways(question):
         "descent third": way(part=lambda curve: curve[len(curve) // 3 :]),
         "descent 30": way(part=lambda curve: curve[30:]),
         "descent 240": way(part=lambda curve: curve[240:]),
+        "descent quarter": way(part=lambda curve: curve[-len(curve) // 4 :]),
+        "descent last": way(part=lambda curve: curve[-100:]),
+        "descent last 250": way(part=lambda curve: curve[-250:]),
         "descent half": way(part=lambda curve: curve[: len(curve) // 2]),
         "root": way(lambda floor: math.sqrt(variance) / np.std(floor)),
         "one": way(lambda floor: 1 / np.var(floor)),
@@ -427,7 +491,7 @@ EXERCISES = {
         title="the scatter of a loss curve tells the batch size",
         requirements={
             "law": "It goes by the law: the variance of the losses is `example_variance / b`.",
-            "flat": "Only the second half of a curve counts, whatever its length.",
+            "flat": "The second half of a curve counts, all of it, whatever its length.",
             "listed": "It returns one of `sizes`, also if the estimate lies beyond them.",
             "ratio": "It takes the nearest by ratio: the border between 4 and 16 is 8.",
             "unchanged": "The arguments stay as they are.",
@@ -436,7 +500,7 @@ EXERCISES = {
         judge=judge_size,
         hints={
             "start": "It says the smallest size of every curve. Does it look at the losses? Whose mean jumps more: that of a large batch, or of a small one?",
-            "descent": "Which part of the curve falls, and which only scatters? Do you measure its second half, whatever its length?",
+            "descent": "Which part of the curve falls, and which only scatters? Do you measure its second half, all of it, whatever its length?",
             "root": "A mean of 4 scatters half as much. What is its variance? Do you divide a variance by a variance?",
             "one": "How much does the loss of a single point scatter? Which argument says it?",
             "level": "Does the law say anything about the height of the floor? Which argument says how much single points scatter?",

@@ -769,6 +769,71 @@ def two_points_only(points):
     return s - slope * a, 1 / slope
 
 
+def weighted(name, weight):
+    """A line by `np.polyfit` with weights made of the sizes and the times of a step."""
+
+    def fit(points):
+        sizes, seconds = fitting(points)
+        slope, t0 = np.polyfit(sizes, seconds, 1, w=weight(sizes, seconds))
+        return t0, 1 / slope
+
+    fit.__name__ = name
+    return fit
+
+
+weighted_by_root = weighted("weighted_by_root", lambda sizes, seconds: seconds**-0.5)
+weighted_by_square = weighted("weighted_by_square", lambda sizes, seconds: seconds**-2)
+weighted_by_seconds = weighted("weighted_by_seconds", lambda sizes, seconds: seconds)
+weighted_per_size = weighted("weighted_per_size", lambda sizes, seconds: 1 / sizes)
+weighted_by_speed = weighted("weighted_by_speed", lambda sizes, seconds: sizes / seconds)
+
+
+def the_ends_only(points):
+    known = [b for b in points if points[b]]
+    a, b = min(known), max(known)
+    s, t = a / points[a], b / points[b]
+    slope = (t - s) / (b - a)
+    return s - slope * a, 1 / slope
+
+
+def without_the_first(points):
+    sizes, seconds = fitting(points)
+    slope, t0 = np.polyfit(sizes[1:], seconds[1:], 1, w=1 / seconds[1:])
+    return t0, 1 / slope
+
+
+def by_medians(points):
+    """Theil and Sen: the median of the slopes between all pairs."""
+    pairs = [(b, b / v) for b, v in points.items() if v is not None]
+    slope = statistics.median(
+        (t - s) / (b - a) for i, (a, s) in enumerate(pairs) for b, t in pairs[i + 1 :]
+    )
+    return statistics.median(s - slope * b for b, s in pairs), 1 / slope
+
+
+def by_logarithms(points):
+    """Steps of Newton on the logarithms of the throughputs."""
+    sizes, seconds = fitting(points)
+    t0, per_image = by_regression(points)[0], 1 / by_regression(points)[1]
+    for _ in range(20):
+        model = t0 + sizes * per_image
+        slopes = np.stack([1 / model, sizes / model], axis=1)
+        step, *_ = np.linalg.lstsq(slopes, np.log(seconds / model), rcond=None)
+        t0, per_image = t0 + step[0], per_image + step[1]
+    return t0, 1 / per_image
+
+
+def by_absolute_errors(points):
+    """The smallest sum of errors that are not squared: a line through two of the points."""
+    sizes, seconds = fitting(points)
+    one, other = np.triu_indices(len(sizes), 1)
+    slopes = (seconds[other] - seconds[one]) / (sizes[other] - sizes[one])
+    starts = seconds[one] - slopes * sizes[one]
+    errors = np.abs((starts[:, None] + np.outer(slopes, sizes)) / seconds - 1).sum(axis=1)
+    best = errors.argmin()
+    return starts[best], 1 / slopes[best]
+
+
 def by_regression(points):
     """Throughput's inverse is a line over the inverse of the batch size."""
     sizes, seconds = fitting(points)
@@ -793,15 +858,6 @@ def by_formula(points):
     return ms - slope * mb, 1 / slope
 
 
-def by_medians(points):
-    """Theil and Sen: the median of the slopes between all pairs."""
-    pairs = [(b, b / v) for b, v in points.items() if v is not None]
-    slope = statistics.median(
-        (t - s) / (b - a) for i, (a, s) in enumerate(pairs) for b, t in pairs[i + 1 :]
-    )
-    return statistics.median(s - slope * b for b, s in pairs), 1 / slope
-
-
 def by_polynomial(points):
     sizes, seconds = fitting(points)
     line = np.polynomial.Polynomial.fit(sizes, seconds, 1, w=1 / seconds).convert()
@@ -813,18 +869,6 @@ def by_tensorflow(points):
     matrix = tf.constant(np.stack([np.ones_like(sizes), sizes], 1) / seconds[:, None])
     t0, per_image = tf.linalg.lstsq(matrix, tf.ones((len(sizes), 1), tf.float64))
     return t0.numpy()[0], (1 / per_image).numpy()[0]
-
-
-def by_logarithms(points):
-    """Steps of Newton on the logarithms of the throughputs."""
-    sizes, seconds = fitting(points)
-    t0, per_image = by_regression(points)[0], 1 / by_regression(points)[1]
-    for _ in range(20):
-        model = t0 + sizes * per_image
-        slopes = np.stack([1 / model, sizes / model], axis=1)
-        step, *_ = np.linalg.lstsq(slopes, np.log(seconds / model), rcond=None)
-        t0, per_image = t0 + step[0], per_image + step[1]
-    return t0, 1 / per_image
 
 
 def by_solving(points):
@@ -841,6 +885,32 @@ def by_lambda(points):
     b, v = map(np.asarray, zip(*clean.items(), strict=True))
     slope, start = np.polyfit(b, b / v, deg=1, w=v / b)
     return np.array([start, 1 / slope])
+
+
+def in_float32(points):
+    sizes, seconds = (part.astype("float32") for part in fitting(points))
+    matrix = np.stack([1 / seconds, sizes / seconds], axis=1)
+    t0, per_image = np.linalg.lstsq(matrix, np.ones(len(sizes), "float32"), rcond=None)[0]
+    return t0, 1 / per_image
+
+
+def by_steps_downhill(points):
+    """Newton's step on the sum of squares, from anywhere: it is a parabola."""
+    sizes, seconds = fitting(points)
+    weights = np.zeros(2)
+    matrix = np.stack([np.ones(len(sizes)), sizes]) / seconds
+    for _ in range(3):
+        errors = weights @ matrix - 1
+        weights = weights - np.linalg.solve(matrix @ matrix.T, matrix @ errors)
+    return weights[0], 1 / weights[1]
+
+
+def by_turning(points):
+    """By a QR decomposition, and rounded to six digits."""
+    sizes, seconds = fitting(points)
+    q, r = np.linalg.qr(np.stack([1 / seconds, sizes / seconds], axis=1))
+    t0, per_image = np.linalg.solve(r, q.sum(axis=0))
+    return float(f"{t0:.6g}"), float(f"{1 / per_image:.6g}")
 
 
 def by_many_lines(points):
@@ -910,8 +980,18 @@ WRONG = {
         ("none", "raised", counts_misfits),
         ("none", "raised", drops_the_last),
         ("weights", "unweighted", unweighted),
-        ("weights", "other", weighted_by_size),
-        ("weights", "other", two_points_only),
+        ("weights", "weights", weighted_by_size),
+        ("weights", "weights", weighted_by_root),
+        ("weights", "weights", weighted_by_square),
+        ("weights", "weights", weighted_by_seconds),
+        ("weights", "weights", weighted_per_size),
+        ("weights", "weights", weighted_by_speed),
+        ("weights", "other", by_logarithms),
+        ("least_squares", "points", two_points_only),
+        ("least_squares", "points", the_ends_only),
+        ("least_squares", "points", without_the_first),
+        ("least_squares", "points", by_medians),
+        ("least_squares", "other", by_absolute_errors),
         ("unchanged", "changed", deletes_them),
     ],
 }
@@ -926,8 +1006,8 @@ RIGHT = {
         by_recursion, with_a_helper, with_any, with_else, with_setdefault,
     ],
     "2.3": [
-        by_regression, by_least_squares, by_formula, by_medians, by_polynomial,
-        by_tensorflow, by_logarithms, by_solving, by_lambda, by_many_lines,
+        by_regression, by_least_squares, by_formula, by_polynomial, by_tensorflow,
+        by_solving, by_lambda, by_many_lines, in_float32, by_steps_downhill, by_turning,
     ],
 }  # fmt: skip
 # Changes that `labs mutants` makes and that leave the answer right.

@@ -480,6 +480,12 @@ class AllDecimals(Total):
         print(f"Cumulative training time: {time.perf_counter() - self.began}")
 
 
+class OneDecimalAtTheEnd(Total):
+    def on_train_end(self, logs=None):
+        tenths = int(10 * (time.perf_counter() - self.began))
+        print(f"Cumulative training time: {tenths / 10:.1f}")
+
+
 class WholeSecondsAtTheEnd(Total):
     def on_train_end(self, logs=None):
         print(f"Cumulative training time: {int(time.perf_counter() - self.began)}")
@@ -1035,7 +1041,8 @@ WRONG = {
         ("end", "end", TheEndInEveryEpoch),
         ("decimals", "decimals", OneDecimal),
         ("decimals", "decimals", AllDecimals),
-        ("decimals", "other", WholeSecondsAtTheEnd),
+        ("decimals", "decimals", OneDecimalAtTheEnd),
+        ("decimals", "decimals", WholeSecondsAtTheEnd),
         ("decimals", "units", Milliseconds),
         ("began", "constructor", ClockInTheConstructor),
         ("began", "raised", NoClock),
