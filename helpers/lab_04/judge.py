@@ -34,6 +34,10 @@ BARS = "======== 10:02:03+0100"
 PRINTED = 0.00051  # what three digits leave open
 LETTERS = {"train": "T", "valid": "V", "busy": "r", "read": "r"}
 TRAINING, VALIDATION = NAMES[:2], NAMES[2:]
+STEPS_SEEN = {
+    "weights", "saw", "trained_on", "network_runs", "trainable", "metrics",
+    "optimizer_runs", "graphs_apart", "changed",
+}  # fmt: skip
 same_weights = all_near(PRECISION, PRECISION)
 
 
@@ -120,6 +124,7 @@ def step_question(rng):
 
 def judge_train_step(question, seen):
     """Weights and metrics after all steps are those that NumPy computes."""
+    _want_all(seen)
     right, batches = trained(question), question["batches"]
     before, metrics = question["metrics"], seen["metrics"]
     if seen["trainable"] != len(question["weights"]):
@@ -153,6 +158,7 @@ def judge_train_step(question, seen):
 
 def judge_valid_step(question, seen):
     """Loss and accuracy are those of inference, and the network is unchanged."""
+    _want_all(seen)
     before, metrics = question["metrics"], seen["metrics"]
     if seen["trained_on"] and metrics["valid_loss"] == before["valid_loss"]:
         return "the layers ran as in training, and `valid_loss` stayed as it was", "start"
@@ -170,6 +176,12 @@ def judge_valid_step(question, seen):
     if seen["saw"] < sum(len(batch["y"]) for batch in question["batches"]):
         return "validation changed a variable of the model that is not trained", "learned"
     return None
+
+
+def _want_all(seen):
+    """Both exercises have the same probe, and each judge needs only a part of what it says."""
+    if missing := STEPS_SEEN - set(seen):
+        raise ValueError(f"a reply without {missing}")
 
 
 def _now_trainable(seen):
@@ -390,6 +402,8 @@ def _spans(question, seen):
             "next": waits[end][0],
         }
         at = end
+    if len(waits) != at + 1:
+        raise ValueError(f"{len(waits)} waits where {at + 1} were due")
 
 
 def _wrong_speeds(question, seen, printed):

@@ -71,16 +71,16 @@ def _wrong_build(case, seen):
     replicas, batch = case["replicas"], case["per_replica_batch"]
     right, of = replicas * batch, f"with {replicas} replica{'s' * (replicas > 1)}"
     models, optimizers = seen["in_scope"]["model"], seen["in_scope"]["optimizer"]
-    if models and not (all(models) and seen["copies"] == replicas):
+    if models is not None and not (models and seen["copies"] == replicas):
         hint = "start" if seen["global_batch"] == batch else "model"
         return f"{of} each weight has {seen['copies']}: a copy on each was due", hint
     if not (models and seen["own_model"]):
         return f"{of} the model is not one that new_model() gave", "own_model"
     if not seen["compiled"]:
         return f"{of} the model is not compiled", "compiled"
-    if not (optimizers and seen["own_optimizer"]):
+    if optimizers is None or not seen["own_optimizer"]:
         return f"{of} it is not compiled with what new_optimizer() gave", "own_optimizer"
-    if not all(optimizers):
+    if not optimizers:
         return f"{of} the optimizer was made outside the strategy's scope", "optimizer"
     if seen["copies_of_metrics"] != replicas:
         return f"{of} compile made its metrics outside the strategy's scope", "compile"
@@ -298,14 +298,14 @@ def judge_train(question, observation):
 
     def judge(case, one):
         of = f"with {case['replicas']} replica{'s' * (case['replicas'] > 1)}"
-        if not one["in_scope"]:
+        if one["in_scope"] is None:
             return f"{of} it does not call `new_model`", "scope"
-        if not all(one["in_scope"]):
+        if not one["in_scope"]:
             alone = SAME_WEIGHTS(one["weights"], trained(case, shared=False))
             return f"{of} the model was made outside the strategy's scope", (
                 "scope" if alone else "start"
             )
-        if not all(one["own_compile"]):
+        if not one["own_compile"]:
             return f"{of} the model has another optimizer or loss", "compiled"
         right = trained(case)
         shapes = [np.shape(weights) for weights in one["weights"]]

@@ -27,7 +27,7 @@ def build(answer, question, wait):
         model, seen = _build(answer, strategy, question, case)
         cases.append(seen)
         # What is made in the wrong place, and XLA, end in errors that do not help.
-        sound = seen["own_optimizer"] and all(map(all, seen["in_scope"].values()))
+        sound = seen["own_optimizer"] and all(seen["in_scope"].values())
         if sound and not (seen["jit_compile"] and case["replicas"] > 1):
             seen |= _train(model, question["batches"])
     return {"cases": cases}
@@ -70,7 +70,7 @@ def _build(answer, strategy, question, case):
     model, batch = answer(strategy, new_model, new_optimizer, case["per_replica_batch"])
     compiled = bool(model.compiled)
     return model, {
-        "in_scope": in_scope,
+        "in_scope": {kind: _all_of(places) for kind, places in in_scope.items()},
         "own_model": any(model is one for one in made["model"]),
         "own_optimizer": compiled
         and any(model.optimizer is one for one in made["optimizer"]),
@@ -83,6 +83,11 @@ def _build(answer, strategy, question, case):
         "eager": compiled and bool(model.run_eagerly),
         "steps_per_execution": int(model.steps_per_execution) if compiled else 1,
     }
+
+
+def _all_of(facts):
+    """Whether all of them hold, however many; None if there is none."""
+    return all(facts) if facts else None
 
 
 def copies(variables):
@@ -163,11 +168,11 @@ def _train_from(answer, strategy, case):
     if [id(w) for w in given] != [id(w) for w in start]:
         changed = "`start`"
     return {
-        "in_scope": in_scope,
-        "own_compile": [
+        "in_scope": _all_of(in_scope),
+        "own_compile": all(
             model.optimizer is optimizer and model.loss is loss
             for (model, loss), optimizer in zip(made, optimizers, strict=True)
-        ],
+        ),
         "arrays": all(isinstance(w, np.ndarray) for w in weights),
         "weights": [np.asarray(w, "float64").tolist() for w in weights],
         "printed": printed.lines()[:20],

@@ -423,9 +423,9 @@ def judge_devices(question, seen):
 
 
 def _wrong_set_up(names, run):
-    if not run["strategies"]:
+    if not run["all_reduces"]:
         return "it makes no MirroredStrategy", "start"
-    if set(run["strategies"]) != {"ReductionToOneDevice"}:
+    if run["all_reduces"] != ["ReductionToOneDevice"]:
         return "a strategy was not made with `ReductionToOneDevice()`", "all_reduce"
     if len(run["scopes"]) != 1:
         return f"it called `build` {len(run['scopes'])} times, not once", "build"

@@ -104,9 +104,13 @@ def _judge_shape(replicas, images, batch_size, one):
             rows, "shape"
         )
     if not steps:
+        if one["indices"]:
+            raise ValueError(f"indices where the shape is {shape}")
         return None
     if one["indices"] is None:
         return "no whole numbers", "range"
+    if np.shape(one["indices"]) != tuple(shape):
+        raise ValueError(f"indices of shape {np.shape(one['indices'])}, not {shape}")
     flat = [i for row in one["indices"] for i in row]
     if min(flat) < 0 or max(flat) >= images:
         return f"indices from {min(flat)} to {max(flat)}", "range"
