@@ -15,6 +15,7 @@ import time
 
 from tqdm import tqdm
 
+from helpers.checks.exercise import exercise_record
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from kit.exercises import exercises, modules, reference_names, setup
@@ -34,7 +35,7 @@ from kit.grading.visible import visible_files
 from kit.grading.whole_notebook import run_notebook
 
 NOT_GRADED = "not graded"
-EXERCISES_AT_ONCE = 1
+EXERCISES_AT_ONCE = 3  # mostly they wait: all of a usual lab
 DEFAULT_LIMITS = sandbox.Limits()
 
 
@@ -211,6 +212,8 @@ def _verdicts(task, limits):
         )  # fmt: skip
     if asked:
         prepare(tuple(task["modules"]))
+    for number in asked:
+        exercise_record(number)  # imported here, once, and not in each process below
     seconds = limits.judge_cpu_seconds
     verdicts = bounded.run_all(list(asked.values()), seconds, EXERCISES_AT_ONCE)
     reason = f"judging its replies took more than {seconds} seconds of processor time"

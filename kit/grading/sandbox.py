@@ -5,6 +5,7 @@ docs/grading.md says what it keeps out, and why that is enough.
 
 import contextlib
 import functools
+import importlib.util
 import json
 import os
 import select
@@ -50,7 +51,7 @@ class Box(NamedTuple):
     def pids(self):
         """The processes in the box, by their numbers outside of it."""
         own = _namespace(self.pid)
-        return [pid for pid in _all_pids() if own and _namespace(pid) == own]
+        return [int(pid) for pid in os.listdir("/proc") if own and _namespace(pid) == own]
 
 
 @functools.cache
@@ -62,6 +63,8 @@ def problem():
         return "bubblewrap is not installed (apt-get install bubblewrap)"
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         return "setpriv is not installed (apt-get install util-linux)"
+    if not importlib.util.find_spec("pyseccomp"):
+        return "the Python package pyseccomp is not installed (make setup)"
     try:
         allowed()
     except (ImportError, OSError, RuntimeError):
@@ -268,12 +271,8 @@ def _last_words(monitor):
     return " ".join(words)[:200] or "it said nothing"
 
 
-def _all_pids():
-    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
-
-
 def _namespace(pid):
     try:
-        return Path(f"/proc/{pid}/ns/pid").readlink()
+        return os.readlink(f"/proc/{pid}/ns/pid")
     except OSError:
         return None

@@ -9,6 +9,7 @@ import ctypes
 import functools
 import importlib
 import multiprocessing.connection
+import os
 import signal
 import socket
 import subprocess
@@ -47,6 +48,8 @@ def start(function):
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             cwd=REPOSITORY,
+            # NumPy would start threads, and a worker forks.
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
             start_new_session=True,  # Ctrl-C is for the grader, which then ends it
         )  # fmt: skip
     return Worker(process, Connection(ours.detach()))
