@@ -51,7 +51,7 @@ class Box(NamedTuple):
     def pids(self):
         """The processes in the box, by their numbers outside of it."""
         own = _namespace(self.pid)
-        return [int(pid) for pid in os.listdir("/proc") if own and _namespace(pid) == own]
+        return [pid for pid in _all_pids() if own and _namespace(pid) == own]
 
 
 @functools.cache
@@ -271,8 +271,12 @@ def _last_words(monitor):
     return " ".join(words)[:200] or "it said nothing"
 
 
+def _all_pids():
+    return [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+
+
 def _namespace(pid):
     try:
-        return os.readlink(f"/proc/{pid}/ns/pid")
+        return Path(f"/proc/{pid}/ns/pid").readlink()
     except OSError:
         return None

@@ -37,7 +37,7 @@ from kit.grading import (
 )
 from kit.grading import grade as grader
 from kit.grading.grade import grade
-from kit.grading.submissions import code_of, file_name
+from kit.grading.submissions import Submission, code_of, file_name
 from kit.labs import all_labs, find_lab
 from tests.submissions import corpus
 from tests.submissions.corpus import MARK, World
@@ -186,23 +186,23 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
             assert verdict["passed"] == right, (number, verdict["reason"])
             assert right or verdict["hint_key"] not in ("names", "form", "ended", "time")
     # Now the replies say what takes long to read.
-    judged = [
-        functools.partial(judge_tiring_replies, result, number)
-        for result in results
-        for number, verdict in result["exercises"].items()
-        if result["student"] == "solved"
-    ]
+    judged = []
+    for result in [one for one in results if one["student"] == "solved"]:
+        path = tmp_path / "in" / "solved" / f"{result['lab']}.ipynb"
+        code, _ = code_of(path.read_bytes(), find_lab(result["lab"]))
+        judged += [
+            functools.partial(judge_tiring_replies, result, number, code)
+            for number in result["exercises"]
+        ]
     assert all(bounded.run_all(judged, JUDGE_CPU_SECONDS, os.cpu_count()))
 
 
 JUDGE_CPU_SECONDS = 30  # for all texts at all places of one exercise's reply
 
 
-def judge_tiring_replies(result, number):
+def judge_tiring_replies(result, number, code):
     """Put each tiring text at each place of a right reply that has a text."""
     verdict, record = result["exercises"][number], exercise_record(number)
-    solved = nbformat.writes(generate(find_lab(result["lab"]))[1])
-    code, _ = code_of(solved.encode(), find_lab(result["lab"]))
     job = {"lab": result["lab"], "exercise": number, "code": code}
     rng = examine.questions_rng(job, b"every lab", result["student"])
     for _ in range(examine.QUESTIONS):
@@ -216,8 +216,29 @@ def judge_tiring_replies(result, number):
             reply = conversation.parse_strictly(said.encode())
             with contextlib.suppress(Exception):
                 record.judge(json.loads(json.dumps(question)), reply)
-            assert len(feedback.shown(reply)) <= feedback.LONGEST_SHOWN + 4
     return True
+
+
+@pytest.mark.parametrize("text", corpus.TIRING.values(), ids=corpus.TIRING)
+def test_a_page_that_shows_a_tiring_text_everywhere_is_written_in_its_time(text, tmp_path):
+    common = {"limits": (), "seed": "s", "boxed": False, "full": False, "hide": []}
+    nothing = Submission("ada", LAB, None, "no notebook")
+    result = grader.grade_one(grader._task(nothing, common | {"modules": []}))
+    said = json.dumps({"printed": [[text] * 9, text], text: text})
+    for verdict in result["exercises"].values():
+        verdict |= {
+            "code": examine.plain_text(text, len(text)),
+            "reason": examine.plain_text(text, 500),
+            "question": {"cases": [text, {"x": text}]},
+            "observation": conversation.parse_strictly(said.encode()),
+        }
+        shown = feedback.shown(verdict["observation"])
+        assert len(shown) <= feedback.LONGEST_SHOWN + 4
+    feedback.write([result | {"status": "graded"}], [LAB], [], tmp_path)
+    page = (tmp_path / feedback.feedback_path(result)).read_text()
+    # Without them the page took longer than PAGE_CPU_SECONDS.
+    assert page.count("What your code did") == len(result["exercises"])
+    assert len(page) < 10 * len(html.escape(text)) + 10**5
 
 
 def places(value, place=()):
@@ -384,6 +405,14 @@ def test_a_cluster_without_tls_is_refused():
     no_certificate = dask.config.set({"distributed.comm.tls.client.cert": None})
     with no_certificate, pytest.raises(LabError, match="without TLS"):
         workers.tls("tls://127.0.0.1:8786")
+
+
+def test_a_worker_that_has_a_judge_imported_forks_from_one_thread():
+    task = (
+        "[__import__('helpers.lab_02.judge'), __import__('os').listdir('/proc/self/task')]"
+    )
+    [(_, said)] = workers.on_this_machine(eval, [f"len({task}[1])"], 1)
+    assert said == 1
 
 
 def test_what_takes_too_long_is_ended_alone():
