@@ -1053,7 +1053,7 @@ WRONG = {
         ("validation", "validation", LeavesValidationOut),
         ("validation", "validation", AddsUpTheTraining),
         ("new_fit", "again", ClockOfTheFirstFit),
-        ("total", "decimals", StartsTheClockTooLate),
+        ("total", "other", StartsTheClockTooLate),
         ("new_fit", "again", GoesOnInTheSecondFit),
     ],
     "3.3": [

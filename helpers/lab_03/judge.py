@@ -192,7 +192,7 @@ def judge_total_time(question, observation):
     said = [
         n for fit in printed for e in epochs for n in numbers_after(fit, f"{EVERY} {e}:")
     ]
-    if said and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
+    if any(said) and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
         shown = ", ".join(f"{n:g}" for n in said[:9])
         return f"the seconds after its epochs are {shown}", "decimals"
     # The wait between construction and fit came first.
@@ -258,8 +258,9 @@ def _time_hint(seconds, epoch, spans, span, fit):
     longest = max(s["after"] - s["before"] for s in spans[:epoch])
     if epoch > 1 and 0 < seconds <= longest + 0.006:
         return "per_epoch"
+    trained = sum(s["trained"] - s["began"] for s in spans[:epoch])
     validated = sum(s["validated"] - s["stopped"] for s in spans[:epoch])
-    return "validation" if validated > 0.01 and seconds > 0.4 * low else "other"
+    return "validation" if validated > 0.01 and seconds > 0.9 * trained else "other"
 
 
 def make_summary(rng):

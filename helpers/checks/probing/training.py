@@ -21,7 +21,7 @@ class Idle(keras.Sequential):
     test_step = train_step
 
 
-def train(callback, epochs, wait, fits=(True,), model=Idle):
+def train(callback, epochs, wait, fits=(True,)):
     """Call Keras' `fit` with the callback, and with waits where time has to pass.
 
     Parameters
@@ -36,8 +36,6 @@ def train(callback, epochs, wait, fits=(True,), model=Idle):
         and after `fit`.
     fits : sequence of bool
         A `fit` with the same callback for each, with validation or without.
-    model : type
-        `keras.Sequential` for steps that compute, which take some time.
 
     Returns
     -------
@@ -47,7 +45,7 @@ def train(callback, epochs, wait, fits=(True,), model=Idle):
     """
     steps = len(epochs[0]["batch_seconds"])
     x = np.zeros((steps * BATCH_SIZE, 1), "float32")
-    model = model([keras.Input((1,)), keras.layers.Dense(1, kernel_initializer="zeros")])
+    model = Idle([keras.Input((1,)), keras.layers.Dense(1, kernel_initializer="zeros")])
     model.compile("sgd", "mse", metrics=["accuracy"], run_eagerly=True)
     wait(0)
     result = {"printed": [], "epochs_run": []}
