@@ -215,7 +215,11 @@ def _same_choices(said, right):
 
 
 def _same_choice(said, right):
-    return said[0] == right[0] and near(1e-3, 1e-12)(said[1], right[1])
+    return (
+        len(said) == len(right)
+        and said[0] == right[0]
+        and near(1e-3, 1e-12)(said[1], right[1])
+    )
 
 
 def changes_question(rng):
@@ -264,6 +268,8 @@ def judge_feed(question, observation):
         hint = "one_by_one" if observation["overlaps"] else "start"
         said = f"{len(calls)} fetches brought {len(due)} batches"
         return (said if observation["overlaps"] else f"{said}, none during a step"), hint
+    if sum(map(len, calls)) != images:
+        return f"its fetches brought {sum(map(len, calls))} images of {images}", "other"
     if not observation["overlaps"]:
         return "while a step ran, no fetch of the next batch did", "no_overlap"
     if observation["ahead"] > 8:

@@ -10,6 +10,7 @@ from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
 # TensorFlow's executor names an event "where/it/stands:Operation".
 EVENT = re.compile(r"(?P<place>[\w./-]+):(?P<operation>_?[A-Z]\w*)")
+MKL = re.compile("^_Mkl(Native)?")  # the same operation, by another library
 # Operations that only run others, whose time would count twice.
 RUNNERS = re.compile(r".*(PartitionedCall|If|While|Iterator.*|_Recv|_Send|_Arg|_Retval)")
 
@@ -64,7 +65,7 @@ def seconds_by_event(space):
                 name = name or plane.event_metadata[event.metadata_id].name
                 match = EVENT.fullmatch(name)
                 if match and not RUNNERS.fullmatch(match["operation"]):
-                    key = match["place"], match["operation"].removeprefix("_MklNative")
+                    key = match["place"], MKL.sub("", match["operation"])
                     found[key] += event.duration_ps / 1e12
     return found
 

@@ -893,7 +893,7 @@ def unusual(world):
                 solution, "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"
             ).content,
             ("2.2",),
-            "they were made with",
+            "it found t0 0 s",
         ),
         "cells_merged": Case(
             cells_of(start[0] | {"source": f"{CELLS['2.2']}\n\n{solution}"}), both
@@ -952,7 +952,7 @@ def unusual(world):
                 {"2.3": "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"}
             ),
             ("2.2",),
-            "they were made with",
+            "it found t0 0 s",
         ),
     }
 

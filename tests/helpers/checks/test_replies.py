@@ -64,7 +64,8 @@ def test_a_question_does_not_hold_what_the_answer_has_to_find(exercise):
     question, observation = reply(exercise)
     observation = {name: part for name, part in observation.items() if name != "waits"}
     asked, said = (
-        {value for _, value in parts(whole) if isinstance(value, float) and value % 1}
+        # Not 0.75, which may be in both by chance.
+        {value for _, value in parts(whole) if isinstance(value, float) and value * 64 % 1}
         for whole in (question, observation)
     )
     assert bool(asked & said) == (exercise in GIVEN), asked & said
