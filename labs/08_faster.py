@@ -903,6 +903,9 @@ card.measure("compile_seconds", compile_seconds)
 # seconds of one. Each change then divides them. Red is slower. Fewer bits and part 7 were
 # tried apart: what lost there is hatched, has its true length, and is not kept. The
 # compiler's bar has no time for compiling in it.
+#
+# For fewer bits the trial of one second decided. Is its bar red and not hatched? Then the
+# two measurements disagree, and neither precision is clearly faster here.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
