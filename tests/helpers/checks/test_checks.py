@@ -90,6 +90,7 @@ def test_the_reference_passes_whatever_is_asked(exercise):
         assert judge_answer(exercise, reference, random.Random(seed), 1) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "hint", "answer"), WRONG)
 def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
     verdict = judge_answer(exercise, answer, random.Random(2))
