@@ -9,6 +9,7 @@ from pygments.formatters import HtmlFormatter
 
 from helpers.files import REPOSITORY, write_atomically
 from kit.labs import title_and_question
+from kit.version import kit_version
 
 HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds")
 
@@ -50,7 +51,9 @@ def write_report(results, reports, name):
             }
         )
     index = reports / "index.html"
-    html = _template("report.html.j2").render(rows=rows, headings=HEADINGS[1:])
+    html = _template("report.html.j2").render(
+        rows=rows, headings=HEADINGS[1:], version=kit_version()
+    )
     write_atomically(index, html)
     return index
 
@@ -102,7 +105,9 @@ def page(notebook, lab):
     # Of Pygments' styles this one has enough contrast on grey.
     colours = HtmlFormatter(style="xcode").get_style_defs(".highlight")
     title = title_and_question(lab)[0]
-    return _template("lab.html.j2").render(title=title, cells=cells, colours=colours)
+    return _template("lab.html.j2").render(
+        title=title, cells=cells, colours=colours, version=kit_version()
+    )
 
 
 def pictures(notebook):
