@@ -152,10 +152,16 @@ def own_parameters(namespace, lab):
     Raises
     ------
     ParameterError
-        If one is missing: its line was deleted.
+        If one is missing: its line was deleted; or all are: the cell was not run.
     """
     names = rules_of(lab)
-    if missing := [name for name in names if name not in namespace]:
+    missing = [name for name in names if name not in namespace]
+    if missing == list(names):
+        raise ParameterError(
+            "the first code cell, with the parameters, has not been run: run it, then this "
+            "one."
+        )
+    if missing:
         raise ParameterError(
             f"the first code cell has no line for {', '.join(missing)}: put it back, as it "
             f"stands in solutions/{lab}.ipynb, and run the first cells again."

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from helpers import predictions
+from helpers import cards, predictions
 from helpers.errors import RecordError
 from helpers.files import REPOSITORY, runs_folder, sweep, write_atomically
 
@@ -53,7 +53,8 @@ class RunCard:
         ran = self._before + time.monotonic() - self._began
         self.content["wall_seconds"] = round(ran, 1)
         try:
-            write_atomically(self.path, json.dumps(self.content, indent=1) + "\n")
+            text = json.dumps(_finite(self.content), indent=1, allow_nan=False)
+            write_atomically(self.path, text + "\n")
         except OSError as error:
             raise _cannot_write(self.path.parent, error) from error
 
@@ -131,7 +132,7 @@ class RunCard:
     def _tell(self, line):
         self.save()
         if line:
-            print(line)
+            cards.show(line, cards.card("prediction", *_title_and_rest(line)))
 
     def measure(self, name, value):
         """Note a measured value; `name` carries the unit. Raises as `predict`."""
@@ -169,6 +170,12 @@ class RunCard:
         """Mark the card as complete, so that the next run starts a new one."""
         self.content["finished"] = True
         self.save()
+
+
+def _title_and_rest(line):
+    """A prediction's line up to its colon or first sentence, and what follows."""
+    title, colon, rest = line.partition(": ")
+    return title + colon.strip(), " " * bool(colon) + rest
 
 
 class _Points(UserDict):
@@ -229,6 +236,15 @@ def plain(value, what):
     )
 
 
+def _finite(value):
+    """Plain JSON with None for what is nan or infinite, such as a parameter."""
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def open_card(lab, parameters, environment):
     """Open the run card of a lab: a new one, or the last that was interrupted.
 
@@ -250,7 +266,8 @@ def open_card(lab, parameters, environment):
         If the run folder cannot be written.
     """
     folder = runs_folder() / lab
-    same = {"lab": lab, "parameters": parameters, "environment": environment}
+    # As a card on disk has it: what is nan would never be equal.
+    same = _finite({"lab": lab, "parameters": parameters, "environment": environment})
     same |= {"solution": _is_a_solution()}
     with _only_one(folder):  # else two processes could continue the same card
         sweep(folder)

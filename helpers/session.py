@@ -4,7 +4,7 @@ import inspect
 import re
 from types import SimpleNamespace
 
-from helpers import estimate, predictions, records
+from helpers import cards, estimate, predictions, records
 from helpers.files import REPOSITORY
 from helpers.machine.kernel_patch import patch_this_kernel
 from helpers.machine.own_keras import use_own_keras
@@ -225,28 +225,54 @@ def show_source(*functions):
 
 
 def finish():
-    """Close the run card; print how checks and predictions went, and which lab is next."""
+    """Close the run card; show how checks and predictions went, and which lab is next."""
     card = _current.card
     card.finish()
     checks = card.content["checks"]
     passed = sum(check["passed"] for check in checks.values())
-    print(f"Checks passed: {passed} of {len(checks)}")
-    for exercise, check in checks.items():
-        if not check["passed"]:
-            print(f"  still open: {exercise}")
+    done = f"Checks passed: {passed} of {len(checks)}"
+    lines = [
+        f"  still open: {exercise}"
+        for exercise, check in checks.items()
+        if not check["passed"]
+    ]
     if said := predictions.how_they_went(card.content):
-        print(f"Predictions: {said}")
-    print(f"Run card: {_show(card.path)}")
-    print(f"Next: {_next_lab(card.content['lab'])}")
+        lines.append(f"Predictions: {said}")
+    lines.append(f"Run card: {_show(card.path)}")
+    following = _next_lab(card.content["lab"])
+    text = "\n".join([done, *lines, f"Next: notebooks/{following}.ipynb"])
+    shown = [*lines[:-1], *_quiz(card.content), *_own_figure(card.content), lines[-1]]
+    way_on = f"../notebooks/{following}.ipynb", f"Next: {_name(following)}"
+    cards.show(text, cards.card("end", done, "", shown, way_on))
+
+
+def _quiz(content):
+    """A line on the answers that were given."""
+    if answers := content.get("quiz", {}).values():
+        right = sum(answer["first"]["right"] for answer in answers)
+        yield f"Quiz: {len(answers)} answered, {right} right at once"
+
+
+def _own_figure(content):
+    """The first rate that this run measured: one figure of one's own."""
+    for name, value in content["measurements"].items():
+        if name.endswith("_per_second") and isinstance(value, int | float):
+            what = name.removesuffix("_per_second").replace("_", " ")
+            yield f"Your machine: {predictions.number(value)} {what} per second"
+            return
+
+
+def _name(notebook):
+    return f"Lab {notebook[:2]}" if notebook[:2].isdecimal() else "the start page"
 
 
 def _next_lab(name):
-    """The notebook after this one; after the last, the start page."""
+    """The name of the notebook after this one; after the last, the start page's."""
     folder = REPOSITORY / "notebooks"
     labs = [path.stem for path in folder.glob("[0-9][0-9]_*.ipynb")]
     # Skip copies that a student keeps beside the labs: 02_throughput.kept-20260101.
     later = [lab for lab in labs if lab > name and re.fullmatch(r"\w+", lab)]
-    return f"notebooks/{min(later, default='index')}.ipynb"
+    return min(later, default="index")
 
 
 def _replicas(device):

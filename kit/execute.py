@@ -1,14 +1,19 @@
 """Run a notebook from top to bottom, and check that it really reached its end."""
 
+import contextlib
 import errno
 import os
+import tempfile
+import threading
 import time
+from pathlib import Path
 
 import nbformat
 import papermill
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
+from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from helpers.errors import LabError, ParameterError
@@ -66,6 +71,49 @@ def execute(notebook, output, parameters=None, progress=True):
     return executed
 
 
+class Engine(NBClientEngine):
+    """Papermill's own, whose bar of cells also says what a cell trains at the moment."""
+
+    NAME = "labs"
+
+    @classmethod
+    def execute_managed_notebook(cls, nb_man, kernel_name, **options):
+        with _training_beside(nb_man.pbar):
+            super().execute_managed_notebook(nb_man, kernel_name, **options)
+
+
+papermill_engines.register(Engine.NAME, Engine)
+
+
+@contextlib.contextmanager
+def _training_beside(bar):
+    """Show beside a bar what the kernel writes to a file: "epoch 2 of 5"."""
+    if bar is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look(path):
+        shown = ""
+        while not over.wait(1.0):
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                if (text := path.read_text(encoding="utf-8")) != shown:
+                    shown = text
+                    bar.set_postfix_str(text)
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "under_way")
+        os.environ["LABS_UNDER_WAY"] = str(path)  # for callbacks/live/under_way.py
+        thread = threading.Thread(target=look, args=[path], daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+            del os.environ["LABS_UNDER_WAY"]
+
+
 def _execute(notebook, output, parameters, progress):
     try:
         papermill.execute_notebook(
@@ -74,6 +122,7 @@ def _execute(notebook, output, parameters, progress):
             parameters=parameters or {},
             cwd=str(REPOSITORY),
             progress_bar=progress,
+            engine_name=Engine.NAME,
             extra_arguments=KERNEL_ARGUMENTS,
         )
     except PapermillExecutionError as error:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import keras
 
+from callbacks.live import under_way
 from callbacks.live.divergence import divergence, learning_rate
 from callbacks.live.place import current_shell
 from callbacks.live.views import new_view
@@ -69,6 +70,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         # `fit` may begin at an epoch other than the first.
         self.done = self.epoch = epoch
         self.batch, self.trained = 0, None
+        under_way.say(self, f"epoch {epoch + 1} of {self.params['epochs']}")
         self.epoch_began = time.perf_counter()
 
     # Not at a batch's end: such a hook makes Keras wait for each batch.
@@ -201,8 +203,9 @@ class TrainingDashboard(keras.callbacks.Callback):
         seconds = time.perf_counter() - self.started
         return steps * seconds / (self.batch - self.started_batch)
 
-    def _finish(self, verb):
+    def _finish(self, verb, aloud=True):
         self._watch_cell(False)
+        under_way.say(self, "")
         view, self.view = self.view, None
         if view is None:
             return
@@ -224,6 +227,8 @@ class TrainingDashboard(keras.callbacks.Callback):
         part = 1.0 if whole else self._position() / self.params["epochs"]
         # After an interrupt the curves include the current epoch.
         view.end(part, f"{summary}.", self.series if whole else self.shown)
+        if aloud:
+            print(f"{summary}.")
 
     def _watch_cell(self, on):
         """Draw the last state if the cell ends without `on_train_end`."""
@@ -233,8 +238,10 @@ class TrainingDashboard(keras.callbacks.Callback):
             if on or self._cell_ended in shell.events.callbacks["post_run_cell"]:
                 change("post_run_cell", self._cell_ended)
 
-    def _cell_ended(self, *_):
-        self._finish("Stopped after")
+    def _cell_ended(self, result):
+        # helpers/cell_errors.py has said already that the student stopped it.
+        stopped = isinstance(result.error_in_exec, KeyboardInterrupt)
+        self._finish("Stopped after", aloud=not stopped)
 
 
 def device_memory_bytes():

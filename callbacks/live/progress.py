@@ -5,6 +5,7 @@ import sys
 import keras
 from tqdm import tqdm
 
+from callbacks.live import under_way
 from callbacks.live.divergence import divergence
 
 
@@ -20,7 +21,9 @@ def counted(function, total, unit):
 
     def call(argument):
         bar.set_description(f"{unit} {argument}")
+        under_way.say(call, f"{unit} {argument}")
         result = function(argument)
+        under_way.say(call, "")
         bar.update()
         if bar.n >= total:
             bar.close()
@@ -39,6 +42,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.bar.set_description(f"Epoch {epoch + 1}", refresh=False)
+        under_way.say(self, f"epoch {epoch + 1} of {self.params['epochs']}")
 
     # Not at a batch's end: such a hook makes Keras wait for each batch.
     def on_train_batch_begin(self, batch, logs=None):
@@ -52,4 +56,5 @@ class TrainingProgress(keras.callbacks.Callback):
             print(line)
 
     def on_train_end(self, logs=None):
+        under_way.say(self, "")
         self.bar.close()

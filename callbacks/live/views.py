@@ -192,7 +192,6 @@ class LiveView:
         _show_picture(
             picture.getvalue(), summary, self.curves.caption, table, "As a picture"
         )
-        print(summary)
 
 
 class NotebookView:
@@ -227,7 +226,6 @@ class NotebookView:
         self.curves.update(series)
         self.curves.close_ranks()
         self.show(summary, series)
-        print(summary)
 
     def show(self, summary, series):
         table = figure_table(self.curves.figure)

@@ -7,9 +7,10 @@ import json
 import os
 import random
 
-from helpers import session
+from helpers import cards, cell_errors, session
 from helpers.checks.exercise import exercise_record, probe_of, reference_of
 from helpers.checks.observe import observe
+from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
 
 QUESTIONS_IN_A_NOTEBOOK = 2
@@ -46,13 +47,17 @@ def check(exercise, answer):
     if answer is reference_of(exercise):
         # The check's cell ran twice: the name now holds the reference.
         verdict = ("this is the reference, not your answer", "reference")
+    elif problem := cell_errors.problem_of_answer(exercise):
+        # The name still holds an older answer.
+        verdict = (f"your cell above {problem}, so it gave no answer", "reference")
     else:
         # The same questions every time: a verdict must not change by chance.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
     record = exercise_record(exercise)
     card = session.current_card()
     if verdict is None:
-        print(f"✓ {exercise} {record.title}")
+        said = f"✓ {exercise} {record.title}"
+        cards.show(said, cards.card("passed", said))
         if card:
             card.check(exercise, True)
         return answer
@@ -62,10 +67,15 @@ def check(exercise, answer):
     message = f"✗ {exercise} not yet: {reason}"
     if os.environ.get("LABS_STRICT") == "1":
         raise CheckError(message)
-    print(message)
-    print(f"  Hint: {(record.hints | HINTS)[hint]}")
-    print("  The reference implementation is used until yours passes.")
-    print(f'  More help: hint("{exercise}")')
+    lines = [
+        f"  Hint: {(record.hints | HINTS)[hint]}",
+        "  The reference implementation is used until yours passes.",
+        f'  More help: hint("{exercise}")',
+    ]
+    shown = [line.strip() for line in lines]
+    page = cards.card("open", f"✗ {exercise} not yet:", f" {reason}", shown)
+    cards.show("\n".join([message, *lines]), page)
+    offer_hint(exercise)
     return reference_of(exercise)
 
 
@@ -121,8 +131,11 @@ def judge_replies(exercise, ask, rng, questions):
 
 def _judge(record, question, observation):
     if "error" in observation:
-        hint = observation.get("hint")
-        return str(observation["error"]), hint if isinstance(hint, str) else "raised"
+        hint, line = observation.get("hint"), observation.get("line")
+        reason = str(observation["error"])
+        if isinstance(line, int):
+            reason += f" (line {line} of your cell)"
+        return reason, hint if isinstance(hint, str) else "raised"
     if changed := observation.get("changed"):
         return f"it changed {str(changed)[:200]}, which it was given", "changed"
     try:

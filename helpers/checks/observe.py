@@ -2,6 +2,9 @@
 
 import json
 import time
+from pathlib import Path
+
+PROBES = Path(__file__).parents[1]  # they live in helpers/lab_NN and in checks/probing
 
 
 def observe(probe, answer, question, wait=None):
@@ -26,7 +29,7 @@ def observe(probe, answer, question, wait=None):
         with `waits` (unless `wait` was given): when each wait began and ended, in
         seconds, by a clock that the answer does not control. Or `error`, one line,
         and the `hint` for it, if the answer raised or gave a value that JSON cannot
-        represent.
+        represent; in a notebook also `line`, where in the student's cell it raised.
     """
     # Bound before the answer runs: it may replace the clock.
     clock, sleep = time.perf_counter, time.sleep
@@ -47,7 +50,13 @@ def observe(probe, answer, question, wait=None):
         line = lines[-1].strip() if lines[0] == "in user code:" else lines[0]
         kind = type(error).__name__
         problem = f"it raised {kind}: {line.removeprefix(f'{kind}: ')[:200]}"
-        return {"error": problem, "hint": "raised"}
+        *_, frame = _frames(error)
+        if "NoneType" in line and Path(frame.tb_frame.f_code.co_filename).is_relative_to(
+            PROBES
+        ):
+            # The probe stumbled, not the answer.
+            problem = "it gave None where a value was due: is a `return` missing?"
+        return {"error": problem, "hint": "raised"} | _own_line(error)
     try:
         plain = json.loads(json.dumps(observation, allow_nan=False))
     except (TypeError, ValueError):
@@ -56,3 +65,16 @@ def observe(probe, answer, question, wait=None):
     if "nonce" in question:
         plain["nonce"] = nonce
     return plain if wait else plain | {"waits": waits}
+
+
+def _frames(error):
+    frame = error.__traceback__
+    while frame:
+        yield frame
+        frame = frame.tb_next
+
+
+def _own_line(error):
+    """The last line of a notebook's cell that the error came through, if there is one."""
+    own = [f.tb_lineno for f in _frames(error) if "_oh" in f.tb_frame.f_globals]
+    return {"line": own[-1]} if own else {}

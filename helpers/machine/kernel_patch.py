@@ -1,4 +1,6 @@
-"""Work around ipykernel issue 1554, in which cells hang."""
+"""What a kernel gets when it starts: ipykernel issue 1554, and the words for errors."""
+
+from helpers import cell_errors
 
 
 def answer_by_the_stream(shell):
@@ -20,13 +22,17 @@ def answer_by_the_stream(shell):
         thread.manager._shell_socket = kernel.shell_stream
 
 
+def load_ipython_extension(shell):
+    """What IPython calls where its settings name this file (kit/setup.sh).
+
+    A cell that loads it would run too late for the first of the two.
+    """
+    answer_by_the_stream(shell)
+    cell_errors.install(shell)
+
+
 def patch_this_kernel():
     """Patch the kernel that this code runs in; does nothing outside of a notebook."""
     from IPython import get_ipython
 
-    answer_by_the_stream(get_ipython())
-
-
-# Kernels of the kit's environment load this file when they start (kit/setup.sh): a cell
-# that loads it would run too late.
-load_ipython_extension = answer_by_the_stream
+    load_ipython_extension(get_ipython())

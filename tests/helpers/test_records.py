@@ -316,3 +316,11 @@ def test_a_file_that_is_no_run_card_is_passed_over(tmp_path):
     assert read_card(card.path.parent / "9.json") is None
     assert latest_cards()["02_x"]["lab"] == "02_x"
     assert open_card("02_x", {}, {})
+
+
+def test_what_json_has_no_word_for_is_none_on_the_card():
+    given = {"learning_rate": float("nan")}, {}
+    card = open_card("02_throughput", *given)
+    stored = json.loads(card.path.read_text(), parse_constant=pytest.fail)
+    assert stored["parameters"] == {"learning_rate": None}
+    assert open_card("02_throughput", *given).path == card.path, "it is continued"

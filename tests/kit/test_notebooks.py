@@ -28,12 +28,14 @@ each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 
 
 def printed(notebook):
+    """Lines and the texts of cards."""
     return "".join(
-        output.text
+        output.text if output.get("name") == "stdout" else f"{output.data['text/plain']}\n"
         for cell in notebook.cells
         if cell.cell_type == "code"
         for output in cell.outputs
         if output.get("name") == "stdout"
+        or "labs-card" in output.get("data", {}).get("text/html", "")
     )
 
 
@@ -244,3 +246,25 @@ def test_without_its_data_a_lab_prints_the_same_lines(monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # no network
     assert reuters().source == "synthetic"
     assert verify([lab.solution])
+
+
+TRAINS = """
+import time
+import keras, numpy
+from callbacks import TrainingDashboard
+x = numpy.zeros((4, 1))
+model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+wait = keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: time.sleep(2.5))
+model.fit(x, x, epochs=2, verbose=0, callbacks=[TrainingDashboard(), wait])
+"""
+
+
+def test_the_bar_of_cells_says_which_epoch_is_trained(tmp_path, capfd):
+    path = tmp_path / "trains.ipynb"
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(new_notebook(cells=[new_code_cell(TRAINS)], metadata=kernel), path)
+    execute(path, tmp_path / "out.ipynb")
+    said = capfd.readouterr().err
+    assert "epoch 1 of 2]" in said
+    assert said.index("epoch 1 of 2") < said.index("epoch 2 of 2")

@@ -1,0 +1,81 @@
+"""What the kit says in a notebook, as a card: one small HTML component.
+
+Its colours are JupyterLab's own variables, light and dark, with values for other places.
+Styles stand in the elements: nothing else survives in a stored notebook everywhere.
+"""
+
+from html import escape
+
+MOST_LETTERS = 600  # of one line
+MOST_LINES = 40
+# For each kind its edge: JupyterLab's colour, and one where there is none.
+EDGES = {
+    "passed": "var(--jp-success-color1, #2e7d32)",
+    "open": "var(--jp-warn-color1, #b85c00)",
+    "hint": "var(--jp-info-color1, #0277bd)",
+    "prediction": "var(--jp-brand-color1, #1565c0)",
+    "end": "var(--jp-success-color1, #2e7d32)",
+}
+ICONS = {"hint": "💡", "prediction": "🎯", "end": "🏁"}  # a verdict's text has its own
+STYLE = (
+    "border: 1px solid var(--jp-border-color2, #bdbdbd); border-left: 5px solid {edge}; "
+    "border-radius: 3px; padding: 6px 12px; margin: 4px 0; max-width: 50em; "
+    "line-height: 1.5"
+)
+LINE = '<div style="overflow-wrap: anywhere; white-space: pre-wrap">{}</div>'
+
+
+def card(kind, title, rest="", lines=(), link=None):
+    """A card as HTML, with everything in it escaped and bounded.
+
+    Parameters
+    ----------
+    kind : str
+        One of `EDGES`.
+    title, rest : str
+        Its first line, of which the title is bold.
+    lines : sequence of str
+        What stands below.
+    link : tuple of str, optional
+        An address and its text: the way on.
+
+    Returns
+    -------
+    str
+    """
+    icon = f'<span aria-hidden="true">{ICONS[kind]} </span>' if kind in ICONS else ""
+    shown = [f"{icon}<strong>{_bounded(title)}</strong>{_bounded(rest)}"]
+    shown += [_bounded(line) for line in lines[:MOST_LINES]]
+    if link:
+        address, text = link
+        shown.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
+    inside = "\n".join(map(LINE.format, shown))
+    style = STYLE.format(edge=EDGES[kind])
+    return f'<div class="labs-card labs-card-{kind}" style="{style}">\n{inside}\n</div>'
+
+
+def show(text, page):
+    """Say something: as a card in a notebook, as lines elsewhere.
+
+    Parameters
+    ----------
+    text : str
+        What `print` gets outside of notebooks, and nbval compares.
+    page : str
+        See `card`.
+    """
+    # Not earlier: it loads Keras, and a lab has to quieten TensorFlow first.
+    from callbacks.live.place import current_shell
+
+    if not hasattr(current_shell(), "kernel"):
+        print(text)
+        return
+    from IPython.display import display
+
+    display({"text/plain": text, "text/html": page}, raw=True)
+
+
+def _bounded(text):
+    # JupyterLab would set what stands between two dollars as mathematics.
+    short = text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " ..."
+    return escape(short).replace("$", "&#36;<wbr>")

@@ -1,0 +1,267 @@
+"""What a notebook says of a cell that raised: one line, or the traceback of its own lines.
+
+Kernels of the kit's environment load this when they start (kit/setup.sh), others at
+`session.start`.
+"""
+
+import ast
+import json
+import os
+import re
+import sys
+import textwrap
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from helpers.errors import LabError
+
+_errors = None  # of this kernel
+UNREADABLE = "has a syntax error"
+RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
+
+
+class Cell(NamedTuple):
+    """A cell that was run in this kernel."""
+
+    source: str
+    number: int  # the one in brackets beside it
+    identity: object  # the notebook's for the cell, or None
+    problem: str  # "was stopped in epoch 1 of 5"; empty: it ran to its end
+
+
+class CellErrors:
+    """What the cells of this kernel did, and the words for the next one that raises.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell
+    """
+
+    def __init__(self, shell):
+        self.shell = shell
+        self.cells, self.source, self.began = [], "", time.perf_counter()
+        self.stopped_in = ""
+
+    def cell_begins(self, info):
+        """IPython's event before a cell."""
+        self.source, self.began = info.raw_cell or "", time.perf_counter()
+
+    def cell_ended(self, result):
+        """IPython's event after a cell."""
+        if under_way := _under_way():
+            under_way.forget()
+        error = result.error_before_exec or result.error_in_exec
+        identity = getattr(result.info, "cell_id", None)
+        # What ran again counts as it is now.
+        self.cells = [
+            cell
+            for cell in self.cells
+            if cell.source != self.source
+            and (identity is None or cell.identity != identity)
+        ]
+        number = result.execution_count or 0
+        self.cells.append(Cell(self.source, number, identity, self._problem(error)))
+
+    def _problem(self, error):
+        if error is None:
+            return ""
+        if isinstance(error, KeyboardInterrupt):
+            return f"was stopped{self.stopped_in}"
+        if isinstance(error, SyntaxError):
+            return f"{UNREADABLE} in line {error.lineno}"
+        return f"ended with {_a(type(error).__name__)}"
+
+    def show(self, shell, kind, error, traceback, tb_offset=None):
+        """IPython's handler for what a cell raises."""
+        if isinstance(error, KeyboardInterrupt):
+            what = (under_way := _under_way()) and under_way.now()
+            self.stopped_in = f" in {what}" if what else ""
+            seconds = time.perf_counter() - self.began
+            line = (
+                f"Stopped{self.stopped_in}, after {seconds:.0f} s. "
+                "This cell did not finish: run it again before those that need it."
+            )
+            shell._showtraceback(kind, error, [line])
+        elif isinstance(error, SyntaxError):
+            shell.showsyntaxerror()
+        elif line := self._line(error):
+            shell._showtraceback(kind, error, [line])
+        elif isinstance(error, LabError) or "LABS_NOTEBOOK" in os.environ:
+            shell.showtraceback()  # an operator cannot ask for the rest with %tb
+        else:
+            _show_own_lines(shell, kind, error, traceback)
+
+    def _line(self, error):
+        """A line that says which other cell is the reason, or nothing."""
+        missing = error.name if isinstance(error, NameError) else None
+        uses = {missing} if missing else _names(self.source, ast.Load)
+        said = "" if missing else f"{type(error).__name__}: {_first_line(error)}. "
+        for cell in reversed(self.cells):
+            if not cell.problem or cell.source == self.source:
+                continue
+            if needed := uses & _bound(cell.source):
+                return (
+                    f"{said}This cell needs `{min(needed)}` from cell [{cell.number}], "
+                    f"{_quoted(cell.source)}, which {cell.problem}. Run that one again "
+                    "first, then this one."
+                )
+        return missing and (self._renamed(missing) or self._not_run(missing))
+
+    def _renamed(self, missing):
+        """The exercise's cell ran, and binds another name than its check takes."""
+        asked = re.search(rf'check\("([\d.]+)", {re.escape(missing)}\)', self.source)
+        if not asked:
+            return None
+        for cell in reversed(self.cells):
+            if re.match(rf"# TODO {re.escape(asked[1])}:", cell.source):
+                others = ", ".join(f"`{name}`" for name in sorted(_bound(cell.source)))
+                return (
+                    f"There is no `{missing}`: your cell for {asked[1]} makes "
+                    f"{others or 'nothing'}. The exercise asks for the name `{missing}`: "
+                    "use it there, run that cell, then this one."
+                )
+        return None
+
+    def _not_run(self, missing):
+        """The notebook makes it in a cell that was not run in this kernel."""
+        were_run = {cell.source for cell in self.cells}
+        for source in _notebook_cells():
+            if missing in _bound(source) and source not in were_run:
+                return (
+                    f"`{missing}` is not there yet: the cell {_quoted(source)} has not "
+                    f"been run. {RUN_ABOVE}"
+                )
+        return None
+
+
+def problem_of_answer(exercise):
+    """Why an exercise's cell made no answer when it was last run: Python cannot read it.
+
+    Parameters
+    ----------
+    exercise : str
+
+    Returns
+    -------
+    str
+        "has a syntax error in line 3"; empty where it ran, or nothing is known.
+    """
+    cells = _errors.cells if _errors else ()
+    todo = re.compile(rf"# TODO {re.escape(exercise)}:")
+    last = next((c.problem for c in reversed(cells) if todo.match(c.source)), "")
+    return last if last.startswith(UNREADABLE) else ""
+
+
+def install(shell):
+    """Take over what a notebook's shell says of errors; once, and only there.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell or None
+    """
+    global _errors
+    if not hasattr(shell, "kernel") or shell.custom_exceptions:
+        return
+    _errors = errors = CellErrors(shell)
+    shell.events.register("pre_run_cell", errors.cell_begins)
+    shell.events.register("post_run_cell", errors.cell_ended)
+    shell.set_custom_exc((KeyboardInterrupt, Exception), _handler(errors))
+
+
+def _handler(errors):
+    def handler(shell, kind, error, traceback, tb_offset=None):
+        try:
+            errors.show(shell, kind, error, traceback)
+        except Exception:  # better the usual traceback than none
+            shell.showtraceback((kind, error, traceback))
+
+    return handler
+
+
+def _show_own_lines(shell, kind, error, traceback):
+    """The traceback without the libraries' frames; `%tb` shows it whole."""
+    frames = []
+    while traceback:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    own = [frame for frame in frames if frame.tb_frame.f_globals is shell.user_ns]
+    left_out = len(frames) - len(own) - 1  # the first is IPython's
+    if not own or left_out < 1:
+        shell.showtraceback()
+        return
+    chain = None
+    for frame in reversed(own):
+        chain = TracebackType(chain, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    shell._get_exc_info()  # notes the whole for %tb
+    cause, context, hidden = error.__cause__, error.__context__, error.__suppress_context__
+    try:
+        error.__cause__ = error.__context__ = None
+        lines = shell.InteractiveTB.structured_traceback(kind, error, chain, tb_offset=0)
+    finally:
+        error.__context__, error.__cause__ = context, cause
+        error.__suppress_context__ = hidden
+    calls = f"{left_out} call{'s' * (left_out > 1)}"
+    lines.append(f"({calls} inside libraries left out: %tb in a new cell shows them.)")
+    shell._showtraceback(kind, error, lines)
+
+
+def _under_way():
+    """The module, once a lab has loaded it: importing it here would start Keras."""
+    return sys.modules.get("callbacks.live.under_way")
+
+
+def _notebook_cells():
+    """The code cells of this kernel's notebook, as stored; none where nobody says which."""
+    try:
+        notebook = json.loads(Path(os.environ["JPY_SESSION_NAME"]).read_text("utf-8"))
+        cells = notebook["cells"]
+        return ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    except (KeyError, OSError, ValueError, TypeError):
+        return []
+
+
+def _bound(source):
+    """The names that a cell makes, also one that Python cannot read."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        found = re.findall(r"^(?:(?:def|class) +(\w+)|(\w+) *=[^=])", source, re.M)
+        return {name for pair in found for name in pair if name}
+    names = set()
+    todo = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            names.add(node.name)  # what it binds inside is its own
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        else:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            todo += ast.iter_child_nodes(node)
+    return names
+
+
+def _names(source, context):
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return set()
+    nodes = ast.walk(tree)
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+
+
+def _quoted(source):
+    lines = [line for line in source.splitlines() if line.strip() and line[0] != "%"]
+    line = next((ln for ln in lines if not ln.startswith("# ") or "TODO" in ln), "")
+    return f'"{textwrap.shorten(line or "".join(lines[:1]), 50, placeholder=" ...")}"'
+
+
+def _first_line(error):
+    return textwrap.shorten(str(error), 120, placeholder=" ...").rstrip(".") or "no message"
+
+
+def _a(kind):
+    return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"

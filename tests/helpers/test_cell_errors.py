@@ -1,0 +1,197 @@
+"""What a kernel says of a cell that raised: tried in a kernel, cell by cell."""
+
+import re
+import time
+
+import pytest
+from jupyter_client.manager import start_new_kernel
+
+from helpers.files import REPOSITORY
+from kit.labs import find_lab
+
+LAB = find_lab("02")
+CHECK = 'sweep = check("2.2", sweep)'
+
+
+class Kernel:
+    """A kernel, and what its cells show."""
+
+    def __init__(self, manager, client):
+        self.manager, self.client = manager, client
+
+    def run(self, source, interrupt_at=None):
+        """The tracebacks of a cell, without colours; and what it printed or showed."""
+        raised, said = [], []
+
+        def look(message):
+            content = message["content"]
+            if message["msg_type"] == "error":
+                raised.append("\n".join(content["traceback"]))
+            said.append(content.get("text") or str(content.get("data", "")))
+            if interrupt_at and interrupt_at in said[-1]:
+                self.manager.interrupt_kernel()
+
+        self.client.execute_interactive(source, timeout=300, output_hook=look)
+        assert len(raised) < 2
+        return re.sub(r"\x1b\[[\d;]*m", "", "".join(raised)), "".join(said)
+
+
+@pytest.fixture(scope="module")
+def started():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JPY_SESSION_NAME", str(LAB.notebook))
+        yield start_new_kernel(kernel_name="python3", cwd=str(REPOSITORY))
+
+
+@pytest.fixture
+def kernel(started):
+    """The same kernel for each test, with nothing defined in it."""
+    manager, client = started
+    kernel = Kernel(manager, client)
+    kernel.run("%reset -f")
+    kernel.run(
+        "from helpers import cell_errors\n"
+        "cell_errors._errors.cells.clear()\n"
+        "del cell_errors"
+    )
+    yield kernel
+    if not manager.is_alive():
+        pytest.fail("the kernel died")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end(started):
+    yield
+    manager, client = started
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize("source", [CHECK, "hint()", "print(lab.epochs)"])
+def test_what_was_not_run_is_named_in_one_line(kernel, source):
+    raised, _ = kernel.run(source)
+    assert "\n" not in raised
+    name = re.match(r"`(\w+)` is not there yet: the cell \"", raised)[1]
+    assert name in source
+    assert "Run All Above" in raised
+
+
+ANSWER = "# TODO 2.2: measure\ndef {}(sizes):\n    return sizes\n"
+CHECKS = "def check(number, answer):\n    return answer"
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([], 'the cell "# TODO 2.2: .* has not been run'),
+        ([ANSWER.format("swep")], "your cell for 2.2 makes `swep`"),
+        ([ANSWER.format("sweep(")], "which has a syntax error in line 2"),
+        ([ANSWER.format("sweep") + "1 / 0\ndel sweep"], ""),
+        (["1 / 0\n" + ANSWER.format("sweep")], "which ended with a ZeroDivisionError"),
+        ([ANSWER.format("swep"), ANSWER.format("sweep")], ""),
+        (["1 / 0\n" + ANSWER.format("sweep"), ANSWER.format("sweep")], ""),
+    ],
+    ids=[
+        "not run", "renamed", "syntax error", "raised after it", "raised before it",
+        "renamed and mended", "raised and mended",
+    ],
+)  # fmt: skip
+def test_the_reasons_for_a_missing_answer_are_told_apart(kernel, answers, said):
+    kernel.run(CHECKS)
+    for answer in answers:
+        kernel.run(answer)
+    raised, _ = kernel.run(CHECK)
+    assert "\n" not in raised
+    if said:
+        assert re.search(said, raised)
+    else:
+        assert raised == ""
+
+
+def test_a_students_own_error_shows_their_lines_and_no_others(kernel):
+    raised, _ = kernel.run("import json\ndef own(x):\n    return json.loads(x)\n\nown('{')")
+    assert "return json.loads(x)" in raised
+    assert "own('{')" in raised
+    assert "decoder.py" not in raised
+    assert "JSONDecodeError" in raised
+    whole, _ = kernel.run("%tb")
+    assert "decoder.py" in whole
+
+
+def test_a_slip_stays_what_python_says(kernel):
+    raised, _ = kernel.run("a_slip + 1")
+    assert "NameError: name 'a_slip' is not defined" in raised
+    raised, _ = kernel.run("def f(:\n    pass")
+    assert "SyntaxError" in raised
+
+
+def test_an_older_answer_is_not_checked_in_place_of_one_that_python_cannot_read(kernel):
+    kernel.run("# TODO 2.3: fit\ndef fit_throughput(points):\n    return 0.0, 1.0")
+    kernel.run("# TODO 2.3: fit\ndef fit_throughput(points:\n    return 0.0, 1.0")
+    kernel.run("from helpers.checks import check")
+    raised, said = kernel.run('fit_throughput = check("2.3", fit_throughput)')
+    assert raised == ""
+    assert "your cell above has a syntax error in line 2" in said
+    kernel.run("# TODO 2.3: fit\ndef fit_throughput(points):\n    return 0.0, 1.0\n1 / 0")
+    _, said = kernel.run('check("2.3", fit_throughput)')
+    assert "your cell above" not in said, "its answer is there, whatever comes after it"
+
+
+def test_an_answer_that_raises_is_told_its_line_and_none_is_called_none(kernel):
+    kernel.run("from helpers.checks import check")
+    _, said = kernel.run(
+        "def fit(points):\n    x = {}\n    return x[5]\n\ncheck('2.3', fit)"
+    )
+    assert "it raised KeyError: 5 (line 3 of your cell)" in said
+    _, said = kernel.run("check('2.3', lambda points: None)")
+    assert "it gave None where a value was due: is a `return` missing?" in said
+
+
+TRAIN = """
+import keras, numpy
+from callbacks import EpochRecorder, TrainingDashboard
+keras.config.disable_interactive_logging()
+data = numpy.zeros((100, 1), "float32")
+model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+"""
+STOPPED = """recorder = EpochRecorder()
+history = model.fit(data, data, epochs=10**6, verbose=0,
+                    callbacks=[TrainingDashboard(), recorder])
+"""
+
+
+def test_stop_means_stop(kernel):
+    """One line, the curves stay, and the cells after it say what they need."""
+    kernel.run(TRAIN)
+    began = time.monotonic()
+    raised, said = kernel.run(STOPPED, interrupt_at="Epoch 3")
+    found = re.fullmatch(
+        r"Stopped in epoch (\d+) of 1000000, after (\d+) s\. This cell did not finish: .*",
+        raised,
+    )
+    assert found, raised
+    assert int(found[1]) >= 3
+    assert int(found[2]) <= time.monotonic() - began + 1
+    assert said.count("<img alt=") == 1, "the curves so far"
+    for source in ("history.history", "recorder.epochs['val_accuracy'][-1]"):
+        raised, _ = kernel.run(source)
+        assert "\n" not in raised
+        assert "which was stopped in epoch" in raised
+    assert "IndexError: list index out of range. This cell needs `recorder`" in raised
+    kernel.run(STOPPED.replace("10**6", "1"))
+    raised, _ = kernel.run("history.history['loss'][-1]")
+    assert raised == "", "run again, it is no longer in the way"
+
+
+def test_a_sweep_that_is_stopped_says_where(kernel):
+    kernel.run("import time\nfrom callbacks import counted\npoints = {}")
+    source = """def wait(size):
+    print("at", size)
+    time.sleep(60)
+measure = counted(wait, 3, "size")
+for size in (8, 16):
+    points[size] = measure(size)
+"""
+    raised, _ = kernel.run(source, interrupt_at="at 8")
+    assert raised.startswith("Stopped in size 8, after ")
