@@ -7,7 +7,7 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup run test test-fast lab build outputs verify grade bench requirements
+.PHONY: setup run test test-fast lab build outputs verify grade bench site requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
@@ -28,6 +28,9 @@ grade: setup ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grade
 	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
 bench: setup ## measure training, the dashboard, checks and grading
 	$(LABS) bench
+site: setup ## the course as web pages: build/site/index.html
+	@.venv/bin/python -m pip install --quiet --constraint requirements.txt --editable ".[site]"
+	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 setup: ## .venv with the pinned packages, repaired where it does not start
 	@sh kit/setup.sh
 requirements: ## pin every dependency again from pyproject.toml

@@ -61,13 +61,16 @@ def new(name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.
 
 
 @app.command()
-def outputs(names: Names = None):
-    """Execute the solutions at laptop scale and store their outputs."""
+def outputs(
+    names: Names = None,
+    scale: Annotated[str, typer.Option(help="gpu on a machine that has one.")] = "laptop",
+):
+    """Execute the solutions and store their outputs."""
     from kit.outputs import store_outputs
     from kit.readme import build_readme
 
     for lab in _chosen(names):
-        store_outputs(lab)
+        store_outputs(lab, scale)
     build_readme()
 
 

@@ -1,4 +1,4 @@
-"""The README's tables: the labs with their stored runs, and benches of training."""
+"""The tables in README.md and docs/measurements.md: stored runs, benches of training."""
 
 import json
 
@@ -6,19 +6,27 @@ from helpers.files import REPOSITORY
 from kit.build import write_text
 from kit.labs import all_labs, title_and_question
 
-README = REPOSITORY / "README.md"
+PAGES = (REPOSITORY / "README.md", REPOSITORY / "docs" / "measurements.md")
 BENCH = REPOSITORY / "docs" / "bench"
 
 
 def build_readme(write=True):
     """Write each table between its two marks; `write` as in `kit.build.build`."""
-    new = text = README.read_text(encoding="utf-8")
-    for name, table in (("labs", _table), ("training", _training), ("accuracy", _accuracy)):
-        begin, end = f"<!-- {name}: written by `labs build` -->\n", f"<!-- {name}: end -->"
-        before, _, rest = new.partition(begin)
-        if rest:
-            new = f"{before}{begin}{table()}{end}{rest.partition(end)[2]}"
-    return [README] if new != text and write_text(README, new, write) else []
+    tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
+    written = []
+    for page in PAGES:
+        new = text = page.read_text(encoding="utf-8")
+        for name, table in tables.items():
+            begin, end = (
+                f"<!-- {name}: written by `labs build` -->\n",
+                f"<!-- {name}: end -->",
+            )
+            before, _, rest = new.partition(begin)
+            if rest:
+                new = f"{before}{begin}{table}{end}{rest.partition(end)[2]}"
+        if new != text and write_text(page, new, write):
+            written.append(page)
+    return written
 
 
 def _table():

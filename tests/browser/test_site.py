@@ -1,0 +1,124 @@
+"""`make site`: whole links, no execution, and pages that everybody can read."""
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from urllib.parse import unquote, urldefrag, urlsplit
+
+import nbformat
+import pytest
+
+from helpers.files import REPOSITORY
+from kit.labs import all_labs, find_lab
+from tests.browser.accessibility import violations
+
+GLOSSARY = REPOSITORY / "docs" / "glossary.md"
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The pages, built as `make site` builds them: a warning is an error."""
+    pytest.importorskip("sphinx_book_theme", reason="`make site` installs what it needs")
+    folder = tmp_path_factory.mktemp("site")
+    ended = subprocess.run(
+        [
+            sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going",
+            "-c", "docs", ".", str(folder),
+        ],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+class Links(HTMLParser):
+    """What a page links to or loads, and which places in it can be linked to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.targets, self.loaded, self.places = [], [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.places |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and "href" in given:
+            self.targets.append(given["href"])
+        elif tag in ("script", "img", "link") and given.get("rel") != "canonical":
+            self.loaded.append(given.get("src") or given.get("href") or "")
+
+
+def test_no_internal_link_is_broken_and_nothing_is_loaded_from_elsewhere(site):
+    pages = {path: Links(path) for path in site.glob("**/*.html")}
+    seen = 0
+    for path, links in pages.items():
+        if "_static" in path.parts:
+            continue
+        for target in links.targets + links.loaded:
+            if target.startswith("data:"):
+                continue
+            address, place = urldefrag(target)
+            if urlsplit(target).scheme or target.startswith("//"):
+                assert target not in links.loaded, (path.name, target)
+                continue
+            file = (path.parent / unquote(urlsplit(address).path)) if address else path
+            assert file.resolve().exists(), (path.name, target)
+            if place and (there := pages.get(file.resolve())):
+                assert unquote(place) in there.places, (path.name, target)
+            seen += 1
+    assert seen > 100
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_a_lab_is_shown_with_its_stored_outputs_and_figures(site, lab):
+    html = (site / "solutions" / f"{lab.name}.html").read_text(encoding="utf-8")
+    outputs = [
+        output
+        for cell in nbformat.read(lab.solution, as_version=4).cells
+        for output in cell.get("outputs", ())
+    ]
+    figures = [o for o in outputs if "<img " in o.get("data", {}).get("text/html", "")]
+    assert html.count('src="data:image/png;base64,') == len(figures) > 0
+    assert html.count('class="output ') >= 20
+    assert "Error displaying widget" not in html
+    assert "application/vnd.jupyter.widget" not in html
+
+
+def test_the_first_page_leads_to_the_course(site):
+    found = re.search(r'url=([^"]+)"', (site / "index.html").read_text(encoding="utf-8"))
+    assert (site / found[1]).is_file()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["docs/index", "docs/glossary", "solutions/00_devices"])
+def test_the_site_can_be_read_by_everybody(site, page, name, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.locator("html").get_attribute("data-theme") == scheme
+    assert not violations(page)
+
+
+def test_the_search_finds_a_term(site, page):
+    page.goto(f"{(site / 'search.html').as_uri()}?q=roofline")
+    page.locator("#search-results a", has_text="Glossary").first.wait_for()
+
+
+def glossary():
+    """Each term with its lab's number."""
+    text = GLOSSARY.read_text(encoding="utf-8")
+    return re.findall(r"^(\w[^\n]*)\n  (?:[^\n]+\n  )*?[^\n]*\[Lab (\d\d)\]", text, re.M)
+
+
+def test_the_lab_that_the_glossary_names_explains_the_term():
+    terms = glossary()
+    assert len(terms) == GLOSSARY.read_text(encoding="utf-8").count("[Lab ")
+    assert [t for t, _ in terms] == sorted((t for t, _ in terms), key=str.casefold)
+    for term, number in terms:
+        cells = nbformat.read(find_lab(number).notebook, as_version=4).cells
+        text = " ".join(cell.source for cell in cells)
+        assert plain(term) in plain(text), (term, number)
+
+
+def plain(text):
+    return " ".join(["", *re.sub(r"\W|_", " ", text).casefold().split()])
