@@ -32,6 +32,7 @@ nb_mime_priority_overrides = [("*", "application/vnd.jupyter.widget-view+json", 
 
 html_theme = "sphinx_book_theme"
 html_title = f"Scaling Labs {release}"
+html_favicon = "site/icon.svg"
 html_static_path = ["site"]
 html_css_files = ["site.css"]
 html_copy_source = False
