@@ -4,10 +4,11 @@ import io
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from callbacks.live.figure_table import figure_table
-from callbacks.live.picture import picture_html
+from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import in_jupyterlab
 
 # Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
@@ -37,6 +38,11 @@ def show_figure(figure, summary, caption):
         alternative text.
     caption : str
         Device, replicas and scale: what the numbers are valid for.
+
+    Returns
+    -------
+    callable or None
+        In JupyterLab ``keep(summary)``: a stored notebook has the picture as it is then.
     """
     from IPython.display import HTML, display
 
@@ -48,19 +54,28 @@ def show_figure(figure, summary, caption):
     # 256 colours look the same, and a notebook full of contours is a third as large.
     with Image.open(png) as picture:
         picture.convert("RGB").quantize(256).save(small, format="png", optimize=True)
-    # This picture stays in the notebook when the live one is gone.
     image = picture_html(small.getvalue(), summary, caption)
     table = figure_table(figure)
     plt.close(figure)
-    if in_jupyterlab():
-        display(_live(figure), raw=True)
-        image = f"<details><summary>As a picture</summary>{image}</details>"
-    display(HTML(image + table))
+    if not in_jupyterlab():
+        display(HTML(image + table))
+        print(summary)
+        return None
+    canvas = _live(figure)
+    keep = display_live(canvas)
+    keep(image)  # the picture stays in the notebook when the live one is gone
+    display(HTML(table))
     print(summary)
+
+    def keep_now(now):
+        FigureCanvasAgg.draw(canvas)
+        keep(picture_html(pixels_png(canvas), now, caption))
+
+    return keep_now
 
 
 def _live(figure):
-    """Give a figure an ipympl canvas, and return what displays it, by MIME type.
+    """Give a figure an ipympl canvas.
 
     Call this last. The browser asks for the picture as soon as there is a canvas, and
     ipykernel answers from another thread. While `savefig` uses the figure, there is no
@@ -71,8 +86,7 @@ def _live(figure):
     canvas = Canvas(figure)
     canvas.header_visible = False
     FigureManager(canvas, 0)
-    view = {"version_major": 2, "version_minor": 0, "model_id": canvas.model_id}
-    return {"application/vnd.jupyter.widget-view+json": view, "text/plain": "a figure"}
+    return canvas
 
 
 def image_grid(images, labels, classes, columns=8):

@@ -1,4 +1,4 @@
-"""What notebooks/index.ipynb shows: the labs, what is done, this machine, what is next."""
+"""The start page: what is next, the labs, what is done, this machine."""
 
 import json
 import os
@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from html import escape
 from typing import NamedTuple
+from urllib.parse import quote
 
 from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
@@ -14,15 +15,19 @@ from helpers.machine import computer
 from helpers.predictions import how_they_went, number, typical_factor
 from helpers.records import cards_of
 
-LEFT = 'style="text-align: left"'  # JupyterLab would align it right
+LAB_NAME = re.compile(r"\d\d_\w+")
+# What a person needs, as an estimate: nobody was timed.
+WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, MINUTES_PER_QUESTION = 150, 15, 1
 
 
 class LabState(NamedTuple):
     """A lab, and what this student has done in it."""
 
     name: str  # "02_throughput"
+    file: str  # of its notebook, whatever its name is by now; empty: it is gone
     title: str
-    run: dict  # of the stored solution: device, minutes, scale; or empty
+    minutes: int  # of a person: an estimate
+    spent_minutes: float  # by this student, in all runs: from the first line to the last
     exercises: tuple  # "2.1" and so on
     questions: tuple  # of the quiz: "1" and so on
     passed: frozenset  # of the exercises, in any run
@@ -39,28 +44,35 @@ class LabState(NamedTuple):
     def done(self):
         return not self.open_exercises and self.answered >= set(self.questions)
 
-    def link(self, text):
-        """A link to its notebook, relative to the page in the same folder."""
-        return f'<a href="{self.name}.ipynb">{escape(text)}</a>'
+    @property
+    def progress(self):
+        """Exercises and questions that are done, and how many there are."""
+        quiz = self.answered & set(self.questions)
+        done = len(self.exercises) - len(self.open_exercises) + len(quiz)
+        return done, len(self.exercises) + len(self.questions)
+
+    @property
+    def address(self):
+        """Its notebook's, relative to the folder of the notebooks."""
+        return quote(self.file)
 
 
-def show():
-    """Show the page's state; the cell of the start page calls it."""
-    from IPython.display import HTML, display
+def page(folder=""):
+    """The state as HTML; identical as long as nothing changes.
 
-    display(HTML(page()))
-
-
-def page():
-    """The state as HTML; identical as long as nothing changes."""
+    Parameters
+    ----------
+    folder : str
+        Where the notebooks are opened: before each link.
+    """
     states = lab_states()
-    parts = [
-        f"<p><strong>Next:</strong> {what_next(states)}</p>",
-        *_calibration(states),
-        *_table(states),
-        _machine(),
-    ]
-    return "\n".join(parts)
+    text, state = way_on(states)
+    button = f"<strong>{escape(text)}</strong>"
+    if state and state.file:
+        button = f'<a class="way-on" href="{folder}{state.address}">{escape(text)}</a>'
+    return "\n".join(
+        [f"<p>{button}</p>", *_table(states, folder), *_calibration(states), _machine()]
+    )
 
 
 def lab_states():
@@ -70,43 +82,64 @@ def lab_states():
     -------
     list of LabState
     """
-    folder = REPOSITORY / "notebooks"
-    names = [path.stem for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))]
-    return [_state(name) for name in names if re.fullmatch(r"\w+", name)]
+    found = {}
+    for path in sorted((REPOSITORY / "notebooks").glob("*.ipynb")):
+        notebook = _notebook(path)
+        name = _lab_of(notebook) or path.stem
+        # Not the start page, and no copy beside one that has the lab's own name.
+        if LAB_NAME.fullmatch(name) and (name not in found or path.stem == name):
+            found[name] = path.name, notebook
+    for path in (REPOSITORY / "solutions").glob("*.ipynb"):
+        if LAB_NAME.fullmatch(path.stem):
+            found.setdefault(path.stem, ("", _notebook(path)))
+    return [_state(name, *found[name]) for name in sorted(found)]
 
 
-def what_next(states):
-    """One sentence, as HTML: what to do next.
+def way_on(states):
+    """What to do next, in a few words, and the state of the lab where.
 
     First the lab that was begun last, then those after it, then those before it.
 
     Parameters
     ----------
     states : list of LabState
+
+    Returns
+    -------
+    text : str
+    state : LabState or None
+        None: all is done.
     """
     last = max(states, key=lambda state: state.last_unix_seconds)
     if not last.last_unix_seconds:
-        return f"begin with {_short_link(states[0])}."
+        return f"Begin: {_short(states[0])}", states[0]
     if last.open_exercises:
-        *first, one = last.open_exercises
-        several = f"{', '.join(first)} and {one}" if first else one
-        return f"solve {several} in {_short_link(last)}."
+        return f"Continue: {_short(last)}, exercise {last.open_exercises[0]}", last
     if not last.done:
-        return f"answer the quiz at the end of {_short_link(last)}."
+        return f"Continue: {_short(last)}, the quiz at its end", last
     place = states.index(last)
     for state in states[place:] + states[:place]:
         if not state.done:
-            return f"open {_short_link(state)}."
-    return "you have done all there is; run a lab on another machine, and compare."
+            return f"Continue: {_short(state)}", state
+    return "You have done all there is: run a lab on another machine, and compare.", None
 
 
-def _short_link(state):
-    return state.link(state.title.partition(":")[0])
+def _short(state):
+    return state.title.partition(":")[0]
 
 
-def _state(name):
+def _lab_of(notebook):
+    """The lab's name, as its set-up cell says it; None where nothing says it."""
+    for cell in notebook.get("cells", ()):
+        if found := re.search(r'session\.start\(\s*"(\w+)"', "".join(cell["source"])):
+            return found[1]
+    return None
+
+
+def _state(name, file, notebook):
     texts = read_texts(name[:2])
     passed, answered, last, predictions, factor_off = set(), set(), 0.0, "", None
+    seconds = 0.0
     for card in cards_of(name):
         # `labs run` and an opened solution pass everything: that is not the student's work.
         if card.get("solution"):
@@ -114,14 +147,16 @@ def _state(name):
         checks = card.get("checks", {})
         passed |= {number for number, check in checks.items() if check["passed"]}
         answered |= set(card.get("quiz", {}))
+        seconds += card["wall_seconds"]
         last = max(last, card.get("started_unix_seconds", 0.0))
         if said := how_they_went(card):
             predictions, factor_off = said, typical_factor(card)
-    solution = _notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
     return LabState(
         name=name,
-        title=_title(_notebook(REPOSITORY / "notebooks" / f"{name}.ipynb")) or name,
-        run=solution.get("metadata", {}).get("labs", {}),
+        file=file,
+        title=_title(notebook) or name,
+        minutes=_minutes(name, notebook, texts),
+        spent_minutes=seconds / 60,
         exercises=tuple(texts["hints"]),
         questions=tuple(str(n) for n in range(1, len(texts["quiz"]) + 1)),
         passed=frozenset(passed),
@@ -162,35 +197,62 @@ def _calibration(states):
         )
 
 
-def _table(states):
+def _table(states, folder):
     yield "<table>"
     yield "<caption>The labs in their order, and what you have done so far</caption>"
     headings = (
-        "lab", "minutes", "exercises passed", "quiz answered", "predictions", "last begun",
+        "lab", "progress", "done", "time for a person", "your time", "predictions",
+        "last begun",
     )  # fmt: skip
-    cells = "".join(f'<th scope="col" {LEFT}>{heading}</th>' for heading in headings)
+    cells = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
     yield f"<thead><tr>{cells}</tr></thead>"
     yield "<tbody>"
     for state in states:
+        done, of = state.progress
         cells = [
-            f"{state.run['minutes']:g}" if state.run else "?",
-            _part(state.passed, state.exercises),
-            _part(state.answered, state.questions),
+            f'<progress max="{of}" value="{done}" aria-label="{done} of {of}"></progress> '
+            f"{done} of {of}",
+            "✓ done" if state.done else "",
+            f"about {_hours(state.minutes)}",
+            _hours(round(state.spent_minutes)) if state.spent_minutes >= 1 else "",
             escape(state.predictions) or "none yet",
             _day(state.last_unix_seconds),
         ]
-        row = "".join(f"<td {LEFT}>{cell}</td>" for cell in cells)
-        yield f'<tr><th scope="row" {LEFT}>{state.link(state.title)}</th>{row}</tr>'
+        row = "".join(f"<td>{cell}</td>" for cell in cells)
+        title = escape(state.title)
+        if state.file:
+            title = f'<a href="{folder}{state.address}">{title}</a>'
+        else:
+            title += " (its notebook is gone: <code>labs build</code> makes it again)"
+        yield f'<tr><th scope="row">{title}</th>{row}</tr>'
     yield "</tbody>"
     yield "</table>"
-    runs = Counter((s.run["scale"], s.run["device"]) for s in states if s.run)
-    for (scale, device), _ in runs.most_common(1):
-        text = f"Minutes: of the solution, at {scale} scale, on {device}."
-        yield f"<p>{escape(text)} Yours will differ.</p>"
+    yield (
+        "<p>Progress counts exercises and questions of the quiz. The time for a person is "
+        f"an estimate, nobody was timed: {WORDS_PER_MINUTE} words a minute, "
+        f"{MINUTES_PER_EXERCISE} minutes for an exercise, {MINUTES_PER_QUESTION} for a "
+        "question, and what the cells take to run. Your time is that between the first and "
+        "the last thing that a run noted.</p>"
+    )
 
 
-def _part(of_it, all_of_it):
-    return f"{len(of_it & set(all_of_it))} of {len(all_of_it)}"
+def _minutes(name, notebook, texts):
+    """Minutes of a person: to read, to solve, to answer, and to wait for the cells."""
+    cells = notebook.get("cells", ())
+    text = " ".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    solution = _notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
+    minutes = (
+        len(text.split()) / WORDS_PER_MINUTE
+        + len(texts["hints"]) * MINUTES_PER_EXERCISE
+        + len(texts["quiz"]) * MINUTES_PER_QUESTION
+        + solution.get("metadata", {}).get("labs", {}).get("minutes", 0)
+    )
+    return max(5, 5 * round(minutes / 5))
+
+
+def _hours(minutes):
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02d} min" if hours else f"{rest} min"
 
 
 def _day(unix_seconds):

@@ -163,13 +163,7 @@ def grade(
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
     """Open JupyterLab on the start page; other options go to JupyterLab."""
-    from kit.index import fill_index
-
-    try:
-        fill_index()
-    except OSError as error:  # a read-only checkout
-        typer.echo(f"labs: the start page stays as it was: {error.strerror}", err=True)
-    # JUPYTER_CONFIG_PATH: no news pop-up, and widgets' state is saved.
+    # No news pop-up, and what kit/jupyter_server.py adds.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
     # Server and kernel of this environment, whatever comes first on PATH or is installed
@@ -177,7 +171,7 @@ def lab(context: typer.Context):
     kernels = str(Path(sys.prefix, "share", "jupyter", "kernels"))
     arguments = [
         sys.executable, "-m", "jupyterlab",
-        "--LabApp.default_url=/lab/tree/notebooks/index.ipynb",
+        "--LabApp.default_url=/start",
         f"--KernelSpecManager.kernel_dirs={[kernels]}",
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
         *context.args,

@@ -9,11 +9,10 @@ from pathlib import Path
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.image import imsave
 from matplotlib.ticker import MaxNLocator
 
 from callbacks.live.figure_table import figure_table
-from callbacks.live.picture import picture_html
+from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import current_shell, in_jupyterlab
 from callbacks.live.progress import progress
 
@@ -123,7 +122,6 @@ class LiveView:
     def __init__(self, epochs, caption):
         import ipywidgets
         from ipympl.backend_nbagg import Canvas, FigureManager
-        from IPython.display import display
 
         self.curves = Curves(epochs, caption)
         canvas = self.canvas = Canvas(self.curves.figure)
@@ -140,7 +138,8 @@ class LiveView:
         self.text = ipywidgets.HTML("Starting ...")
         self.box = ipywidgets.VBox([self.bar, self.text, canvas])
         self.box.add_class("labs-dashboard")
-        display(self.box)
+        self.keep = display_live(self.box)
+        self.keep("A training was under way when this was stored: run the cell again.")
 
     def make_room(self):
         pass
@@ -185,13 +184,10 @@ class LiveView:
             self._draw_axes_and_lines()
         if not self.warning:
             self.bar.bar_style = "success" if part == 1 else "warning"
-        picture = io.BytesIO()
-        imsave(picture, self.canvas.buffer_rgba(), format="png")
-        # Stays in the notebook when the live picture is gone.
-        table = figure_table(self.curves.figure)
-        _show_picture(
-            picture.getvalue(), summary, self.curves.caption, table, "As a picture"
-        )
+        from IPython.display import HTML, display
+
+        self.keep(picture_html(pixels_png(self.canvas), summary, self.curves.caption))
+        display(HTML(figure_table(self.curves.figure)))
 
 
 class NotebookView:
@@ -229,7 +225,9 @@ class NotebookView:
 
     def show(self, summary, series):
         table = figure_table(self.curves.figure)
-        _show_picture(self.curves.png(), summary, self.curves.caption, table)
+        from IPython.display import HTML, display
+
+        display(HTML(picture_html(self.curves.png(), summary, self.curves.caption) + table))
 
 
 class TerminalView(NotebookView):
@@ -244,12 +242,3 @@ class TerminalView(NotebookView):
     def show(self, summary, series):
         self.FILE.write_bytes(self.curves.png())
         print(f"Curves: {self.FILE.absolute()}", file=sys.stdout)
-
-
-def _show_picture(png, summary, caption, table, fold=None):
-    from IPython.display import HTML, display
-
-    image = picture_html(png, summary, caption)
-    if fold:
-        image = f"<details><summary>{fold}</summary>{image}</details>"
-    display(HTML(image + table))

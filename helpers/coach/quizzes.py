@@ -31,6 +31,7 @@ def quiz(number):
     """
     from IPython.display import HTML, display
 
+    from callbacks.live.picture import display_live
     from callbacks.live.place import in_jupyterlab
 
     questions = read_texts(number)["quiz"]
@@ -41,10 +42,32 @@ def quiz(number):
     if not in_jupyterlab():
         display(HTML(page))
         return
-    # Add the page for an export to HTML, which shows no widgets.
-    others = {"text/html": page, "text/plain": f"A quiz of {len(questions)} questions"}
-    bundle = live_quiz(questions)._repr_mimebundle_() | others
-    display(bundle, raw=True)
+    given = {}
+
+    def answered(number, choice):
+        given[number] = choice
+        keep(page + results(questions, given))
+
+    keep = display_live(live_quiz(questions, answered))
+    keep(page)
+
+
+def results(questions, given):
+    """What was answered, as HTML, for a notebook that is opened again.
+
+    Parameters
+    ----------
+    questions : list of dict
+        See `read_texts`.
+    given : dict of int to dict
+        For each question's number, from 1, the last choice.
+    """
+    lines = []
+    for number in sorted(given):
+        question, choice = questions[number - 1]["question"], given[number]
+        chosen = f"{as_html(question)} You chose: {as_html(choice['text'])}"
+        lines.append(f"<li value={number}>{chosen}<br>{_verdict(choice)}</li>")
+    return f"<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
 
 
 def static_quiz(questions):
@@ -61,8 +84,15 @@ def static_quiz(questions):
     return "<p>Open the answer that you would give.</p>\n" + "\n".join(parts)
 
 
-def live_quiz(questions):
+def live_quiz(questions, answered=lambda number, choice: None):
     """The quiz as widgets: radio buttons, none chosen at first, and explanations.
+
+    Parameters
+    ----------
+    questions : list of dict
+        See `read_texts`.
+    answered : callable
+        ``answered(number, choice)`` is called for each answer.
 
     Returns
     -------
@@ -70,13 +100,13 @@ def live_quiz(questions):
     """
     from ipywidgets import HTML, Layout, VBox
 
-    asked = [_live_question(*pair) for pair in enumerate(questions, start=1)]
+    asked = [_live_question(*pair, answered) for pair in enumerate(questions, start=1)]
     box = VBox([HTML(HEAD, layout=Layout(width="auto")), *asked])
     box.add_class("labs-quiz")
     return box
 
 
-def _live_question(number, question):
+def _live_question(number, question, tell):
     from ipywidgets import HTML, Layout, RadioButtons, VBox
 
     choices = question["choices"]
@@ -89,6 +119,7 @@ def _live_question(number, question):
     def answered(change):
         choice = choices[change["new"]]
         explanation.value = _announced(_verdict(choice))
+        tell(number, choice)
         if card := session.current_card():
             try:
                 card.answer(number, change["new"] + 1, choice.get("right", False))

@@ -1,7 +1,10 @@
 """Lab 01's sliders: how a path of gradient descent depends on the settings."""
 
+import asyncio
+
 import matplotlib.pyplot as plt
 
+from callbacks.live.picture import display_live
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import show_figure
 from helpers.lab_01.figures import descent_paths, loss_surface, path_on
@@ -34,20 +37,41 @@ def explore(train, loss, settings, steps, box, caption):
     paths = {setting: train(*setting, steps) for setting in settings}
     texts = [f"{name_of(*setting)}: {outcome(paths[setting], loss)}" for setting in paths]
     if in_jupyterlab():
-        from IPython.display import display
+        moved = []  # called with the outcome after each change
+        figure, controls = live(train, loss, settings, steps, box, moved)
+        keep_outcome = display_live(controls)
+        keep_picture = show_figure(figure, "\n".join(texts), caption)
 
-        figure, controls = live(train, loss, settings, steps, box)
-        display(controls)
+        def keep(result):
+            keep_outcome(f"<p>{result}</p>")
+            keep_picture(result)
+
+        moved.append(when_settled(keep))
     else:
         panels = {
             name_of(*setting).replace(", ", "\n"): path for setting, path in paths.items()
         }
         figure = descent_paths(loss, panels, box)
-    show_figure(figure, "\n".join(texts), caption)
+        show_figure(figure, "\n".join(texts), caption)
 
 
-def live(train, loss, settings, steps, box):
+def when_settled(function, seconds=1.0):
+    """A function that calls another once, when it was not called for a while itself."""
+    pending = None
+
+    def call(*arguments):
+        nonlocal pending
+        if pending:
+            pending.cancel()
+        pending = asyncio.get_running_loop().call_later(seconds, function, *arguments)
+
+    return call
+
+
+def live(train, loss, settings, steps, box, moved=()):
     """A figure with one path, and the widgets that change it; arguments as in `explore`.
+
+    `moved` has functions: each is given the outcome after every change.
 
     Returns
     -------
@@ -92,6 +116,8 @@ def live(train, loss, settings, steps, box):
         # While a path is drawn, a screen reader does not read out every step.
         text.value = result if play.playing and drawn.value < steps else _announced(result)
         figure.canvas.draw_idle()
+        for tell in moved:
+            tell(result)
 
     def train_again(change):
         nonlocal path

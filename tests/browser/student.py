@@ -109,9 +109,9 @@ def chromium():
 
 
 def open_start_page(page, address):
-    """Go where `labs lab` leads, in a workspace of its own."""
+    """Go where `labs lab` leads."""
     page.goto(f"{address}/?token={TOKEN}")
-    wait_for_notebook(page, "index.ipynb")
+    expect(page).to_have_title("Scaling Labs")
 
 
 def open_notebook(page, address, name):

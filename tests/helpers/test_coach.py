@@ -167,15 +167,32 @@ def test_outside_of_jupyterlab_each_choice_opens_and_says_what_it_is(lab, monkey
     assert "<script" not in page
 
 
-def test_in_jupyterlab_the_widget_comes_with_the_page_for_an_export(monkeypatch):
+def test_in_jupyterlab_a_stored_notebook_keeps_the_page_and_the_answers(monkeypatch):
     monkeypatch.setenv("JPY_SESSION_NAME", "02_throughput.ipynb")
     assert in_jupyterlab()
-    shown = []
-    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    shown, updates = [], []
+
+    def display(bundle, **options):
+        shown.append(bundle)
+        return SimpleNamespace(update=lambda bundle, raw: updates.append(bundle))
+
+    made = []
+
+    def keep_made(*arguments):
+        made.append(live_quiz(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setattr("helpers.coach.quizzes.live_quiz", keep_made)
     quiz("02")
-    [bundle] = shown
-    assert "application/vnd.jupyter.widget-view+json" in bundle
-    assert bundle["text/html"] == static_quiz(read_texts("02")["quiz"])
+    assert "application/vnd.jupyter.widget-view+json" in shown[0]
+    questions = read_texts("02")["quiz"]
+    page = static_quiz(questions)
+    assert updates.pop()["text/html"] == f'<div class="labs-kept" hidden>{page}</div>'
+    made[0].children[1].children[1].value = 1
+    kept = updates.pop()["text/html"]
+    assert page in kept
+    assert as_html(questions[0]["choices"][1]["why"]) in kept.replace(page, "")
 
 
 @each_lab

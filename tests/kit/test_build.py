@@ -1,19 +1,15 @@
 """The generated notebooks agree with their sources, and bad sources are refused."""
 
-import subprocess
-
 import nbformat
 import pytest
 
-from helpers import start_page
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from helpers.records import open_card
 from kit import build as builder
 from kit import index
 from kit.build import build, keep_outputs
 from kit.generate import choose, generate, lint
-from kit.index import build_index, fill_index
+from kit.index import build_index
 from kit.labs import all_labs, find_lab
 
 LABS = all_labs()
@@ -24,32 +20,14 @@ def test_a_rebuild_changes_no_byte(lab):
     assert build(lab, write=False) == [], "run `make build` and commit what it wrote"
 
 
-def test_the_start_page_is_up_to_date_and_lists_every_lab():
+def test_the_list_is_up_to_date_and_lists_every_lab():
     assert build_index(write=False) == [], "run `make build` and commit what it wrote"
     page = (REPOSITORY / "notebooks" / "index.ipynb").read_text()
     assert all(f"({lab.notebook.name})" in page for lab in LABS)
 
 
-def test_the_start_page_is_filled_in_and_a_build_keeps_that(tmp_path, monkeypatch):
-    page = tmp_path / "notebooks" / "index.ipynb"
-    monkeypatch.setattr(index, "INDEX", page)
-    assert build_index() == [page]
-    fill_index()
-    filled = page.read_bytes()
-    cell = nbformat.read(page, as_version=4).cells[-1]
-    assert cell.metadata.jupyter.source_hidden
-    assert start_page.page() == cell.outputs[0].data["text/html"]
-    fill_index()
-    assert build_index() == []
-    assert page.read_bytes() == filled
-    open_card("02_throughput", {}, {}).check("2.1", True)
-    fill_index()
-    assert page.read_bytes() != filled
-    assert not list(page.parent.glob("*.kept-*")), "it is nobody's work"
-
-
 @pytest.mark.parametrize("how", ["a cell", "damaged"])
-def test_a_start_page_that_somebody_has_written_on_is_kept(tmp_path, monkeypatch, how):
+def test_a_list_that_somebody_has_written_on_is_kept(tmp_path, monkeypatch, how):
     page = tmp_path / "notebooks" / "index.ipynb"
     monkeypatch.setattr(index, "INDEX", page)
     build_index()
@@ -57,22 +35,12 @@ def test_a_start_page_that_somebody_has_written_on_is_kept(tmp_path, monkeypatch
     written.cells.append(nbformat.v4.new_markdown_cell("my note", id="mine"))
     page.write_text(nbformat.writes(written) if how == "a cell" else "my note {")
     before = page.read_bytes()
-    fill_index()
+    build_index()
     [kept] = page.parent.glob("*.kept-*")
     assert kept.read_bytes() == before
     assert "my note" not in page.read_text()
-    fill_index()
     build_index()
     assert [kept] == list(page.parent.glob("*.kept-*"))
-
-
-def test_the_start_page_is_committed_without_what_one_machine_said():
-    command = ["git", "-C", REPOSITORY, "show", ":notebooks/index.ipynb"]
-    committed = subprocess.run(command, capture_output=True, text=True, check=False)
-    if committed.returncode:
-        pytest.skip("this is no git checkout")
-    cells = nbformat.reads(committed.stdout, as_version=4).cells
-    assert not cells[-1].outputs, "git restore notebooks/index.ipynb, then commit"
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)

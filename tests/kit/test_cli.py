@@ -18,7 +18,6 @@ from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
 from helpers.records import cards_of, latest_cards
-from kit import index
 from kit import run as kit_run
 from kit.cli import app
 from kit.execute import execute
@@ -279,20 +278,13 @@ def test_a_text_stays_a_text_and_a_list_may_be_a_tuple(tmp_path, monkeypatch):
     assert given == {"log_dir": str(tmp_path / "2026"), "sweep_batch_sizes": [4, 8]}
 
 
-@pytest.mark.parametrize("writable", [True, False])
-def test_lab_fills_the_start_page_in_before_it_opens_it(writable, tmp_path, monkeypatch):
-    (tmp_path / "file").write_text("")
-    folder = tmp_path / ("notebooks" if writable else "file")
-    page = folder / "index.ipynb"
-    monkeypatch.setattr(index, "INDEX", page)
+def test_lab_opens_the_start_page_with_this_environment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
     opened = []
-    monkeypatch.setattr(
-        "os.execv", lambda _, arguments: opened.append((arguments, page.is_file()))
-    )
-    told = CliRunner().invoke(app, ["lab", "--port=1234"])
-    [(arguments, filled)] = opened
+    monkeypatch.setattr("os.execv", lambda _, arguments: opened.append(arguments))
+    CliRunner().invoke(app, ["lab", "--port=1234"])
+    [arguments] = opened
     # This environment's server, whatever comes first on PATH.
     for name in ("jupyter", "jupyter-lab", "jupyterlab", "python", "python3"):
         (tmp_path / name).write_text("#!/bin/sh\necho another environment\n")
@@ -303,11 +295,9 @@ def test_lab_fills_the_start_page_in_before_it_opens_it(writable, tmp_path, monk
     )  # fmt: skip
     assert ended.stdout.strip() == version("jupyterlab")
     assert arguments[-1] == "--port=1234"
-    assert "--LabApp.default_url=/lab/tree/notebooks/index.ipynb" in arguments
+    assert "--LabApp.default_url=/start" in arguments
     kernels = Path(sys.prefix, "share", "jupyter", "kernels")
     assert f"--KernelSpecManager.kernel_dirs=['{kernels}']" in arguments
-    assert filled == writable
-    assert ("stays as it was" in told.stderr) != writable
 
 
 def test_setup_says_which_python_it_needs(tmp_path):

@@ -1,0 +1,130 @@
+"""A student stops a training, comes back the next day, and meets no dead widget."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from playwright.sync_api import expect
+
+from helpers.coach.texts import read_texts
+from helpers.files import REPOSITORY
+from kit.labs import find_lab
+from tests.browser import student
+from tests.browser.accessibility import violations
+
+SCREENSHOTS = REPOSITORY / "reports" / "screenshots"
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+CELLS = [
+    """import os, keras, numpy
+from callbacks import TrainingDashboard
+from helpers.checks import check
+from helpers.coach import hint, quiz
+from helpers.figures import show_figure, use_figures
+from helpers.lab_02.figures import step_times
+from helpers.records import open_card
+from helpers import session
+from types import SimpleNamespace
+card = open_card("02_throughput", {}, {})
+session._current = SimpleNamespace(card=card)
+use_figures()""",
+    "# TODO 2.3: fit\ndef fit_throughput(points):\n    return None",
+    'fit_throughput = check("2.3", fit_throughput)',
+    """card.predict("loss", 2.0)
+card.outcome("loss", 1.0)""",
+    'show_figure(step_times({8: 0.5, 16: 0.7}), "Steps.", "no device")',
+    'quiz("02")',
+    "session.finish()",
+    """x = numpy.zeros((10, 1), "float32")
+model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+history = model.fit(x, x, epochs=10**6, verbose=0, callbacks=[TrainingDashboard()])""",
+    "history.history",
+]
+INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
+
+
+@pytest.fixture
+def notebook(course, lab_server, page):
+    cells = [new_code_cell(source) for source in CELLS]
+    path = course / "course" / "notebooks" / "a_day.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
+    student.open_notebook(page, lab_server, path.name)
+    return path
+
+
+def test_the_next_day_everything_is_seen_and_nothing_is_dead(
+    notebook, lab_server, page, browser
+):
+    student.start_all(page)
+    shown = page.locator(f"{student.PANEL} .jp-OutputArea-output")
+    page.get_by_role("button", name="Hint").first.click(timeout=student.RUN_MS)
+    hint = read_texts("02")["hints"]["2.3"][0].strip().splitlines()[0]
+    # It is busy: what was clicked comes when the training is stopped.
+    expect(page.locator(".labs-dashboard")).to_contain_text("Epoch 1", timeout=60_000)
+    page.evaluate(INTERRUPT)
+    expect(shown.get_by_text("Stopped in epoch").first).to_be_visible()
+    expect(page.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
+    expect(page.get_by_text(hint[:40]).first).to_be_visible()
+    quiz = page.locator(f"{student.PANEL} .labs-quiz")
+    quiz.get_by_role("radio").nth(1).check()
+    expect(quiz.get_by_role("alert").first).to_be_visible()
+    cards = page.locator(f"{student.PANEL} .labs-card")
+    expect(cards).to_have_count(4)
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        page.evaluate(THEME, theme)
+        name = theme.split()[-1].lower()
+        student.look(page, cards.nth(0), SCREENSHOTS / f"cards-{name}.png")
+        student.look(page, cards.last, SCREENSHOTS / f"end-{name}.png")
+        assert not violations(page, [".labs-card"])
+    page.wait_for_timeout(1000)
+    page.evaluate(SAVE)
+
+    stored = nbformat.read(notebook, as_version=4)
+    texts = [str(output) for cell in stored.cells for output in cell.outputs]
+    assert not [text for text in texts if "widget-view" in text]
+
+    again = browser.new_page(viewport={"width": 1280, "height": 1000})
+    student.open_notebook(again, lab_server, notebook.name)
+    panel = again.locator(student.PANEL)
+    expect(panel.get_by_text("Your answers")).to_be_visible()
+    expect(panel.get_by_text("Error displaying widget")).to_have_count(0)
+    expect(panel.locator("img")).to_have_count(2)
+    for picture in panel.locator("img").all():
+        expect(picture).to_be_visible()
+    expect(panel.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
+    student.look(again, panel.locator("img").first, SCREENSHOTS / "next-day.png")
+    again.close()
+
+
+def test_the_start_page_is_current_whenever_it_is_looked_at(
+    notebook, course, lab_server, page, browser
+):
+    start = browser.new_page(viewport={"width": 1280, "height": 720})
+    student.open_start_page(start, lab_server)
+    lab = find_lab("03")
+    cells = [
+        "from helpers.records import open_card",
+        f"card = open_card({lab.name!r}, {{}}, {{}})",
+        'card.check("3.1", True)',
+    ]
+    there = nbformat.read(notebook, as_version=4)
+    there.cells = [new_code_cell(cell) for cell in cells]
+    path = notebook.with_name("some_cells.ipynb")
+    nbformat.write(there, path)
+    student.open_notebook(page, lab_server, path.name)
+    student.run_all(page)
+    expect(start.get_by_role("link", name="Continue: Lab 03, exercise 3.2")).to_be_visible()
+    assert not violations(start)
+    student.look(start, start.locator("h1"), SCREENSHOTS / "start-light.png")
+    start.emulate_media(color_scheme="dark")
+    assert not violations(start)
+    student.look(start, start.locator("h1"), SCREENSHOTS / "start-dark.png")
+    (course / "course" / "notebooks" / lab.notebook.name).rename(
+        notebook.with_name("mine.ipynb")
+    )
+    start.reload()
+    start.get_by_role("link", name="Continue: Lab 03").click()
+    student.wait_for_notebook(start, "mine.ipynb")
+    notebook.with_name("mine.ipynb").rename(notebook.with_name(lab.notebook.name))
+    start.close()
