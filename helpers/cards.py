@@ -16,7 +16,8 @@ EDGES = {
     "prediction": "var(--jp-brand-color1, #1565c0)",
     "end": "var(--jp-success-color1, #2e7d32)",
 }
-ICONS = {"hint": "💡", "prediction": "🎯", "end": "🏁"}  # a verdict's text has its own
+# A verdict's text has its own. Of the usual fonts: few have pictures in colour.
+ICONS = {"hint": "☞", "prediction": "◎", "end": "⚑"}
 STYLE = (
     "border: 1px solid var(--jp-border-color2, #bdbdbd); border-left: 5px solid {edge}; "
     "border-radius: 3px; padding: 6px 12px; margin: 4px 0; max-width: 50em; "

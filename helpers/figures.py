@@ -38,6 +38,12 @@ def show_figure(figure, summary, caption):
         alternative text.
     caption : str
         Device, replicas and scale: what the numbers are valid for.
+    """
+    show_and_keep(figure, summary, caption)
+
+
+def show_and_keep(figure, summary, caption):
+    """As `show_figure`, for a figure that changes.
 
     Returns
     -------

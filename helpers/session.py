@@ -241,7 +241,8 @@ def finish():
     lines.append(f"Run card: {_show(card.path)}")
     following = _next_lab(card.content["lab"])
     text = "\n".join([done, *lines, f"Next: notebooks/{following}.ipynb"])
-    shown = [*lines[:-1], *_quiz(card.content), *_own_figure(card.content), lines[-1]]
+    more = [*_quiz(card.content), *_own_figure(card.content)]
+    shown = [line.strip() for line in (*lines[:-1], *more, lines[-1])]
     way_on = f"../notebooks/{following}.ipynb", f"Next: {_name(following)}"
     cards.show(text, cards.card("end", done, "", shown, way_on))
 

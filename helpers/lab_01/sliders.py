@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from callbacks.live.picture import display_live
 from callbacks.live.place import in_jupyterlab
-from helpers.figures import show_figure
+from helpers.figures import show_and_keep, show_figure
 from helpers.lab_01.figures import descent_paths, loss_surface, path_on
 
 
@@ -40,7 +40,7 @@ def explore(train, loss, settings, steps, box, caption):
         moved = []  # called with the outcome after each change
         figure, controls = live(train, loss, settings, steps, box, moved)
         keep_outcome = display_live(controls)
-        keep_picture = show_figure(figure, "\n".join(texts), caption)
+        keep_picture = show_and_keep(figure, "\n".join(texts), caption)
 
         def keep(result):
             keep_outcome(f"<p>{result}</p>")
