@@ -35,6 +35,7 @@ html_title = f"Scaling Labs {release}"
 html_favicon = "site/icon.svg"
 html_static_path = ["site"]
 html_css_files = ["site.css"]
+html_js_files = ["print.js"]
 html_copy_source = False
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_additional_pages = {"index": "redirect.html"}

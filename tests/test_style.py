@@ -84,6 +84,18 @@ def test_the_readme_has_every_lab_with_the_minutes_measured():
     assert all(float(minutes) > 0 for _, minutes in rows)
 
 
+@pytest.mark.parametrize(
+    "page",
+    [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")],
+    ids=lambda page: page.name,
+)
+def test_no_link_between_files_is_broken(page):
+    for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
+        # The badges' addresses begin where GitHub shows the README.
+        if not target.startswith(("http", "../../actions/")):
+            assert (page.parent / target).exists(), target
+
+
 def test_the_page_on_measurements_quotes_the_stored_benchmark():
     stored = json.loads((REPOSITORY / "docs" / "bench" / "pipeline.json").read_text())
     page = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")

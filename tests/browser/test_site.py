@@ -99,10 +99,29 @@ def test_the_site_can_be_read_by_everybody(site, page, name, scheme):
     assert not violations(page)
 
 
-def test_the_search_finds_a_term(site, page, file_server):
+def served(site, file_server):
+    """The site's address; over a file's the browser lets no page read another."""
     folder, address = file_server
     folder.rmdir()
     folder.symlink_to(site)
+    return address
+
+
+def test_a_dark_page_is_printed_on_white(site, page, file_server):
+    address = served(site, file_server)
+    page.emulate_media(color_scheme="dark")
+    page.goto(f"{address}docs/glossary.html")
+    page.evaluate(
+        "addEventListener('beforeprint', () => {"
+        "  window.printed = document.documentElement.dataset.theme })"
+    )
+    page.pdf()
+    assert page.evaluate("window.printed") == "light"
+    assert page.locator("html").get_attribute("data-theme") == "dark"
+
+
+def test_the_search_finds_a_term(site, page, file_server):
+    address = served(site, file_server)
     page.goto(f"{address}search.html?q=roofline")
     page.locator("#search-results a", has_text="Glossary").first.wait_for()
     page.get_by_text("Search finished").wait_for()
