@@ -83,6 +83,9 @@ def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(lab_server, pag
         "([canvas, before]) => canvas.toDataURL() !== before", arg=[canvas, picture]
     )
     student.look(page, controls, SCREENSHOTS / "01-slider.png")
+    kept = cell.locator(".labs-kept")
+    expect(kept.first).to_have_text(text.inner_text().strip())
+    expect(kept.last.locator("img")).to_have_attribute("alt", text.inner_text().strip())
 
 
 FIGURE = """
