@@ -11,6 +11,7 @@ import papermill
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from helpers import cards
 from helpers.data.reuters import reuters
 from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
@@ -175,6 +176,21 @@ def test_nbval_passes_other_figures_and_nothing_that_matters(tmp_path):
         name for name, (_, _, passes) in everything if not passes
     ]
     assert not verify([path])
+
+
+def test_nbval_reads_a_card_as_the_lines_that_it_says(tmp_path):
+    """So outputs from before there were cards hold, and another verdict does not pass."""
+    path = tmp_path / "small.ipynb"
+    said = [(VERDICT, VERDICT), (VERDICT, VERDICT.replace("✓", "✗")), (VERDICT, None)]
+    notebook = stored(path, [before for before, _ in said])
+    for cell, (_, now) in zip(notebook.cells, said, strict=True):
+        page = cards.card("passed", now or "")
+        cell.source = f"from helpers import cards\ncards.show({now!r}, {page!r})" * bool(
+            now
+        )
+        cell.source = cell.source or "pass"
+    nbformat.write(notebook, path)
+    assert disagreeing_cells(path) == [1, 2]
 
 
 @pytest.mark.parametrize("keep_count", [True, False])
