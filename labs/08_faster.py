@@ -931,11 +931,13 @@ print(f"The fast recipe as a whole, with its start-up: {median(fast_seconds):.1f
 
 # %%
 found = {name: factor_off(guesses[name], gains[name]) or inf for name in guesses}
-within = [factor <= (claimed or 1.0) for factor in found.values()]
 card.outcome("gains", gains)
 card.outcome("factor_that_holds_for_half", median(found.values()) if found else None)
-share = 100 * mean(within or [0])
-print(f"Within your factor of {claimed or 1.0:.2f}: {share:.1f}% of your guesses")
+scored = "no guesses with a factor, so nothing to score"
+if found and claimed:
+    within = sum(factor <= claimed for factor in found.values())
+    scored = f"{within} of {len(found)} guesses within your factor of {claimed:.2f}"
+print(f"Calibration: {scored}")
 
 # %% [markdown]
 # If all of your guesses were within your factor, you claimed too little; if few were, too
