@@ -50,7 +50,7 @@ from helpers import session
 
 small = {"image_size": 64, "alpha": 0.35}
 sizes = {
-    "smoke": small | {"train_images": 256, "valid_images": 128},
+    "smoke": small | {"train_images": 128, "valid_images": 64},
     "laptop": small | {"train_images": 4096, "valid_images": 512},
     "gpu": {"image_size": 112, "alpha": 1.0, "train_images": 60_000, "valid_images": 10_000},
 }

@@ -55,13 +55,16 @@ def shared_mnist():
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the marks in the same hook
 def pytest_collection_modifyitems(items):
-    """What must not run beside its like stays in one worker, and begins first."""
+    """What must not run beside its like stays in one worker, and begins first.
+
+    Then what takes long, so that no worker ends alone with it.
+    """
     for item in items:
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
         if group or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: group_of(item) is None)
+    items.sort(key=lambda item: (group_of(item) is None, item.path.name not in LONG))
 
 
 # Whole notebooks, kernels, servers that trickle, TensorFlow started again and again.
@@ -69,6 +72,9 @@ SLOW = (
     "test_notebooks.py", "test_dashboard.py", "test_divergence.py", "test_devices.py",
     "test_records.py", "test_places.py", "test_cli.py",
 )  # fmt: skip
+
+# Of these, single tests that take about a minute.
+LONG = ("test_notebooks.py", "test_new.py", "test_training.py", "test_cli.py")
 
 
 def group_of(item):
