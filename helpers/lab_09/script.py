@@ -1,4 +1,4 @@
-"""Write the lab's script out into a folder, start it as workers, and read what they leave."""
+"""Write the lab's script out into a folder, start it as workers, read what they leave."""
 
 import json
 import shutil
@@ -66,8 +66,8 @@ def results(folder, workers):
         `helpers.lab_09.worker.train` returns them.
     """
     found = []
-    for worker in range(workers):
-        text = (folder / f"result-{worker}.json").read_text(encoding="utf-8")
-        with np.load(folder / f"weights-{worker}.npz") as file:
+    for rank in range(workers):
+        text = (folder / f"result-{rank}.json").read_text(encoding="utf-8")
+        with np.load(folder / f"weights-{rank}.npz") as file:
             found.append((json.loads(text), list(file.values())))
     return found

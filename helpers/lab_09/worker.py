@@ -26,19 +26,19 @@ def main(folder):
 
     # Before any other operation: from here on this process is one of many.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
-    place = strategy.cluster_resolver.task_id
-    result, weights = train(strategy, place, settings, worker_shard, show=print)
-    save(folder, place, result, weights)
+    rank = strategy.cluster_resolver.task_id
+    result, weights = train(strategy, rank, settings, worker_shard, show=print)
+    save(folder, rank, result, weights)
 
 
-def train(strategy, worker, settings, worker_shard, show=None):
+def train(strategy, rank, settings, worker_shard, show=None):
     """Lab 06's loop on one worker, which gets its part of every global batch.
 
     Parameters
     ----------
     strategy : tf.distribute.Strategy
         With one replica on each worker.
-    worker : int
+    rank : int
         Which of them this is, from 0.
     settings : dict
         `train_images`, `batch_size` (of all workers together), `epochs`, `seed`,
@@ -61,7 +61,7 @@ def train(strategy, worker, settings, worker_shard, show=None):
     share, global_batch, steps = shape_of(settings, workers)
     losses, seconds, images = [], [], 0
     for epoch in range(settings["epochs"]):
-        own = worker_shard(len(x_train), epoch, worker, workers, settings["seed"])
+        own = worker_shard(len(x_train), epoch, rank, workers, settings["seed"])
         for step in range(steps):
             began = time.perf_counter()
             now = np.asarray(own[step * share : (step + 1) * share], int)
@@ -92,7 +92,7 @@ def images_of(settings):
 
 
 def network_in(strategy, settings):
-    """A network of two layers and its optimizer, made in the scope, equal on all workers."""
+    """A network of two layers and its optimizer, made in the scope, with a given seed."""
     keras.utils.set_random_seed(settings["seed"])
     with strategy.scope():
         model = keras.Sequential(
@@ -136,10 +136,10 @@ def make_train_step(strategy, model, optimizer):
     return train_step
 
 
-def save(folder, worker, result, weights):
+def save(folder, rank, result, weights):
     """Write what a worker has, as `result-0.json` and `weights-0.npz`."""
-    np.savez(folder / f"weights-{worker}.npz", *weights)
-    write_atomically(folder / f"result-{worker}.json", json.dumps(result) + "\n")
+    np.savez(folder / f"weights-{rank}.npz", *weights)
+    write_atomically(folder / f"result-{rank}.json", json.dumps(result) + "\n")
 
 
 if __name__ == "__main__":
