@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from helpers.data.mnist import mnist
 from helpers.files import write_atomically
+from helpers.machine.multi_worker_fit import MultiWorkerModel
 
 
 def main(folder):
@@ -27,7 +28,8 @@ def main(folder):
     # Before any other operation: from here on this process is one of many.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     rank = strategy.cluster_resolver.task_id
-    result, weights = train(strategy, rank, settings, worker_shard, show=print)
+    training = train_with_fit if settings["fit"] else train
+    result, weights = training(strategy, rank, settings, worker_shard, show=print)
     save(folder, rank, result, weights)
 
 
@@ -42,7 +44,7 @@ def train(strategy, rank, settings, worker_shard, show=None):
         Which of them this is, from 0.
     settings : dict
         `train_images`, `batch_size` (of all workers together), `epochs`, `seed`,
-        `learning_rate`.
+        `learning_rate`, `fit` (whether to train with Keras' own loop).
     worker_shard : callable
         Exercise 9.2.
     show : callable, optional
@@ -77,6 +79,43 @@ def train(strategy, rank, settings, worker_shard, show=None):
     return result, model.get_weights()
 
 
+def train_with_fit(strategy, rank, settings, worker_shard, show=None):
+    """As `train`, with `fit`; `losses` and `seconds` are those of each epoch."""
+    workers = strategy.num_replicas_in_sync
+    images, labels = images_of(settings)
+    model, optimizer = network_in(strategy, settings)
+    share, _, steps = shape_of(settings, workers)
+
+    def pipeline(context=None):
+        """This worker's parts of all global batches, one epoch after the other."""
+        for epoch in range(settings["epochs"]):
+            own = worker_shard(len(images), epoch, rank, workers, settings["seed"])
+            data = tf.data.Dataset.from_tensor_slices((images[own], labels[own])).batch(
+                share
+            )
+            in_order = data if epoch == 0 else in_order.concatenate(data)
+        return in_order
+
+    began, seconds = time.perf_counter(), []
+    note = keras.callbacks.LambdaCallback(
+        on_epoch_end=lambda epoch, logs: seconds.append(time.perf_counter() - began)
+    )
+    with strategy.scope():
+        model.compile(optimizer, "sparse_categorical_crossentropy", jit_compile=False)
+    history = model.fit(
+        strategy.distribute_datasets_from_function(pipeline),
+        epochs=settings["epochs"], steps_per_epoch=steps, callbacks=[note], verbose=0,
+    )  # fmt: skip
+    result = {
+        "losses": history.history["loss"],
+        "seconds": np.diff(seconds, prepend=0).tolist(),
+        "images": sum(len(x) for x, _ in pipeline()),
+    }
+    if show:
+        show(f"losses of all epochs: {result['losses']}")
+    return result, model.get_weights()
+
+
 def shape_of(settings, workers):
     """A worker's part of a global batch, the global batch, and the steps of an epoch."""
     share = max(1, settings["batch_size"] // workers)
@@ -95,13 +134,10 @@ def network_in(strategy, settings):
     """A network of two layers and its optimizer, made in the scope, with a given seed."""
     keras.utils.set_random_seed(settings["seed"])
     with strategy.scope():
-        model = keras.Sequential(
-            [
-                keras.Input((784,)),
-                keras.layers.Dense(128, activation="relu"),
-                keras.layers.Dense(10, activation="softmax"),
-            ]
-        )
+        inputs = keras.Input((784,))
+        hidden = keras.layers.Dense(128, activation="relu")(inputs)
+        # Else `fit` fails on several workers.
+        model = MultiWorkerModel(inputs, keras.layers.Dense(10, "softmax")(hidden))
         optimizer = keras.optimizers.SGD(settings["learning_rate"], momentum=0.9)
         optimizer.build(model.trainable_variables)
     return model, optimizer
