@@ -7,4 +7,5 @@ RULES = {
     "workers": whole(2, 8),
     "train_images": whole(256, 60_000),
     "learning_rate": LEARNING_RATE,
+    "repeats": whole(3, 1000),
 }

@@ -1,4 +1,4 @@
-"""The chunks of a ring all-reduce, round by round, as the reader's own function sends them."""
+"""The chunks of a ring all-reduce, round by round, as the reader's function sends them."""
 
 import math
 from typing import NamedTuple
@@ -102,8 +102,8 @@ def text_of(rounds):
     done = [sum(len(parts) == workers for row in r.has for parts in row) for r in rounds]
     first = next((n for n, whole in enumerate(done) if whole), None)
     return (
-        f"{workers} workers, {len(rounds) - 1} rounds: the first whole sums are there after "
-        f"round {first}, all {workers * workers} chunks after round {len(rounds) - 1}."
+        f"{workers} workers, {len(rounds) - 1} rounds: the first whole sums are there "
+        f"after round {first}, all of them after round {len(rounds) - 1}."
     )
 
 

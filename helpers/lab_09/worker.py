@@ -88,12 +88,13 @@ def train_with_fit(strategy, rank, settings, worker_shard, show=None):
 
     def pipeline(context=None):
         """This worker's parts of all global batches, one epoch after the other."""
+        in_order = None
         for epoch in range(settings["epochs"]):
             own = worker_shard(len(images), epoch, rank, workers, settings["seed"])
             data = tf.data.Dataset.from_tensor_slices((images[own], labels[own])).batch(
                 share
             )
-            in_order = data if epoch == 0 else in_order.concatenate(data)
+            in_order = in_order.concatenate(data) if in_order else data
         return in_order
 
     began, seconds = time.perf_counter(), []
