@@ -28,6 +28,10 @@ app.add_typer(data_app, name="data")
 
 # Where commands write: a killed one may have left a part of a file.
 WRITTEN = ("notebooks", "solutions", "docs/*", "helpers/lab_*", "reports", "reports/*")
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
+]
 Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[LAB]...", help="Such as 02 or 02_throughput; default all."),
@@ -74,10 +78,7 @@ def outputs(names: Names = None):
 @app.command()
 def run(
     names: Names = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
-    ] = None,
+    parameter: Parameters = None,
     student: Annotated[
         bool, typer.Option("--student", help="Run the unsolved notebooks.")
     ] = False,
@@ -100,6 +101,38 @@ def run(
         raise typer.Exit(130) from None
     if not went_well:
         raise typer.Exit(1)
+
+
+@app.command()
+def launch(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 09.")],
+    parameter: Parameters = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Worker processes on this machine.")
+    ] = 2,
+    hosts: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Print what to start on which host instead."),
+    ] = None,
+    restart: Annotated[
+        int, typer.Option(min=0, help="Start all again when one dies, so often.")
+    ] = 0,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Go on with the training in there; or run the lab's script."),
+    ] = None,
+):
+    """Train with several worker processes; in `srun` it finds its place by itself."""
+    from kit.launch import start
+
+    chosen = find_lab(name)
+    given = parsed(parameter or [], chosen)
+    named = [host.strip() for host in hosts.split(",")] if hosts else []
+    try:
+        start(chosen, given, workers, named, folder, restart)
+    except KeyboardInterrupt:
+        typer.echo("labs: interrupted; all workers have ended.", err=True)
+        raise typer.Exit(130) from None
 
 
 @app.command()

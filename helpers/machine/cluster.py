@@ -108,7 +108,7 @@ class Job:
         self._command, self._log_dir = command, Path(log_dir)
         self._environment, self._choose_ports = environment or {}, addresses is None
         self._processes, self._guard, self._signalled = {}, None, set()
-        self._logs_from, self._tries = {}, 0
+        self._logs_from, self._read_to, self._tries = {}, {}, 0
 
     @property
     def pids(self):
@@ -127,7 +127,7 @@ class Job:
         )  # fmt: skip
         for place, rank in enumerate(self.ranks):
             with open(self._log_file(rank), "ab") as file:
-                self._logs_from[rank] = file.tell()
+                self._logs_from[rank] = self._read_to[rank] = file.tell()
                 try:
                     self._processes[rank] = subprocess.Popen(
                         self._command,
@@ -183,6 +183,14 @@ class Job:
             file.seek(self._logs_from[rank])
             return file.read().decode(errors="replace")
 
+    def new_lines(self, rank):
+        """What a worker has written since the last call, whole lines: list of str."""
+        with open(self._log_file(rank), "rb") as file:
+            file.seek(self._read_to[rank])
+            whole, newline, _ = file.read().rpartition(b"\n")
+        self._read_to[rank] += len(whole + newline)
+        return whole.decode(errors="replace").splitlines()
+
     def wait(self, limit_seconds, check=True):
         """Wait until all workers have ended.
 
@@ -205,11 +213,10 @@ class Job:
         """
         deadline = time.monotonic() + limit_seconds
         while True:
+            if check:
+                self.raise_failure()
             self._look()
             codes = self._codes()
-            failed = [r for r, code in zip(self.ranks, codes, strict=True) if code]
-            if check and failed:
-                raise LabError(self._failure(self._first(failed)))
             if None not in codes:
                 return codes
             if time.monotonic() > deadline:
@@ -219,6 +226,15 @@ class Job:
                     f"limit, or read why it waits. {self._end_of_log(running)}"
                 )
             time.sleep(LOOK_SECONDS)
+
+    def raise_failure(self):
+        """Raise a `LabError` about the worker that failed first, if one has failed."""
+        self._look()
+        failed = [r for r, c in zip(self.ranks, self._codes(), strict=True) if c]
+        if failed:
+            # The others wrote later: that they miss it.
+            first = min(failed, key=lambda rank: self._log_file(rank).stat().st_mtime)
+            raise LabError(self._failure(first))
 
     def wait_for(self, text, rank, limit_seconds):
         """Wait until a worker has written a text, as ``"step 3 of 10"``.
@@ -276,10 +292,6 @@ class Job:
                 self.end()
                 self.launch()
                 return
-
-    def _first(self, failed):
-        """Of those that failed, the one that wrote last before all others."""
-        return min(failed, key=lambda rank: self._log_file(rank).stat().st_mtime)
 
     def _failure(self, rank):
         code = self._processes[rank].returncode
