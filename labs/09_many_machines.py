@@ -58,8 +58,11 @@ import numpy as np
 import tensorflow
 import tensorflow as tf
 
+from helpers.data.mnist import mnist
+
 card = lab.card
 folder = card.path.with_suffix("")  # what the workers of this run write
+session.note_data_source("MNIST", mnist().source, "Noise patterns")
 
 # %%
 from helpers.checks import check
@@ -234,11 +237,11 @@ session.show_source(worker.make_train_step)
 
 # %% [markdown]
 # - The same arguments give the same answer, whenever you ask, in any process: a worker
-#   that starts again in the middle of an epoch asks again. The global generators of NumPy
-#   and Python stay as they are.
+#   that starts again asks again. The global generators of NumPy and Python stay as they
+#   are.
 # - All workers cut the *same* order, whatever their number: rank 0 reads places 0,
-#   `workers`, 2 `workers` and so on of it, rank 1 begins at place 1. So the workers' parts
-#   of a global batch are together what one worker alone would read.
+#   `workers`, 2 `workers` and so on, rank 1 begins at place 1. So together they read in each
+#   step what one worker alone would.
 #
 # Example: if the order of 5 examples is 3, 0, 4, 1, 2, then two workers read `[3, 4, 2]`
 # and `[0, 1]`. Two lines.
@@ -415,8 +418,8 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The mean of the largest of `N` exponential draws is `1 + 1/2 + ... + 1/N` times the mean
-# of one: about `log(N) + 0.58`. It grows for ever, but slowly. The slow part is the first
-# few workers.
+# of one: about `log(N) + 0.58`. It grows for ever, but slowly: the first few workers cost
+# most.
 #
 # What if nobody waits for the slowest? Chen et al. (2016) start some more workers than
 # they need, and drop what comes last. The next cell leaves out the last 1% and 5%.

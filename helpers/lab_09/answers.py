@@ -607,4 +607,27 @@ RIGHT = {
     ],
 }
 # Changes that `labs mutants` makes and that leave the answer right, each with the reason.
-RIGHT_MUTANTS = {"9.1": {}, "9.2": {}}
+RIGHT_MUTANTS = {
+    "9.1": {
+        "3: chunks = np.array_split(array.copy(), workers); after, before = "
+        "((rank + 1) % workers, (rank - 1) % workers) → after, before = "
+        "((rank + 1) % workers, (rank - 1) % workers); "
+        "chunks = np.array_split(array.copy(), workers)": "the order is free",
+        "4: after, before = ((rank + 1) % workers, (rank - 1) % workers) → "
+        "after, before = ((1 + rank) % workers, (rank - 1) % workers)": "the same sum",
+        "6: send(after, chunks[(rank - step) % workers]) → "
+        "send(after, chunks[rank - step])": "a negative index counts from the end",
+        "7: chunks[(rank - step - 1) % workers] += receive(before) → "
+        "chunks[rank - step - 1] += receive(before)": "a negative index, too",
+        "9: send(after, chunks[(rank + 1 - step) % workers]) → "
+        "send(after, chunks[(1 + rank - step) % workers])": "the same sum",
+        "10: chunks[(rank - step) % workers][:] = receive(before) → "
+        "chunks[rank - step][:] = receive(before)": "a negative index, too",
+    },
+    "9.2": {
+        "3: order = np.random.default_rng([seed, epoch]).permutation(examples) → "
+        "order = np.random.default_rng([epoch, seed]).permutation(examples)": (
+            "the pair is as good the other way round"
+        ),
+    },
+}

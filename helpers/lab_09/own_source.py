@@ -1,21 +1,25 @@
 """Write functions that were defined in a notebook to a file that other processes import."""
 
+import ast
 import inspect
+import sys
 import types
 
 from helpers.errors import LabError
 from helpers.files import write_atomically
 
 
-def write_source(path, *functions):
+def write_source(path, *functions, **named):
     """Write a module with these functions and with what they use.
 
     Parameters
     ----------
     path : Path
     functions : function
-        Written with ``def``; a function or a module that one of them names is written or
-        imported, too, and a plain value is assigned.
+        Written with ``def``, or a lambda that has a name; a function or a module that one
+        of them uses is written or imported, too, and a plain value is assigned.
+    named : function
+        The same, by the name that the module is to have, whatever the function's own is.
 
     Raises
     ------
@@ -23,8 +27,8 @@ def write_source(path, *functions):
         If the source of one is not to be had, or one uses what cannot be written.
     """
     lines = {}
-    for function in functions:
-        _collect(function, function.__name__, lines)
+    for name, function in ({f.__name__: f for f in functions} | named).items():
+        _collect(function, name, lines)
     write_atomically(path, "\n".join(lines.values()) + "\n")
 
 
@@ -34,27 +38,34 @@ def _collect(value, name, lines):
         return
     if isinstance(value, types.ModuleType):
         lines[name] = f"import {value.__name__} as {name}"
-    elif isinstance(value, int | float | str | tuple):
+    elif isinstance(value, int | float | str | tuple | list | dict):
         lines[name] = f"{name} = {value!r}"
-    elif getattr(value, "__module__", None) not in (None, "__main__") and not _is_ours(
-        value
-    ):
+    elif _is_importable(value):
         lines[name] = f"from {value.__module__} import {value.__name__} as {name}"
     else:
         _add_source(value, name, lines)
 
 
-def _is_ours(value):
-    """Whether it is a reference: those stand in one module, and each is written alone."""
-    return value.__module__.endswith(".reference")
+def _is_importable(value):
+    """Whether other processes can import it, and may.
+
+    What a reader defined is in no file. The references are in one, but each is written
+    alone, as the reader's own would be.
+    """
+    module = getattr(value, "__module__", None) or "__main__"
+    if module == "__main__" or module.endswith(".reference"):
+        return False
+    there = getattr(sys.modules.get(module), getattr(value, "__name__", ""), None)
+    return there is value
 
 
 def _add_source(value, name, lines):
     try:
-        if value.__name__ != name or value.__closure__:
+        if value.__closure__:
             raise TypeError
         source = inspect.getsource(value)
-    except (OSError, TypeError, AttributeError) as error:
+        defined = _defined(source)
+    except (OSError, TypeError, AttributeError, SyntaxError) as error:
         raise LabError(
             f"the source of {name} cannot be written to a file: define it with `def "
             f"{name}(...)` at the left margin of a cell, and run that cell again."
@@ -64,7 +75,17 @@ def _add_source(value, name, lines):
         if used in value.__globals__:
             _collect(value.__globals__[used], used, lines)
     del lines[name]
-    lines[name] = f"\n\n{source}"
+    alias = "" if name == defined else f"\n\n{name} = {defined}\n"
+    lines[name] = f"\n\n{source}{alias}"
+
+
+def _defined(source):
+    """The name that this source gives its function: of a ``def``, or of a lambda."""
+    [statement] = ast.parse(source).body
+    if isinstance(statement, ast.Assign):
+        [target] = statement.targets
+        return target.id
+    return statement.name
 
 
 def _names(code):

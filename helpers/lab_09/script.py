@@ -18,7 +18,7 @@ LIMIT_SECONDS = 300
 ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def write_script(folder, settings, *functions):
+def write_script(folder, settings, worker_shard):
     """Write `worker.py`, `settings.json` and `own_functions.py`.
 
     Parameters
@@ -27,13 +27,13 @@ def write_script(folder, settings, *functions):
         Emptied first of what an earlier training left.
     settings : dict
         As `helpers.lab_09.worker.train` takes them; plain JSON.
-    functions : function
-        The reader's.
+    worker_shard : function
+        The reader's, of exercise 9.2.
     """
     shutil.rmtree(folder, ignore_errors=True)
     write_atomically(folder / "worker.py", SCRIPT.read_bytes())
     write_atomically(folder / "settings.json", json.dumps(settings, indent=1) + "\n")
-    write_source(folder / "own_functions.py", *functions)
+    write_source(folder / "own_functions.py", worker_shard=worker_shard)
 
 
 def start_workers(folder, workers):
