@@ -263,10 +263,9 @@ def worker_shard(examples, epoch, rank, workers, seed):
 worker_shard = check("9.2", worker_shard)
 
 # %% [markdown]
-# The lab now writes out the script, with the source of your function, into the folder of
-# this run: `worker.py`, `settings.json`, `own_functions.py`. To train on several machines,
-# copy the folder to each: `labs launch 09 --hosts a,b` prints what to start where. Here
-# we start all workers on this machine.
+# The lab now writes out the script, with the source of your function, into a folder of
+# this run. On machines that all see that folder, `labs launch 09 --folder FOLDER --hosts
+# a,b` prints what to start where. Here all workers start on this machine.
 #
 # **Predict:** after all steps, by how much does the weight that differs most differ
 # between two workers? And between a worker and one process with the same global batch?
@@ -316,7 +315,8 @@ for name, result in ((f"{lab.workers} workers", of_workers[0][0]), ("one process
     step_seconds = float(numpy.median(result["seconds"][1:]))
     speeds[name] = same_batch / step_seconds
     print(f"Images/sec, {name}: {speeds[name]:.2f}")
-card.measure("training_images_per_second", speeds)
+card.measure("images_per_second", speeds[f"{lab.workers} workers"])
+card.measure("one_process_images_per_second", speeds["one process"])
 curves = {"one process": alone[0]["losses"], "workers": of_workers[0][0]["losses"]}
 text = f"The loss of {len(curves['workers'])} steps: both curves lie on each other."
 show_figure(figures.losses(curves), text, session.caption())

@@ -1,8 +1,10 @@
 """Write functions that were defined in a notebook to a file that other processes import."""
 
 import ast
+import dis
 import inspect
 import sys
+import textwrap
 import types
 
 from helpers.errors import LabError
@@ -61,22 +63,26 @@ def _is_importable(value):
 
 def _add_source(value, name, lines):
     try:
-        if value.__closure__:
-            raise TypeError
-        source = inspect.getsource(value)
-        defined = _defined(source)
-    except (OSError, TypeError, AttributeError, SyntaxError) as error:
+        source = textwrap.dedent(inspect.getsource(value))
+        defined, around = _defined(source), _around(value)
+    except (OSError, TypeError, AttributeError, ValueError, SyntaxError) as error:
         raise LabError(
             f"the source of {name} cannot be written to a file: define it with `def "
             f"{name}(...)` at the left margin of a cell, and run that cell again."
         ) from error
     lines[name] = ""  # it may call itself
     for used in _names(value.__code__):
-        if used in value.__globals__:
-            _collect(value.__globals__[used], used, lines)
+        if used in around:
+            _collect(around[used], used, lines)
     del lines[name]
     alias = "" if name == defined else f"\n\n{name} = {defined}\n"
     lines[name] = f"\n\n{source}{alias}"
+
+
+def _around(function):
+    """What a function finds outside of itself, by name: global, or of a function around."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return function.__globals__ | {name: cell.cell_contents for name, cell in cells}
 
 
 def _defined(source):
@@ -89,6 +95,7 @@ def _defined(source):
 
 
 def _names(code):
-    """Global names in a function's code and in the functions inside it."""
+    """Names that a function's code, or one inside it, looks up outside of itself."""
+    looked_up = (i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL")
     inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
-    return [*code.co_names, *(name for part in inner for name in _names(part))]
+    return [*looked_up, *code.co_freevars, *(n for part in inner for n in _names(part))]

@@ -1,5 +1,6 @@
 """What a reader defined in a notebook can be imported by another process."""
 
+import functools
 import importlib.util
 import math as mathematics
 
@@ -44,6 +45,23 @@ def test_a_function_comes_with_all_that_it_uses(tmp_path):
     assert module.factorial(5) == 120
 
 
+def test_a_function_inside_another_finds_what_stood_around_it(tmp_path):
+    import numpy as own_numpy
+
+    shape = object()  # has the name of an attribute, and is not used
+
+    def area(radius):
+        return own_numpy.ones(3).shape[0] * radius + by(2)
+
+    def by(x):
+        return 2 * x
+
+    area.__module__ = by.__module__ = "__main__"
+    write_source(tmp_path / "own.py", area)
+    assert imported(tmp_path / "own.py").area(5) == 19
+    assert shape is not None
+
+
 def test_the_module_has_the_name_that_was_asked_for(tmp_path):
     write_source(tmp_path / "own.py", answer=twice, other=short)
     module = imported(tmp_path / "own.py")
@@ -52,11 +70,15 @@ def test_the_module_has_the_name_that_was_asked_for(tmp_path):
 
 
 def test_what_has_no_source_ends_in_a_line(tmp_path):
-    def inner(x):
-        return x + tmp_path
+    somewhere = object()
 
-    inner.__module__ = "__main__"
-    for value in (inner, np.vectorize(twice)):
+    def uses_an_object(x):
+        return somewhere
+
+    uses_an_object.__module__ = "__main__"
+    with pytest.raises(LabError, match="the source of somewhere"):
+        write_source(tmp_path / "own.py", answer=uses_an_object)
+    for value in (np.vectorize(twice), functools.partial(twice, 1)):
         with pytest.raises(LabError, match="define it with `def answer"):
             write_source(tmp_path / "own.py", answer=value)
     assert not list(tmp_path.iterdir())
