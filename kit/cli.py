@@ -276,6 +276,20 @@ def bench(
         measure_accuracy()
 
 
+@app.command()
+def plan(
+    devices: Annotated[int, typer.Option(min=1, help="How many.")],
+    link: Annotated[str, typer.Option(help="Between them, such as 25Gbit.")],
+    batch_size: Annotated[int, typer.Option(min=1, help="Of one device.")] = 64,
+    parameters: Annotated[int, typer.Option(min=1, help="Of the network.")] = 25_000_000,
+):
+    """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
+    from kit.plan import lines
+
+    for line in lines(devices, link, batch_size, parameters):
+        typer.echo(line)
+
+
 @app.command(hidden=True)
 def mutants(
     names: Annotated[

@@ -1,10 +1,14 @@
 """Answers to lab 09: wrong ones with the sentence they break and their hint, right ones."""
 
+import datetime
 import functools
 import itertools
+import math
 import random
+from pathlib import Path
 
 import numpy as np
+import tensorflow as tf
 
 # 9.1
 
@@ -521,6 +525,658 @@ def with_jumps(examples, epoch, rank, workers, seed):
     return np.random.Generator(generator).permutation(examples)[rank::workers]
 
 
+def first_start(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    for epoch in range(epochs):
+        for batch in data(epoch, 0):
+            train_step(batch)
+    return 0
+
+
+def saving(
+    *,
+    track=("model", "optimizer"),
+    keep=2,
+    position=lambda epoch, place: (epoch, place),
+    due=lambda step, place, every: step % every == 0,
+    count_first=True,
+    writes=lambda chief: chief,
+    reads=lambda chief: True,
+    found=lambda manager, folder: manager.latest_checkpoint,
+    begun=lambda step, place: step,
+    more_epochs=0,
+):
+    """An answer to 9.3 with these parts; as they stand it is right."""
+
+    def answer(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+        names = ("step", "epoch", "place")
+        state = {name: tf.Variable(0, dtype=tf.int64) for name in names}
+        # An optimizer in a checkpoint also has the weights that it trains: its states alone
+        # have not.
+        both = {"model": model, "optimizer": optimizer, "states": list(optimizer.variables)}
+        saved = state | {name: both[name] for name in track}
+        manager = tf.train.CheckpointManager(tf.train.Checkpoint(**saved), folder, keep)
+        if reads(chief):
+            path = found(manager, folder)
+            manager.checkpoint.restore(path).expect_partial()
+        step, first = int(state["step"]), int(state["step"])
+        epoch, place = position(int(state["epoch"]), int(state["place"]))
+        first = begun(first, place)
+        while epoch < epochs + more_epochs:
+            for batch in data(epoch, place):
+                train_step(batch)
+                if count_first:
+                    step, place = step + 1, place + 1
+                if due(step, place, save_every) and writes(chief):
+                    for name, now in zip(names, (step, epoch, place), strict=True):
+                        state[name].assign(now)
+                    manager.save()
+                if not count_first:
+                    step, place = step + 1, place + 1
+            epoch, place = epoch + 1, 0
+        return first
+
+    return answer
+
+
+def highest_number(manager, folder):
+    files = Path(folder).glob("*.index")
+    by_number = {int(f.stem.rpartition("-")[2]): str(f.with_suffix("")) for f in files}
+    return by_number[max(by_number)] if by_number else None
+
+
+def saves_into_one_file(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    step = tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, step=step)
+    path = Path(folder, "training")
+    if path.with_suffix(".index").exists():
+        checkpoint.read(str(path))
+    first = int(step)
+    for epoch in range(epochs):
+        for number, batch in enumerate(data(epoch, 0)):
+            if epoch * len(list(data(epoch, 0))) + number < first:
+                continue
+            train_step(batch)
+            step.assign_add(1)
+            if chief and int(step) % save_every == 0:
+                checkpoint.write(str(path))
+    return first
+
+
+def saves_after_epochs(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    epoch = tf.Variable(0)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, epoch=epoch)
+    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    checkpoint.restore(manager.latest_checkpoint)
+    for number in range(int(epoch), epochs):
+        for batch in data(number, 0):
+            train_step(batch)
+        epoch.assign_add(1)
+        if chief:
+            manager.save()
+    return 0
+
+
+WRONG_RESTARTS = {
+    "saves_every_step": saving(due=lambda step, place, every: True),
+    "saves_one_late": saving(due=lambda step, place, every: step % every == 1),
+    "saves_before_it_counts": saving(
+        due=lambda step, place, every: (step + 1) % every == 0, count_first=False
+    ),
+    "counts_in_the_epoch": saving(due=lambda step, place, every: place % every == 0),
+    "forgets_the_model": saving(track=("states",)),
+    "forgets_the_optimizer": saving(track=("model",)),
+    "begins_the_epoch_again": saving(position=lambda epoch, place: (epoch, 0)),
+    "goes_on_with_the_next_epoch": saving(
+        position=lambda epoch, place: (epoch + bool(place or epoch), 0)
+    ),
+    "leaves_a_batch_out": saving(
+        position=lambda epoch, place: (epoch, place + bool(place or epoch))
+    ),
+    "begins_with_epoch_0": saving(position=lambda epoch, place: (0, place)),
+    "counts_from_the_epoch": saving(begun=lambda step, place: place),
+    "says_zero": saving(begun=lambda step, place: 0),
+    "keeps_five": saving(keep=5),
+    "keeps_one": saving(keep=1),
+    "everybody_writes": saving(writes=lambda chief: True),
+    "only_the_chief_reads": saving(reads=lambda chief: chief),
+    "takes_the_highest_number": saving(found=highest_number),
+    "one_epoch_more": saving(more_epochs=1),
+}
+for _name, _answer in WRONG_RESTARTS.items():
+    _answer.__name__ = _name
+
+
+def with_variables(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    step, epoch, place = (tf.Variable(0, dtype=tf.int64) for _ in range(3))
+    checkpoint = tf.train.Checkpoint(
+        model=model, optimizer=optimizer, step=step, epoch=epoch, place=place
+    )
+    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    manager.restore_or_initialize()
+    first = int(step)
+    while epoch < epochs:
+        for batch in data(int(epoch), int(place)):
+            train_step(batch)
+            step.assign_add(1)
+            place.assign_add(1)
+            if chief and step % save_every == 0:
+                manager.save()
+        epoch.assign_add(1)
+        place.assign(0)
+    return first
+
+
+def with_latest(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    epoch, place, step = [tf.Variable(0) for _ in "abc"]
+    state = tf.train.Checkpoint(m=model, o=optimizer, e=epoch, p=place, s=step)
+    if newest := tf.train.latest_checkpoint(folder):
+        state.restore(newest)
+    manager = tf.train.CheckpointManager(state, folder, 2)
+    start = int(step.numpy())
+    for e in range(int(epoch), epochs):
+        epoch.assign(e)
+        for batch in data(e, int(place)):
+            train_step(batch)
+            place.assign_add(1)
+            step.assign_add(1)
+            if chief and not int(step) % save_every:
+                manager.save(checkpoint_number=int(step))
+        place.assign(0)
+    return start
+
+
+def with_a_number_array(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    position = tf.Variable([0, 0, 0])
+    saver = tf.train.Checkpoint(model=model, optimizer=optimizer, position=position)
+    manager = tf.train.CheckpointManager(saver, directory=folder, max_to_keep=2)
+    saver.restore(manager.latest_checkpoint)
+    begun, epoch, place = (int(n) for n in position.numpy())
+    step = begun
+    while epoch < epochs:
+        for batch in data(epoch, place):
+            train_step(batch)
+            step, place = step + 1, place + 1
+            if chief and step % save_every == 0:
+                position.assign([step, epoch, place])
+                manager.save()
+        epoch, place = epoch + 1, 0
+    return begun
+
+
+def skips_by_itself(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    step = tf.Variable(0, dtype=tf.int64)
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, step=step)
+    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    checkpoint.restore(manager.latest_checkpoint)
+    first, number = int(step), 0
+    for epoch in range(epochs):
+        for batch in data(epoch, 0):
+            number += 1
+            if number <= first:
+                continue
+            train_step(batch)
+            step.assign(number)
+            if chief and number % save_every == 0:
+                manager.save()
+    return first
+
+
+def with_one_stream(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    counts = {name: tf.Variable(0) for name in ("epoch", "place", "step")}
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, **counts)
+    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    checkpoint.restore(manager.latest_checkpoint)
+    first, epoch0, place0 = (int(counts[n]) for n in ("step", "epoch", "place"))
+
+    def stream():
+        for epoch in range(epoch0, epochs):
+            skip = place0 if epoch == epoch0 else 0
+            for place, batch in enumerate(data(epoch, skip), skip + 1):
+                yield epoch, place, batch
+
+    for step, (epoch, place, batch) in enumerate(stream(), first + 1):
+        train_step(batch)
+        if chief and step % save_every == 0:
+            for name, n in (("step", step), ("epoch", epoch), ("place", place)):
+                counts[name].assign(n)
+            manager.save()
+    return first
+
+
+def with_step_counter(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    step = tf.Variable(0, dtype=tf.int64)
+    epoch = tf.Variable(0, dtype=tf.int64)
+    place = tf.Variable(0, dtype=tf.int64)
+    manager = tf.train.CheckpointManager(
+        tf.train.Checkpoint(
+            model=model, optimizer=optimizer, step=step, epoch=epoch, place=place
+        ),
+        folder,
+        max_to_keep=2,
+        step_counter=step,
+        checkpoint_interval=save_every,
+    )
+    manager.checkpoint.restore(manager.latest_checkpoint)
+    first = int(step)
+    while int(epoch) < epochs:
+        for batch in data(int(epoch), int(place)):
+            train_step(batch)
+            step.assign_add(1)
+            place.assign_add(1)
+            if chief and int(step) % save_every == 0:
+                manager.save()
+        epoch.assign_add(1)
+        place.assign(0)
+    return first
+
+
+def by_hand_two_files(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    position = tf.Variable([0, 0, 0])
+    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, position=position)
+    newest = Path(folder, "newest.txt")
+    if newest.exists():
+        checkpoint.read(str(Path(folder, newest.read_text())))
+    first, epoch, place = map(int, position.numpy())
+    step = first
+    while epoch < epochs:
+        for batch in data(epoch, place):
+            train_step(batch)
+            step, place = step + 1, place + 1
+            if chief and step % save_every == 0:
+                position.assign([step, epoch, place])
+                name = "ab"[step // save_every % 2]
+                checkpoint.write(str(Path(folder, name)))
+                unfinished = Path(folder, "newest.part")
+                unfinished.write_text(name)
+                unfinished.replace(newest)
+        epoch, place = epoch + 1, 0
+    return first
+
+
+def with_recursion(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    state = tf.Variable(tf.zeros(3, tf.int64))
+    checkpoint = tf.train.Checkpoint(state=state, model=model, optimizer=optimizer)
+    manager = tf.train.CheckpointManager(checkpoint, folder, 2)
+    checkpoint.restore(manager.latest_checkpoint)
+
+    def one_epoch(epoch, place, step):
+        if epoch == epochs:
+            return
+        for batch in data(epoch, place):
+            train_step(batch)
+            place, step = place + 1, step + 1
+            if step % save_every == 0 and chief:
+                state.assign([epoch, place, step])
+                manager.save()
+        one_epoch(epoch + 1, 0, step)
+
+    epoch, place, step = state.numpy().tolist()
+    one_epoch(epoch, place, step)
+    return step
+
+
+RIGHT_RESTARTS = [
+    saving(), with_variables, with_latest, with_a_number_array, skips_by_itself,
+    with_one_stream, with_step_counter, by_hand_two_files, with_recursion,
+    saving(found=lambda manager, folder: tf.train.latest_checkpoint(folder)),
+    saving(begun=lambda step, place: np.int64(step)),
+]  # fmt: skip
+
+
+def both_intervals(save, between, restart):
+    young = math.sqrt(2 * save * between)
+    part = save / (2 * between)
+    daly = young * (1 + math.sqrt(part) / 3 + part / 9) - save if part < 1 else between
+    return young, daly, save / daly + (daly / 2 + restart) / between
+
+
+def saves_always(save_seconds, restart_seconds, machine_days, machines):
+    return save_seconds, save_seconds, 0.0
+
+
+def of_one_machine(save_seconds, restart_seconds, machine_days, machines):
+    return both_intervals(save_seconds, machine_days * 86_400, restart_seconds)
+
+
+def in_days(save_seconds, restart_seconds, machine_days, machines):
+    return both_intervals(save_seconds, machine_days / machines, restart_seconds)
+
+
+def in_hours(save_seconds, restart_seconds, machine_days, machines):
+    return both_intervals(save_seconds, 24 * machine_days / machines, restart_seconds)
+
+
+def more_live_longer(save_seconds, restart_seconds, machine_days, machines):
+    return both_intervals(save_seconds, machine_days * 86_400 * machines, restart_seconds)
+
+
+def interval_answer(change):
+    """An answer to 9.4 that changes the right three numbers."""
+
+    def answer(save_seconds, restart_seconds, machine_days, machines):
+        between = machine_days * 86_400 / machines
+        right = both_intervals(save_seconds, between, restart_seconds)
+        return change(*right, save_seconds, between, restart_seconds)
+
+    return answer
+
+
+def lost_by(interval, save, between, restart):
+    return save / interval + (interval / 2 + restart) / between
+
+
+def other_daly(formula):
+    """Wrong in Daly's interval; what is lost follows from it."""
+
+    def change(young, daly, lost, save, between, restart):
+        if save < 2 * between:
+            daly = formula(young, save, between)
+        return young, daly, lost_by(daly, save, between, restart)
+
+    return interval_answer(change)
+
+
+def other_limit(formula):
+    def change(young, daly, lost, save, between, restart):
+        if save >= 2 * between:
+            daly = formula(young, save, between)
+        return young, daly, lost_by(daly, save, between, restart)
+
+    return interval_answer(change)
+
+
+def whole_daly(young, save, between):
+    part = save / (2 * between)
+    return young * (1 + math.sqrt(part) / 3 + part / 9) - save
+
+
+def other_lost(formula):
+    return interval_answer(lambda y, d, lost, s, m, r: (y, d, formula(y, d, lost, s, m, r)))
+
+
+def no_two_under_the_root(save_seconds, restart_seconds, machine_days, machines):
+    between = machine_days * 86_400 / machines
+    young = math.sqrt(save_seconds * between)
+    part = save_seconds / (2 * between)
+    daly = young * (1 + part**0.5 / 3 + part / 9) - save_seconds if part < 1 else between
+    return young, daly, lost_by(daly, save_seconds, between, restart_seconds)
+
+
+WRONG_INTERVALS = {
+    "saves_always": saves_always,
+    "young_without_the_save": interval_answer(lambda y, d, lost, s, m, r: (y - s, d, lost)),
+    "young_is_daly": interval_answer(lambda y, d, lost, s, m, r: (d, d, lost)),
+    "daly_is_young": other_daly(lambda y, s, m: y),
+    "daly_keeps_the_save": other_daly(lambda y, s, m: whole_daly(y, s, m) + s),
+    "daly_of_one_term": other_daly(lambda y, s, m: y - s),
+    "daly_of_two_terms": other_daly(lambda y, s, m: y * (1 + (s / 2 / m) ** 0.5 / 3) - s),
+    "no_limit": other_limit(whole_daly),
+    "limit_is_young": other_limit(lambda y, s, m: y),
+    "lost_by_young": other_lost(lambda y, d, lost, s, m, r: lost_by(y, s, m, r)),
+    "loses_whole_intervals": other_lost(lambda y, d, lost, s, m, r: s / d + (d + r) / m),
+    "restarts_at_once": other_lost(lambda y, d, lost, s, m, r: s / d + d / 2 / m),
+    "never_fails": other_lost(lambda y, d, lost, s, m, r: s / d),
+    "saves_for_nothing": other_lost(lambda y, d, lost, s, m, r: (d / 2 + r) / m),
+    "a_share": other_lost(lambda y, d, lost, s, m, r: lost / (1 + lost)),
+    "a_percentage": other_lost(lambda y, d, lost, s, m, r: 100 * lost),
+    "gives_two": interval_answer(lambda y, d, lost, s, m, r: (y, d)),
+}
+for _name, _answer in WRONG_INTERVALS.items():
+    _answer.__name__ = _name
+
+
+def plain_intervals(save_seconds, restart_seconds, machine_days, machines):
+    between = machine_days * 86_400 / machines
+    return both_intervals(save_seconds, between, restart_seconds)
+
+
+def with_timedelta(save_seconds, restart_seconds, machine_days, machines):
+    between = (datetime.timedelta(days=machine_days) / machines).total_seconds()
+    # A timedelta has whole microseconds: with so few seconds that would show.
+    between = machine_days * 24 * 60 * 60 / machines if between < 1e4 else between
+    return both_intervals(save_seconds, between, restart_seconds)
+
+
+def with_rates(save_seconds, restart_seconds, machine_days, machines):
+    failures_per_second = machines / machine_days / 24 / 3600
+    young = (2 * save_seconds / failures_per_second) ** 0.5
+    if save_seconds * failures_per_second >= 2:
+        daly = 1 / failures_per_second
+    else:
+        x = math.sqrt(save_seconds * failures_per_second / 2)
+        daly = young * (1 + x / 3 + x * x / 9) - save_seconds
+    per_failure = restart_seconds + daly / 2
+    return young, daly, save_seconds / daly + failures_per_second * per_failure
+
+
+def with_numpy_root(save_seconds, restart_seconds, machine_days, machines):
+    m = np.float64(machine_days) * 86_400 / machines
+    young = np.sqrt(2 * save_seconds * m)
+    x = np.sqrt(save_seconds / (2 * m))
+    daly = np.where(x < 1, young * np.polyval([1 / 9, 1 / 3, 1], x) - save_seconds, m)
+    return young, daly, save_seconds / daly + (daly / 2 + restart_seconds) / m
+
+
+def gives_a_list(*case):
+    return list(plain_intervals(*case))
+
+
+def gives_an_array(*case):
+    return np.array(plain_intervals(*case))
+
+
+def with_dict(*case):
+    named = dict(zip(("young", "daly", "lost"), plain_intervals(*case), strict=True))
+    return named["young"], named["daly"], named["lost"]
+
+
+def adds_in_parts(save_seconds, restart_seconds, machine_days, machines):
+    seconds = 24 * 60 * 60 * machine_days
+    m = seconds / machines
+    young = math.sqrt(2) * math.sqrt(save_seconds) * math.sqrt(m)
+    daly = m
+    if save_seconds < 2 * m:
+        daly = young + young * math.sqrt(save_seconds / (2 * m)) / 3
+        daly += young * save_seconds / (18 * m)
+        daly -= save_seconds
+    lost = save_seconds / daly
+    lost += daly / (2 * m)
+    lost += restart_seconds / m
+    return young, daly, lost
+
+
+def with_nested(save_seconds, restart_seconds, machine_days, machines):
+    def daly_of(delta, m):
+        if delta >= 2 * m:
+            return m
+        half = delta / (2 * m)
+        return (2 * delta * m) ** 0.5 * (1 + half**0.5 / 3 + half / 9) - delta
+
+    m = machine_days * 86_400 / machines
+    daly, lost = daly_of(save_seconds, m), 0.0
+    lost += lost_by(daly, save_seconds, m, restart_seconds)
+    return (2 * save_seconds * m) ** 0.5, daly, lost
+
+
+def per_month(save_seconds, restart_seconds, machine_days, machines):
+    """Counts the saves and the failures of a month."""
+    month = 30 * 86_400
+    m = machine_days * 86_400 / machines
+    young, daly, _ = both_intervals(save_seconds, m, restart_seconds)
+    saves, failures = month / daly, month / m
+    lost = saves * save_seconds + failures * (daly / 2 + restart_seconds)
+    return young, daly, lost / month
+
+
+RIGHT_INTERVALS = [
+    plain_intervals, with_timedelta, with_rates, with_numpy_root, gives_a_list,
+    gives_an_array, with_dict, adds_in_parts, with_nested, per_month,
+    lambda save, restart, days, n: both_intervals(save, days * 86_400 / n, restart),
+]  # fmt: skip
+
+
+def cluster_answer(
+    compute=lambda n, b, t0, peak: t0 + b / peak,
+    messages=lambda n: 2 * (n - 1),
+    chunk=lambda n, gradient: gradient / n,
+    send=lambda messages, latency, seconds: messages * (latency + seconds),
+    beside=lambda b, t0, peak: 2 / 3 * b / peak,
+    left=lambda send, beside: max(0.0, send - beside),
+    in_turn=lambda compute, send: compute + send,
+    images=lambda n, b: n * b,
+    efficiency=lambda images_per_second, n, b, compute, peak: (
+        images_per_second / (n * b / compute)
+    ),
+    made=dict,
+):
+    """An answer to 9.5 with these parts; as they stand it is right."""
+
+    def answer(n, b, t0, peak, gradient_bytes, latency, bytes_per_second):
+        computing = compute(n, b, t0, peak)
+        seconds = chunk(n, gradient_bytes) / bytes_per_second
+        sending = send(messages(n), latency, seconds)
+        steps = {
+            "in_turn": in_turn(computing, sending),
+            "overlapped": computing + left(sending, beside(b, t0, peak)),
+        }
+        speeds = {way: images(n, b) / step for way, step in steps.items()}
+        return made(
+            {
+                way: (speed, efficiency(n * b / steps[way], n, b, computing, peak))
+                for way, speed in speeds.items()
+            }
+        )
+
+    return answer
+
+
+def sends_nothing(n, b, t0, peak, gradient_bytes, latency, bytes_per_second):
+    both = n * b / (t0 + b / peak), 1.0
+    return {"in_turn": both, "overlapped": both}
+
+
+def other_efficiency(formula):
+    return cluster_answer(efficiency=formula)
+
+
+WRONG_CLUSTERS = {
+    "sends_nothing": sends_nothing,
+    "no_fixed_cost": cluster_answer(compute=lambda n, b, t0, peak: b / peak),
+    "computes_the_global_batch": cluster_answer(
+        compute=lambda n, b, t0, peak: t0 + n * b / peak
+    ),
+    "shares_the_batch": cluster_answer(compute=lambda n, b, t0, peak: t0 + b / peak / n),
+    "goes_around_once": cluster_answer(messages=lambda n: n - 1),
+    "sends_one_more": cluster_answer(messages=lambda n: 2 * n if n > 1 else 0),
+    "two_messages": cluster_answer(messages=lambda n: 2 if n > 1 else 0),
+    "whole_gradients": cluster_answer(chunk=lambda n, gradient: gradient),
+    "one_latency": cluster_answer(
+        send=lambda m, latency, seconds: (latency if m else 0) + m * seconds
+    ),
+    "no_latency": cluster_answer(send=lambda m, latency, seconds: m * seconds),
+    "sends_bits": cluster_answer(send=lambda m, latency, s: m * (latency + 8 * s)),
+    "hides_all": cluster_answer(beside=lambda b, t0, peak: t0 + b / peak),
+    "hides_the_fixed_cost": cluster_answer(
+        beside=lambda b, t0, peak: 2 / 3 * (t0 + b / peak)
+    ),
+    "hides_a_third": cluster_answer(beside=lambda b, t0, peak: b / peak / 3),
+    "hides_the_images": cluster_answer(beside=lambda b, t0, peak: b / peak),
+    "below_nothing": cluster_answer(
+        left=lambda send, beside: send - beside if send else 0.0
+    ),
+    "all_or_nothing": cluster_answer(
+        left=lambda send, beside: send if send > beside else 0.0
+    ),
+    "in_turn_takes_the_longer": cluster_answer(in_turn=max),
+    "of_one_device": cluster_answer(images=lambda n, b: b),
+    "of_the_peak": other_efficiency(lambda speed, n, b, compute, peak: speed / (n * peak)),
+    "a_percentage": other_efficiency(
+        lambda speed, n, b, compute, peak: 100 * speed * compute / (n * b)
+    ),
+    "a_speed_up": other_efficiency(lambda speed, n, b, compute, peak: speed * compute / b),
+    "swaps_them": cluster_answer(
+        made=lambda said: {"in_turn": said["overlapped"], "overlapped": said["in_turn"]}
+    ),
+    "one_device_sends_to_itself": cluster_answer(messages=lambda n: max(1, 2 * (n - 1))),
+    "only_speeds": cluster_answer(made=lambda said: {w: p[:1] for w, p in said.items()}),
+}
+for _name, _answer in WRONG_CLUSTERS.items():
+    _answer.__name__ = _name
+
+
+def of_bounds(n, b, t0, peak, gradient_bytes, latency, bytes_per_second):
+    """From the lower and the upper end of each part."""
+    forward, backward = b / peak / 3, 2 * b / peak / 3
+    ring = 2 * (n - 1) * latency + 2 * (n - 1) / n * gradient_bytes / bytes_per_second
+    alone = b / (t0 + forward + backward)
+    out = {}
+    for name, rest in (("in_turn", backward + ring), ("overlapped", max(backward, ring))):
+        speed = n * b / (t0 + forward + rest)
+        out[name] = speed, speed / n / alone
+    return out
+
+
+def with_numpy_steps(n, b, t0, peak, gradient_bytes, latency, bytes_per_second):
+    compute = t0 + b / peak
+    ring = np.sum(np.full(2 * n - 2, latency + gradient_bytes / n / bytes_per_second))
+    steps = compute + np.array([ring, np.maximum(0, ring - b / peak * 2 / 3)])
+    pairs = np.stack([n * b / steps, compute / steps], axis=1)
+    return dict(zip(["in_turn", "overlapped"], pairs, strict=True))
+
+
+def with_phases(n, b, t0, peak, gradient_bytes, latency, bytes_per_second):
+    reduce_scatter = (n - 1) * (latency + gradient_bytes / (n * bytes_per_second))
+    all_gather, compute = reduce_scatter, t0 + b / peak
+    messages = reduce_scatter + all_gather
+    hidden = min(messages, 2 * b / (3 * peak))
+
+    def pair(step):
+        return n * b / step, compute / step
+
+    step = compute + messages
+    return {"in_turn": pair(step), "overlapped": pair(step - hidden)}
+
+
+def with_clip(n, b, t0, peak, gradient_bytes, latency, bytes_per_second):
+    ring = 2 * (n - 1) * (latency + gradient_bytes / n / bytes_per_second)
+    compute = t0 + b / peak
+    found = {}
+    for way, hidden in {"in_turn": 0.0, "overlapped": 2 * b / peak / 3}.items():
+        step = compute + float(np.clip(ring - hidden, 0, None))
+        found[way] = [n * b / step, compute / step]
+    return found
+
+
+def with_case(n, *rest):
+    b, t0, peak = rest[:3]
+    if n == 1:
+        alone = b / (t0 + b / peak), 1.0
+        return {"in_turn": alone, "overlapped": alone}
+    return of_bounds(n, *rest)
+
+
+RIGHT_CLUSTERS = [
+    cluster_answer(), of_bounds, with_numpy_steps, with_phases, with_clip, with_case,
+    cluster_answer(made=lambda said: {w: list(p) for w, p in said.items()}),
+    cluster_answer(messages=lambda n: 2 * n - 2),
+    cluster_answer(left=lambda send, beside: (send - beside) * (send > beside)),
+    cluster_answer(
+        efficiency=lambda speed, n, b, compute, peak: speed / n / (b / compute)
+    ),
+    cluster_answer(send=lambda m, latency, each: sum(latency + each for _ in range(m))),
+]  # fmt: skip
+
+
 WRONG = {
     "9.1": [
         ("chunks", "start", everyone_to_everyone),
@@ -575,6 +1231,80 @@ WRONG = {
         ("numbers", "numbers", as_a_mask),
         ("numbers", "numbers", as_floats),
     ],
+    "9.3": [
+        ("place", "start", first_start),
+        ("every", "every_step", WRONG_RESTARTS["saves_every_step"]),
+        ("every", "one_late", WRONG_RESTARTS["saves_one_late"]),
+        ("every", "each_epoch", saves_after_epochs),
+        ("place", "repeats_one", WRONG_RESTARTS["saves_before_it_counts"]),
+        ("every", "in_epoch", WRONG_RESTARTS["counts_in_the_epoch"]),
+        ("model", "no_model", WRONG_RESTARTS["forgets_the_model"]),
+        ("optimizer", "no_optimizer", WRONG_RESTARTS["forgets_the_optimizer"]),
+        ("place", "no_place", WRONG_RESTARTS["begins_the_epoch_again"]),
+        ("place", "next_epoch", WRONG_RESTARTS["goes_on_with_the_next_epoch"]),
+        ("place", "leaves_one_out", WRONG_RESTARTS["leaves_a_batch_out"]),
+        ("epoch", "no_epoch", WRONG_RESTARTS["begins_with_epoch_0"]),
+        ("epoch", "other", WRONG_RESTARTS["one_epoch_more"]),
+        ("returns", "returned", WRONG_RESTARTS["says_zero"]),
+        ("returns", "returned", WRONG_RESTARTS["counts_from_the_epoch"]),
+        ("two", "two", WRONG_RESTARTS["keeps_five"]),
+        ("two", "two", WRONG_RESTARTS["keeps_one"]),
+        ("two", "two", saves_into_one_file),
+        ("chief", "chief", WRONG_RESTARTS["everybody_writes"]),
+        ("others", "others", WRONG_RESTARTS["only_the_chief_reads"]),
+        ("half", "raised", WRONG_RESTARTS["takes_the_highest_number"]),
+    ],
+    "9.4": [
+        ("young", "start", saves_always),
+        ("seconds", "days", in_days),
+        ("seconds", "hours", in_hours),
+        ("between", "one_machine", of_one_machine),
+        ("between", "more_machines", more_live_longer),
+        ("young", "no_two", no_two_under_the_root),
+        ("young", "young", WRONG_INTERVALS["young_without_the_save"]),
+        ("young", "young", WRONG_INTERVALS["young_is_daly"]),
+        ("daly", "daly_is_young", WRONG_INTERVALS["daly_is_young"]),
+        ("daly", "save_not_left_out", WRONG_INTERVALS["daly_keeps_the_save"]),
+        ("daly", "first_term_only", WRONG_INTERVALS["daly_of_one_term"]),
+        ("daly", "without_ninth", WRONG_INTERVALS["daly_of_two_terms"]),
+        ("limit", "no_limit", WRONG_INTERVALS["no_limit"]),
+        ("limit", "limit_is_young", WRONG_INTERVALS["limit_is_young"]),
+        ("lost_saves", "no_saves", WRONG_INTERVALS["saves_for_nothing"]),
+        ("lost_saves", "lost_by_young", WRONG_INTERVALS["lost_by_young"]),
+        ("lost_failures", "whole_interval", WRONG_INTERVALS["loses_whole_intervals"]),
+        ("lost_failures", "no_restart", WRONG_INTERVALS["restarts_at_once"]),
+        ("lost_failures", "no_failures", WRONG_INTERVALS["never_fails"]),
+        ("lost_unit", "share", WRONG_INTERVALS["a_share"]),
+        ("lost_unit", "percent", WRONG_INTERVALS["a_percentage"]),
+        ("lost_unit", "form", WRONG_INTERVALS["gives_two"]),
+    ],
+    "9.5": [
+        ("messages", "start", sends_nothing),
+        ("compute", "no_fixed_cost", WRONG_CLUSTERS["no_fixed_cost"]),
+        ("compute", "global_batch", WRONG_CLUSTERS["computes_the_global_batch"]),
+        ("compute", "shared_batch", WRONG_CLUSTERS["shares_the_batch"]),
+        ("messages", "one_half", WRONG_CLUSTERS["goes_around_once"]),
+        ("messages", "in_turn", WRONG_CLUSTERS["sends_one_more"]),
+        ("messages", "in_turn", WRONG_CLUSTERS["two_messages"]),
+        ("chunk", "whole_gradient", WRONG_CLUSTERS["whole_gradients"]),
+        ("latency", "in_turn", WRONG_CLUSTERS["one_latency"]),
+        ("latency", "no_latency", WRONG_CLUSTERS["no_latency"]),
+        ("latency", "bits", WRONG_CLUSTERS["sends_bits"]),
+        ("hidden", "hides_all", WRONG_CLUSTERS["hides_all"]),
+        ("hidden", "hides_fixed_cost", WRONG_CLUSTERS["hides_the_fixed_cost"]),
+        ("hidden", "hides_a_third", WRONG_CLUSTERS["hides_a_third"]),
+        ("hidden", "hides_the_images", WRONG_CLUSTERS["hides_the_images"]),
+        ("floor", "overlapped", WRONG_CLUSTERS["below_nothing"]),
+        ("hidden", "all_or_nothing", WRONG_CLUSTERS["all_or_nothing"]),
+        ("in_turn", "in_turn", WRONG_CLUSTERS["in_turn_takes_the_longer"]),
+        ("in_turn", "swapped", WRONG_CLUSTERS["swaps_them"]),
+        ("images", "one_device", WRONG_CLUSTERS["of_one_device"]),
+        ("efficiency", "of_the_peak", WRONG_CLUSTERS["of_the_peak"]),
+        ("efficiency", "percent", WRONG_CLUSTERS["a_percentage"]),
+        ("efficiency", "times_devices", WRONG_CLUSTERS["a_speed_up"]),
+        ("efficiency", "form", WRONG_CLUSTERS["only_speeds"]),
+        ("alone", "alone", WRONG_CLUSTERS["one_device_sends_to_itself"]),
+    ],
 }
 RIGHT = {
     "9.1": [
@@ -605,6 +1335,9 @@ RIGHT = {
             rank::workers
         ],
     ],
+    "9.3": RIGHT_RESTARTS,
+    "9.4": RIGHT_INTERVALS,
+    "9.5": RIGHT_CLUSTERS,
 }
 # Changes that `labs mutants` makes and that leave the answer right, each with the reason.
 RIGHT_MUTANTS = {
@@ -630,4 +1363,7 @@ RIGHT_MUTANTS = {
             "the pair is as good the other way round"
         ),
     },
+    "9.3": {},
+    "9.4": {},
+    "9.5": {},
 }
