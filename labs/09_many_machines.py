@@ -518,7 +518,7 @@ bytes_per_second = durable.save_speed(folder / "large", save_mib)
 save_seconds = 12e9 / bytes_per_second
 print(f"Saving {save_mib} MiB: {bytes_per_second / 1e6:.1f} MB/sec")
 print(f"So 12 GB take {save_seconds:.1f} s")
-card.measure("save_bytes_per_second", bytes_per_second)
+card.measure("save_seconds_of_12_gb", save_seconds)
 
 # %% [markdown]
 # ## Exercise 9.4: how often to save?
@@ -832,8 +832,9 @@ seen = speeds.measure(folder / "held out", n + 1, measuring | held_out)
 speeds_seen = [(n + 1) * new_batch / one["shared"][new_batch] for one in seen["rounds"]]
 seen_speed = median(speeds_seen)
 print(f"Images/sec with {n + 1} workers: {seen_speed:.2f}")
-card.measure("held_out_images_per_second", speeds_seen)
-print(f"The forecast is off by a factor of {factor_off(forecast_speed, seen_speed):.2f}; ")
+card.measure("held_out_rounds", speeds_seen)
+card.measure("held_out_images_per_second", seen_speed)
+print(f"The forecast is off by a factor of {factor_off(forecast_speed, seen_speed):.2f}")
 verdict = "within" if low <= seen_speed <= high else "outside of"
 print(f"The measurement is {verdict} the error that was stated")
 card.outcome("held_out_by_feeling", seen_speed)
@@ -878,11 +879,12 @@ vgg = next(row for row in rows if row["name"].startswith("VGG"))
 card.outcome("vgg_efficiency", {way: vgg[way] for way in my_vgg_guess})
 
 # %% [markdown]
-# The order is right: VGG-16 has most parameters for its time. Each report lies below what
-# perfect overlap promises, so the law alone names a range, not a number. Why lower? VGG's
-# largest layers are its last, but they are sent as one piece; in Goyal's cluster eight GPUs
-# also add up inside a server; and somebody is always slow. Why higher than in turn? Both
-# systems overlap.
+# The order is right: VGG-16 has most parameters for the time of an image. But the law gives
+# a range, not a number. Both systems overlap, so each lies above "in turn". Below
+# "overlapped" they may lie because a message waits until its layer's gradient is whole
+# (three quarters of VGG-16's parameters are in one layer), because the law has no work of
+# adding up, and because somebody is always slow. Goyal et al. compare with 8 GPUs, the law
+# with one.
 
 # %% [markdown]
 # Where the numbers come from:

@@ -249,6 +249,10 @@ def in_words(settings, planned):
         f"{1e3 * planned['step_seconds']:.2f} ms",
         f"Save every {planned['save_every_seconds']:.0f} s: for each second trained, "
         f"{planned['lost_seconds']:.5f} s are lost",
-        f"To the accuracy: {planned['hours']:.2f} hours, "
-        f"{planned['device_hours']:.2f} device hours",
+        f"To the accuracy: {_span(planned['hours'])}, "
+        f"{planned['device_hours']:.3g} device hours",
     ]
+
+
+def _span(hours):
+    return f"{hours:.2f} hours" if hours >= 1 else f"{60 * hours:.2f} minutes"
