@@ -103,6 +103,36 @@ def run(
         raise typer.Exit(1)
 
 
+@app.command("sweep")
+def sweep_lab(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 03.")],
+    parameter: Annotated[
+        list[str],
+        typer.Option(
+            "-p", "--parameter", metavar="NAME=VALUES", help="As seed=0..4 or epochs=1,2."
+        ),
+    ],
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where runs, table and figure go.")
+    ] = None,
+):
+    """Run a lab for every combination of values; a table and a figure over all."""
+    from kit.sweep import sweep as run_sweep
+
+    try:
+        went_well = run_sweep(find_lab(name), parameter, scheduler, out)
+    except KeyboardInterrupt:
+        typer.echo(
+            "labs: interrupted; the same command continues where it stopped.", err=True
+        )
+        raise typer.Exit(130) from None
+    if not went_well:
+        raise typer.Exit(1)
+
+
 @app.command()
 def launch(
     name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 09.")],

@@ -50,9 +50,24 @@ def write_report(results, reports, name):
             }
         )
     index = reports / "index.html"
-    html = _template("report.html.j2").render(rows=rows, headings=HEADINGS[1:])
-    write_atomically(index, html)
+    write_table(index, "Scaling Labs: report", HEADINGS, rows)
     return index
+
+
+def write_table(path, title, headings, rows):
+    """Write a page with a table of runs, and their figures below.
+
+    Parameters
+    ----------
+    path : Path
+    title : str
+    headings : sequence of str
+    rows : list of dict
+        `name`, `title`, `cells` (under the headings after the first), `error`, `figures`
+        as `pictures` returns them, and `page`, a link or None.
+    """
+    template = _template("report.html.j2")
+    write_atomically(path, template.render(title=title, headings=headings, rows=rows))
 
 
 def summary(result):
