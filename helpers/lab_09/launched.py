@@ -17,7 +17,7 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 from helpers.lab_09 import worker  # noqa: E402
-from helpers.lab_09.reference import REFERENCES  # noqa: E402
+from helpers.lab_09.reference import train_with_saves, worker_shard  # noqa: E402
 
 SAVE_EVERY_STEPS = 20
 
@@ -32,34 +32,38 @@ def main(folder):
     train_step = worker.make_train_step(strategy, model, optimizer)
     share, global_batch, steps = worker.shape_of(settings, workers)
     total = settings["epochs"] * steps
+    begun = False
 
-    done = tf.Variable(0, dtype=tf.int64)
-    checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, done=done)
-    manager = tf.train.CheckpointManager(checkpoint, folder / "checkpoints", max_to_keep=2)
-    if manager.restore_or_initialize():
-        print(f"goes on after step {int(done)}", flush=True)
-    _must_agree(strategy, int(done))
-    own, epoch_of_own = None, None
-    for step in range(int(done), total):
-        epoch, place = divmod(step, steps)
-        if epoch != epoch_of_own:
-            own = REFERENCES["9.2"](len(images), epoch, rank, workers, settings["seed"])
-            epoch_of_own = epoch
-        now = np.asarray(own[place * share : (place + 1) * share], int)
-        in_all = min(global_batch, len(images) - place * global_batch)
+    def parts(epoch, first):
+        nonlocal begun
+        if not begun:
+            _begin(strategy, epoch * steps + first)
+        begun = True
+        own = worker_shard(len(images), epoch, rank, workers, settings["seed"])
+        for place in range(first, steps):
+            now = np.asarray(own[place * share : (place + 1) * share], int)
+            in_all = min(global_batch, len(images) - place * global_batch)
+            yield epoch * steps + place + 1, now, in_all
+
+    def one_step(part):
+        step, now, in_all = part
         loss = float(train_step(images[now], labels[now], in_all))
-        done.assign(step + 1)
-        print(f"step {step + 1} of {total}: loss {loss:.6f}", flush=True)
-        if rank == 0 and ((step + 1) % SAVE_EVERY_STEPS == 0 or step + 1 == total):
-            manager.save()
+        print(f"step {step} of {total}: loss {loss:.6f}", flush=True)
+
+    train_with_saves(
+        model, optimizer, one_step, parts, settings["epochs"], str(folder / "checkpoints"),
+        SAVE_EVERY_STEPS, rank == 0,
+    )  # fmt: skip
     worker.save(folder, rank, {"steps": total}, model.get_weights())
 
 
-def _must_agree(strategy, step):
-    """One may have read the folder just before the last checkpoint came."""
-    most = tf.cast(strategy.reduce("SUM", tf.constant(step), axis=None), tf.int64)
-    if int(most) != step * strategy.num_replicas_in_sync:
+def _begin(strategy, step):
+    """Stop unless all go on at one step: one may have read just before the last save."""
+    of_all = int(strategy.reduce("SUM", tf.constant(step), axis=None))
+    if of_all != step * strategy.num_replicas_in_sync:
         sys.exit(f"not all workers have read step {step}'s checkpoint: start them again")
+    if step:
+        print(f"goes on after step {step}", flush=True)
 
 
 if __name__ == "__main__":
