@@ -584,6 +584,25 @@ def highest_number(manager, folder):
     return by_number[max(by_number)] if by_number else None
 
 
+def new_if_broken(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    given = model, optimizer, train_step, data, epochs, folder, save_every, chief
+    try:
+        return WRONG_RESTARTS["takes_the_highest_number"](*given)
+    except (tf.errors.OpError, ValueError):
+        return saving(reads=lambda chief: False)(*given)
+
+
+def halves_the_rate(model, optimizer, train_step, data, epochs, folder, save_every, chief):
+    if tf.train.latest_checkpoint(folder):
+        pull, train_step = train_step, lambda batch: (slower(), pull(batch))
+    rate = float(optimizer.learning_rate.numpy())
+
+    def slower():
+        optimizer.learning_rate = rate / 2
+
+    return saving()(model, optimizer, train_step, data, epochs, folder, save_every, chief)
+
+
 def saves_into_one_file(
     model, optimizer, train_step, data, epochs, folder, save_every, chief
 ):
@@ -920,11 +939,13 @@ WRONG_INTERVALS = {
     "daly_keeps_the_save": other_daly(lambda y, s, m: whole_daly(y, s, m) + s),
     "daly_of_one_term": other_daly(lambda y, s, m: y - s),
     "daly_of_two_terms": other_daly(lambda y, s, m: y * (1 + (s / 2 / m) ** 0.5 / 3) - s),
+    "half_of_the_save": other_daly(lambda y, s, m: whole_daly(y, s, m) + s / 2),
     "no_limit": other_limit(whole_daly),
     "limit_is_young": other_limit(lambda y, s, m: y),
     "lost_by_young": other_lost(lambda y, d, lost, s, m, r: lost_by(y, s, m, r)),
     "loses_whole_intervals": other_lost(lambda y, d, lost, s, m, r: s / d + (d + r) / m),
     "restarts_at_once": other_lost(lambda y, d, lost, s, m, r: s / d + d / 2 / m),
+    "restarts_twice": other_lost(lambda y, d, lost, s, m, r: s / d + (d / 2 + 2 * r) / m),
     "never_fails": other_lost(lambda y, d, lost, s, m, r: s / d),
     "saves_for_nothing": other_lost(lambda y, d, lost, s, m, r: (d / 2 + r) / m),
     "a_share": other_lost(lambda y, d, lost, s, m, r: lost / (1 + lost)),
@@ -1077,12 +1098,10 @@ WRONG_CLUSTERS = {
     ),
     "shares_the_batch": cluster_answer(compute=lambda n, b, t0, peak: t0 + b / peak / n),
     "goes_around_once": cluster_answer(messages=lambda n: n - 1),
-    "sends_one_more": cluster_answer(messages=lambda n: 2 * n if n > 1 else 0),
-    "two_messages": cluster_answer(messages=lambda n: 2 if n > 1 else 0),
+    "sends_one_more": cluster_answer(messages=lambda n: 2 * n),
+    "two_messages": cluster_answer(messages=lambda n: 2),
     "whole_gradients": cluster_answer(chunk=lambda n, gradient: gradient),
-    "one_latency": cluster_answer(
-        send=lambda m, latency, seconds: (latency if m else 0) + m * seconds
-    ),
+    "one_latency": cluster_answer(send=lambda m, latency, seconds: latency + m * seconds),
     "no_latency": cluster_answer(send=lambda m, latency, seconds: m * seconds),
     "sends_bits": cluster_answer(send=lambda m, latency, s: m * (latency + 8 * s)),
     "hides_all": cluster_answer(beside=lambda b, t0, peak: t0 + b / peak),
@@ -1090,16 +1109,16 @@ WRONG_CLUSTERS = {
         beside=lambda b, t0, peak: 2 / 3 * (t0 + b / peak)
     ),
     "hides_a_third": cluster_answer(beside=lambda b, t0, peak: b / peak / 3),
+    "hides_half": cluster_answer(beside=lambda b, t0, peak: b / peak / 2),
     "hides_the_images": cluster_answer(beside=lambda b, t0, peak: b / peak),
-    "below_nothing": cluster_answer(
-        left=lambda send, beside: send - beside if send else 0.0
-    ),
+    "below_nothing": cluster_answer(left=lambda send, beside: send - beside),
     "all_or_nothing": cluster_answer(
         left=lambda send, beside: send if send > beside else 0.0
     ),
     "in_turn_takes_the_longer": cluster_answer(in_turn=max),
     "of_one_device": cluster_answer(images=lambda n, b: b),
     "of_the_peak": other_efficiency(lambda speed, n, b, compute, peak: speed / (n * peak)),
+    "of_no_device": other_efficiency(lambda speed, n, b, compute, peak: speed / (n * b)),
     "a_percentage": other_efficiency(
         lambda speed, n, b, compute, peak: 100 * speed * compute / (n * b)
     ),
@@ -1252,6 +1271,8 @@ WRONG = {
         ("two", "two", saves_into_one_file),
         ("chief", "chief", WRONG_RESTARTS["everybody_writes"]),
         ("others", "others", WRONG_RESTARTS["only_the_chief_reads"]),
+        ("optimizer", "weights", halves_the_rate),
+        ("half", "half", new_if_broken),
         ("half", "raised", WRONG_RESTARTS["takes_the_highest_number"]),
     ],
     "9.4": [
@@ -1267,12 +1288,14 @@ WRONG = {
         ("daly", "save_not_left_out", WRONG_INTERVALS["daly_keeps_the_save"]),
         ("daly", "first_term_only", WRONG_INTERVALS["daly_of_one_term"]),
         ("daly", "without_ninth", WRONG_INTERVALS["daly_of_two_terms"]),
+        ("daly", "daly", WRONG_INTERVALS["half_of_the_save"]),
         ("limit", "no_limit", WRONG_INTERVALS["no_limit"]),
         ("limit", "limit_is_young", WRONG_INTERVALS["limit_is_young"]),
         ("lost_saves", "no_saves", WRONG_INTERVALS["saves_for_nothing"]),
         ("lost_saves", "lost_by_young", WRONG_INTERVALS["lost_by_young"]),
         ("lost_failures", "whole_interval", WRONG_INTERVALS["loses_whole_intervals"]),
         ("lost_failures", "no_restart", WRONG_INTERVALS["restarts_at_once"]),
+        ("lost_failures", "lost", WRONG_INTERVALS["restarts_twice"]),
         ("lost_failures", "no_failures", WRONG_INTERVALS["never_fails"]),
         ("lost_unit", "share", WRONG_INTERVALS["a_share"]),
         ("lost_unit", "percent", WRONG_INTERVALS["a_percentage"]),
@@ -1284,22 +1307,24 @@ WRONG = {
         ("compute", "global_batch", WRONG_CLUSTERS["computes_the_global_batch"]),
         ("compute", "shared_batch", WRONG_CLUSTERS["shares_the_batch"]),
         ("messages", "one_half", WRONG_CLUSTERS["goes_around_once"]),
-        ("messages", "in_turn", WRONG_CLUSTERS["sends_one_more"]),
-        ("messages", "in_turn", WRONG_CLUSTERS["two_messages"]),
+        ("messages", "one_more", WRONG_CLUSTERS["sends_one_more"]),
+        ("messages", "no_ring", WRONG_CLUSTERS["two_messages"]),
         ("chunk", "whole_gradient", WRONG_CLUSTERS["whole_gradients"]),
-        ("latency", "in_turn", WRONG_CLUSTERS["one_latency"]),
+        ("latency", "latency_once", WRONG_CLUSTERS["one_latency"]),
         ("latency", "no_latency", WRONG_CLUSTERS["no_latency"]),
         ("latency", "bits", WRONG_CLUSTERS["sends_bits"]),
         ("hidden", "hides_all", WRONG_CLUSTERS["hides_all"]),
         ("hidden", "hides_fixed_cost", WRONG_CLUSTERS["hides_the_fixed_cost"]),
         ("hidden", "hides_a_third", WRONG_CLUSTERS["hides_a_third"]),
         ("hidden", "hides_the_images", WRONG_CLUSTERS["hides_the_images"]),
-        ("floor", "overlapped", WRONG_CLUSTERS["below_nothing"]),
+        ("floor", "below_nothing", WRONG_CLUSTERS["below_nothing"]),
+        ("hidden", "overlapped", WRONG_CLUSTERS["hides_half"]),
         ("hidden", "all_or_nothing", WRONG_CLUSTERS["all_or_nothing"]),
         ("in_turn", "in_turn", WRONG_CLUSTERS["in_turn_takes_the_longer"]),
         ("in_turn", "swapped", WRONG_CLUSTERS["swaps_them"]),
         ("images", "one_device", WRONG_CLUSTERS["of_one_device"]),
         ("efficiency", "of_the_peak", WRONG_CLUSTERS["of_the_peak"]),
+        ("efficiency", "efficiency", WRONG_CLUSTERS["of_no_device"]),
         ("efficiency", "percent", WRONG_CLUSTERS["a_percentage"]),
         ("efficiency", "times_devices", WRONG_CLUSTERS["a_speed_up"]),
         ("efficiency", "form", WRONG_CLUSTERS["only_speeds"]),
@@ -1364,6 +1389,68 @@ RIGHT_MUTANTS = {
         ),
     },
     "9.3": {},
-    "9.4": {},
-    "9.5": {},
+    "9.4": {
+        "3: between = machine_days * 24 * 3600 / machines → between = 3600 * "
+        "(machine_days * 24) / machines": "the same product",
+        "3: between = machine_days * 24 * 3600 / machines → between = 24 * "
+        "machine_days * 3600 / machines": "the same product",
+        "4: part = save_seconds / (2 * between); young = (2 * save_seconds * "
+        "between) ** 0.5 → young = (2 * save_seconds * between) ** 0.5; part = "
+        "save_seconds / (2 * between)": "the order is free",
+        "4: part = save_seconds / (2 * between) → part = save_seconds / "
+        "(between * 2)": "the same product",
+        "5: young = (2 * save_seconds * between) ** 0.5; daly = between → daly "
+        "= between; young = (2 * save_seconds * between) ** 0.5": "the order is free",
+        "5: young = (2 * save_seconds * between) ** 0.5 → young = (between * (2 "
+        "* save_seconds)) ** 0.5": "the same product",
+        "5: young = (2 * save_seconds * between) ** 0.5 → young = (save_seconds "
+        "* 2 * between) ** 0.5": "the same product",
+        "7: if part < 1: → if part <= 1:": (
+            "where both are equal, rounding decides: no question asks it"
+        ),
+        "8: daly = young * (1 + part ** 0.5 / 3 + part / 9) - save_seconds → "
+        "daly = (1 + part ** 0.5 / 3 + part / 9) * young - save_seconds": (
+            "the same product"
+        ),
+        "8: daly = young * (1 + part ** 0.5 / 3 + part / 9) - save_seconds → "
+        "daly = young * (part / 9 + (1 + part ** 0.5 / 3)) - save_seconds": "the same sum",
+        "8: daly = young * (1 + part ** 0.5 / 3 + part / 9) - save_seconds → "
+        "daly = young * (part ** 0.5 / 3 + 1 + part / 9) - save_seconds": "the same sum",
+        "9: lost = save_seconds / daly + (daly / 2 + restart_seconds) / between "
+        "→ lost = (daly / 2 + restart_seconds) / between + save_seconds / daly": (
+            "the same sum"
+        ),
+        "9: lost = save_seconds / daly + (daly / 2 + restart_seconds) / between "
+        "→ lost = save_seconds / daly + (restart_seconds + daly / 2) / between": (
+            "the same sum"
+        ),
+    },
+    "9.5": {
+        "3: computing = t0_seconds + batch_size / peak; message = "
+        "latency_seconds + gradient_bytes / devices / bytes_per_second → "
+        "message = latency_seconds + gradient_bytes / devices / "
+        "bytes_per_second; computing = t0_seconds + batch_size / peak": "the order is free",
+        "3: computing = t0_seconds + batch_size / peak → computing = batch_size "
+        "/ peak + t0_seconds": "the same sum",
+        "4: message = latency_seconds + gradient_bytes / devices / "
+        "bytes_per_second → message = gradient_bytes / devices / "
+        "bytes_per_second + latency_seconds": "the same sum",
+        "5: sending = 2 * (devices - 1) * message → sending = message * (2 * "
+        "(devices - 1))": "the same product",
+        "5: sending = 2 * (devices - 1) * message → sending = (devices - 1) * 2 "
+        "* message": "the same product",
+        "6: hidden = min(sending, 2 / 3 * batch_size / peak) → hidden = min(2 / "
+        "3 * batch_size / peak, sending)": "the same minimum",
+        "6: hidden = min(sending, 2 / 3 * batch_size / peak) → hidden = "
+        "min(sending, batch_size * (2 / 3) / peak)": "the same product",
+        "7: steps = {'in_turn': computing + sending, 'overlapped': computing + "
+        "sending - hidden} → steps = {'in_turn': sending + computing, "
+        "'overlapped': computing + sending - hidden}": "the same sum",
+        "7: steps = {'in_turn': computing + sending, 'overlapped': computing + "
+        "sending - hidden} → steps = {'in_turn': computing + sending, "
+        "'overlapped': sending + computing - hidden}": "the same sum",
+        "8: return {way: (devices * batch_size / step, computing / step) for "
+        "way, step in steps.items()} → return {way: (batch_size * devices / "
+        "step, computing / step) for way, step in steps.items()}": "the same product",
+    },
 }

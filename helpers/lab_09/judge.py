@@ -546,7 +546,7 @@ def speeds(case, mistake=""):
         steps = steps[::-1]
     if mistake == "start":
         steps = [compute, compute]
-    alone = {"of_the_peak": b / peak, "of_the_last_step": steps[0]}.get(mistake, compute)
+    alone = b / peak if mistake == "of_the_peak" else compute
     devices = 1 if mistake == "one_device" else n
     said = []
     for step in steps:
@@ -563,7 +563,7 @@ CLUSTER_MISTAKES = [
     "start", "no_fixed_cost", "global_batch", "shared_batch", "one_half", "one_more",
     "no_ring", "whole_gradient", "latency_once", "no_latency", "bits", "hides_all",
     "hides_fixed_cost", "hides_a_third", "hides_the_images", "below_nothing",
-    "all_or_nothing", "swapped", "of_the_peak", "of_the_last_step", "one_device", "percent",
+    "all_or_nothing", "swapped", "of_the_peak",  "one_device", "percent",
     "times_devices",
 ]  # fmt: skip
 
@@ -805,7 +805,6 @@ EXERCISES = {
             "all_or_nothing": "What is left over is what does not fit beside. How much is that?",
             "swapped": "Which one is longer: in turn, or overlapped?",
             "of_the_peak": "One device alone has a fixed cost, too.",
-            "of_the_last_step": "Efficiency compares with one device, which sends nothing.",
             "one_device": "How many devices train at the same time?",
             "percent": "Efficiency is 1 at best.",
             "times_devices": "Efficiency is 1 at best. What do you divide by?",
