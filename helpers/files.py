@@ -17,6 +17,11 @@ def runs_folder():
     return Path(os.environ.get("LABS_RUNS_DIR") or REPOSITORY / "runs")
 
 
+def reports_folder():
+    """Where `labs` writes to: ``LABS_REPORTS_DIR``, else ``reports/`` of the repository."""
+    return Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
+
+
 def write_atomically(path, text):
     """Write a file under a temporary name, then rename it.
 

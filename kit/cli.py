@@ -28,6 +28,10 @@ app.add_typer(data_app, name="data")
 
 # Where commands write: a killed one may have left a part of a file.
 WRITTEN = ("notebooks", "solutions", "docs/*", "helpers/lab_*", "reports", "reports/*")
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
+]
 Names = Annotated[
     list[str] | None,
     typer.Argument(metavar="[LAB]...", help="Such as 02 or 02_throughput; default all."),
@@ -77,10 +81,7 @@ def outputs(
 @app.command()
 def run(
     names: Names = None,
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
-    ] = None,
+    parameter: Parameters = None,
     student: Annotated[
         bool, typer.Option("--student", help="Run the unsolved notebooks.")
     ] = False,
@@ -103,6 +104,68 @@ def run(
         raise typer.Exit(130) from None
     if not went_well:
         raise typer.Exit(1)
+
+
+@app.command("sweep")
+def sweep_lab(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 03.")],
+    parameter: Annotated[
+        list[str],
+        typer.Option(
+            "-p", "--parameter", metavar="NAME=VALUES", help="As seed=0..4 or epochs=1,2."
+        ),
+    ],
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where runs, table and figure go.")
+    ] = None,
+):
+    """Run a lab for every combination of values; a table and a figure over all."""
+    from kit.sweep import sweep as run_sweep
+
+    try:
+        went_well = run_sweep(find_lab(name), parameter, scheduler, out)
+    except KeyboardInterrupt:
+        typer.echo(
+            "labs: interrupted; the same command continues where it stopped.", err=True
+        )
+        raise typer.Exit(130) from None
+    if not went_well:
+        raise typer.Exit(1)
+
+
+@app.command()
+def launch(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 09.")],
+    parameter: Parameters = None,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Worker processes on this machine.")
+    ] = 2,
+    hosts: Annotated[
+        str | None,
+        typer.Option(metavar="A,B", help="Print what to start on which host instead."),
+    ] = None,
+    restart: Annotated[
+        int, typer.Option(min=0, help="Start all again when one dies, so often.")
+    ] = 0,
+    folder: Annotated[
+        Path | None,
+        typer.Option(help="Go on with the training in there; or run the lab's script."),
+    ] = None,
+):
+    """Train with several worker processes; in `srun` it finds its place by itself."""
+    from kit.launch import start
+
+    chosen = find_lab(name)
+    given = parsed(parameter or [], chosen)
+    named = [host.strip() for host in hosts.split(",")] if hosts else []
+    try:
+        start(chosen, given, workers, named, folder, restart)
+    except KeyboardInterrupt:
+        typer.echo("labs: interrupted; all workers have ended.", err=True)
+        raise typer.Exit(130) from None
 
 
 @app.command()
@@ -238,6 +301,20 @@ def bench(
         from kit.bench.accuracy import bench as measure_accuracy
 
         measure_accuracy()
+
+
+@app.command()
+def plan(
+    devices: Annotated[int, typer.Option(min=1, help="How many.")],
+    link: Annotated[str, typer.Option(help="Between them, such as 25Gbit.")],
+    batch_size: Annotated[int, typer.Option(min=1, help="Of one device.")] = 64,
+    parameters: Annotated[int, typer.Option(min=1, help="Of the network.")] = 25_000_000,
+):
+    """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
+    from kit.plan import lines
+
+    for line in lines(devices, link, batch_size, parameters):
+        typer.echo(line)
 
 
 @app.command(hidden=True)

@@ -51,11 +51,27 @@ def write_report(results, reports, name):
             }
         )
     index = reports / "index.html"
-    html = _template("report.html.j2").render(
-        rows=rows, headings=HEADINGS[1:], version=kit_version()
-    )
-    write_atomically(index, html)
+    write_table(index, "Scaling Labs: report", HEADINGS, rows)
     return index
+
+
+def write_table(path, title, headings, rows):
+    """Write a page with a table of runs, and their figures below.
+
+    Parameters
+    ----------
+    path : Path
+    title : str
+    headings : sequence of str
+    rows : list of dict
+        `name`, `title`, `cells` (under the headings after the first), `error`, `figures`
+        as `pictures` returns them, and `page`, a link or None.
+    """
+    template = _template("report.html.j2")
+    html = template.render(
+        title=title, headings=headings, rows=rows, version=kit_version()
+    )
+    write_atomically(path, html)
 
 
 def summary(result):

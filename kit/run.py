@@ -2,18 +2,17 @@
 
 import os
 import time
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, runs_folder, why_not_writable
+from helpers.files import reports_folder, runs_folder, why_not_writable
 from helpers.records import cards_of
 from kit.execute import execute, timed
 from kit.report import HEADINGS, summary, write_report
 
-REPORTS = Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
+REPORTS = reports_folder()
 
 
 def run(labs, parameters, solved=True):

@@ -70,7 +70,8 @@ def pytest_collection_modifyitems(items):
 # Whole notebooks, kernels, servers that trickle, TensorFlow started again and again.
 SLOW = (
     "test_notebooks.py", "test_dashboard.py", "test_divergence.py", "test_devices.py",
-    "test_records.py", "test_places.py", "test_cli.py",
+    "test_records.py", "test_places.py", "test_cli.py", "test_cluster.py",
+    "test_multi_worker_fit.py", "test_launch.py", "test_sweep.py",
 )  # fmt: skip
 
 # Of these, single tests that take about a minute.

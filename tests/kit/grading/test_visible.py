@@ -30,9 +30,10 @@ SHARED = {
     "helpers/coach/texts.py",
     "helpers/data/__init__.py", "helpers/data/fashion_mnist.py", "helpers/data/images.py",
     "helpers/data/mnist.py", "helpers/data/places.py", "helpers/data/reuters.py",
-    "helpers/machine/__init__.py", "helpers/machine/computer.py",
-    "helpers/machine/devices.py", "helpers/machine/kernel_patch.py",
-    "helpers/machine/memory.py", "helpers/machine/quiet_tensorflow.py",
+    "helpers/machine/__init__.py", "helpers/machine/cluster.py",
+    "helpers/machine/computer.py", "helpers/machine/devices.py",
+    "helpers/machine/kernel_patch.py", "helpers/machine/memory.py",
+    "helpers/machine/multi_worker_fit.py", "helpers/machine/quiet_tensorflow.py",
     "helpers/machine/watchdog.py",
 }  # fmt: skip
 OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "probe.py"}
@@ -44,6 +45,14 @@ OF_ONE_LAB = {
     "06": {"class_folders.py", "models.py"},
     "07": {"models.py"},
     "08": {"original.py", "profile.py"},
+    "09": {
+        "own_source.py",
+        "processes.py",
+        "ring_picture.py",
+        "script.py",
+        "threads.py",
+        "worker.py",
+    },
 }
 
 

@@ -1,0 +1,114 @@
+"""Lab 09's explorer: what devices, link and the rest do to the time to accuracy."""
+
+from math import log10
+
+from callbacks.live.place import in_jupyterlab
+from helpers.figures import show_figure
+from helpers.lab_09.forecast import in_words, plan
+from helpers.lab_09.forecast_figures import plans
+
+DEVICES = [2**i for i in range(11)]
+LINKS_GBIT = (1, 25, 400)
+# Of each slider: lowest, highest, and how it is called. All have equal steps on a
+# logarithmic scale, but for those that may be 0.
+SLIDERS = {
+    "batch_size": (1, 1024, "batch of a device"),
+    "accumulation": (1, 64, "accumulated batches"),
+    "parameters": (1e4, 1e10, "parameters"),
+    "link_gbit": (0.1, 800, "link [Gbit/s]"),
+    "value_bytes": (1, 4, "bytes of a value sent"),
+    "compression": (1, 1000, "compression"),
+    "straggler_spread": (0, 1, "spread of stragglers"),
+    "machine_days": (1, 3000, "days between failures"),
+    "critical_batch": (10, 1e6, "critical batch"),
+}
+WHOLE = ("batch_size", "accumulation")
+
+
+def explore(settings, forecast, save_interval, caption):
+    """Show the time to accuracy by devices: with sliders, or for some links.
+
+    Parameters
+    ----------
+    settings : dict
+        As `forecast.DEFAULTS`; the sliders start there.
+    forecast, save_interval : callable
+        Answers to exercises 9.5 and 9.4.
+    caption : str
+        As `show_figure` takes it.
+    """
+
+    def planned(changed):
+        return plan(settings | changed, forecast, save_interval)
+
+    if in_jupyterlab():
+        from IPython.display import display
+
+        figure, controls = live(settings, planned)
+        display(controls)
+    else:
+        figure = plans(
+            {
+                f"{link} Gbit/s": {
+                    n: planned({"devices": n, "link_gbit": link}) for n in DEVICES
+                }
+                for link in LINKS_GBIT
+            }
+        )
+    show_figure(figure, "\n".join(in_words(settings, planned({}))), caption)
+
+
+def live(settings, planned):
+    """A figure and the widgets that change it.
+
+    Parameters
+    ----------
+    settings : dict
+    planned : callable
+        From changed settings to a plan.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    controls : ipywidgets.VBox
+        A slider for the devices and for each of `SLIDERS`, and the plan in words.
+    """
+    import ipywidgets as widgets
+
+    wide = {"layout": {"width": "30em"}, "style": {"description_width": "11em"}}
+    sliders = {
+        "devices": widgets.SelectionSlider(
+            options=DEVICES, value=settings["devices"], description="devices", **wide
+        )
+    }
+    for name, (low, high, label) in SLIDERS.items():
+        sliders[name] = _slider(widgets, low, high, settings[name], label, wide)
+    text = widgets.HTML()
+    figure = plans({"now": {n: planned({"devices": n}) for n in DEVICES}})
+
+    def draw(change=None):
+        now = {name: slider.value for name, slider in sliders.items()}
+        now |= {name: round(now[name]) for name in WHOLE}
+        curve = {n: planned(now | {"devices": n}) for n in DEVICES}
+        for axis, what in zip(figure.axes, ("hours", "device_hours"), strict=True):
+            axis.lines[0].set_ydata([curve[n][what] for n in DEVICES])
+            axis.relim()
+            axis.autoscale_view()
+        text.value = "<br>".join(in_words(settings | now, planned(now)))
+        figure.canvas.draw_idle()
+
+    for slider in sliders.values():
+        slider.observe(draw, "value")
+    draw()
+    return figure, widgets.VBox([*sliders.values(), text])
+
+
+def _slider(widgets, low, high, value, label, wide):
+    value = min(max(value, low), high)
+    if low == 0:
+        return widgets.FloatSlider(
+            value, min=low, max=high, step=0.01, description=label, **wide
+        )
+    return widgets.FloatLogSlider(
+        value, min=log10(low), max=log10(high), step=0.05, description=label, **wide
+    )

@@ -1,0 +1,193 @@
+"""Probes of lab 09: they drive an answer and report what it did. They expect nothing."""
+
+import random
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from helpers.lab_09.threads import DeadlockError, run_in_threads
+
+
+def ring_all_reduce(answer, question, wait):
+    """Let threads be the workers, and note every message."""
+    cases = [
+        _all_reduce(answer, np.array(arrays, "float32")) for arrays in question["cases"]
+    ]
+    changed = "`array`" if any(case.pop("changed") for case in cases) else ""
+    return {"cases": cases, "changed": changed}
+
+
+def _all_reduce(answer, arrays):
+    given = list(arrays.copy())
+    try:
+        results, messages = run_in_threads(answer, given)
+    except DeadlockError:
+        return {"deadlock": True, "changed": False}
+    kept = zip(given, arrays, strict=True)
+    return {
+        "deadlock": False,
+        "results": [None if r is None else np.asarray(r).tolist() for r in results],
+        "dtypes": [str(getattr(result, "dtype", "none")) for result in results],
+        "new": not any(
+            np.shares_memory(result, array)
+            for result, array in zip(results, given, strict=True)
+            if isinstance(result, np.ndarray)
+        ),
+        "messages": [
+            [m.sender, m.receiver, m.array.size, m.array.nbytes] for m in messages
+        ],
+        "changed": any(not np.array_equal(now, then) for now, then in kept),
+    }
+
+
+def worker_shard(answer, question, wait):
+    """Call the answer in a drawn order, and then once more in the opposite order.
+
+    In between the global random generators are moved on, as by a program that goes on.
+    """
+    calls, seen, untouched = question["calls"], [], True
+    for turn in (calls, calls[::-1]):
+        for call in turn:
+            np.random.seed(len(seen))  # noqa: NPY002
+            random.seed(len(seen))
+            before = _global_random()
+            read = np.asarray(answer(*call))
+            untouched = untouched and _global_random() == before
+            whole = read.dtype.kind in "iu" or not read.size
+            seen.append(read.tolist() if whole and read.ndim == 1 else None)
+    first, again = seen[: len(calls)], seen[len(calls) :][::-1]
+    return {"first": first, "again": again, "untouched": untouched}
+
+
+def _global_random():
+    _, numbers, *rest = np.random.get_state()  # noqa: NPY002
+    return numbers.tobytes(), *rest, random.getstate()
+
+
+MOST_EPOCHS = 200  # that one start may ask for; the right answer asks for four
+
+
+class Killed(BaseException):
+    """What an answer cannot catch with `except Exception`: as if its process was gone."""
+
+
+def restart(answer, question, wait):
+    """Kill training twice: what each life trained on, the weights, and what was kept."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, kept_aside = Path(place, "saves"), Path(place, "kept aside")
+        lives = []
+        for stop, weights in zip(question["stops"], question["weights"], strict=False):
+            lives.append(_life(answer, question, weights, folder, True, stop, kept_aside))
+            # Whatever an answer did after the kill has not happened.
+            shutil.rmtree(folder, ignore_errors=True)
+            if kept_aside.exists():
+                kept_aside.rename(folder)
+        planted = _half_a_save(folder)
+        before = _files(folder)
+        last = question["weights"][-1]
+        if folder.exists():
+            shutil.copytree(folder, kept_aside)
+        other = _life(answer, question, last, folder, False)
+        unchanged = _files(folder) == before
+        shutil.rmtree(folder, ignore_errors=True)
+        if kept_aside.exists():
+            kept_aside.rename(folder)
+        lives.append(_life(answer, question, last, folder, True))
+        for file, content in planted.items():
+            if file.exists() and file.read_bytes() == content:
+                file.unlink()
+        kept = len(list(folder.rglob("*.index")))
+    return {"lives": lives, "other": other, "unchanged": unchanged, "kept": kept}
+
+
+def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
+    """Train from a start of the process until the end, or until it is killed."""
+    model = keras.Sequential([keras.Input((len(weights),)), keras.layers.Dense(1)])
+    model.layers[0].kernel.assign(np.array(weights, "float32").reshape(-1, 1))
+    optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
+    optimizer.build(model.trainable_variables)
+    batches, asked, kernel = [], [], model.layers[0].kernel
+
+    def train_step(batch):
+        if len(batches) == stop:
+            if folder.exists():
+                shutil.copytree(folder, kept_aside)
+            raise Killed
+        epoch, number = batch
+        batches.append([int(epoch), int(number)])
+        gradient = np.array(question["gradients"][epoch][number], "float32")
+        pull = question["pull"] * kernel.numpy()
+        gradients = [tf.constant(gradient.reshape(-1, 1) + pull), tf.zeros(1)]
+        optimizer.apply(gradients, model.trainable_variables)
+
+    def data(epoch, first):
+        asked.append(epoch)
+        if len(asked) > MOST_EPOCHS:
+            raise RuntimeError("an epoch was asked for again and again")
+        numbers = range(question["steps_per_epoch"])
+        return ((int(epoch), number) for number in numbers[int(first) :])
+
+    given = model, optimizer, train_step, data, question["epochs"], str(folder)
+    returned = None
+    try:
+        returned = answer(*given, question["save_every"], chief)
+    except Killed:
+        return {"batches": batches, "began_at": "killed", "weights": []}
+    except IndexError:  # after the last epoch there is no batch
+        returned = "too many epochs"
+    began_at = int(returned) if isinstance(returned, int | np.integer) else str(returned)
+    return {
+        "batches": batches[:100],
+        "began_at": began_at,
+        "weights": [float(w) for w in kernel.numpy().ravel()],
+    }
+
+
+def _half_a_save(folder):
+    """Leave what a save leaves that was killed: files without an end, by path."""
+    numbered = [(re.fullmatch(r"(.*?)(\d+)", f.stem), f) for f in folder.glob("*.index")]
+    numbered = [(int(name[2]), name[1]) for name, _ in numbered if name]
+    if not numbered:
+        return {}
+    number, name = max(numbered)
+    names = f"{name}{number + 1}.index", f"{name}{number + 1}.data-00000-of-00001"
+    planted = {folder / name: b"half of " + name.encode() for name in names}
+    for file, content in planted.items():
+        file.write_bytes(content)
+    return planted
+
+
+def _files(folder):
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }
+
+
+def save_interval(answer, question, wait):
+    """Both intervals and the lost seconds that the answer gives for each job."""
+    return {"said": [[float(n) for n in answer(*case)] for case in question["cases"]]}
+
+
+def forecast(answer, question, wait):
+    """Images per second and efficiency, in turn and overlapped, for each cluster."""
+    said = []
+    for case in question["cases"]:
+        by_way = answer(*case)
+        said.append([float(n) for way in ("in_turn", "overlapped") for n in by_way[way]])
+    return {"said": said}
+
+
+PROBES = {
+    "9.1": ring_all_reduce,
+    "9.2": worker_shard,
+    "9.3": restart,
+    "9.4": save_interval,
+    "9.5": forecast,
+}

@@ -1,0 +1,65 @@
+"""Run the reader's ring in real processes on this machine."""
+
+import json
+import shutil
+import sys
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY, write_atomically
+from helpers.lab_09.own_source import write_source
+from helpers.machine import cluster
+
+LIMIT_SECONDS = 180
+
+
+def run_ring(function, folder, workers, rounds):
+    """Start workers that all-reduce with a function, and wait for them.
+
+    Parameters
+    ----------
+    function : callable
+        As exercise 9.1 asks for it.
+    folder : Path
+        For the workers' files.
+    workers : int
+    rounds : list of dict
+        Each with `values`, how long the array is (float32), and `waits`, a list of steps
+        with, for each worker, the seconds that it sleeps before it adds up.
+
+    Returns
+    -------
+    list of dict
+        For each round: `seconds` of each step, those of the worker that took longest, and
+        `bytes_sent`, of each worker in a step.
+
+    Raises
+    ------
+    LabError
+        If a worker fails, or has another sum than the one that is right.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    write_source(folder / "own_functions.py", ring_all_reduce=function)
+    write_atomically(folder / "rounds.json", json.dumps(rounds))
+    command = [sys.executable, "-m", "helpers.lab_09.ring", str(folder)]
+    environment = {"PYTHONPATH": str(REPOSITORY)}
+    with cluster.start(command, workers, folder, environment) as job:
+        job.wait(LIMIT_SECONDS)
+    told = [json.loads((folder / f"ring-{r}.json").read_text()) for r in range(workers)]
+    return [_together(one, workers) for one in zip(*told, strict=True)]
+
+
+def _together(told, workers):
+    right = float(sum(range(1, workers + 1)))
+    for rank, one in enumerate(told):
+        if one["lowest_and_highest"] != [right, right]:
+            raise LabError(
+                f"worker {rank} of {workers} has values from {{:g}} to {{:g}}, ".format(
+                    *one["lowest_and_highest"]
+                )
+                + f"and all of them should be {right:g}: run the check of 9.1 again."
+            )
+    steps = zip(*(one["seconds"] for one in told), strict=True)
+    return {
+        "seconds": [max(step) for step in steps],
+        "bytes_sent": [one["bytes_sent"] for one in told],
+    }

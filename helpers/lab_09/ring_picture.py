@@ -1,0 +1,172 @@
+"""The chunks of a ring all-reduce, round by round, as the reader's function sends them."""
+
+import math
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from callbacks.live.place import in_jupyterlab
+from helpers.figures import ORANGE, show_figure
+from helpers.lab_09.threads import run_in_threads
+
+# A worker's own values are powers of two, so that every sum tells what is in it; above
+# them stands the place of the value.
+PLACE = 2**8
+
+
+class Round(NamedTuple):
+    """What every worker has after a round.
+
+    Attributes
+    ----------
+    has : list of list of set of int
+        By worker and chunk: whose values are in its sum.
+    sent : set of tuple of int
+        Worker and chunk: what was sent in the round.
+    """
+
+    has: list
+    sent: set
+
+
+def rounds_of(function, workers):
+    """Let a function all-reduce an array of one value for each worker, and watch it.
+
+    Parameters
+    ----------
+    function : callable
+        As exercise 9.1 asks for it.
+    workers : int
+        At most 8.
+
+    Returns
+    -------
+    list of Round
+        The first is the start, before anybody has sent.
+    """
+    places = np.arange(1, workers + 1) * PLACE
+    arrays = [(places + 2**rank).astype("float32") for rank in range(workers)]
+    _, messages = run_in_threads(function, arrays)
+    has = [[{rank} for _ in range(workers)] for rank in range(workers)]
+    rounds = [Round(_copy(has), set())]
+    by_sender = [[m for m in messages if m.sender == rank] for rank in range(workers)]
+    for round_ in zip(*by_sender, strict=True):
+        sent = set()
+        for message in round_:
+            for value in message.array:
+                chunk, parts = _decoded(int(value), workers)
+                sent.add((message.sender, chunk))
+                has[message.receiver][chunk] = has[message.receiver][chunk] | parts
+        rounds.append(Round(_copy(has), sent))
+    return rounds
+
+
+def _decoded(value, workers):
+    """The chunk that a value is of, and whose values are in it."""
+    places, mask = divmod(value, PLACE)
+    parts = {rank for rank in range(workers) if mask >> rank & 1}
+    return places // len(parts) - 1, parts
+
+
+def _copy(has):
+    return [[set(parts) for parts in row] for row in has]
+
+
+def show_ring(function, workers, caption):
+    """Show the rounds: with a slider that also moves by itself in JupyterLab.
+
+    Parameters
+    ----------
+    function : callable
+        As exercise 9.1 asks for it.
+    workers : int
+        At most 8.
+    caption : str
+        As `show_figure` takes it.
+    """
+    rounds = rounds_of(function, workers)
+    if in_jupyterlab():
+        from IPython.display import display
+
+        figure, controls = live(rounds)
+        display(controls)
+    else:
+        figure = frames(rounds)
+    show_figure(figure, text_of(rounds), caption)
+
+
+def text_of(rounds):
+    """What the rounds show, in a sentence."""
+    workers = len(rounds[0].has)
+    done = [sum(len(parts) == workers for row in r.has for parts in row) for r in rounds]
+    first = next((n for n, whole in enumerate(done) if whole), None)
+    return (
+        f"{workers} workers, {len(rounds) - 1} rounds: the first whole sums are there "
+        f"after round {first}, all of them after round {len(rounds) - 1}."
+    )
+
+
+def frames(rounds):
+    """All rounds beside each other: matplotlib.figure.Figure."""
+    columns = min(4, len(rounds))
+    lines = math.ceil(len(rounds) / columns)
+    figure, axes = plt.subplots(lines, columns, figsize=(9, 2.3 * lines), squeeze=False)
+    for axis in axes.flat[len(rounds) :]:
+        axis.axis("off")
+    for number, (axis, round_) in enumerate(zip(axes.flat, rounds, strict=False)):
+        _draw(axis, round_, number)
+    return figure
+
+
+def live(rounds):
+    """One round, and the widgets that choose which.
+
+    Returns
+    -------
+    figure : matplotlib.figure.Figure
+    controls : ipywidgets.VBox
+    """
+    import ipywidgets as widgets
+
+    last = len(rounds) - 1
+    wide = {"layout": {"width": "26em"}, "style": {"description_width": "9em"}}
+    chosen = widgets.IntSlider(0, min=0, max=last, description="round", **wide)
+    play = widgets.Play(0, min=0, max=last, interval=900, layout={"display": "none"})
+    widgets.link((play, "value"), (chosen, "value"))
+    button = widgets.Button(description="Play all rounds", layout={"width": "11em"})
+    figure, axis = plt.subplots(figsize=(5.5, 4))
+
+    def draw(change=None):
+        axis.clear()
+        _draw(axis, rounds[chosen.value], chosen.value)
+        figure.canvas.draw_idle()
+
+    def start_or_stop(clicked):
+        if not play.playing:
+            chosen.value = 0
+        play.playing = not play.playing
+
+    chosen.observe(draw, "value")
+    button.on_click(start_or_stop)
+    draw()
+    return figure, widgets.VBox([chosen, widgets.HBox([button, play])])
+
+
+def _draw(axis, round_, number):
+    """Workers downward, chunks to the right; what has been sent has an orange frame."""
+    workers = len(round_.has)
+    counts = [[len(parts) for parts in row] for row in round_.has]
+    axis.imshow(counts, cmap="Blues", vmin=0, vmax=1.6 * workers, aspect="auto")
+    for rank, row in enumerate(round_.has):
+        for chunk, parts in enumerate(row):
+            text = "all" if len(parts) == workers else "+".join(map(str, sorted(parts)))
+            axis.text(chunk, rank, text, ha="center", va="center", fontsize=8)
+            if (rank, chunk) in round_.sent:
+                corner = (chunk - 0.46, rank - 0.46)
+                axis.add_patch(
+                    plt.Rectangle(corner, 0.92, 0.92, fill=False, ec=ORANGE, lw=2)
+                )
+    axis.set(xticks=range(workers), yticks=range(workers), xlabel="chunk", ylabel="worker")
+    axis.set_title("before" if number == 0 else f"round {number}", fontsize=9)
+    axis.grid(False)

@@ -1,0 +1,73 @@
+"""Write the lab's script out into a folder, start it as workers, read what they leave."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from helpers.files import REPOSITORY, write_atomically
+from helpers.lab_09.own_source import write_source
+from helpers.machine import cluster
+
+SCRIPT = Path(__file__).with_name("worker.py")
+# A start of TensorFlow on a machine with much other work, and the training.
+LIMIT_SECONDS = 300
+# On one machine all workers would take the same GPU, with all its memory.
+ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
+def write_script(folder, settings, worker_shard):
+    """Write `worker.py`, `settings.json` and `own_functions.py`.
+
+    Parameters
+    ----------
+    folder : Path
+        Emptied first of what an earlier training left.
+    settings : dict
+        As `helpers.lab_09.worker.train` takes them; plain JSON.
+    worker_shard : function
+        The reader's, of exercise 9.2.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    write_atomically(folder / "worker.py", SCRIPT.read_bytes())
+    write_atomically(folder / "settings.json", json.dumps(settings, indent=1) + "\n")
+    write_source(folder / "own_functions.py", worker_shard=worker_shard)
+
+
+def start_workers(folder, workers):
+    """Start the script as workers on this machine: `helpers.machine.cluster.start`."""
+    command = [sys.executable, str(folder / "worker.py")]
+    environment = ON_THE_CPU | {"PYTHONPATH": str(REPOSITORY)}
+    return cluster.start(command, workers=workers, log_dir=folder, environment=environment)
+
+
+def train_on_workers(folder, workers):
+    """Train with the script in a folder; what `results` returns.
+
+    Raises
+    ------
+    LabError
+        If a worker fails, or all take too long.
+    """
+    with start_workers(folder, workers) as job:
+        job.wait(LIMIT_SECONDS)
+    return results(folder, workers)
+
+
+def results(folder, workers):
+    """What the workers of a training left.
+
+    Returns
+    -------
+    list of tuple
+        For each worker its result, a dict, and its weights, a list of arrays: as
+        `helpers.lab_09.worker.train` returns them.
+    """
+    found = []
+    for rank in range(workers):
+        text = (folder / f"result-{rank}.json").read_text(encoding="utf-8")
+        with np.load(folder / f"weights-{rank}.npz") as file:
+            found.append((json.loads(text), list(file.values())))
+    return found

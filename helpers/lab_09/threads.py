@@ -1,0 +1,138 @@
+"""Let threads take the part of workers that send each other arrays: exact, and quick.
+
+A thread that waits for what can never come is told so: no clock decides about it.
+"""
+
+import threading
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+
+class DeadlockError(RuntimeError):
+    """All workers wait for each other."""
+
+
+class Message(NamedTuple):
+    """What one worker sent to another."""
+
+    sender: int
+    receiver: int
+    array: np.ndarray
+
+
+class Talk:
+    """Channels between threads: each array sent waits until its receiver asks for it.
+
+    Parameters
+    ----------
+    workers : int
+    most : int
+        Messages in all; one more raises.
+
+    Attributes
+    ----------
+    messages : list of Message
+        All that were sent, in this order.
+    """
+
+    def __init__(self, workers, most):
+        self.messages, self._most = [], most
+        self._boxes = {(a, b): deque() for a in range(workers) for b in range(workers)}
+        self._running, self._waits_for = set(range(workers)), {}
+        self._changed, self._stuck = threading.Condition(), False
+
+    def send(self, sender, receiver, array):
+        """Send a copy of an array; never waits."""
+        message = Message(sender, receiver, np.array(array))
+        with self._changed:
+            box = self._box(sender, receiver)
+            self.messages.append(message)
+            if len(self.messages) > self._most:
+                raise RuntimeError(f"more than {self._most} messages were sent")
+            box.append(message.array)
+            self._changed.notify_all()
+
+    def receive(self, receiver, sender):
+        """The next array that `sender` has sent to `receiver`; waits for it."""
+        with self._changed:
+            box = self._box(sender, receiver)
+            self._waits_for[receiver] = sender
+            self._look()
+            while not box:
+                if self._stuck:
+                    raise DeadlockError("all workers wait for each other")
+                self._changed.wait()
+            del self._waits_for[receiver]
+            return box.popleft()
+
+    def ended(self, worker):
+        """Note that a worker sends no more."""
+        with self._changed:
+            self._running.discard(worker)
+            self._look()
+
+    def _box(self, sender, receiver):
+        if sender == receiver or (sender, receiver) not in self._boxes:
+            raise ValueError(f"worker {sender} cannot send to worker {receiver}")
+        return self._boxes[sender, receiver]
+
+    def _look(self):
+        """Whether nobody who still runs can go on."""
+        waiting = self._running & self._waits_for.keys()
+        hopeless = all(not self._boxes[self._waits_for[w], w] for w in waiting)
+        if waiting == self._running and hopeless:
+            self._stuck = True
+            self._changed.notify_all()
+
+
+def run_in_threads(function, arrays, most=10_000):
+    """Let workers run ``function(array, rank, workers, send, receive)``, each in a thread.
+
+    Parameters
+    ----------
+    function : callable
+        As exercise 9.1 asks for it.
+    arrays : list of array
+        One for each worker.
+    most : int
+        Messages that are allowed.
+
+    Returns
+    -------
+    results : list
+        What each worker returned.
+    messages : list of Message
+
+    Raises
+    ------
+    Exception
+        Whatever a worker raised; `DeadlockError` only if there is nothing else.
+    """
+    workers = len(arrays)
+    talk, results, errors = Talk(workers, most), [None] * workers, []
+
+    def work(rank):
+        try:
+            results[rank] = function(
+                arrays[rank], rank, workers,
+                lambda to, array: talk.send(rank, to, array),
+                lambda sender: talk.receive(rank, sender),
+            )  # fmt: skip
+        except BaseException as error:
+            errors.append(error)
+        finally:
+            talk.ended(rank)
+
+    # Daemons: a worker that never ends must not keep the program from ending.
+    threads = [
+        threading.Thread(target=work, args=(r,), daemon=True) for r in range(workers)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise min(errors, key=lambda error: isinstance(error, DeadlockError))
+    return results, talk.messages
