@@ -68,9 +68,7 @@ def write_table(path, title, headings, rows):
         as `pictures` returns them, and `page`, a link or None.
     """
     template = _template("report.html.j2")
-    html = template.render(
-        title=title, headings=headings, rows=rows, version=kit_version()
-    )
+    html = template.render(title=title, headings=headings, rows=rows, version=kit_version())
     write_atomically(path, html)
 
 
