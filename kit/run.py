@@ -72,7 +72,7 @@ def _refuse_folders():
 
 
 def _try_to_run(lab, parameters, solved, folder):
-    notebook = lab.solution if solved else lab.notebook
+    notebook = lab.to_run if solved else lab.notebook
     os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
     try:
         execute(notebook, folder / f"{lab.name}.ipynb", parameters)
