@@ -29,7 +29,7 @@ class Lab(NamedTuple):
         return REPOSITORY / "notebooks" / f"{self.name}.ipynb"
 
     @property
-    def to_run(self):
+    def readable(self):
         """The solution; in a hand-out, which has none, the student's notebook."""
         return self.solution if self.solution.exists() else self.notebook
 

@@ -145,13 +145,13 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     (grades / "overrides.csv").write_text(
         "student,exercise,points,comment\nKim Error_111,1.1,1,The idea is right: -1 typo\n"
     )
-    labs("grade", "submissions", "--lab", "01", cwd=tmp_path)
+    labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
     shown, text = mark(grades, "7", "")
     assert TEXT in shown
     assert "<script>" not in text
     assert "give 0 to 2 points" in html.unescape(text)
     mark(grades, "1,5", "=Good, but why?")
-    labs("grade", "submissions", "--lab", "01", cwd=tmp_path)
+    labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
 
     rows = {row["id"]: row for row in read(grades / "grades.csv")}
     assert len(rows) == len(CLASS)
@@ -239,7 +239,8 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
         "lovelaceada_901", "latedan_902",
     }  # fmt: skip
     (tmp_path / "none").mkdir()
-    grade(tmp_path / "none", [LAB], out, seed="s")  # nothing to run: all are missing
+    # Nothing to run: all are missing.
+    grade(tmp_path / "none", [LAB], out, seed="s", jobs=1)
     document = json.loads((out / "grades.json").read_text())
     for result in document["results"]:
         if result["person"]["id"] == "901":
