@@ -38,8 +38,8 @@ def new_lab(name):
         if path.is_file():
             text = path.read_text(encoding="utf-8").replace("99_template", name)
             text = text.replace("99", number)
-            for name in ("1", "figure"):
-                text = text.replace(f"{number}.{name}", f"{int(number)}.{name}")
+            for asked in ("1", "figure"):
+                text = text.replace(f"{number}.{asked}", f"{int(number)}.{asked}")
             target = lab.source if path.name == "lab.py" else lab.folder / path.name
             write_atomically(target, text)
     write_atomically(lab.folder / "__init__.py", f'"""What belongs to lab {number}."""\n')

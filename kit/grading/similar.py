@@ -7,8 +7,9 @@ as Dice's coefficient says. That is a measure and no verdict: short right answer
 each other by nature.
 
 Baxter et al., "Clone Detection Using Abstract Syntax Trees" (1998), compare subtrees like
-this. MOSS would get the students' work, JPlag needs Java, and copydetect compares windows
-of 25 tokens, which most answers of a few lines do not have; so this is our own.
+this. Of the usual tools MOSS would get the students' work, JPlag needs Java, and copydetect
+and compare50 look for long runs of tokens in a given order (winnowing), which answers of a
+few lines in another order do not have. So this is our own.
 """
 
 import ast

@@ -183,6 +183,8 @@ def hand_back(out, table_path, lab=None, column=None):
         raise LabError(f"{out} has grades for {', '.join(labs)}: say which with --lab.")
     lab = lab or find_lab(labs[0])
     results = [result for result in document["results"] if result["lab"] == lab.name]
+    if not results:
+        raise LabError(f"{out} has no grades for {lab.name}, but for {', '.join(labs)}.")
     table = read_table(table_path)
     by_id = {(r["person"] or {}).get("id"): r for r in results}
     grades = {
@@ -213,7 +215,8 @@ def _sentence(result):
     """A line for the platform, which shows it as HTML."""
     page = f"Your feedback is the attached page {result['lab']}.html."
     if result["total"] is None:
-        return f"Not all is marked yet. {page}"
+        state = "Not all is marked" if result["status"] == "graded" else "Nothing is graded"
+        return f"{state} yet. {page}"
     late = f" It came {result['late']['words']}." if result["late"]["words"] else ""
     return html.escape(
         f"{points(result['total'])} of {points(result['of'])} points.{late} {page}"

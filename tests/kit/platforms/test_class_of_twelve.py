@@ -17,6 +17,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from helpers.errors import LabError
 from kit.generate import generate
 from kit.grading import sandbox
 from kit.grading.class_files import read_overrides
@@ -256,3 +257,5 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
             f"latedan_902_77002_{LAB.name}.html", f"lovelaceada_901_77001_{LAB.name}.html",
         ]  # fmt: skip
     assert without == ["=Absent, Joe_903"]
+    with pytest.raises(LabError, match="no grades for 02_throughput, but for 01"):
+        exchange.hand_back(out, table, find_lab("02"))
