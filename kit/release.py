@@ -26,8 +26,9 @@ WHOLE = (
     "LICENSE", "environment.yml", "pyproject.toml", "requirements.txt", "kit/setup.sh",
 )  # fmt: skip
 OF_A_LAB = ("judge", "parameters", "probe", "reference")
+SERVER = "kit.jupyter_server"  # JupyterLab imports it, as kit/jupyter says
 BESIDE = (
-    "kit/*.j2", "kit/jupyter/**/*.json",
+    "kit/*.html", "kit/*.j2", "kit/jupyter/**/*.json",
     "helpers/**/*.css", "helpers/**/*.j2", "helpers/**/*.js", "helpers/**/*.svg",
 )  # fmt: skip
 OWN = Path(__file__).with_name("hand_out")
@@ -76,6 +77,7 @@ def files():
     """
     command = Path("kit/cli.py")
     begin = [name for name in imported_by(command) if not _is_left_out(name)]
+    begin.append(SERVER)
     found = {command, *map(Path, WHOLE)}
     for lab in all_labs():
         folder = lab.folder.relative_to(REPOSITORY)

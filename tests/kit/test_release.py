@@ -113,6 +113,17 @@ def test_a_command_that_is_not_for_students_says_so(python, hand_out):
     assert ended.stderr == "labs: this copy is for students and lacks that command.\n"
 
 
+def test_what_jupyterlab_loads_for_the_start_page_is_there(python, hand_out):
+    [configuration] = (hand_out / "kit" / "jupyter").glob("jupyter_server_config.d/*.json")
+    stored = json.loads(configuration.read_text())
+    [name] = stored["ServerApp"]["jpserver_extensions"]
+    code = f"import {name} as server; print(server.PAGE.read_text()[:15])"
+    ended = subprocess.run(
+        [python, "-c", code], cwd=hand_out, capture_output=True, text=True, check=False
+    )
+    assert ended.stdout == "<!doctype html>\n", ended.stderr
+
+
 def test_it_overwrites_nothing_and_stays_out_of_the_repository(tmp_path):
     (tmp_path / "mine").write_text("")
     with pytest.raises(LabError, match="not empty"):
