@@ -143,7 +143,10 @@ def read_table(path):
     text = class_files.text_of(path)
     head = text.partition("\n")[0]
     delimiter = max(",;\t", key=head.count)
-    table = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    try:
+        table = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise LabError(f"{path}: {error}.") from error
     if not table or not (moodle.is_table(table[0]) or canvas.is_table(table[0])):
         raise LabError(
             f"{path} is neither Moodle's grading worksheet (in English) nor Canvas' "
