@@ -6,6 +6,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +42,9 @@ def python(tmp_path_factory):
     venv.create(folder, with_pip=False, symlinks=True)
     place = "lib/python{}.{}/site-packages/packages.pth".format(*sys.version_info)
     (folder / place).write_text(sysconfig.get_path("purelib") + "\n")
+    templates = Path("share", "jupyter", "nbconvert")  # of the reports
+    (folder / templates.parent).mkdir(parents=True, exist_ok=True)
+    (folder / templates).symlink_to(Path(sys.prefix) / templates)
     return folder / "bin" / "python"
 
 
