@@ -1,8 +1,10 @@
 """The `labs` command."""
 
+import contextlib
 import errno
 import os
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -223,6 +225,82 @@ def grade(
         typer.echo("Isolation was off: a submission may have forged its score.")
 
 
+Grades = Annotated[Path, typer.Option("--out", help="The folder of grades.")]
+
+
+@app.command()
+def release(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the hand-out.")],
+):
+    """Write the hand-out: the course for students, without solutions and grading."""
+    from kit.release import release as write_hand_out
+
+    written = write_hand_out(folder)
+    typer.echo(f"{len(written)} files: {folder}. Its README.md says how to begin.")
+
+
+@app.command()
+def collect(
+    archive: Annotated[Path, typer.Argument(help="Moodle's or Canvas' zip.")],
+    submissions: Annotated[Path, typer.Argument(help="A new folder for them.")],
+    table: Annotated[
+        Path | None, typer.Option(help="Moodle's grading worksheet, or Canvas' gradebook.")
+    ] = None,
+    due: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="For everybody."),
+    ] = None,
+    out: Grades = Path("grades"),
+):
+    """Unpack a platform's zip of submissions, and write roster.csv."""
+    from kit.platforms.exchange import collect as unpack
+
+    left_out = unpack(archive, submissions, out, table, due)
+    for line in left_out:
+        typer.echo(f"left out: {line}")
+    students = sum(path.is_dir() for path in submissions.iterdir())
+    typer.echo(f"{students} students: {submissions}; and {out / 'roster.csv'}")
+
+
+@app.command()
+def mark(
+    out: Grades = Path("grades"),
+    port: Annotated[int, typer.Option(help="Default: any that is free.")] = 0,
+):
+    """Show the answers in words on a page, and save points and comments."""
+    from kit.grading.class_files import read_overrides
+    from kit.grading.feedback import all_points
+    from kit.grading.reading import serve
+
+    server, address = serve(out, lambda: read_overrides(out, all_points()), port)
+    typer.echo(f"Open {address} on this machine; Ctrl+C ends it.")
+    with contextlib.suppress(KeyboardInterrupt), server:
+        server.serve_forever()
+
+
+@app.command()
+def hand_back(
+    table: Annotated[
+        Path, typer.Argument(help="Moodle's grading worksheet, or Canvas' gradebook.")
+    ],
+    lab: Annotated[
+        str | None, typer.Option(metavar="LAB", help="If there are grades for several.")
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="The heading of Canvas' assignment.")
+    ] = None,
+    out: Grades = Path("grades"),
+):
+    """Write the platform's table with grades in it, and a zip of feedback pages."""
+    from kit.platforms.exchange import hand_back as write_back
+
+    *files, without = write_back(out, table, lab and find_lab(lab), column)
+    for path in files:
+        typer.echo(f"wrote {path}")
+    for student in without:
+        typer.echo(f"by hand: {student} is not in the table, or has handed in nothing")
+
+
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
     """Open JupyterLab on the start page; other options go to JupyterLab."""
@@ -379,6 +457,10 @@ def main():
         app()
     except LabError as error:
         typer.echo(f"labs: {error}", err=True)
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("kit."):
+            raise
+        typer.echo("labs: this copy is for students and lacks that command.", err=True)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         advice = ": free some space there." if full else ""

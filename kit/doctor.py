@@ -6,6 +6,7 @@ import shutil
 import sys
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
@@ -21,7 +22,6 @@ from helpers.files import REPOSITORY, runs_folder, write_atomically
 from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from kit import environment
-from kit.grading import sandbox
 
 FREE_GIB = 1
 
@@ -39,8 +39,9 @@ def doctor():
         "run cards": partial(writable, runs_folder(), "LABS_RUNS_DIR"),
         "data cache": cache,
         "disk": disk,
-        "grading sandbox": isolation,
     }
+    if find_spec("kit.grading"):  # a hand-out for students does not grade
+        questions["grading sandbox"] = isolation
     findings = {what: _survive(question) for what, question in questions.items()}
     table = Table("what", "state", "found", "to do")
     for what, (state, found, remedy) in findings.items():
@@ -190,6 +191,8 @@ def disk():
 
 def isolation():
     """Whether the sandbox for submissions works; tries it as grading does."""
+    from kit.grading import sandbox
+
     if reason := sandbox.problem():
         remedy = "Only graders need it: see docs/instructor.md, The sandbox."
         return "note", f"cannot isolate: {reason}", remedy

@@ -22,6 +22,16 @@ class Exercise(NamedTuple):
     start: str  # the cell as students get it
 
 
+class Written(NamedTuple):
+    """A question that students answer in words, in a text cell of their own."""
+
+    number: str  # "2.figure"
+    cell_id: str
+    points: int
+    question: str  # the text cell before it
+    start: str  # the cell as students get it
+
+
 @functools.cache
 def exercises(lab):
     """The exercises of a lab, in its order.
@@ -46,6 +56,29 @@ def exercises(lab):
         if todo := re.match(r"# TODO (\d+\.\d+):", cell.source):
             n = todo[1]
             found.append(Exercise(n, cell.id, points[n], answers[n], cell.source))
+    return tuple(found)
+
+
+@functools.cache
+def written(lab):
+    """The questions of a lab that students answer in words, in its order.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of Written
+    """
+    student, _ = generate(lab)
+    found, before = [], ""
+    for cell in student.cells:
+        marked = cell.metadata.get("nbgrader")
+        if cell.cell_type == "markdown" and marked:
+            number = f"{int(lab.number)}.{cell.id.partition('-')[2]}"
+            found.append(Written(number, cell.id, marked.points, before, cell.source))
+        before = cell.source
     return tuple(found)
 
 

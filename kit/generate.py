@@ -45,6 +45,8 @@ def generate(lab):
             if cell.cell_type == "code":
                 made.source = choose(cell.source, solved)
                 grade_metadata(made, name, points)
+            elif name:
+                text_metadata(made, worth)
             notebook.cells.append(made)
     return student, solution
 
@@ -114,3 +116,16 @@ def grade_metadata(cell, name, points):
     if checked:
         cell.id = cell.metadata["nbgrader"]["grade_id"]
         cell.metadata["nbgrader"]["points"] = points[checked[1]]
+
+
+def text_metadata(cell, points):
+    """Add nbgrader's metadata: a text that students write and a person grades."""
+    cell.metadata["nbgrader"] = {
+        "grade": True,
+        "grade_id": cell.id,
+        "locked": False,
+        "points": points,
+        "schema_version": 3,
+        "solution": True,
+        "task": False,
+    }

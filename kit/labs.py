@@ -1,5 +1,9 @@
-"""Which labs there are, and where their files are."""
+"""Which labs there are, and where their files are.
 
+A hand-out for students (`labs release`) has no sources: there the notebooks say it.
+"""
+
+import json
 import re
 from typing import NamedTuple
 
@@ -25,6 +29,11 @@ class Lab(NamedTuple):
         return REPOSITORY / "notebooks" / f"{self.name}.ipynb"
 
     @property
+    def readable(self):
+        """The solution; in a hand-out, which has none, the student's notebook."""
+        return self.solution if self.solution.exists() else self.notebook
+
+    @property
     def solution(self):
         return REPOSITORY / "solutions" / f"{self.name}.ipynb"
 
@@ -39,8 +48,11 @@ class Lab(NamedTuple):
 
 
 def all_labs():
-    """Every lab that has a source, in order."""
+    """Every lab that has a source, or in a hand-out a notebook, in order."""
     sources = sorted((REPOSITORY / "labs").glob("[0-9][0-9]_*.py"))
+    if not sources:
+        notebooks = sorted((REPOSITORY / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+        sources = [path for path in notebooks if ".kept-" not in path.name]
     return [Lab(path.stem) for path in sources]
 
 
@@ -61,7 +73,17 @@ def find_lab(name):
 
 def title_and_question(lab):
     """The lab's heading, and the first paragraph under it."""
-    text = lab.source.read_text(encoding="utf-8")
+    text = _source(lab)
     title = re.search(r"^# # (.+)$", text, re.MULTILINE)
     paragraph = re.search(r"^# # .+\n#\n((?:# .+\n)+)", text, re.MULTILINE)
     return title[1], " ".join(paragraph[1].replace("# ", "").split())
+
+
+def _source(lab):
+    """The source's text, or in a hand-out its prose in the same form."""
+    if lab.source.exists():
+        return lab.source.read_text(encoding="utf-8")
+    cells = json.loads(lab.notebook.read_text(encoding="utf-8"))["cells"]
+    prose = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    lines = "\n\n".join(prose).splitlines()
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines)

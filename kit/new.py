@@ -37,7 +37,9 @@ def new_lab(name):
     for path in sorted(TEMPLATE.iterdir()):
         if path.is_file():
             text = path.read_text(encoding="utf-8").replace("99_template", name)
-            text = text.replace("99", number).replace(f"{number}.1", f"{int(number)}.1")
+            text = text.replace("99", number)
+            for asked in ("1", "figure"):
+                text = text.replace(f"{number}.{asked}", f"{int(number)}.{asked}")
             target = lab.source if path.name == "lab.py" else lab.folder / path.name
             write_atomically(target, text)
     write_atomically(lab.folder / "__init__.py", f'"""What belongs to lab {number}."""\n')

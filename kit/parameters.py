@@ -85,7 +85,7 @@ def declared(lab):
         The parameters with their usual values; and for each scale the values of those
         that are None.
     """
-    cells = json.loads(lab.solution.read_text(encoding="utf-8"))["cells"]
+    cells = json.loads(lab.readable.read_text(encoding="utf-8"))["cells"]
     return defaults(_tagged(cells, "parameters")), _sizes(_tagged(cells, "setup"))
 
 

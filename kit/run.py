@@ -27,7 +27,7 @@ def run(labs, parameters, solved=True):
     parameters : list of dict
         For papermill, by lab.
     solved : bool
-        Run the solutions; False: the notebooks as students get them.
+        Run the solutions, where there are any; False: the notebooks as students get them.
 
     Returns
     -------
@@ -41,11 +41,12 @@ def run(labs, parameters, solved=True):
     results = []
     for lab, given in zip(labs, parameters, strict=True):
         console.print(f"Running {lab.name} ...")
-        error, seconds = timed(_try_to_run, lab, given, solved, REPORTS / name)
+        is_solution = solved and lab.solution.exists()  # a hand-out has none
+        error, seconds = timed(_try_to_run, lab, given, is_solution, REPORTS / name)
         # A new card, or that of an interrupted run which this one has continued.
         cards = [card for card in cards_of(lab.name) if card["run"] == name]
         card = cards[-1] if cards else None
-        if solved and card and not error:
+        if is_solution and card and not error:
             failed = [name for name, c in card["checks"].items() if not c["passed"]]
             error = failed and f"{lab.name}: its own check fails: {', '.join(failed)}"
         results.append({"lab": lab, "card": card, "seconds": seconds, "error": error})

@@ -490,6 +490,18 @@ quiz("00")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure of exercise 0.3. Where do the two lines cross, or where would they? Why
+# does the processor with the larger floor lose on the left of that point?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="0.figure" points=2
+# **0.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # Claim one GPU and a share of its memory, before TensorFlow starts. Time work until it

@@ -792,6 +792,18 @@ quiz("01")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure under "How large a batch is still worth it?". Which batch size is worth
+# its price at the start, and which near the lowest point? What in the figure shows it?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="1.figure" points=2
+# **1.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # A mini-batch's gradient is right on average, and its noise shrinks as the batch grows:

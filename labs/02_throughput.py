@@ -758,6 +758,18 @@ quiz("02")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure of the fitted law. Up to which batch size does your machine get faster?
+# What do the two numbers of the law stand for, and where does it miss your points?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="2.figure" points=2
+# **2.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # Throughput is images per second of wall time, measured after the start-up. A

@@ -775,6 +775,18 @@ quiz("03")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure of exercise 3.3. Which batch size reached the target first on your
+# machine? Was it the one with the most images a second? Why, or why not?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="3.figure" points=2
+# **3.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # Throughput counts images; time to accuracy counts what you want. A larger batch needs

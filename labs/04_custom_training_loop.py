@@ -710,6 +710,18 @@ quiz("04")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure under "The same with `fit`" or the one under "What the graph buys". What
+# does it show on your machine, and what would you have expected before?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="4.figure" points=2
+# **4.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # `fit` is a loop over batches: predict, gradient, move, count; then validate, print,

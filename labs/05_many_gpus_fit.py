@@ -876,6 +876,19 @@ quiz("05")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure under "How much faster is it?". How far is your machine from an
+# efficiency of 1? Which costs make up the difference, and are your replicas real or
+# simulated?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="5.figure" points=2
+# **5.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # Build inside the scope, give `fit` the global batch, let every batch divide, and N

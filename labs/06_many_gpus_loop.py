@@ -813,6 +813,18 @@ quiz("06")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure under "The wrong loss, measured". What goes wrong when every replica
+# takes the mean of its own share, and how does the figure show it?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="6.figure" points=2
+# **6.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # A strategy mirrors variables, splits batches and adds up gradients; what it cannot know

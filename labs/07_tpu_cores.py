@@ -887,6 +887,18 @@ quiz("07")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the last figure but one. In which epoch was the network best, and what did longer
+# calls buy on your machine? What of it would differ on a real TPU?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="7.figure" points=2
+# **7.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # Every core gets whole batches of its own, all of one size, and the remainder waits for

@@ -979,6 +979,18 @@ quiz("08")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the waterfall. Which change gained most on your machine, and which gained nothing?
+# What does each of these two change in a step?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="8.figure" points=2
+# **8.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # A machine has two speeds, and the roofline says which of them limits a layer. A profile

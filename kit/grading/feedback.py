@@ -1,69 +1,115 @@
 """Write grades up: CSV and JSON for a gradebook, HTML for students and the instructor."""
 
-import csv
+import base64
 import functools
-import io
+import hashlib
 import json
 import os
-from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 import jinja2
 
 from helpers.checks.exercise import exercise_record
 from helpers.files import write_atomically
-from kit.exercises import exercises
-from kit.grading import bounded
-from kit.labs import find_lab, title_and_question
+from kit.exercises import exercises, written
+from kit.grading import bounded, item_statistics, marks
+from kit.grading.class_files import ClassFiles, as_csv, read_class_files
+from kit.grading.in_words import Plot, in_words
+from kit.grading.similar import similar
+from kit.labs import all_labs, find_lab, title_and_question
+from kit.version import kit_version
 
 PAGE_CPU_SECONDS = 10
-LONGEST_SHOWN = 1500  # characters of a question or a reply
+HASH_SHOWN = 12  # hexadecimal digits
+_version = functools.cache(kit_version)
+ABOUT = ("late", "penalty", "name", "id", "submitted", "file_date", "sha256", "kit")
 
 
-def write(results, labs, unassigned, out):
-    """Write grades.csv, grades.json, overview.html and the students' pages.
+def read_files(out):
+    """The instructor's own files in a folder of grades: see `kit.grading.class_files`."""
+    return read_class_files(out, all_points(), find_lab)
+
+
+def all_points():
+    """The points of everything that the course asks, by number."""
+    asked = [one for lab in all_labs() for one in (*exercises(lab), *written(lab))]
+    return {one.number: one.points for one in asked}
+
+
+def write(results, labs, unassigned, out, class_files=None):
+    """Write the grades, the instructor's pages and the students' pages.
 
     Parameters
     ----------
     results : list of dict
-        As `kit.grading.grade.grade_one` makes them.
+        As `kit.grading.grade.grade_one` makes them, with what `about` says of each.
     labs : list of kit.labs.Lab
     unassigned : list of (name, problem)
         Files that belong to no student.
     out : Path
+    class_files : kit.grading.class_files.ClassFiles, optional
+
+    Returns
+    -------
+    list of dict
+        The results with marks: see `kit.grading.marks.marked`.
     """
-    numbers = [exercise.number for lab in labs for exercise in exercises(lab)]
-    write_atomically(out / "grades.csv", as_csv(results, numbers))
+    class_files = class_files or ClassFiles()
+    results = [{"about": {}} | result for result in results]
+    texts = {lab.name: written(lab) for lab in labs}
+    marked = marks.marked(results, texts, class_files)
+    write_atomically(out / "grades.csv", grades_csv(marked, labs))
     public = [
         {k: v for k, v in result.items() if k not in ("key", "seconds")}
-        for result in results
+        | {"person": result["person"] and result["person"]._asdict()}
+        for result in marked
     ]
-    document = {"results": public, "unassigned": unassigned}
-    write_atomically(out / "grades.json", json.dumps(document, indent=1) + "\n")
-    graded = [result for result in results if result["status"] == "graded"]
+    document = {"kit": _version(), "results": public, "unassigned": unassigned}
+    text = json.dumps(document, indent=1, default=datetime.isoformat, allow_nan=False)
+    write_atomically(out / "grades.json", text + "\n")
     # One at a time and with a limit: they show what submissions said.
-    pages = [functools.partial(_write_page, out, result) for result in graded]
+    pages = [functools.partial(_write_page, out, result) for result in marked]
     done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())
-    for result, is_written in zip(graded, done, strict=True):
+    for result, is_written in zip(marked, done, strict=True):
         if not is_written:
             nothing = {"question": None, "observation": None}
             short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
             _write_page(out, result | {"exercises": short})
+    _write_overview(marked, labs, unassigned, out, class_files)
+    return marked
+
+
+def _write_overview(marked, labs, unassigned, out, class_files):
+    alike = similar(marked, labs)
+    script = (Path(__file__).with_name("table.js")).read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    common = {"script": script, "script_hash": digest, "version": _version()}
     overview = _template("overview.html.j2").render(
-        results=results,
-        rows=distribution(results, labs),
+        common,
+        results=sorted(marked, key=lambda result: result["total"] is not None),
+        needs=sum(bool(result["needs"]) for result in marked),
+        strangers=marks.strangers(marked, class_files),
+        rows=item_statistics.by_exercise(marked, labs),
+        labs=item_statistics.by_lab(marked, labs),
         unassigned=unassigned,
-        feedback_path=feedback_path,
-        isolated=all(result["isolated"] for result in results),
+        alike=sum(len(row["pairs"]) + row["more"] for row in alike),
+        isolated=all(result["isolated"] for result in marked),
     )
     write_atomically(out / "overview.html", overview)
+    page = _template("similar.html.j2").render(common, rows=alike)
+    write_atomically(out / "similar.html", page)
 
 
 def _write_page(out, result):
     titles = {number: exercise_record(number).title for number in result["exercises"]}
     heading = title_and_question(find_lab(result["lab"]))[0]
+    tables = {
+        number: in_words(number, verdict["question"], verdict["observation"])
+        for number, verdict in result["exercises"].items()
+    }
     page = _template("feedback.html.j2").render(
-        result=result, heading=heading, titles=titles
+        result=result, heading=heading, titles=titles, tables=tables, version=_version()
     )
     write_atomically(out / feedback_path(result), page)
     return True
@@ -72,7 +118,9 @@ def _write_page(out, result):
 def _template(name):
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
-    templates.filters["shown"] = shown
+    templates.filters |= {"points": points}
+    templates.tests["plot"] = lambda value: isinstance(value, Plot)
+    templates.globals |= {"feedback_path": feedback_path, "state": state, "came": came}
     return templates.get_template(name)
 
 
@@ -81,80 +129,65 @@ def feedback_path(result):
     return Path("feedback") / result["file_name"] / f"{result['lab']}.html"
 
 
-def as_csv(results, numbers):
-    """One row for each student and lab."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["student", "lab", *numbers, "total", "of", "status"])
-    for result in results:
-        points = {n: verdict["points"] for n, verdict in result["exercises"].items()}
-        table.writerow(
+def grades_csv(marked, labs):
+    """One row for each student and lab; a cell that nobody has decided on is empty."""
+    numbers = [e.number for lab in labs for e in (*exercises(lab), *written(lab))]
+    columns = ["student", "lab", *numbers, "total", "of", "status", *ABOUT]
+    table = []
+    for result in marked:
+        own = {number: v["points"] for number, v in result["exercises"].items()}
+        own |= {text["number"]: text["points"] for text in result["texts"]}
+        person, about = result["person"], result["about"]
+        table.append(
             [
-                harmless(result["student"]),
+                result["student"],
                 result["lab"],
-                *(points.get(number, "") for number in numbers),
-                result["total"],
-                result["of"],
-                harmless(status(result)),
+                *(points(own.get(number)) for number in numbers),
+                points(result["total"]),
+                points(result["of"]),
+                status(result),
+                result["late"]["words"],
+                points(result["penalty"]),
+                person.name if person else "",
+                person.id if person else "",
+                came(result),
+                about.get("file_date", ""),
+                about.get("sha256", ""),
+                _version(),
             ]
         )
-    return text.getvalue()
+    return as_csv(columns, table)
 
 
-def harmless(text):
-    """Keep a spreadsheet from reading a text as a formula."""
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+def points(value):
+    """Points without superfluous zeros; None is an empty text."""
+    return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def came(result):
+    """When a submission came, as far as the roster knows."""
+    person = result["person"]
+    return person.submitted.isoformat(" ", "minutes") if person and person.submitted else ""
 
 
 def status(result):
     """In words: graded or why not, and what an instructor has to look at."""
     borrowed = [n for n, verdict in result["exercises"].items() if verdict["borrowed"]]
+    problem = result["problem"]
     return "; ".join(
         [
-            result["status"] + (f": {result['problem']}" if result["problem"] else ""),
+            result["status"] + (f": {problem}" if problem else ""),
+            *(need for need in result["needs"] if need != problem),
             *([f"borrowed {', '.join(borrowed)}"] if borrowed else []),
             *([] if result["isolated"] else ["isolation was off"]),
         ]
     )
 
 
-def distribution(results, labs):
-    """For each exercise how many passed, and the hints that the others got."""
-    rows = []
-    for lab in labs:
-        for exercise in exercises(lab):
-            verdicts = [
-                result["exercises"][exercise.number]
-                for result in results
-                if result["lab"] == lab.name and result["status"] == "graded"
-            ]
-            failed = Counter(v["hint"] for v in verdicts if not v["passed"])
-            rows.append(
-                {
-                    "number": exercise.number,
-                    "title": exercise_record(exercise.number).title,
-                    "passed": sum(verdict["passed"] for verdict in verdicts),
-                    "graded": len(verdicts),
-                    "hints": failed.most_common(5),
-                }
-            )
-    return rows
-
-
-def shown(value):
-    """Format a question or a reply for a reader: indented, no longer than a screen."""
-    text = _lines(value, 0).encode("utf-8", "replace").decode()
-    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " ..."
-
-
-def _lines(value, depth):
-    """As `json.dumps(indent=1)`, but a list of numbers and texts is one line."""
-    if isinstance(value, dict) and value:
-        parts = [f"{_lines(k, depth)}: {_lines(v, depth + 1)}" for k, v in value.items()]
-    elif isinstance(value, list) and any(isinstance(one, (list, dict)) for one in value):
-        parts = [_lines(one, depth + 1) for one in value]
-    else:
-        return json.dumps(value, ensure_ascii=False)
-    first, last = "{}" if isinstance(value, dict) else "[]"
-    new_line = "\n" + " " * depth
-    return f"{first}{new_line} " + f",{new_line} ".join(parts) + f"{new_line}{last}"
+def state(result):
+    """The word for a submission's colour."""
+    if result["status"] != "graded":
+        return "missing" if result["status"] == "missing" else "unreadable"
+    if result["needs"]:
+        return "open"
+    return "late" if result["late"]["words"] else "graded"

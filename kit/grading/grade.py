@@ -24,7 +24,9 @@ from kit.grading.decides import fingerprint
 from kit.grading.examine import QUESTIONS, examine, hint_text, plain_text
 from kit.grading.processes import prepare
 from kit.grading.submissions import (
+    Submission,
     UnreadableError,
+    about,
     code_of,
     file_name,
     find,
@@ -82,7 +84,9 @@ def grade(
         workers.tls(scheduler)
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
+    class_files = feedback.read_files(out)
     submissions, unassigned = find(folder, labs)
+    submissions += absent(submissions, labs, class_files.roster)
     if not submissions:
         raise LabError(f"{folder} holds no notebooks; see docs/instructor.md.")
     out.mkdir(parents=True, exist_ok=True)
@@ -94,10 +98,11 @@ def grade(
             "hide": hide,
             "modules": sorted({name for lab in labs for name in modules(lab)}),
         }  # fmt: skip
-        results, tasks = {}, []
+        results, tasks, abouts = {}, [], {}
         for submission in submissions:
             task = _task(submission, common)
             stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
+            abouts[stored] = task.pop("about")
             results[stored] = known = _stored(stored, task["key"])
             if known is None:
                 tasks.append((task, stored))
@@ -111,20 +116,40 @@ def grade(
                     write_atomically(stored, json.dumps(result))
                 results[stored] = result
         finally:
-            graded = [result for result in results.values() if result]
-            feedback.write(graded, labs, unassigned, out)
+            graded = [
+                result | {"about": abouts[stored]}
+                for stored, result in results.items()
+                if result
+            ]
+            feedback.write(graded, labs, unassigned, out, class_files)
     return graded
 
 
+def absent(submissions, labs, roster):
+    """A Submission without a file for everybody in the roster who handed in nothing."""
+    there = {submission.student for submission in submissions}
+    absent = sorted({person.student for person in roster} - there)
+    problem = "nothing was handed in"
+    return [Submission(student, lab, None, problem) for student in absent for lab in labs]
+
+
 def _task(submission, common):
-    """Read one submission; return all that a worker needs for it, as plain data."""
+    """Read one submission; return all that a worker needs for it, as plain data.
+
+    And `about`, which no worker needs: it decides nothing.
+    """
     student, lab, path, problem = submission
-    code, problems, text = [], {}, ""
+    code, problems, text, about_it = [], {}, "", {}
     if path:
         try:
             content = read(path)
+            about_it = {
+                "sha256": hashlib.sha256(content).hexdigest(),
+                "file_date": time.strftime("%Y-%m-%d %H:%M", _modified(path)),
+            }
             code, problems = code_of(content, lab)
             text = text_of(content)
+            about_it |= about(content, lab)
         except UnreadableError as error:
             problem = f"{path.name}: {error}"
     found = any(number for number, _ in code)
@@ -141,7 +166,11 @@ def _task(submission, common):
         "references": reference_names(lab),
         "visible": [str(REPOSITORY / path) for path in visible_files(lab)],
     }
-    return task | {"key": _key(task, lab)}
+    return task | {"key": _key(task, lab), "about": about_it}
+
+
+def _modified(path):
+    return time.localtime(path.lstat().st_mtime)
 
 
 def _key(task, lab):

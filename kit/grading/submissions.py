@@ -12,13 +12,14 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
-from kit.exercises import exercises, own_cells
+from kit.exercises import exercises, own_cells, written
 from kit.labs import all_labs
 
 MIB = 2**20
 MOST_MIB = 20
 MOST_SOURCE = 100_000  # characters in one cell
 MOST_SOURCE_OF_OTHERS = 300_000  # characters in all cells that are no exercise
+MOST_TEXT = 10_000  # characters of an answer in words
 ANY_MARK = r"\A(.*\n){0,2}\s*#\s*(TODO|Solution)\s+\d+\.\d+\b"
 DEPTH = 8  # folders, a student's own included
 MOST_RENAMED = 20  # of a student's notebooks with another name are opened
@@ -309,8 +310,47 @@ def _places(pattern, cells, cell_id=None):
     ]
 
 
+def about(content, lab):
+    """What a notebook says besides the code that is judged.
+
+    Parameters
+    ----------
+    content : bytes
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    dict
+        `texts`: what students wrote, by the question's number; `hints`: the exercises
+        for which a cell calls `hint`.
+
+    Raises
+    ------
+    UnreadableError
+    """
+    cells, texts = _cells(content, "markdown"), {}
+    for question in written(lab):
+        mark = rf"\A\W*{re.escape(question.number)}\b"
+        found = _places(mark, cells, question.cell_id)
+        text = cells[found[-1]][0].strip() if found else ""
+        start = question.start.strip()
+        said = text.removeprefix(start).strip() if text != start else ""
+        texts[question.number] = said[:MOST_TEXT]
+    calls = set()
+    for source, _ in _cells(content, "code"):
+        calls |= set(re.findall(r"\bhint\(\s{0,9}['\"]?(\d\d?\.\d\d?)\b", source))
+    return {
+        "texts": {number: text for number, text in texts.items() if text},
+        "hints": sorted(calls & {exercise.number for exercise in exercises(lab)}),
+    }
+
+
 def _code_cells(content):
-    """(source, names) of every code cell, names being its id and nbgrader's."""
+    return _cells(content, "code")
+
+
+def _cells(content, kind):
+    """(source, names) of every cell of a kind, names being its id and nbgrader's."""
     if not content.strip():
         raise UnreadableError("empty: save the notebook and hand it in again")
     if content.startswith(b"PK\x03\x04"):
@@ -346,7 +386,7 @@ def _code_cells(content):
         raise UnreadableError("a notebook without cells: hand in the lab's notebook")
     found = []
     for cell in cells:
-        if not isinstance(cell, dict) or cell.get("cell_type") != "code":
+        if not isinstance(cell, dict) or cell.get("cell_type") != kind:
             continue
         source = cell.get("source", cell.get("input"))  # input: in format 3
         if isinstance(source, list) and all(isinstance(line, str) for line in source):

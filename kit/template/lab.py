@@ -111,6 +111,15 @@ quiz("99")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# What does the figure show on your machine, and why? Three to six sentences in the cell
+# below, in your own words. No check reads them: your instructor may.
+
+# %% [markdown] name="99.figure" points=2
+# **99.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
 # Three sentences. Two questions without an answer.

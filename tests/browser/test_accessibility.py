@@ -74,8 +74,10 @@ def test_reports_can_be_read_by_everybody(page, report, name):
         "overview.html",
         f"feedback/ada/{LABS[0].name}.html",
         f"feedback/bob/{LABS[0].name}.html",
+        f"feedback/cyd/{LABS[0].name}.html",
+        "similar.html",
     ],
-    ids=["overview", "right", "wrong"],
+    ids=["overview", "right", "wrong", "missing", "similar"],
 )
 def test_grades_can_be_read_by_everybody(page, grades, path):
     page.goto((grades / path).as_uri())

@@ -58,13 +58,15 @@ def test_both_notebooks_have_the_same_cells_and_stable_ids(lab):
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 def test_the_notebooks_carry_what_nbgrader_asks_for(lab):
     student, _ = generate(lab)
-    marked = [
-        cell.metadata.nbgrader for cell in student.cells if "nbgrader" in cell.metadata
-    ]
+    cells = [cell for cell in student.cells if "nbgrader" in cell.metadata]
+    marked = [cell.metadata.nbgrader for cell in cells if cell.cell_type == "code"]
     graded = [cell for cell in marked if cell["grade"]]
     assert len(graded) == len(marked) / 2 >= 1
-    assert len({cell["grade_id"] for cell in marked}) == len(marked)
+    assert len({cell.metadata.nbgrader["grade_id"] for cell in cells}) == len(cells)
     assert all(cell["points"] > 0 and cell["locked"] for cell in graded)
+    # What a person grades: students write where the points are.
+    texts = [c.metadata.nbgrader for c in cells if c.cell_type == "markdown"]
+    assert all(text["grade"] and text["solution"] and text["points"] for text in texts)
 
 
 GOOD = """

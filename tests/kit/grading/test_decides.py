@@ -54,7 +54,7 @@ found = {
     "every check": changed("helpers/checks/observe.py", "200", "201"),
     "answers": changed("helpers/lab_02/answers.py", "import", "import  "),
     "box": changed("kit/grading/sandbox.py", "3072", "3073"),
-    "pages": changed("kit/grading/feedback.py", "1500", "1501"),
+    "pages": changed("kit/grading/feedback.py", "SECONDS = 10", "SECONDS = 11"),
     "seed": [a != b for a, b in zip(keys(seed="t"), usual)],
     "student": [a != b for a, b in zip(keys(student="bob"), usual)],
     "other folder": [a != b for a, b in zip(keys(hide=["x"], modules=["y"]), usual)],

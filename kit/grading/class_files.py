@@ -1,0 +1,257 @@
+"""The instructor's own files in a folder of grades: who, until when, and what they decide.
+
+`roster.csv` says who is in the class, when work was due and when it came, `rules.toml`
+what lateness costs, `overrides.csv` which points a person has given. Grading reads them
+and never writes the first two.
+"""
+
+import csv
+import io
+import math
+import tomllib
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from helpers.errors import LabError
+from helpers.files import write_atomically
+
+MOST_BYTES = 20_000_000
+LONGEST_COMMENT = 4000  # characters
+ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted")
+OVERRIDES = ("student", "exercise", "points", "comment")
+DATE = "2026-11-20 23:59"
+
+
+class Person(NamedTuple):
+    """One row of `roster.csv`; all texts, empty where nothing is known."""
+
+    student: str  # as grading names them: the folder's name
+    name: str = ""
+    id: str = ""
+    email: str = ""
+    lab: str = ""  # the name of a lab that the dates are for; empty: all of them
+    due: datetime | None = None
+    submitted: datetime | None = None
+
+
+class Override(NamedTuple):
+    """What a person has decided about one answer of one student."""
+
+    student: str
+    exercise: str  # "2.1", or "2.figure" for a text
+    points: float
+    comment: str
+    line: int
+
+
+class Rules(NamedTuple):
+    """What lateness costs: nothing, unless `rules.toml` says so."""
+
+    percent_per_day: float = 0.0  # of the points reached, for each day that has begun
+    at_most_percent: float = 100.0
+    grace_minutes: float = 0.0
+
+
+class ClassFiles(NamedTuple):
+    """All three files, read."""
+
+    roster: tuple = ()
+    overrides: tuple = ()
+    rules: Rules = Rules()
+
+
+def read_class_files(folder, known, find_lab):
+    """Read what an instructor has put into a folder of grades.
+
+    Parameters
+    ----------
+    folder : Path
+        Files that it does not have are empty.
+    known : dict of str to float
+        The points of every exercise of the course, by number.
+    find_lab : callable
+        ``find_lab(name) -> lab``: the lab of a name or number, or LabError.
+
+    Returns
+    -------
+    ClassFiles
+
+    Raises
+    ------
+    LabError
+        Names the file, the line, and what is wrong there.
+    """
+    return ClassFiles(
+        read_roster(folder, find_lab),
+        read_overrides(folder, known),
+        _rules(folder / "rules.toml"),
+    )
+
+
+def rows(path, columns):
+    """The rows of a CSV file, whichever program has saved it.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+        Those that it must have, in lower case.
+
+    Yields
+    ------
+    tuple of int and dict
+        The line, and the cells by the column's name in lower case; without blanks
+        around them, and without the apostrophe that keeps a formula from being one.
+    """
+    text = text_of(path)
+    head = text.partition("\n")[0]
+    table = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=head.count))
+    try:
+        names = [name.strip().lower() for name in next(table, [])]
+        if missing := [name for name in columns if name not in names]:
+            raise LabError(
+                f"{path}: has no column {missing[0]!r}; it needs {list(columns)}."
+            )
+        for cells in table:
+            if any(cell.strip() for cell in cells):
+                plain = [unharmed(cell.strip()) for cell in cells]
+                yield table.line_num, dict(zip(names, plain, strict=False))
+    except csv.Error as error:
+        raise LabError(f"{path}: line {table.line_num}: {error}.") from error
+
+
+def text_of(path):
+    """The text of a CSV file of usual size, or LabError."""
+    with open(path, "rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise LabError(f"{path}: larger than {MOST_BYTES // 10**6} MB.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise LabError(f"{path}: not UTF-8; save it as CSV UTF-8.") from error
+
+
+def harmless(text):
+    """Keep a spreadsheet from reading a text as a formula."""
+    is_formula = text != "-" and text.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return "'" + text if is_formula else text
+
+
+def unharmed(text):
+    """A text as it was before `harmless`."""
+    return text[1:] if text[:1] == "'" and harmless(text[1:]) != text[1:] else text
+
+
+def as_csv(columns, table):
+    """A table as CSV whose texts are no formulas; numbers stay numbers.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    table : iterable of sequences
+        None is an empty cell.
+
+    Returns
+    -------
+    str
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in [columns, *table]:
+        writer.writerow([harmless(one) if isinstance(one, str) else one for one in row])
+    return text.getvalue()
+
+
+def read_roster(folder, find_lab):
+    """`roster.csv` as a tuple of Person; see `read_class_files`."""
+    return tuple(_roster(Path(folder) / "roster.csv", find_lab))
+
+
+def read_overrides(folder, known):
+    """`overrides.csv` as a tuple of Override; see `read_class_files`."""
+    return tuple(_overrides(Path(folder) / "overrides.csv", known))
+
+
+def _roster(path, find_lab):
+    if not path.is_file():
+        return
+    seen = set()
+    for line, row in rows(path, ROSTER[:1]):
+        lab = row.get("lab", "") and find_lab(row["lab"]).name
+        student = row["student"]
+        if not student or (student, lab) in seen:
+            problem = "a second row for the same student" if student else "no student"
+            raise LabError(f"{path}: line {line}: {problem}: correct or remove it.")
+        seen.add((student, lab))
+        dates = {name: _date(path, line, name, row) for name in ("due", "submitted")}
+        if all(dates.values()) and len({d.tzinfo is None for d in dates.values()}) == 2:
+            raise LabError(f"{path}: line {line}: only one of the dates has a time zone.")
+        texts = {name: row.get(name, "")[:300] for name in ("name", "id", "email")}
+        yield Person(student, lab=lab, **texts, **dates)
+
+
+def _date(path, line, name, row):
+    try:
+        return datetime.fromisoformat(row[name]) if row.get(name) else None
+    except ValueError as error:
+        raise LabError(
+            f"{path}: line {line}: {name} is {row[name][:40]!r}; write it as {DATE}."
+        ) from error
+
+
+def _overrides(path, known):
+    if not path.is_file():
+        return
+    seen = {}
+    for line, row in rows(path, OVERRIDES):
+        exercise, text = row["exercise"], row["points"]
+        if exercise not in known:
+            raise LabError(f"{path}: line {line}: there is no exercise {exercise[:20]!r}.")
+        points = number(text)
+        if points is None or not 0 <= points <= known[exercise]:
+            raise LabError(
+                f"{path}: line {line}: points are {text[:20]!r}; "
+                f"{exercise} has 0 to {known[exercise]:g}."
+            )
+        first = seen.setdefault((row["student"], exercise), line)
+        if first != line:
+            raise LabError(
+                f"{path}: lines {first} and {line} are about the same answer: keep one."
+            )
+        comment = row.get("comment", "")[:LONGEST_COMMENT]
+        yield Override(row["student"], exercise, points, comment, line)
+
+
+def number(text):
+    """A text as a finite number, or None; it may have a comma for the point."""
+    try:
+        value = float(text.replace(",", "."))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def write_overrides(folder, overrides):
+    """Replace `overrides.csv`; with rows for a person to read, sorted."""
+    ordered = sorted(overrides, key=lambda one: (one.student, one.exercise))
+    table = [(o.student, o.exercise, f"{o.points:g}", o.comment) for o in ordered]
+    write_atomically(Path(folder) / "overrides.csv", as_csv(OVERRIDES, table))
+
+
+def _rules(path):
+    if not path.is_file():
+        return Rules()
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(f"{path}: {error}.") from error
+    if unknown := sorted(set(given) - set(Rules._fields)):
+        raise LabError(f"{path}: {unknown[0]!r} is none of {', '.join(Rules._fields)}.")
+    for name, value in given.items():
+        most = math.inf if name == "grace_minutes" else 100
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not 0 <= value <= most:
+            raise LabError(f"{path}: {name} is {value!r}; it must be a number from 0.")
+    return Rules(**given)

@@ -1,0 +1,196 @@
+"""Say in words and small tables what an answer was asked and what it did.
+
+`words.toml` has the words. Where the clock stood, in which a judge is interested, says
+nothing to a student, and is left out. A reply comes from a student's process, so
+everything is short, and what has another form than any probe gives is left out as well.
+"""
+
+import functools
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+HIDDEN = ("waits", "nonce", "changed", "error", "hint", "seed", "repeats")
+MOST_ROWS, MOST_COLUMNS = 8, 9
+LONGEST_TEXT = 160  # characters of a cell
+FEWEST_PLOTTED, MOST_PLOTTED = 6, 400
+
+
+class Plot(NamedTuple):
+    """A list of numbers as a line: points for SVG's polyline, in 100 by 24."""
+
+    points: str
+    words: str
+
+
+class Table(NamedTuple):
+    """A few rows under a sentence; `more` rows were left out."""
+
+    caption: str
+    head: tuple
+    rows: tuple  # of tuples of str or Plot
+    more: int
+
+
+def in_words(number, question, observation):
+    """Tables of what an answer was asked and what it did.
+
+    Parameters
+    ----------
+    number : str
+        The exercise's.
+    question, observation : object
+        As the judge had them; None where nothing was asked.
+
+    Returns
+    -------
+    list of Table
+        Empty where nothing can be said.
+    """
+    if not isinstance(question, dict):
+        return []
+    reply = observation if isinstance(observation, dict) else {}
+    words = _words().get(number, {})
+    asked, did = words.get("asked", "What was asked."), words.get("did", "What it did.")
+    cases = _list(question, words.get("question"))
+    replies = _list(reply, words.get("reply"))
+    left = [_named(case, words.get("columns")) for case in cases]
+    right = [_named(one, words.get("replied", "it gave")) for one in replies]
+    together = len(left) == len(right) and not words.get("apart")
+    tables = []
+    if together and left:
+        both = [
+            one | {f"→ {k}": v for k, v in two.items()}
+            for one, two in zip(left, right, strict=True)
+        ]
+        tables.append(_table(f"{asked} {did} (→ marks what it did.)", both))
+    else:
+        tables.append(_table(asked, left))
+        tables.append(_table(did, right))
+    others = [
+        ("Besides, it was given", question, words.get("question")),
+        ("Besides, it did", reply, words.get("reply")),
+    ]
+    for caption, whole, listed in others:
+        rest = {k: v for k, v in whole.items() if k not in (listed, *HIDDEN)}
+        tables.append(_table(f"{caption}:", [_plain(rest)] if rest else []))
+    return [table for table in tables if table.rows]
+
+
+@functools.cache
+def _words():
+    path = Path(__file__).with_name("words.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _list(whole, name):
+    found = whole.get(name) if name else None
+    return found if isinstance(found, list) else []
+
+
+def _named(case, columns):
+    """One case as a dict of what it consists of."""
+    if isinstance(case, dict):
+        return _plain(case)
+    if isinstance(columns, list) and isinstance(case, list):
+        return dict(zip(columns, case, strict=False))
+    return {columns if isinstance(columns, str) else "case": case}
+
+
+def _plain(case):
+    """Without what is hidden, and with dicts in it opened up; empty values are left out."""
+    opened = {}
+    for name, value in case.items():
+        if name in HIDDEN or value in ("", [], {}):
+            continue
+        if isinstance(value, dict) and len(value) <= 4:
+            opened |= {f"{_label(name)}: {_label(k)}": v for k, v in value.items()}
+        else:
+            opened[_label(name)] = value
+    return opened
+
+
+def _label(name):
+    return _words()["labels"].get(name, _short(str(name).replace("_", " "), 40))
+
+
+def _table(caption, cases):
+    head = tuple(dict.fromkeys(name for case in cases[:MOST_ROWS] for name in case))
+    rows = tuple(
+        tuple(said(case[name]) if name in case else "" for name in head[:MOST_COLUMNS])
+        for case in cases[:MOST_ROWS]
+    )
+    return Table(caption, head[:MOST_COLUMNS], rows, max(0, len(cases) - MOST_ROWS))
+
+
+def said(value):
+    """A value for a reader: a few words, or a plot of many numbers."""
+    if (
+        isinstance(value, list)
+        and len(value) >= FEWEST_PLOTTED
+        and all(map(_is_number, value))
+    ):
+        return _plot(value)
+    return _short(_text(value, 0), LONGEST_TEXT)
+
+
+def _text(value, depth):
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return _number(value)
+        case str():
+            return value if depth == 0 else f"“{_short(value, LONGEST_TEXT)}”"
+        case list() if not value:
+            return "none"
+        case list() if depth > 2:
+            return f"{len(value)} values"
+        case list():
+            parts = [_text(one, depth + 1) for one in value[:6]]
+            more = f" … ({len(value)} in all)" if len(value) > 6 else ""
+            text = ("; " if depth == 0 and isinstance(value[0], list) else ", ").join(parts)
+            return f"{text}{more}" if depth == 0 else f"({text}{more})"
+        case dict():
+            parts = [
+                f"{_label(k)} {_text(v, depth + 1)}" for k, v in list(value.items())[:6]
+            ]
+            return ", ".join(parts) if depth == 0 else f"({', '.join(parts)})"
+    return ""
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _number(value):
+    if value == int(value) and abs(value) < 10**12:
+        return f"{int(value):,}"
+    try:
+        return f"{value:.4g}"
+    except OverflowError:  # an int with more digits than any float
+        return "a number that is too large"
+
+
+def _plot(values):
+    low, high = min(values), max(values)
+    words = f"{len(values)} values, {_number(low)} to {_number(high)}"
+    step = -(-len(values) // MOST_PLOTTED)
+    shown = values[::step]
+    try:
+        heights = [
+            (float(v) - float(low)) / ((float(high) - float(low)) or 1) for v in shown
+        ]
+    except OverflowError:
+        return words
+    points = " ".join(
+        f"{100 * n / (len(shown) - 1):.1f},{22 - 20 * height:.1f}"
+        for n, height in enumerate(heights)
+    )
+    return Plot(points, words)
+
+
+def _short(text, most):
+    return text if len(text) <= most else text[:most] + " …"

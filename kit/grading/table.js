@@ -1,0 +1,23 @@
+for (const table of document.querySelectorAll("table.sorted")) {
+  const rows = [...table.tBodies[0].rows];
+  const search = document.getElementById(table.dataset.search);
+  search?.addEventListener("input", () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    for (const row of rows) {
+      const text = row.textContent.toLowerCase();
+      row.hidden = !words.every((word) => text.includes(word));
+    }
+  });
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = head.querySelector("button");
+    button?.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") !== "ascending";
+      for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const key = (row) => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
+      const compare = (one, two) =>
+        key(one).localeCompare(key(two), undefined, { numeric: true }) * (up ? 1 : -1);
+      table.tBodies[0].append(...rows.sort(compare));
+    });
+  });
+}

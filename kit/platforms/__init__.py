@@ -1,0 +1,1 @@
+"""Exchange with learning platforms: their zip of submissions in, grades and pages out."""

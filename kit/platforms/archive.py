@@ -1,0 +1,70 @@
+"""Take notebooks out of a zip archive that strangers have filled."""
+
+import re
+import stat
+import zipfile
+import zlib
+
+from helpers.errors import LabError
+
+MIB = 2**20
+MOST_FILES = 50_000
+MOST_MIB_OF_A_FILE, MOST_MIB = 20, 4096
+
+
+def notebooks(path):
+    """Yield what is in a zip archive of submissions.
+
+    Nothing is written, so no name can lead anywhere; sizes are counted as they are
+    unpacked, whatever the archive says.
+
+    Parameters
+    ----------
+    path : Path
+
+    Yields
+    ------
+    tuple
+        The parts of the path; the content of a notebook, or None; and why there is none.
+
+    Raises
+    ------
+    LabError
+        If it is no zip archive, or larger than any class.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            if len(entries) > MOST_FILES:
+                raise LabError(f"{path}: more than {MOST_FILES:,} files.")
+            left = MOST_MIB * MIB
+            for entry in entries:
+                parts = [part for part in re.split(r"[/\\]", entry.filename) if part]
+                if entry.is_dir() or not parts or _is_rubbish(parts):
+                    continue
+                content, problem = _content(archive, entry, parts[-1])
+                left -= len(content or b"")
+                if left < 0:
+                    raise LabError(f"{path}: more than {MOST_MIB} MB of notebooks.")
+                yield parts, content, problem
+    except (zipfile.BadZipFile, OSError) as error:
+        raise LabError(f"{path} is not a zip archive that can be read: {error}.") from error
+
+
+def _is_rubbish(parts):
+    return "__MACOSX" in parts or parts[-1].startswith(".") or ".ipynb_checkpoints" in parts
+
+
+def _content(archive, entry, name):
+    if not name.lower().endswith(".ipynb"):
+        return None, "not a notebook"
+    if stat.S_ISLNK(entry.external_attr >> 16):
+        return None, "a symbolic link"
+    try:
+        with archive.open(entry) as file:
+            content = file.read(MOST_MIB_OF_A_FILE * MIB + 1)
+    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError):
+        return None, "damaged, or encrypted"
+    if len(content) > MOST_MIB_OF_A_FILE * MIB:
+        return None, f"larger than {MOST_MIB_OF_A_FILE} MB"
+    return content, ""

@@ -1,0 +1,245 @@
+"""From a platform's zip of submissions to folders, and from grades back to the platform."""
+
+import csv
+import html
+import io
+import json
+import re
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+from helpers.errors import LabError
+from helpers.files import write_atomically
+from kit.grading import class_files
+from kit.grading.feedback import feedback_path, points
+from kit.labs import find_lab
+from kit.platforms import canvas, moodle
+from kit.platforms.archive import notebooks
+
+LONGEST_NAME = 60  # characters
+COLLECTED = "collected.json"  # how names of files that go back begin, by student
+
+
+def collect(archive, submissions, out, table=None, due=None):
+    """Unpack a zip of submissions into a folder for each student, and write the roster.
+
+    Parameters
+    ----------
+    archive, submissions, out : Path
+        What the platform gave; a new folder; the folder of grades.
+    table : Path, optional
+        Moodle's grading worksheet or Canvas' gradebook: who is in the class.
+    due : datetime, optional
+        For everybody whom `roster.csv` does not give a date already.
+
+    Returns
+    -------
+    list of str
+        What was left out, in words.
+
+    Raises
+    ------
+    LabError
+    """
+    if submissions.exists() and any(submissions.iterdir()):
+        raise LabError(f"{submissions} is not empty: give the name of a new folder.")
+    owners, left_out = {}, []
+    for parts, content, problem in notebooks(archive):
+        found = moodle.owner(parts) or canvas.owner(parts)
+        if found is None:
+            left_out.append(f"{_plain(parts[-1])}: its name says no student")
+            continue
+        owner, name = found
+        student = _student(owner.name, owner.id)
+        owners.setdefault(student, owner)
+        folder = submissions / student
+        folder.mkdir(parents=True, exist_ok=True)
+        if content is None:
+            left_out.append(f"{student}: {_plain(name)}: {problem}")
+        else:
+            write_atomically(_free(folder, _plain(name)), content)
+    if not owners:
+        raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
+    uploads = {student: owner.upload for student, owner in owners.items()}
+    write_atomically(out / COLLECTED, json.dumps(uploads, indent=1) + "\n")
+    _write_roster(out, owners, read_table(table) if table else None, due)
+    return left_out
+
+
+def _student(name, number):
+    """The name of a student's folder: readable, and nobody else's."""
+    return f"{_plain(name)[:LONGEST_NAME].lstrip('.') or 'student'}_{number}"
+
+
+def _plain(name):
+    """A name without what no file name should have."""
+    return re.sub(r"[\x00-\x1f\x7f/\\]|[\ud800-\udfff]", "", name)[-100:] or "file"
+
+
+def _free(folder, name):
+    stem, dot, ending = name.rpartition(".")
+    number, path = 1, folder / name
+    while path.exists():
+        path = folder / f"{stem} ({number}){dot}{ending}"
+        number += 1
+    return path
+
+
+def _write_roster(out, owners, table, due):
+    """Add to `roster.csv` who is new and when they submitted; change nothing else."""
+    path = out / "roster.csv"
+    known = class_files.read_roster(out, find_lab)
+    rows = {(p.student, p.lab): p._asdict() for p in known}
+    people = {
+        owner.id: (student, owner.name, "", None, owner)
+        for student, owner in owners.items()
+    }
+    for number, name, email, submitted in _people(table):
+        student, owner = _student(name, number), None
+        if number in people:
+            student, owner = people[number][0], people[number][4]
+        people[number] = student, name, email, submitted, owner
+    for number, (student, name, email, submitted, owner) in people.items():
+        # Canvas says who was late, not when anybody submitted.
+        is_canvas = owner and not owner.upload.endswith("/")
+        applies = None if is_canvas and not owner.is_late else due
+        new = class_files.Person(student, name, number, email)._asdict()
+        row = rows.setdefault((student, ""), new)
+        row["due"] = row["due"] or applies
+        row["submitted"] = submitted or row["submitted"]
+    table = [
+        [
+            value.isoformat(" ", "minutes") if isinstance(value, datetime) else value or ""
+            for value in (row[name] for name in class_files.ROSTER)
+        ]
+        for row in rows.values()
+    ]
+    write_atomically(path, class_files.as_csv(class_files.ROSTER, sorted(table)))
+
+
+def _people(table):
+    if not table:
+        return ()
+    return (moodle if moodle.is_table(table[0]) else canvas).people(table)
+
+
+def read_table(path):
+    """Read a grading worksheet of Moodle or a gradebook of Canvas.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of list of str
+
+    Raises
+    ------
+    LabError
+        If it is neither.
+    """
+    text = class_files.text_of(path)
+    head = text.partition("\n")[0]
+    delimiter = max(",;\t", key=head.count)
+    try:
+        table = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    except csv.Error as error:
+        raise LabError(f"{path}: {error}.") from error
+    if not table or not (moodle.is_table(table[0]) or canvas.is_table(table[0])):
+        raise LabError(
+            f"{path} is neither Moodle's grading worksheet (in English) nor Canvas' "
+            "gradebook: download it again, and change nothing in its first row."
+        )
+    return table
+
+
+def hand_back(out, table_path, lab=None, column=None):
+    """Write what goes back to the platform: its table with grades, and a zip of pages.
+
+    Parameters
+    ----------
+    out, table_path : Path
+        The folder of grades; Moodle's grading worksheet or Canvas' gradebook.
+    lab : kit.labs.Lab, optional
+        Which lab, if there are grades for several.
+    column : str, optional
+        The heading of Canvas' assignment.
+
+    Returns
+    -------
+    tuple
+        The two files; and the students whose page is in no zip, or who are not in the
+        table.
+
+    Raises
+    ------
+    LabError
+    """
+    try:
+        document = json.loads((out / "grades.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise LabError(f"{out} has no grades yet: `labs grade` first.") from error
+    labs = sorted({result["lab"] for result in document["results"]})
+    if lab is None and len(labs) != 1:
+        raise LabError(f"{out} has grades for {', '.join(labs)}: say which with --lab.")
+    lab = lab or find_lab(labs[0])
+    results = [result for result in document["results"] if result["lab"] == lab.name]
+    if not results:
+        raise LabError(f"{out} has no grades for {lab.name}, but for {', '.join(labs)}.")
+    table = read_table(table_path)
+    by_id = {(r["person"] or {}).get("id"): r for r in results}
+    grades = {
+        number: (_fraction(result), _sentence(result))
+        for number, result in by_id.items()
+        if number
+    }
+    is_moodle = moodle.is_table(table[0])
+    made = moodle.filled(table, grades) if is_moodle else (
+        canvas.filled(table, grades, lab, column)
+    )  # fmt: skip
+    folder = out / "hand-back"
+    grades_path = folder / f"{table_path.stem}-graded.csv"
+    head, *rows = made
+    write_atomically(grades_path, class_files.as_csv(head, rows))
+    pages, without = _pages(out, results, is_moodle)
+    write_atomically(folder / "feedback.zip", pages)
+    listed = {number for number, *_ in _people(table)}
+    without += [r["student"] for number, r in by_id.items() if number not in listed]
+    return grades_path, folder / "feedback.zip", sorted(set(without))
+
+
+def _fraction(result):
+    return None if result["total"] is None else result["total"] / result["of"]
+
+
+def _sentence(result):
+    """A line for the platform, which shows it as HTML."""
+    page = f"Your feedback is the attached page {result['lab']}.html."
+    if result["total"] is None:
+        state = "Not all is marked" if result["status"] == "graded" else "Nothing is graded"
+        return f"{state} yet. {page}"
+    late = f" It came {result['late']['words']}." if result["late"]["words"] else ""
+    return html.escape(
+        f"{points(result['total'])} of {points(result['of'])} points.{late} {page}"
+    )
+
+
+def _pages(out, results, is_moodle):
+    """A zip of everybody's page, named so that the platform finds its owner."""
+    uploads = {}
+    if (out / COLLECTED).is_file():
+        uploads = json.loads((out / COLLECTED).read_text(encoding="utf-8"))
+    content, without = io.BytesIO(), []
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for result in results:
+            upload = uploads.get(result["student"])
+            if upload is None and is_moodle and re.search(r"_\d+$", result["student"]):
+                upload = f"{result['student']}_assignsubmission_file/"
+            if upload is None:
+                without.append(result["student"])
+                continue
+            page = (out / feedback_path(result)).read_bytes()
+            archive.writestr(f"{upload}{Path(feedback_path(result)).name}", page)
+    return content.getvalue(), without

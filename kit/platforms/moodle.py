@@ -1,0 +1,102 @@
+"""Moodle's assignment: names in its zip of submissions, and its grading worksheet.
+
+As in `mod/assign` of Moodle 3.1 to 5.0: "Download all submissions" makes
+`Full name_ID_assignsubmission_file/...` (before 4.1 with another `_` at the end; without
+folders `..._file_NAME`). "Upload multiple feedback files in a zip" reads the same names.
+The grading worksheet has the same number at the end of its column `Identifier`.
+"""
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+HEAD = ("Identifier", "Grade", "Last modified (grade)")  # what Moodle wants back
+DATE = "%A, %d %B %Y, %I:%M %p"  # as its English worksheet has it
+
+
+class Owner(NamedTuple):
+    """Whom a file in a zip belongs to."""
+
+    name: str
+    id: str
+    upload: str  # how the name of a file that goes back begins
+    is_late: bool = False
+
+
+def owner(parts):
+    """The owner of a file by the parts of its path, and the file's name; or None."""
+    for place, part in enumerate(parts):
+        found = re.fullmatch(r"([^_]+)_(\d{1,18})_assign[a-z]+_([a-z]+)(?:_(.*))?", part)
+        if found:
+            name = parts[-1] if place < len(parts) - 1 else found[4] or ""
+            upload = f"{found[1]}_{found[2]}_assignsubmission_file/"
+            return Owner(found[1].strip(), found[2], upload), name
+    return None
+
+
+def is_table(head):
+    """Whether a CSV file's first row is that of a grading worksheet in English."""
+    return set(HEAD) <= set(head)
+
+
+def people(table):
+    """Yield (id, name, email, submitted) for each row of a worksheet.
+
+    `submitted` is None where there is no date, or one in another language.
+    """
+    head, *rows = table
+    for row in rows:
+        cells = dict(zip(head, row, strict=False))
+        if number := identity(cells):
+            name = cells.get("Full name") or cells["Identifier"]
+            text = cells.get("Last modified (submission)", "")
+            yield number, name, cells.get("Email address", ""), _date(text)
+
+
+def identity(cells):
+    """The number at the end of `Participant 123`."""
+    found = re.search(r"(\d{1,18})\s*$", cells.get("Identifier", ""))
+    return found[1] if found else ""
+
+
+def _date(text):
+    try:
+        return datetime.strptime(text.replace("\u202f", " ").strip(), DATE)
+    except ValueError:
+        return None
+
+
+def filled(table, grades):
+    """A worksheet with grades in it.
+
+    Parameters
+    ----------
+    table : list of list of str
+    grades : dict of str to tuple
+        By id: the fraction of the points that was reached, or None; and a sentence.
+
+    Returns
+    -------
+    list of list
+        Who is open gets no grade: Moodle leaves such a row alone.
+    """
+    head, *rows = table
+    made = [head]
+    for row in rows:
+        cells = dict(zip(head, row, strict=False))
+        if (number := identity(cells)) in grades:
+            fraction, sentence = grades[number]
+            most = _maximum(cells)
+            cells["Grade"] = "" if fraction is None else f"{fraction * most:.2f}"
+            if "Feedback comments" in cells:
+                cells["Feedback comments"] = sentence
+        made.append([cells.get(name, "") for name in head])
+    return made
+
+
+def _maximum(cells):
+    text = next((v for k, v in cells.items() if k.lower() == "maximum grade"), "")
+    try:
+        return float(text.replace(",", ".")) or 100.0
+    except ValueError:
+        return 100.0

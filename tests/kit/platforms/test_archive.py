@@ -1,0 +1,90 @@
+"""A zip that strangers have filled: nothing leaves its place, nothing is too large."""
+
+import stat
+import zipfile
+
+import pytest
+
+from helpers.errors import LabError
+from kit.platforms import archive
+from kit.platforms.exchange import collect
+from kit.platforms.moodle import owner
+
+
+def zipped(path, entries):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in entries.items():
+            entry = zipfile.ZipInfo(name)
+            if content == "link":
+                entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            made.writestr(entry, content)
+    return path
+
+
+def test_what_is_no_notebook_of_usual_size_is_left_out_and_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "MOST_MIB_OF_A_FILE", 1)
+    path = zipped(
+        tmp_path / "x.zip",
+        {
+            "A_1_assignsubmission_file/a.ipynb": "{}",
+            "A_1_assignsubmission_file/large.ipynb": "0" * 2**21,
+            "A_1_assignsubmission_file/link.ipynb": "link",
+            "A_1_assignsubmission_file/x.pdf": "%PDF",
+            "A_1_assignsubmission_file/.hidden.ipynb": "{}",
+            "__MACOSX/A_1_assignsubmission_file/a.ipynb": "{}",
+        },
+    )
+    found = {parts[-1]: problem for parts, _, problem in archive.notebooks(path)}
+    assert found == {
+        "a.ipynb": "", "large.ipynb": "larger than 1 MB", "link.ipynb": "a symbolic link",
+        "x.pdf": "not a notebook",
+    }  # fmt: skip
+    monkeypatch.setattr(archive, "MOST_MIB", 0)
+    with pytest.raises(LabError, match="more than 0 MB"):
+        list(archive.notebooks(path))
+    monkeypatch.setattr(archive, "MOST_FILES", 5)
+    with pytest.raises(LabError, match="more than 5 files"):
+        list(archive.notebooks(path))
+
+
+def test_what_is_damaged_is_one_line(tmp_path):
+    broken = tmp_path / "x.zip"
+    broken.write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(LabError, match="not a zip archive"):
+        list(archive.notebooks(broken))
+    with pytest.raises(LabError, match="not a zip archive"):
+        list(archive.notebooks(tmp_path / "none.zip"))
+
+
+def test_no_name_leads_out_of_the_folder(tmp_path):
+    names = [
+        "../../up_1_assignsubmission_file/a.ipynb",
+        "/root_2_assignsubmission_file/a.ipynb",
+        "..\\win_3_assignsubmission_file\\a.ipynb",
+        "...._4_assignsubmission_file/..ipynb",
+        "nul\x01l_5_assignsubmission_file/b\x02.ipynb",
+        f"{'long' * 100}_6_assignsubmission_file/{'long' * 100}.ipynb",
+    ]
+    path = zipped(tmp_path / "x.zip", dict.fromkeys(names, "{}"))
+    inside = tmp_path / "deep" / "in"
+    collect(path, inside, tmp_path / "deep" / "grades")
+    assert {p.name for p in tmp_path.iterdir()} == {"x.zip", "deep"}
+    assert {p.name for p in (tmp_path / "deep").iterdir()} == {"in", "grades"}
+    assert len(list(inside.iterdir())) >= 5
+    assert all(p.resolve().is_relative_to(inside) for p in inside.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "file"),
+    [
+        ("Ada B_12_assignsubmission_file/x.ipynb", "Ada B", "x.ipynb"),
+        ("Ada B_12_assignsubmission_file_/x.ipynb", "Ada B", "x.ipynb"),
+        ("Ada B_12_assignsubmission_file_my_x.ipynb", "Ada B", "my_x.ipynb"),
+        ("group/Ada B_12_assignsubmission_file/sub/x.ipynb", "Ada B", "x.ipynb"),
+        ("Participant_12_assignsubmission_file/x.ipynb", "Participant", "x.ipynb"),
+    ],
+)
+def test_every_form_of_moodles_names_is_read(path, name, file):
+    found, rest = owner(path.split("/"))
+    assert (found.name, found.id, rest) == (name, "12", file)

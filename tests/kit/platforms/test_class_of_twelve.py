@@ -1,0 +1,261 @@
+"""An instructor takes a class from Moodle's zip to its gradebook, by commands alone."""
+
+import csv
+import html
+import io
+import json
+import re
+import subprocess
+import sys
+import threading
+import urllib.parse
+import urllib.request
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from helpers.errors import LabError
+from kit.generate import generate
+from kit.grading import sandbox
+from kit.grading.class_files import read_overrides
+from kit.grading.feedback import all_points
+from kit.grading.grade import grade
+from kit.grading.reading import serve
+from kit.labs import find_lab
+from kit.platforms import exchange
+
+LAB = find_lab("01")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("grading"),
+    pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem())),
+]
+HEAD = [
+    "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade",
+    "Grade can be changed", "Last modified (submission)", "Last modified (grade)",
+    "Feedback comments",
+]  # fmt: skip
+ON_TIME, TOO_LATE = "Friday, 20 November 2026, 9:05 AM", "Sunday, 22 November 2026, 8:00 AM"
+TEXT = '<script>alert("x")</script> =cmd() The noise scale grows near the lowest point.'
+
+
+def notebook(solved=True, text="", changes=()):
+    """A submission for lab 01 as bytes; `changes` are replacements in its exercises."""
+    made = generate(LAB)[solved]
+    for cell in made.cells:
+        if cell.id == "1-figure":
+            cell.source += f"\n\n{text}"
+        if cell.cell_type == "code" and re.match("# (TODO|Solution)", cell.source):
+            for old, new in changes:
+                cell.source = re.sub(old, new, cell.source)
+    return nbformat.writes(made).encode()
+
+
+def copied():
+    """The solution under other names, without comments and in another layout."""
+    return notebook(changes=[(r"(?m)^ +# .*\n", ""), (r"\bx\b", "inputs"), (r"\by\b", "t")])
+
+
+# Name, number, when it came, and the files of the zip.
+CLASS = [
+    ("Ada Lovelace", 101, ON_TIME, {f"{LAB.name}.ipynb": notebook(text=TEXT)}),
+    ("Bob Copy", 102, ON_TIME, {f"{LAB.name}.ipynb": copied()}),
+    ("Cyd Start", 103, ON_TIME, {f"{LAB.name}.ipynb": notebook(solved=False)}),
+    ("Dan Late", 104, TOO_LATE, {f"work/my {LAB.name}.ipynb": notebook()}),
+    ("Eve Broken", 105, ON_TIME, {f"{LAB.name}.ipynb": notebook()[:5000]}),
+    ("Fay Twice", 106, ON_TIME, {"a/01_gradient_descent.ipynb": notebook(),
+                                 "01_gradient_descent.ipynb": notebook()}),
+    ("Gus Paper", 107, ON_TIME, {"answers.pdf": b"%PDF-1.4"}),
+    ("=cmd()", 108, ON_TIME, {f"{LAB.name}.ipynb": notebook(text="+1")}),
+    ("Ida Empty", 109, ON_TIME, {f"{LAB.name}.ipynb": b""}),
+    ("Jon Nothing", 110, "-", {}),
+    ("Kim Error", 111, ON_TIME, {f"{LAB.name}.ipynb": notebook(
+        changes=[(r"(?m)^    return .*", "    raise ValueError(1 / 0)")])}),
+    ("José Ñandú", 112, ON_TIME, {f"{LAB.name}.ipynb": notebook()}),
+]  # fmt: skip
+OPEN = {"105", "106", "107", "109", "110"}
+
+
+def moodles_files(folder):
+    """The zip of submissions and the grading worksheet, as Moodle 4.1 gives them."""
+    archive, worksheet = folder / "class.zip", folder / "Grades-CS-Lab 01-7.csv"
+    with zipfile.ZipFile(archive, "w") as made:
+        for name, number, _, files in CLASS:
+            for path, content in files.items():
+                made.writestr(f"{name}_{number}_assignsubmission_file/{path}", content)
+        made.writestr("../../outside.ipynb", notebook())
+        made.writestr("Ada Lovelace_101_assignsubmission_onlinetext/onlinetext.html", "hi")
+    with open(worksheet, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(HEAD)
+        for name, number, came, files in CLASS:
+            state = "Submitted for grading" if files else "No submission"
+            table.writerow([
+                f"Participant {number}", name, f"s{number}@example.org", state, "",
+                "100.00", "Yes", came, "-", "",
+            ])  # fmt: skip
+    return archive, worksheet
+
+
+def labs(*arguments, cwd):
+    command = [Path(sys.executable).with_name("labs"), *map(str, arguments)]
+    ended = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def read(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def mark(grades, points, comment):
+    """What `labs mark` serves, filled in and saved as a browser does."""
+    server, address = serve(grades, lambda: read_overrides(grades, all_points()))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    with server:
+        shown = html.unescape(urllib.request.urlopen(address).read().decode())
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(f"{address}more")
+        strange = urllib.request.Request(address, headers={"Host": "evil.example:80"})
+        with pytest.raises(urllib.error.HTTPError):
+            urllib.request.urlopen(strange)
+        headings = re.findall(r"<h3>(.*?)</h3>", shown)
+        place = headings.index("Ada Lovelace (Ada Lovelace_101)")
+        form = {f"points-{place}": points, f"comment-{place}": comment}
+        saved = urllib.request.urlopen(address, urllib.parse.urlencode(form).encode())
+        text = saved.read().decode()
+        server.shutdown()
+    return shown, text
+
+
+def test_from_moodles_zip_to_its_gradebook(tmp_path):
+    archive, worksheet = moodles_files(tmp_path)
+    said = labs(
+        "collect", archive, "submissions", "--table", worksheet,
+        "--due", "2026-11-20 23:59", cwd=tmp_path,
+    )  # fmt: skip
+    assert "outside.ipynb: its name says no student" in said
+    assert "Gus Paper_107: answers.pdf: not a notebook" in said
+    assert not list(tmp_path.parent.glob("outside*"))
+    grades = tmp_path / "grades"
+    (grades / "rules.toml").write_text("percent_per_day = 10\n")
+    (grades / "overrides.csv").write_text(
+        "student,exercise,points,comment\nKim Error_111,1.1,1,The idea is right: -1 typo\n"
+    )
+    labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
+    shown, text = mark(grades, "7", "")
+    assert TEXT in shown
+    assert "<script>" not in text
+    assert "give 0 to 2 points" in html.unescape(text)
+    mark(grades, "1,5", "=Good, but why?")
+    labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
+
+    rows = {row["id"]: row for row in read(grades / "grades.csv")}
+    assert len(rows) == len(CLASS)
+    # =cmd() wrote an answer too, which nobody has read: it is open as well.
+    still = OPEN | {"108"}
+    assert {number for number, row in rows.items() if not row["total"]} == still
+    assert {number for number, row in rows.items() if not row["1.1"]} == OPEN
+    assert rows["101"]["total"] == "7.5"
+    assert rows["101"]["of"] == "8"
+    assert rows["104"]["late"] == "32.0 hours late"
+    assert (rows["104"]["penalty"], rows["104"]["total"]) == ("1.2", "4.8")
+    assert rows["103"]["total"] == "0"
+    assert rows["111"]["1.1"] == "1"
+    assert rows["108"]["name"] == "'=cmd()"
+    assert all(re.fullmatch("[0-9a-f]{64}", rows[n]["sha256"]) for n in ("101", "105"))
+
+    overview = html.unescape((grades / "overview.html").read_text())
+    needs = overview.partition("<h2>Needs you</h2>")[2].partition("<h2>The labs</h2>")[0]
+    assert set(re.findall(r"_(\d{3})</a>", needs)) == still
+    assert "of 7" in overview, "seven were graded"
+    alike = html.unescape((grades / "similar.html").read_text())
+    assert "Ada Lovelace_101 and Bob Copy_102" in alike
+    assert "the reference and Ada Lovelace_101" in alike
+    ada = html.unescape(page_of(grades, "Ada"))
+    assert "=Good, but why?" in ada
+    assert "1.5 of 2 points" in ada
+    assert "<script" not in page_of(grades, "Ada")
+    assert "The idea is right: -1 typo" in page_of(grades, "Kim")
+    assert "That costs 20% of the points reached: 1.2 points" in page_of(grades, "Dan")
+    assert "That is not zero points" in page_of(grades, "Eve")
+
+    labs("hand-back", worksheet, cwd=tmp_path)
+    [path] = (grades / "hand-back").glob("*.csv")
+    before, after = read(worksheet), read(path)
+    assert [list(row) for row in after] == [HEAD] * len(CLASS)
+    for old, new in zip(before, after, strict=True):
+        number = new["Identifier"].removeprefix("Participant ")
+        for name in ("Identifier", "Last modified (grade)", "Email address"):
+            assert new[name] == old[name]
+        assert (new["Grade"] == "") == (number in still)
+        assert not new["Grade"] or 0 <= float(new["Grade"]) <= 100
+    assert after[0]["Grade"] == f"{100 * 7.5 / 8:.2f}"
+    assert not [c for row in after for c in row.values() if c[:1] in tuple("=+@")]
+    with zipfile.ZipFile(grades / "hand-back" / "feedback.zip") as pages:
+        # As Moodle's importer reads it: NAME_ID_TYPE_PLUGIN/FILE.
+        parts = [name.split("/") for name in pages.namelist()]
+        numbers = {str(number) for _, number, *_ in CLASS}
+        assert {folder.split("_")[1] for folder, _ in parts} == numbers
+        assert all(folder.endswith("_assignsubmission_file") for folder, _ in parts)
+        assert {file for _, file in parts} == {f"{LAB.name}.html"}
+        content = pages.read(f"Ada Lovelace_101_assignsubmission_file/{LAB.name}.html")
+    assert content.decode() == page_of(grades, "Ada")
+    assert json.loads((grades / "grades.json").read_text())["kit"].startswith("Scaling")
+
+
+def page_of(grades, first):
+    [path] = (grades / "feedback").glob(f"{first}*/{LAB.name}.html")
+    return path.read_text()
+
+
+def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
+    """Without grading: the files in the form that Canvas gives and takes."""
+    archive = tmp_path / "submissions.zip"
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr(f"lovelaceada_901_77001_{LAB.name}.ipynb", notebook())
+        made.writestr(f"latedan_LATE_902_77002_{LAB.name}-1.ipynb", notebook())
+    head = ["Student", "ID", "SIS Login ID", "Section", "Essay (5)", "Lab 01 (6)", "Total"]
+    table = tmp_path / "gradebook.csv"
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(head)
+    writer.writerow(["    Points Possible", "", "", "", "10", "20", "(read only)"])
+    writer.writerow(["Lovelace, Ada", "901", "ada", "A", "9", "", "90"])
+    writer.writerow(["Late, Dan", "902", "dan", "A", "8", "", "80"])
+    writer.writerow(["=Absent, Joe", "903", "joe", "A", "7", "", "70"])
+    table.write_text(text.getvalue(), encoding="utf-8")
+    out = tmp_path / "grades"
+    due = datetime(2026, 11, 20, 23, 59)
+    exchange.collect(archive, tmp_path / "in", out, table, due)
+    roster = {row["id"]: row for row in read(out / "roster.csv")}
+    assert {n: row["due"] != "" for n, row in roster.items()} == {
+        "901": False, "902": True, "903": True,
+    }  # fmt: skip
+    assert {path.parent.name for path in (tmp_path / "in").rglob("*.ipynb")} == {
+        "lovelaceada_901", "latedan_902",
+    }  # fmt: skip
+    (tmp_path / "none").mkdir()
+    # Nothing to run: all are missing.
+    grade(tmp_path / "none", [LAB], out, seed="s", jobs=1)
+    document = json.loads((out / "grades.json").read_text())
+    for result in document["results"]:
+        if result["person"]["id"] == "901":
+            result |= {"total": 3, "of": 6}
+    (out / "grades.json").write_text(json.dumps(document))
+    path, pages, without = exchange.hand_back(out, table)
+    rows = read(path)
+    assert list(rows[0]) == ["Student", "ID", "SIS Login ID", "Section", "Lab 01 (6)"]
+    assert [row["Lab 01 (6)"] for row in rows] == ["20", "10.00", "", ""]
+    assert rows[3]["Student"] == "'=Absent, Joe"
+    with zipfile.ZipFile(pages) as made:
+        assert sorted(made.namelist()) == [
+            f"latedan_902_77002_{LAB.name}.html", f"lovelaceada_901_77001_{LAB.name}.html",
+        ]  # fmt: skip
+    assert without == ["=Absent, Joe_903"]
+    with pytest.raises(LabError, match="no grades for 02_throughput, but for 01"):
+        exchange.hand_back(out, table, find_lab("02"))
