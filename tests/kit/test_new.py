@@ -91,8 +91,8 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
         "1",
     )
     grades = (copy / "grades" / "grades.csv").read_text().splitlines()
-    assert grades[0] == "student,lab,11.1,total,of,status"
-    assert grades[1:] == [
-        "solved,11_example,1,1,1,graded",
-        "unsolved,11_example,0,0,1,graded",
+    assert [line.split(",")[:7] for line in grades] == [
+        ["student", "lab", "11.1", "11.figure", "total", "of", "status"],
+        ["solved", "11_example", "1", "0", "1", "1", "graded"],
+        ["unsolved", "11_example", "0", "0", "0", "1", "graded"],
     ]
