@@ -945,8 +945,33 @@ quiz("09")
 session.finish()
 
 # %% [markdown]
+# ## Explain your figure
+#
+# Take the figure of the forecast. Did the three workers come out within the error that was
+# stated? What does the law leave out that your machine has, and what would you measure next
+# to find it?
+#
+# Three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them: your instructor may.
+
+# %% [markdown] name="9.figure" points=2
+# **9.figure, your answer:**
+
+# %% [markdown]
 # ## What you learned
 #
-# Three sentences. Two questions without an answer.
+# Many machines train as one: each reads its own part of the same order, and a ring adds up
+# the gradients with less than two arrays sent by each. When one dies, all stop, and what
+# lives on is the last checkpoint, if everything is in it. How far it scales can be said
+# before you rent: with a law, numbers of your own, and an error that you state first.
 #
-# To read on: authors, "Title" (year).
+# Two questions to take along. Your gradient becomes four times as large, and your link four
+# times as fast: which term of the law is unchanged? And: what would you save every hour that
+# no checkpoint here has?
+
+# %% [markdown]
+# To read on: Patarasu and Yuan, "Bandwidth Optimal All-reduce Algorithms" (2009); Daly, "A
+# Higher Order Estimate of the Optimum Checkpoint Interval" (2006); Chen et al., "Revisiting
+# Distributed Synchronous SGD" (2016); Goyal et al., "Accurate, Large Minibatch SGD" (2017);
+# Sergeev and Del Balso, "Horovod" (2018); McCandlish et al., "An Empirical Model of
+# Large-Batch Training" (2018); Llama Team, "The Llama 3 Herd of Models" (2024).
