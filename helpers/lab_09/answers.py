@@ -647,6 +647,7 @@ WRONG_RESTARTS = {
     ),
     "counts_in_the_epoch": saving(due=lambda step, place, every: place % every == 0),
     "forgets_the_model": saving(track=("states",)),
+    "forgets_the_averages": saving(track=("optimizer",)),
     "forgets_the_optimizer": saving(track=("model",)),
     "begins_the_epoch_again": saving(position=lambda epoch, place: (epoch, 0)),
     "goes_on_with_the_next_epoch": saving(
@@ -1258,6 +1259,7 @@ WRONG = {
         ("place", "repeats_one", WRONG_RESTARTS["saves_before_it_counts"]),
         ("every", "in_epoch", WRONG_RESTARTS["counts_in_the_epoch"]),
         ("model", "no_model", WRONG_RESTARTS["forgets_the_model"]),
+        ("model", "no_averages", WRONG_RESTARTS["forgets_the_averages"]),
         ("optimizer", "no_optimizer", WRONG_RESTARTS["forgets_the_optimizer"]),
         ("place", "no_place", WRONG_RESTARTS["begins_the_epoch_again"]),
         ("place", "next_epoch", WRONG_RESTARTS["goes_on_with_the_next_epoch"]),
@@ -1388,7 +1390,30 @@ RIGHT_MUTANTS = {
             "the pair is as good the other way round"
         ),
     },
-    "9.3": {},
+    "9.3": {
+        "3: step, epoch, place = (tf.Variable(0, dtype=tf.int64) for _ in "
+        "range(3)) → place, epoch, step = (tf.Variable(0, dtype=tf.int64) "
+        "for _ in range(3))": ("all three are equal"),
+        "3: step, epoch, place = (tf.Variable(0, dtype=tf.int64) for _ in "
+        "range(3)) → step, epoch, place = (tf.Variable(0) for _ in "
+        "range(3))": ("32 bits count far enough"),
+        "8: while int(epoch) < epochs: → while epoch < epochs:": (
+            "a variable is a number, too"
+        ),
+        "9: for batch in data(int(epoch), int(place)): → for batch in "
+        "data(epoch, int(place)):": ("a variable is a number, too"),
+        "9: for batch in data(int(epoch), int(place)): → for batch in "
+        "data(int(epoch), place):": ("a variable is a number, too"),
+        "10: train_step(batch); step.assign_add(1) → step.assign_add(1); "
+        "train_step(batch)": ("no save is between them"),
+        "11: step.assign_add(1); place.assign_add(1) → place.assign_add(1); "
+        "step.assign_add(1)": ("the order is free"),
+        "13: if chief and int(step) % save_every == 0: → if chief and step "
+        "% save_every == 0:": ("a variable is a number, too"),
+        "15: epoch.assign_add(1); place.assign(0) → place.assign(0); epoch.assign_add(1)": (
+            "the order is free"
+        ),
+    },
     "9.4": {
         "3: between = machine_days * 24 * 3600 / machines → between = 3600 * "
         "(machine_days * 24) / machines": "the same product",

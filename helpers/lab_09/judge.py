@@ -319,24 +319,31 @@ def restart_question(rng):
 
 
 def end_weights(question, mistake=""):
-    """The weights at the end: SGD with momentum as Keras has it, in NumPy."""
+    """Weights and averages at the end: SGD with momentum as Keras has it, in NumPy."""
     all_lives, per_epoch = lives(question), question["steps_per_epoch"]
-    states = [(np.array(question["weights"][0]), 0 * np.array(question["weights"][0]))]
+    first = np.array(question["weights"][0])
+    states = [(first, 0 * first, 0 * first)]
     for number, batches in enumerate(all_lives):
         epoch, place = batches[0]
         done = epoch * per_epoch + place
-        w, v = states[done]
+        w, v, average = states[done]
         if number and mistake == "no_model":
             w = np.array(question["weights"][number])
+        if number and mistake in ("no_model", "no_averages"):
+            average = 0 * average
         if number and mistake == "no_optimizer":
             v = 0 * v
         states = states[: done + 1]
         for e, n in batches:
-            g = np.array(question["gradients"][e][n]) + question["pull"] * w
+            gradient = np.array(question["gradients"][e][n])
+            g = gradient + question["pull"] * w
             v = question["momentum"] * v - question["learning_rate"] * g
-            w = w + v
-            states.append((w, v))
-    return states[-1][0]
+            w, average = w + v, average + gradient
+            states.append((w, v, average))
+    return np.concatenate([states[-1][0], states[-1][2]])
+
+
+WEIGHT_MISTAKES = ("no_model", "no_averages", "no_optimizer")
 
 
 def judge_restart(question, observation):
@@ -358,9 +365,7 @@ def judge_restart(question, observation):
     weights = observation["lives"][-1]["weights"]
     same = near(1e-3, 1e-4)
     if not same(weights, right):
-        mistakes = {
-            name: end_weights(question, name) for name in ("no_model", "no_optimizer")
-        }
+        mistakes = {name: end_weights(question, name) for name in WEIGHT_MISTAKES}
         hint = which(weights, {"right": right} | mistakes, same, "weights")
         return "every batch was right, and yet the weights at the end are others", hint
     began_at = observation["lives"][-1]["began_at"]
@@ -718,6 +723,7 @@ EXERCISES = {
             "next_epoch": "It goes on with the next epoch. What happens to the rest of this one?",
             "half": "The folder had files of a save that was killed half-way. Which save does `latest_checkpoint` name?",
             "no_model": "Are the model's weights in the save, and restored?",
+            "no_averages": "The optimizer brings the weights that it trains. Which variables has a model besides, as batch normalisation has them?",
             "no_optimizer": "Momentum is a state. Is the optimizer in the save?",
             "weights": "Each batch was right. Which of weights, optimizer and learning rate is not as it was at the save?",
             "returned": "It returns the number of steps that were done before this start: 0 at the first.",

@@ -107,11 +107,14 @@ def restart(answer, question, wait):
 
 def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
     """Train from a start of the process until the end, or until it is killed."""
-    model = keras.Sequential([keras.Input((len(weights),)), keras.layers.Dense(1)])
-    model.layers[0].kernel.assign(np.array(weights, "float32").reshape(-1, 1))
+    # The moving mean is in the model only. Here it is a sum, which forgets nothing.
+    norm = keras.layers.BatchNormalization(center=False, scale=False)
+    dense = keras.layers.Dense(1)
+    model = keras.Sequential([keras.Input((len(weights),)), norm, dense])
+    dense.kernel.assign(np.array(weights, "float32").reshape(-1, 1))
     optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
     optimizer.build(model.trainable_variables)
-    batches, asked, kernel = [], [], model.layers[0].kernel
+    batches, asked = [], []
 
     def train_step(batch):
         if len(batches) == stop:
@@ -121,7 +124,8 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
         epoch, number = batch
         batches.append([int(epoch), int(number)])
         gradient = np.array(question["gradients"][epoch][number], "float32")
-        pull = question["pull"] * kernel.numpy()
+        pull = question["pull"] * dense.kernel.numpy()
+        norm.moving_mean.assign(norm.moving_mean + gradient)
         gradients = [tf.constant(gradient.reshape(-1, 1) + pull), tf.zeros(1)]
         optimizer.apply(gradients, model.trainable_variables)
 
@@ -144,7 +148,9 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
     return {
         "batches": batches[:100],
         "began_at": began_at,
-        "weights": [float(w) for w in kernel.numpy().ravel()],
+        "weights": [
+            float(w) for of in (dense.kernel, norm.moving_mean) for w in of.numpy().flat
+        ],
     }
 
 
