@@ -575,8 +575,8 @@ card.outcome("fastest_batch_size", first, choices=True)
 # %% [markdown]
 # ## What goes wrong at the ends
 #
-# Time is images needed, divided by images a second. Going down this table, which column
-# falls, and which two rise?
+# Time is images needed, divided by images a second. From the first line to the last,
+# which column falls, and which two rise?
 
 # %%
 def in_words(value, unit):

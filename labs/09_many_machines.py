@@ -656,8 +656,8 @@ for spread, seconds in waited.items():
 card.measure("straggler_seconds", waited)
 
 # %% [markdown]
-# Then simulated: the mean of the largest of `N` draws, over 200 steps. Nothing is sent
-# here, so the curves lie below what was measured.
+# Then simulated: the mean of the largest of `N` draws, over 200 steps. These are other
+# draws, and nothing is sent. Do the measured points lie near the curves?
 
 # %%
 simulated = {
@@ -929,9 +929,13 @@ card.outcome("times_as_fast", times_as_fast)
 
 # %% [markdown]
 # Two limits meet. The ring and the stragglers lower the efficiency; and beyond the
-# critical batch size more images in a batch save no steps. Device hours show what that
-# costs. Which slider buys most with 1024 devices: link, compression, or fewer images on
-# each? Accumulation hides the link, but makes the batch larger. Try it before you rent.
+# critical batch size more images in a batch save no steps. Where the last number is below
+# 1, more devices make it slower: the network here is so small that a step takes
+# milliseconds. With how many parameters, and how many images on each, do 1024 pay?
+#
+# Device hours show what it costs. Which slider buys most: link, compression, or fewer
+# images on each? Accumulation hides the link, but makes the batch larger. Try it before
+# you rent.
 
 # %% [markdown]
 # ## Quiz

@@ -40,7 +40,8 @@ def prepare(folder, settings, train_with_saves, worker_shard):
     """
     shutil.rmtree(folder, ignore_errors=True)
     write_atomically(folder / "settings.json", json.dumps(settings))
-    write_source(folder / "own_functions.py", train_with_saves, worker_shard)
+    own = {"train_with_saves": train_with_saves, "worker_shard": worker_shard}
+    write_source(folder / "own_functions.py", **own)
 
 
 def start(folder, workers, what):

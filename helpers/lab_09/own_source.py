@@ -11,17 +11,16 @@ from helpers.errors import LabError
 from helpers.files import write_atomically
 
 
-def write_source(path, *functions, **named):
+def write_source(path, **functions):
     """Write a module with these functions and with what they use.
 
     Parameters
     ----------
     path : Path
     functions : function
-        Written with ``def``, or a lambda that has a name; a function or a module that one
-        of them uses is written or imported, too, and a plain value is assigned.
-    named : function
-        The same, by the name that the module is to have, whatever the function's own is.
+        By the name that each is to have in the module, whatever its own is: written with
+        ``def``, or a lambda that has a name. A function or a module that one of them uses
+        is written or imported, too, and a plain value is assigned.
 
     Raises
     ------
@@ -29,7 +28,7 @@ def write_source(path, *functions, **named):
         If the source of one is not to be had, or one uses what cannot be written.
     """
     lines = {}
-    for name, function in ({f.__name__: f for f in functions} | named).items():
+    for name, function in functions.items():
         _collect(function, name, lines)
     write_atomically(path, "\n".join(lines.values()) + "\n")
 

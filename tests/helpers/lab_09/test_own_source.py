@@ -39,7 +39,7 @@ def imported(path):
 
 
 def test_a_function_comes_with_all_that_it_uses(tmp_path):
-    write_source(tmp_path / "own.py", area, factorial)
+    write_source(tmp_path / "own.py", area=area, factorial=factorial)
     module = imported(tmp_path / "own.py")
     assert module.area(2.0) == area(2.0)
     assert module.factorial(5) == 120
@@ -57,7 +57,7 @@ def test_a_function_inside_another_finds_what_stood_around_it(tmp_path):
         return 2 * x
 
     area.__module__ = by.__module__ = "__main__"
-    write_source(tmp_path / "own.py", area)
+    write_source(tmp_path / "own.py", area=area)
     assert imported(tmp_path / "own.py").area(5) == 19
     assert shape is not None
 
