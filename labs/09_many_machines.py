@@ -965,13 +965,13 @@ session.finish()
 # ## What you learned
 #
 # Many machines train as one: each reads its own part of the same order, and a ring adds up
-# the gradients with less than two arrays sent by each. When one dies, all stop, and what
-# lives on is the last checkpoint, if everything is in it. How far it scales can be said
-# before you rent: with a law, numbers of your own, and an error that you state first.
+# the gradients. When one dies, all stop, and what lives on is the last checkpoint, if
+# everything is in it. How far it scales can be said before you rent: with a law, numbers
+# of your own, and an error that you state first.
 #
-# Two questions to take along. Your gradient becomes four times as large, and your link four
-# times as fast: which term of the law is unchanged? And: what would you save every hour that
-# no checkpoint here has?
+# Two questions to take along. Gradient and link become four times as large and as fast:
+# which term of the law is unchanged? And what would you save every hour that no checkpoint
+# here has?
 
 # %% [markdown]
 # To read on: Patarasu and Yuan, "Bandwidth Optimal All-reduce Algorithms" (2009); Daly, "A
