@@ -970,8 +970,7 @@ session.finish()
 # of your own, and an error that you state first.
 #
 # Two questions to take along. Gradient and link become four times as large and as fast:
-# which term of the law is unchanged? And what would you save every hour that no checkpoint
-# here has?
+# which term of the law stays? And what would you save every hour that no checkpoint has?
 
 # %% [markdown]
 # To read on: Patarasu and Yuan, "Bandwidth Optimal All-reduce Algorithms" (2009); Daly, "A
