@@ -7,15 +7,18 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup run test test-fast lab build outputs verify grade bench site requirements
+.PHONY: setup run test test-fast test-all lab build outputs verify grade bench site requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
-test: setup ## the whole test suite
+test: setup ## the test suite
+	@sh kit/setup_tests.sh
+	$(PYTEST) -m "not weekly"
+test-all: setup ## what `make test` leaves out for its length, too
 	@sh kit/setup_tests.sh
 	$(PYTEST)
 test-fast: setup ## the tests without notebooks, browser and sandbox: under three minutes
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not weekly"
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
 build: setup ## generate notebooks, references and the README's table from labs/*.py

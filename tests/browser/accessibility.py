@@ -3,6 +3,9 @@
 from axe_playwright_python.sync_playwright import Axe
 
 GRAVE = ("serious", "critical")
+# No preload: of a file's style sheets it may not, and would complain in the console. Of
+# what passes the first element is enough to know.
+OPTIONS = {"preload": False, "resultTypes": ["violations"]}
 
 
 def violations(page, within=None):
@@ -21,8 +24,7 @@ def violations(page, within=None):
     """
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     context = {"include": [[selector] for selector in within]} if within else None
-    # No preload: of a file's style sheets it may not, and would complain in the console.
-    found = Axe().run(page, context, {"preload": False}).response["violations"]
+    found = Axe().run(page, context, OPTIONS).response["violations"]
     return [
         f"{rule['id']}: {rule['nodes'][0]['html']}"
         for rule in found

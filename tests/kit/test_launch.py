@@ -53,6 +53,8 @@ def labs_launch(*arguments, **variables):
         [LABS, "launch", "09", *map(str, arguments)], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=launch.os.environ | variables,
+        # Whoever starts the tests in the background has SIGINT ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
 
 

@@ -26,6 +26,14 @@ LABS = all_labs()
 # What a student's cell may leave bound to something else.
 BOUND = ("time", "np", "keras", "tf", "math", "random", "statistics", "model", "x", "y")
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+# The longest ones train the same, solved, in `make test`.
+LONG = ("05", "06", "08", "09")
+each_unsolved_lab = pytest.mark.parametrize(
+    "lab",
+    [pytest.param(lab, marks=pytest.mark.weekly) if lab.number in LONG else lab
+     for lab in LABS],
+    ids=lambda lab: lab.name,
+)  # fmt: skip
 
 
 def printed(notebook):
@@ -49,7 +57,7 @@ def exercises(lab):
     return re.findall(r"# TODO (\d+\.\d+):", lab.source.read_text())
 
 
-@each_lab
+@each_unsolved_lab
 def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     text = printed(execute(lab.notebook, tmp_path / "out.ipynb", progress=False))
     for exercise in exercises(lab):
@@ -256,6 +264,7 @@ def test_every_lab_refuses_a_wrong_parameter_before_tensorflow_is_imported():
     assert ended.stdout.split() == ["refused"] * len(LABS)
 
 
+@pytest.mark.weekly
 def test_without_its_data_a_lab_prints_the_same_lines(monkeypatch):
     lab = find_lab("04")
     monkeypatch.delenv("LABS_DATA_DIR", raising=False)

@@ -636,7 +636,7 @@ def hostile(world):
                 }
             ),
             ("2.2",),
-            "not callable",
+            "it gave None",
         ),
     }
     return cases

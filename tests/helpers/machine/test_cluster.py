@@ -195,6 +195,8 @@ def launched(folder):
     process = subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, str(folder), *WITH_A_CHILD],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=REPOSITORY,
+        # Whoever starts the tests in the background has SIGINT ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     with process:
         try:

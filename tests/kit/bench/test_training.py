@@ -47,6 +47,7 @@ def test_operations_are_those_of_forward_and_two_backward_passes():
 
 
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_the_training_bench_measures_every_variant(tmp_path):
     training.bench(((10, 1, 32),), 1, tmp_path / "docs", tmp_path)
     [row] = json.loads((tmp_path / "docs" / "training.json").read_text())["rows"]
@@ -67,6 +68,7 @@ def test_the_training_bench_measures_every_variant(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_the_accuracy_bench_chooses_and_compares(tmp_path, monkeypatch):
     monkeypatch.setattr(accuracy, "TARGETS", (0.0, 1.1))
     monkeypatch.setattr(accuracy, "EPOCHS", (1,))  # fewer trainings: each is traced
