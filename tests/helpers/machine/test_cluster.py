@@ -189,14 +189,19 @@ def test_without_its_guard_a_job_still_ends(tmp_path):
         assert_gone(pids)
 
 
+def hear_signals():
+    """Whoever starts the tests in the background, or with nohup, has these ignored."""
+    for one in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(one, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def launched(folder):
     """A process that has started workers, and the numbers of all that it has started."""
     process = subprocess.Popen(
         [sys.executable, "-c", LAUNCHER, str(folder), *WITH_A_CHILD],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=REPOSITORY,
-        # Whoever starts the tests in the background has SIGINT ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        preexec_fn=hear_signals,
     )  # fmt: skip
     with process:
         try:
