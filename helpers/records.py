@@ -18,7 +18,8 @@ import psutil
 
 from helpers import cards, predictions
 from helpers.errors import RecordError
-from helpers.files import REPOSITORY, runs_folder, sweep, write_atomically
+from helpers.files import REPOSITORY, runs_folder, sweep
+from helpers.plain_json import finite, write_json
 
 # What other parts rely on. Cards of older versions may lack a key, and so may edited ones.
 KEYS = {
@@ -53,8 +54,7 @@ class RunCard:
         ran = self._before + time.monotonic() - self._began
         self.content["wall_seconds"] = round(ran, 1)
         try:
-            text = json.dumps(_finite(self.content), indent=1, allow_nan=False)
-            write_atomically(self.path, text + "\n")
+            write_json(self.path, self.content)
         except OSError as error:
             raise _cannot_write(self.path.parent, error) from error
 
@@ -236,15 +236,6 @@ def plain(value, what):
     )
 
 
-def _finite(value):
-    """Plain JSON with None for what is nan or infinite, such as a parameter."""
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def open_card(lab, parameters, environment):
     """Open the run card of a lab: a new one, or the last that was interrupted.
 
@@ -267,7 +258,7 @@ def open_card(lab, parameters, environment):
     """
     folder = runs_folder() / lab
     # As a card on disk has it: what is nan would never be equal.
-    same = _finite({"lab": lab, "parameters": parameters, "environment": environment})
+    same = finite({"lab": lab, "parameters": parameters, "environment": environment})
     same |= {"solution": _is_a_solution()}
     with _only_one(folder):  # else two processes could continue the same card
         sweep(folder)

@@ -15,10 +15,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, reports_folder, write_atomically
+from helpers.files import REPOSITORY, reports_folder
 from helpers.machine import cluster
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.parameters import at_scale, scale_asked_for
+from helpers.plain_json import as_json, write_json
 from kit.parameters import declared
 
 # What a worker says after each step.
@@ -84,7 +85,7 @@ def _prepare(lab, given, folder):
         known = usual | given
         scale = scale_asked_for(known, lab.name)
         values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
-        write_atomically(folder / "settings.json", json.dumps(values, indent=1) + "\n")
+        write_json(folder / "settings.json", values)
     return [sys.executable, "-m", f"helpers.lab_{lab.number}.launched", str(folder)]
 
 
@@ -115,7 +116,7 @@ def lines_for_hosts(hosts, lab, folder, restarts):
         *(["--restart", str(restarts)] if restarts else []),
     ]
     return [
-        f"{host}: TF_CONFIG={shlex.quote(json.dumps(_config(addresses, rank)))} "
+        f"{host}: TF_CONFIG={shlex.quote(as_json(_config(addresses, rank)))} "
         f"{shlex.join(command)}"
         for rank, host in enumerate(hosts)
     ]

@@ -22,6 +22,7 @@ from tqdm import tqdm
 
 from helpers.errors import LabError
 from helpers.files import reports_folder, write_atomically
+from helpers.plain_json import as_json, write_json
 from helpers.records import cards_of, versions
 from kit.execute import execute, timed
 from kit.grading.workers import on_a_cluster, tls
@@ -190,7 +191,7 @@ def _key(lab, point):
     cells = json.loads(lab.solution.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     libraries = {name: v for name, v in versions().items() if name != "git_revision"}
-    text = json.dumps([lab.name, point, code, libraries], sort_keys=True)
+    text = as_json([lab.name, point, code, libraries], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -208,7 +209,7 @@ def _keep(out, task, result, lab):
         notebook = nbformat.reads(text, as_version=4)
         write_atomically(out / f"{task['key']}.html", page(notebook, lab))
     if result["error"] is None:  # the next sweep tries the others again
-        write_atomically(out / f"{task['key']}.json", json.dumps(result))
+        write_json(out / f"{task['key']}.json", result)
 
 
 def _write(out, lab, swept, known):

@@ -14,6 +14,7 @@ import numpy as np
 
 from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from helpers.plain_json import as_json
 
 
 def time_products(sizes, repeats, threads=None):
@@ -74,7 +75,7 @@ def _run(job, threads):
         kinds = ("TF_NUM_INTRAOP_THREADS", "TF_NUM_INTEROP_THREADS", "OMP_NUM_THREADS")
         environment |= dict.fromkeys(kinds, str(threads))
     ended = subprocess.run(
-        [sys.executable, "-m", "helpers.lab_00.one_thread", json.dumps(job)],
+        [sys.executable, "-m", "helpers.lab_00.one_thread", as_json(job)],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,
@@ -105,4 +106,4 @@ def _median_seconds(n, repeats):
 
 
 if __name__ == "__main__":
-    print(json.dumps(_main(json.loads(sys.argv[1]))))
+    print(as_json(_main(json.loads(sys.argv[1]))))

@@ -15,11 +15,11 @@ from statistics import median
 import numpy as np
 import tensorflow as tf
 
-from helpers.files import write_atomically
 from helpers.lab_09.own_source import write_source
 from helpers.lab_09.script import ON_THE_CPU
 from helpers.lab_09.worker import images_of, make_train_step, network_in, shape_of
 from helpers.machine import cluster
+from helpers.plain_json import as_json, write_json
 
 START_SECONDS = 300  # until a worker is where it is waited for, on a busy machine
 REPLY_SECONDS = 60  # of a stopped worker, for what the lab does to it
@@ -39,7 +39,7 @@ def prepare(folder, settings, train_with_saves, worker_shard):
         The reader's, of exercises 9.3 and 9.2.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    write_atomically(folder / "settings.json", json.dumps(settings))
+    write_json(folder / "settings.json", settings)
     own = {"train_with_saves": train_with_saves, "worker_shard": worker_shard}
     write_source(folder / "own_functions.py", **own)
 
@@ -176,7 +176,7 @@ def killed(worker):
         worker.train("saves", step)
     except tf.errors.OpError as error:  # of whatever kind: a worker is gone
         reason = type(error).__name__
-        print(json.dumps({"unix_seconds": time.time(), "reason": reason}), flush=True)
+        print(as_json({"unix_seconds": time.time(), "reason": reason}), flush=True)
         raise SystemExit(3) from None
 
 

@@ -5,9 +5,10 @@ import shutil
 import sys
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
 from helpers.lab_09.own_source import write_source
 from helpers.machine import cluster
+from helpers.plain_json import write_json
 
 LIMIT_SECONDS = 180
 
@@ -39,7 +40,7 @@ def run_ring(function, folder, workers, rounds):
     """
     shutil.rmtree(folder, ignore_errors=True)
     write_source(folder / "own_functions.py", ring_all_reduce=function)
-    write_atomically(folder / "rounds.json", json.dumps(rounds))
+    write_json(folder / "rounds.json", rounds)
     command = [sys.executable, "-m", "helpers.lab_09.ring", str(folder)]
     environment = {"PYTHONPATH": str(REPOSITORY)}
     with cluster.start(command, workers, folder, environment) as job:

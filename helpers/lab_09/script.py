@@ -1,6 +1,7 @@
 """Write the lab's script out into a folder, start it as workers, read what they leave."""
 
 import json
+import math
 import shutil
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 from helpers.files import REPOSITORY, write_atomically
 from helpers.lab_09.own_source import write_source
 from helpers.machine import cluster
+from helpers.plain_json import write_json
 
 SCRIPT = Path(__file__).with_name("worker.py")
 # A start of TensorFlow on a machine with much other work, and the training.
@@ -32,7 +34,7 @@ def write_script(folder, settings, worker_shard):
     """
     shutil.rmtree(folder, ignore_errors=True)
     write_atomically(folder / "worker.py", SCRIPT.read_bytes())
-    write_atomically(folder / "settings.json", json.dumps(settings, indent=1) + "\n")
+    write_json(folder / "settings.json", settings)
     write_source(folder / "own_functions.py", worker_shard=worker_shard)
 
 
@@ -68,6 +70,9 @@ def results(folder, workers):
     found = []
     for rank in range(workers):
         text = (folder / f"result-{rank}.json").read_text(encoding="utf-8")
+        result = json.loads(text)
+        # Where a training has diverged; JSON has no nan.
+        result["losses"] = [math.nan if x is None else x for x in result["losses"]]
         with np.load(folder / f"weights-{rank}.npz") as file:
-            found.append((json.loads(text), list(file.values())))
+            found.append((result, list(file.values())))
     return found

@@ -15,9 +15,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from helpers.files import write_atomically
 from helpers.lab_09.script import ON_THE_CPU
 from helpers.machine import cluster
+from helpers.plain_json import write_json
 
 LIMIT_SECONDS = 300
 WARM_UP = 3  # calls that are not counted: TensorFlow traces in the first
@@ -48,7 +48,7 @@ def measure(folder, workers, settings):
         If a worker fails or takes longer than the limit.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / "settings.json", json.dumps(settings))
+    write_json(folder / "settings.json", settings)
     command = [sys.executable, "-m", "helpers.lab_09.speeds", folder]
     # One thread each: so a worker computes as fast whatever the number of workers is,
     # while there are cores enough.
@@ -145,7 +145,7 @@ def work(folder):
     if strategy.cluster_resolver.task_id == 0:
         parameters = sum(int(np.prod(v.shape)) for v in model.trainable_variables)
         found = {"parameters": parameters, "rounds": rounds}
-        write_atomically(folder / "speeds.json", json.dumps(found))
+        write_json(folder / "speeds.json", found)
 
 
 if __name__ == "__main__":

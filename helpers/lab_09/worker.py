@@ -15,8 +15,8 @@ import numpy as np
 import tensorflow as tf
 
 from helpers.data.mnist import mnist
-from helpers.files import write_atomically
 from helpers.machine.multi_worker_fit import MultiWorkerModel
+from helpers.plain_json import write_json
 
 
 def main(folder):
@@ -176,7 +176,7 @@ def make_train_step(strategy, model, optimizer):
 def save(folder, rank, result, weights):
     """Write what a worker has, as `result-0.json` and `weights-0.npz`."""
     np.savez(folder / f"weights-{rank}.npz", *weights)
-    write_atomically(folder / f"result-{rank}.json", json.dumps(result) + "\n")
+    write_json(folder / f"result-{rank}.json", result)
 
 
 if __name__ == "__main__":

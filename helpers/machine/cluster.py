@@ -6,7 +6,6 @@ one that started it, however that ends.
 """
 
 import contextlib
-import json
 import os
 import random
 import socket
@@ -19,6 +18,7 @@ from signal import SIGKILL
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, why_not_writable
 from helpers.machine.computer import cores, nvidia_gpus
+from helpers.plain_json import as_json
 
 LOOPBACK = "127.0.0.1"
 # Below those that systems give to outgoing connections: only a server takes one of these.
@@ -152,7 +152,7 @@ class Job:
         # gRPC would ask a web proxy for the other workers.
         direct = ",".join(dict.fromkeys([*_listed("no_proxy"), *hosts]))
         own = {
-            "TF_CONFIG": json.dumps(config),
+            "TF_CONFIG": as_json(config),
             "PYTHONUNBUFFERED": "1",
             "TF_NUM_INTRAOP_THREADS": threads,
             "OMP_NUM_THREADS": threads,

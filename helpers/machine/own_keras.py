@@ -12,6 +12,7 @@ from pathlib import Path
 
 from helpers.errors import LabError
 from helpers.files import write_atomically
+from helpers.plain_json import as_json
 
 # Keras' own defaults.
 SETTINGS = {
@@ -90,7 +91,7 @@ def deviations(variables):
 
 def _write_settings(file):
     """Write them at once and whole: Keras writes the file in place, each process anew."""
-    text = json.dumps(SETTINGS, indent=4)
+    text = as_json(SETTINGS, indent=4)
     with contextlib.suppress(OSError):  # without a file Keras takes its defaults
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
             write_atomically(file, text)

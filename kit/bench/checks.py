@@ -5,7 +5,6 @@ processes for each core compete for it: half of them judge, half of them only co
 """
 
 import inspect
-import json
 import multiprocessing
 import os
 import random
@@ -15,8 +14,9 @@ from rich.console import Console
 from tqdm import tqdm
 
 from helpers.checks.exercise import part, probe_of, reference_of
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
 from helpers.machine import computer
+from helpers.plain_json import write_json
 from kit.exercises import exercises
 from kit.labs import all_labs
 
@@ -52,7 +52,7 @@ def bench():
         "cpu": computer.cpu_name(),
         "cores": computer.cores(),
     }
-    write_atomically(PATH, json.dumps(result, indent=1) + "\n")
+    write_json(PATH, result)
     Console().print(f"{len(refused)} of {RUNS} right answers were refused")
 
 

@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from callbacks import TrainingDashboard
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
 from helpers.machine.devices import describe_device
+from helpers.plain_json import as_json, write_json
 from helpers.records import versions
 from kit.execute import KERNEL_ARGUMENTS
 from kit.generate import KERNEL
@@ -83,7 +84,7 @@ def bench():
         "batch_size": BATCH,
         "rows": rows,
     }
-    write_atomically(PATH, json.dumps(result, indent=1) + "\n")
+    write_json(PATH, result)
     table = Table("monitor", "ms per batch", "more wall time", "more CPU time")
     for name, row in rows.items():
         table.add_row(
@@ -115,7 +116,7 @@ def measure():
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             own = sum(getattr(callback, "own_seconds", 0) for callback in callbacks)
             taken[name].append({"wall": wall, "cpu": cpu, "own": own})
-    return json.dumps({name: _row(runs, taken["nothing"]) for name, runs in taken.items()})
+    return as_json({name: _row(runs, taken["nothing"]) for name, runs in taken.items()})
 
 
 def _row(runs, bare):

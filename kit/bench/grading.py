@@ -7,7 +7,6 @@ is the least that it can do; `labs grade` asks each exercise three questions in 
 
 import contextlib
 import io
-import json
 import os
 import tempfile
 import time
@@ -18,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers.files import REPOSITORY, write_atomically
+from helpers.plain_json import write_json
 from helpers.records import versions
 from kit.bench import nbgrader
 from kit.execute import timed
@@ -55,7 +55,7 @@ def bench(students=100, nbgrader_students=None, jobs=None):
         "nbgrader": theirs,
         "ratio": ours["submissions_per_minute"] / theirs["submissions_per_minute"],
     }
-    write_atomically(PATH, json.dumps(result, indent=1) + "\n")
+    write_json(PATH, result)
     table = Table("", "submissions", "seconds", "submissions per minute")
     for name, row in (("labs grade", ours), ("nbgrader autograde", theirs)):
         rate = f"{row['submissions_per_minute']:.1f}"

@@ -5,7 +5,6 @@ time and process CPU time: on a shared machine another guest can take a core awa
 seconds, which changes wall time but not CPU time.
 """
 
-import json
 import statistics
 
 import keras
@@ -14,10 +13,11 @@ from rich.table import Table
 
 from callbacks.live.progress import progress
 from helpers.data.fashion_mnist import fashion_mnist
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
 from helpers.machine.devices import describe_device
 from helpers.models import wide_resnet
 from helpers.pipelines import RandomFlipShift, batches, with_preprocessing
+from helpers.plain_json import write_json
 from helpers.records import versions
 from kit.bench.original import original_flow, original_generator
 from kit.bench.record import rate
@@ -48,7 +48,7 @@ def bench():
         "rows": rows,
     }
     path = REPOSITORY / "docs" / "bench" / "pipeline.json"
-    write_atomically(path, json.dumps(result, indent=1) + "\n")
+    write_json(path, result)
     table = Table(
         "images/s, medians", "this kit", "ImageDataGenerator", "ratio", "by CPU time"
     )

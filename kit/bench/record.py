@@ -5,9 +5,10 @@ import os
 import time
 
 from callbacks.live.progress import progress
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
 from helpers.machine.computer import cpu_features
 from helpers.machine.devices import describe_device
+from helpers.plain_json import as_json, write_json
 from helpers.records import versions
 
 DOCS = REPOSITORY / "docs" / "bench"
@@ -62,7 +63,7 @@ def resumable(name, settings, jobs, folder=UNFINISHED):
     path = folder / f"{name}.json"
     now = machine()
     now["versions"].pop("git_revision")
-    state = {"settings": json.loads(json.dumps(settings | now)), "done": {}}
+    state = {"settings": json.loads(as_json(settings | now)), "done": {}}
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -75,12 +76,12 @@ def resumable(name, settings, jobs, folder=UNFINISHED):
         if job not in state["done"]:
             # How busy a shared machine was: then CPU time is the figure to trust.
             state["done"][job] = do() | {"load_average": round(os.getloadavg()[0], 2)}
-            write_atomically(path, json.dumps(state, indent=1) + "\n")
+            write_json(path, state)
     return {job: state["done"][job] for job in jobs}
 
 
 def store(name, result, folder=DOCS):
     """Write a bench's result as `name`.json; returns its path."""
     path = folder / f"{name}.json"
-    write_atomically(path, json.dumps(result, indent=1) + "\n")
+    write_json(path, result)
     return path

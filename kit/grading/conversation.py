@@ -14,6 +14,7 @@ import select
 import socket
 import time
 
+from helpers.plain_json import as_json
 from kit.grading import sandbox
 from kit.grading.processes import family, fork, kill_family, memory_mib
 
@@ -157,7 +158,7 @@ class Box:
         # If a process reads nothing, the grader must not wait for ever.
         self.channel.settimeout(max(0.01, self.deadline - time.perf_counter()))
         try:
-            self.channel.sendall(json.dumps(message).encode() + b"\n")
+            self.channel.sendall(as_json(message).encode() + b"\n")
         except TimeoutError:
             raise RefusedError("it read none of its questions", "time") from None
         except OSError:

@@ -2,11 +2,11 @@
 
 import hashlib
 import hmac
-import json
 import random
 
 from helpers.checks import HINTS, judge_replies
 from helpers.checks.exercise import exercise_record
+from helpers.plain_json import as_json
 from kit.grading.conversation import RefusedError, conversation, plain_text
 
 QUESTIONS = 3
@@ -82,7 +82,7 @@ def questions_rng(job, seed, student):
     Whoever hands in again something else is asked something else: the questions and
     answers that feedback shows are no table of those to come.
     """
-    code = json.dumps(job["code"])
+    code = as_json(job["code"])
     names = (student, job["lab"], job["exercise"], code)
     text = "\0".join(names).encode("utf-8", "surrogateescape")
     return random.Random(hmac.new(seed, text, hashlib.sha256).hexdigest())

@@ -3,7 +3,6 @@
 import base64
 import functools
 import hashlib
-import json
 import os
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ import jinja2
 
 from helpers.checks.exercise import exercise_record
 from helpers.files import write_atomically
+from helpers.plain_json import write_json
 from kit.exercises import exercises, written
 from kit.grading import bounded, item_statistics, marks
 from kit.grading.class_files import ClassFiles, as_csv, read_class_files
@@ -66,8 +66,7 @@ def write(results, labs, unassigned, out, class_files=None):
         for result in marked
     ]
     document = {"kit": _version(), "results": public, "unassigned": unassigned}
-    text = json.dumps(document, indent=1, default=datetime.isoformat, allow_nan=False)
-    write_atomically(out / "grades.json", text + "\n")
+    write_json(out / "grades.json", document, default=datetime.isoformat)
     # One at a time and with a limit: they show what submissions said.
     pages = [functools.partial(_write_page, out, result) for result in marked]
     done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())

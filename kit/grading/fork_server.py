@@ -179,7 +179,7 @@ def serve(parent, boxed):
     """Take one exercise from the grader and answer its questions until it hangs up."""
 
     def say(message):
-        parent.write(json.dumps(message).encode() + b"\n")
+        parent.write(json.dumps(message, allow_nan=False).encode() + b"\n")
         parent.flush()
 
     job = json.loads(parent.readline())

@@ -18,6 +18,7 @@ from tqdm import tqdm
 from helpers.checks.exercise import exercise_record
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
+from helpers.plain_json import as_json, write_json
 from kit.exercises import exercises, modules, reference_names, setup
 from kit.grading import bounded, feedback, sandbox, workers
 from kit.grading.decides import fingerprint
@@ -113,7 +114,7 @@ def grade(
             for stored, result in _work(tasks, jobs, scheduler):
                 _keep_full_run(out, result)
                 if result["status"] != NOT_GRADED:  # the next run tries that again
-                    write_atomically(stored, json.dumps(result))
+                    write_json(stored, result)
                 results[stored] = result
         finally:
             graded = [
@@ -178,7 +179,7 @@ def _key(task, lab):
     # Other labs' modules are imported as well, and decide nothing; and where the files are.
     apart = {name: task[name] for name in task.keys() - {"modules", "visible", "hide"}}
     decides = [fingerprint(lab), QUESTIONS, apart]
-    return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(as_json(decides, sort_keys=True).encode()).hexdigest()
 
 
 def grade_one(task):

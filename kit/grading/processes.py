@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import json
 import os
 import re
 import signal
@@ -15,6 +14,7 @@ import psutil
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from helpers.plain_json import as_json
 from kit.grading import sandbox
 from kit.grading.system_calls import allowed
 from kit.grading.temporary import temporary_folder
@@ -58,7 +58,7 @@ def _fork_server(modules):
     with temporary_folder() as home:
         process = subprocess.Popen(
             [sys.executable, "-I", str(Path(__file__).with_name("fork_server.py")),
-             str(theirs.fileno()), str(REPOSITORY), json.dumps(modules), code.hex()],
+             str(theirs.fileno()), str(REPOSITORY), as_json(modules), code.hex()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

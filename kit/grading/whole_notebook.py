@@ -1,7 +1,6 @@
 """Execute a whole submitted notebook in its own box, and bring it back."""
 
 import contextlib
-import json
 import os
 import select
 import signal
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from helpers.data.places import user_cache
 from helpers.files import REPOSITORY
+from helpers.plain_json import as_json
 from kit.grading import sandbox
 from kit.grading.processes import memory_mib
 from kit.grading.system_calls import allowed
@@ -98,7 +98,7 @@ def _unboxed(script, home):
 
 def _follow(process, job, limits, pids):
     """Send the job, read the output, and stop when the process takes too much."""
-    asked, said = memoryview(json.dumps(job).encode()), bytearray()
+    asked, said = memoryview(as_json(job).encode()), bytearray()
     given, taken = process.stdin.fileno(), process.stdout.fileno()
     for pipe in (given, taken):
         os.set_blocking(pipe, False)

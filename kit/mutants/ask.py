@@ -16,7 +16,8 @@ from pathlib import Path
 
 from helpers.checks.exercise import part, reference_of
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
+from helpers.plain_json import write_json
 from kit.grading.visible import files_behind
 from kit.mutants.changes import mutants
 
@@ -89,8 +90,7 @@ def ask_mutants(exercise, progress=iter):
     path = results_path(exercise)
     stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     stored = dict(sorted((stored | {exercise: result}).items()))
-    text = json.dumps(stored, indent=1, ensure_ascii=False)
-    write_atomically(path, f"{text}\n")
+    write_json(path, stored, ensure_ascii=False)
     return result
 
 

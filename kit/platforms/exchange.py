@@ -11,6 +11,7 @@ from pathlib import Path
 
 from helpers.errors import LabError
 from helpers.files import write_atomically
+from helpers.plain_json import write_json
 from kit.grading import class_files
 from kit.grading.feedback import feedback_path, points
 from kit.labs import find_lab
@@ -62,7 +63,7 @@ def collect(archive, submissions, out, table=None, due=None):
     if not owners:
         raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
     uploads = {student: owner.upload for student, owner in owners.items()}
-    write_atomically(out / COLLECTED, json.dumps(uploads, indent=1) + "\n")
+    write_json(out / COLLECTED, uploads)
     _write_roster(out, owners, read_table(table) if table else None, due)
     return left_out
 

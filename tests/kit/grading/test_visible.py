@@ -21,6 +21,7 @@ SHARED = {
     "helpers/recipes.py", "helpers/cards.py", "helpers/cell_errors.py",
     "helpers/figures.py", "helpers/files.py",
     "helpers/models.py", "helpers/parameters.py", "helpers/pipelines.py",
+    "helpers/plain_json.py",
     "helpers/predictions.py", "helpers/records.py", "helpers/session.py",
     "helpers/checks/__init__.py", "helpers/checks/exercise.py",
     "helpers/checks/observe.py", "helpers/checks/probing/__init__.py",

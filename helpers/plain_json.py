@@ -1,0 +1,48 @@
+"""JSON as its standard has it: no NaN and no infinity, which other programs refuse."""
+
+import json
+import math
+
+from helpers.files import write_atomically
+
+
+def finite(value):
+    """Plain data with None for every number that is nan or infinite.
+
+    Parameters
+    ----------
+    value : object
+        Numbers, texts, and lists, tuples and dicts of them.
+
+    Returns
+    -------
+    object
+        A copy, with lists for tuples.
+    """
+    if isinstance(value, dict):
+        return {key: finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def as_json(value, **form):
+    """A value as JSON, with null for what is not finite.
+
+    Parameters
+    ----------
+    value : object
+        As `finite` takes it.
+    **form
+        How `json.dumps` is to write it, such as ``sort_keys=True``.
+
+    Returns
+    -------
+    str
+    """
+    return json.dumps(finite(value), allow_nan=False, **form)
+
+
+def write_json(path, value, **form):
+    """Write a value as JSON, atomically: see `as_json` and `write_atomically`."""
+    write_atomically(path, as_json(value, indent=1, **form) + "\n")
