@@ -322,7 +322,8 @@ def about(content, lab):
     -------
     dict
         `texts`: what students wrote, by the question's number; `hints`: the exercises
-        for which a cell calls `hint`.
+        for which a cell calls `hint`, or for which a stored output shows a hint: those
+        that the card's button gave are in no cell's code.
 
     Raises
     ------
@@ -339,10 +340,25 @@ def about(content, lab):
     calls = set()
     for source, _ in _cells(content, "code"):
         calls |= set(re.findall(r"\bhint\(\s{0,9}['\"]?(\d\d?\.\d\d?)\b", source))
+    shown = (
+        re.match(r"Hint \d of \d for (\d\d?\.\d\d?)\b", text)
+        for text in _shown_texts(content)
+    )
+    asked = calls | {found[1] for found in shown if found}
     return {
         "texts": {number: text for number, text in texts.items() if text},
-        "hints": sorted(calls & {exercise.number for exercise in exercises(lab)}),
+        "hints": sorted(asked & {exercise.number for exercise in exercises(lab)}),
     }
+
+
+def _shown_texts(content):
+    """What a notebook's outputs are as plain text."""
+    for cell in _all_cells(content):
+        outputs = cell.get("outputs")
+        for output in outputs if isinstance(outputs, list) else ():
+            data = output.get("data") if isinstance(output, dict) else None
+            text = data.get("text/plain") if isinstance(data, dict) else None
+            yield _joined(text) or ""
 
 
 def _code_cells(content):
@@ -351,6 +367,23 @@ def _code_cells(content):
 
 def _cells(content, kind):
     """(source, names) of every cell of a kind, names being its id and nbgrader's."""
+    found = []
+    for cell in _all_cells(content):
+        source = _joined(cell.get("source", cell.get("input")))  # input: in format 3
+        if cell.get("cell_type") == kind and source is not None:
+            found.append((source, _names(cell)))
+    return found
+
+
+def _joined(text):
+    """A text that a notebook may have as a list of lines; None if it is neither."""
+    if isinstance(text, list) and all(isinstance(line, str) for line in text):
+        return "".join(text)
+    return text if isinstance(text, str) else None
+
+
+def _all_cells(content):
+    """The cells of a notebook that are dicts, which is all that is sure of them."""
     if not content.strip():
         raise UnreadableError("empty: save the notebook and hand it in again")
     if content.startswith(b"PK\x03\x04"):
@@ -384,16 +417,7 @@ def _cells(content, kind):
         )
     if not isinstance(cells, list):
         raise UnreadableError("a notebook without cells: hand in the lab's notebook")
-    found = []
-    for cell in cells:
-        if not isinstance(cell, dict) or cell.get("cell_type") != kind:
-            continue
-        source = cell.get("source", cell.get("input"))  # input: in format 3
-        if isinstance(source, list) and all(isinstance(line, str) for line in source):
-            source = "".join(source)
-        if isinstance(source, str):
-            found.append((source, _names(cell)))
-    return found
+    return [cell for cell in cells if isinstance(cell, dict)]
 
 
 def text_of(content):

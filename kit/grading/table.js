@@ -14,9 +14,12 @@ for (const table of document.querySelectorAll("table.sorted")) {
       const up = head.getAttribute("aria-sort") !== "ascending";
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const key = (row) => row.cells[column].dataset.key ?? row.cells[column].textContent.trim();
+      const text = (row) => row.cells[column].textContent.trim();
+      const key = (row) => row.cells[column].dataset.key;  // where there are numbers
       const compare = (one, two) =>
-        key(one).localeCompare(key(two), undefined, { numeric: true }) * (up ? 1 : -1);
+        (key(one) === undefined
+          ? text(one).localeCompare(text(two), undefined, { numeric: true })
+          : key(one) - key(two)) * (up ? 1 : -1);
       table.tBodies[0].append(...rows.sort(compare));
     });
   });

@@ -1,0 +1,80 @@
+"""The class table is sorted and searched as an instructor does."""
+
+import pytest
+from playwright.sync_api import expect
+
+from kit.exercises import exercises
+from kit.grading import class_files, feedback
+from kit.labs import find_lab
+
+LAB = find_lab("02")
+# Points; None is open. As text "5.25" is after "5.5", and "10" before "9".
+POINTS = {"Zoë": 5.5, "Émile": 5.25, "ada": 0, "Bob": None, "Cyd-10": 6, "Cyd-9": 4.8}
+
+
+@pytest.fixture(scope="module")
+def overview(tmp_path_factory):
+    out = tmp_path_factory.mktemp("grades")
+    verdict = {
+        "passed": True, "of": 2, "reason": "", "hint": "", "borrowed": [], "code": "x = 1",
+        "question": None, "observation": None,
+    }  # fmt: skip
+    results, given = [], []
+    for student, total in POINTS.items():
+        handed_in = total is not None
+        results.append({
+            "student": student, "file_name": f"file-{len(results)}", "lab": LAB.name,
+            "status": "graded" if handed_in else "missing",
+            "problem": "" if handed_in else "nothing was handed in", "isolated": True,
+            "exercises": {e.number: verdict | {"points": 2} for e in exercises(LAB)},
+            "about": {"hints": ["2.1"]} if student == "ada" else {},
+        })  # fmt: skip
+        # Two points for each of two exercises at most: the rest is an override's.
+        left = total or 0
+        for exercise in exercises(LAB) if handed_in else ():
+            points = min(left, 2)
+            given.append(class_files.Override(student, exercise.number, points, "", 2))
+            left -= points
+    files = class_files.ClassFiles(overrides=tuple(given))
+    feedback.write(results, [LAB], [], out, files)
+    return out / "overview.html"
+
+
+def names(table):
+    return table.locator("tbody tr:visible th a").all_text_contents()
+
+
+def test_a_heading_sorts_by_what_stands_below_it(page, overview):
+    page.goto(overview.as_uri())
+    table = page.locator("table[data-search]")
+    points = table.get_by_role("button", name="points")
+    heading = table.get_by_role("columnheader", name="points")
+    upwards = sorted(POINTS, key=lambda name: -1 if POINTS[name] is None else POINTS[name])
+    points.click()
+    assert names(table) == upwards
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    points.press("Enter")
+    assert names(table) == upwards[::-1]
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    table.get_by_role("button", name="student").click()
+    assert names(table) == ["ada", "Bob", "Cyd-9", "Cyd-10", "Émile", "Zoë"]
+    assert heading.get_attribute("aria-sort") is None
+
+
+def test_the_search_leaves_the_rows_that_have_every_word(page, overview):
+    page.goto(overview.as_uri())
+    table, search = page.locator("table[data-search]"), page.get_by_label("Search")
+    search.fill("CYD")
+    assert sorted(names(table)) == ["Cyd-10", "Cyd-9"]
+    search.fill("cyd 4.8 graded")
+    assert names(table) == ["Cyd-9"]
+    search.fill("nothing was handed")
+    assert names(table) == ["Bob"]
+    # The table of exercises is not searched, and sorting brings no row back.
+    assert page.locator("table.sorted").first.locator("tbody tr:visible").count() == 3
+    table.get_by_role("button", name="student").click()
+    assert names(table) == ["Bob"]
+    search.fill("nobody")
+    assert names(table) == []
+    search.fill("")
+    assert len(names(table)) == len(POINTS)
