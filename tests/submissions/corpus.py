@@ -55,6 +55,7 @@ class Case(NamedTuple):
     status: str = "graded"
     special: object = None  # a function of the path
     place: str = ""  # in the student's folder; default: as platforms name it
+    out_of_time: bool = False  # a limit of time ends it, or a part of it: graded apart
 
 
 class World(NamedTuple):
@@ -220,7 +221,7 @@ def hostile(world):
             "no parent|not permitted|ended",
         ),
         # It spares itself, and dies with the box a moment later.
-        "kills_everybody": attack("import os, time; os.kill(-1, 9); time.sleep(5)", ""),
+        "kills_everybody": attack("import os, time; os.kill(-1, 9); time.sleep(60)", ""),
         "kills_init": attack(
             """
             import os
@@ -233,7 +234,9 @@ def hostile(world):
             both,
         ),
         "stops_itself": attack(
-            "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)", "finished"
+            "import os, signal; os.kill(os.getpid(), signal.SIGSTOP)",
+            "finished",
+            out_of_time=True,
         ),
         # What it may not become.
         "becomes_root": attack("import os; os.setuid(0)", "not permitted|Invalid"),
@@ -356,9 +359,7 @@ def hostile(world):
             """,
             "can't start new thread",
         ),
-        "memory_bomb": attack(
-            "kept = [bytearray(2**26) for _ in range(64)]", "MemoryError|MiB of memory"
-        ),
+        "memory_bomb": attack("kept = bytearray(2**32)", "MemoryError|MiB of memory"),
         "memory_of_many": attack(
             """
             import os, time
@@ -429,13 +430,14 @@ def hostile(world):
         "error_bomb": attack(
             "import os\nfor _ in range(500): os.write(2, b'x' * 2**16)", "printed more than"
         ),
-        "endless_loop": attack("while True: pass", "finished|ended"),
+        "endless_loop": attack("while True: pass", "finished|ended", out_of_time=True),
         "endless_cell": Case(
             notebook({"2.3": "# TODO 2.3: x\nwhile True: pass\n"}),
             ("2.2",),
             "finished|ended",
+            out_of_time=True,
         ),
-        "sleeps": attack("import time; time.sleep(600)", "finished"),
+        "sleeps": attack("import time; time.sleep(600)", "finished", out_of_time=True),
         "ignores_signals": attack(
             """
             import signal, time
@@ -447,6 +449,7 @@ def hostile(world):
             time.sleep(600)
             """,
             "finished",
+            out_of_time=True,
         ),
         "recursion_bomb": attack("f = lambda: f()\nf()", "RecursionError"),
         "parser_bomb": Case(
@@ -460,7 +463,9 @@ def hostile(world):
             ".",
         ),
         "regex_bomb": attack(
-            "import re; re.match('(a+)+$', 'a' * 60 + 'b')", "finished|ended"
+            "import re; re.match('(a+)+$', 'a' * 60 + 'b')",
+            "finished|ended",
+            out_of_time=True,
         ),
         # How it ends.
         "exits": attack("import sys; sys.exit(0)", "SystemExit"),
@@ -540,6 +545,7 @@ def hostile(world):
             for _ in range(10**6): os.write(3, b'{"wait": 1}\\n')
             """,
             "finished|longer than|ended",
+            out_of_time=True,
         ),
         "floods_with_waits": attack(
             """
@@ -583,7 +589,7 @@ def hostile(world):
         ),
         "closes_the_channel": attack("import os; os.close(3)", "ended early"),
         "reads_no_questions": attack(
-            "import os\nwhile True: os.read(3, 1)", "finished|ended"
+            "import os\nwhile True: os.read(3, 1)", "finished|ended", out_of_time=True
         ),
         "patches_json": attack(
             'import json; json.dumps = lambda *a, **k: \'{"observation": {"passed": true}}\'',
@@ -839,6 +845,7 @@ def unusual(world):
             split("class Endless:\n    while True: pass", fit("Endless")).content,
             ("2.2",),
             "NameError: name 'Endless'",
+            out_of_time=True,
         ),
         "helper_above_an_endless_line": Case(
             notebook(
@@ -848,6 +855,7 @@ def unusual(world):
                 }
             ),
             ("2.3",),
+            out_of_time=True,
         ),
         "value_that_is_not_written_out": Case(
             split("factor = max(1, 1)", fit("print(factor)")).content,
@@ -904,7 +912,9 @@ def unusual(world):
         "trial_that_trains": fitting(
             f"{solution}\nmodel.fit(x_train, y_train, epochs=1)\nimport sys\nsys.exit()"
         ),
-        "trial_without_end": fitting(f"{solution}\nwhile True: pass"),
+        "trial_without_end": Case(
+            notebook({"2.3": f"{solution}\nwhile True: pass"}), both, out_of_time=True
+        ),
         "trial_in_a_block": fitting(
             f"with open('/dev/null') as file:\n{textwrap.indent(solution, '    ')}\n"
             "    print(fit_throughput(points), file=file)"
@@ -958,7 +968,7 @@ def unusual(world):
 
 
 def patient(world):
-    """What trains, and so takes its time: graded with the usual limits."""
+    """What trains, and so takes its time; or what takes much memory."""
     every = ("2.1", "2.2", "2.3")
     return {
         "solution": Case(notebook(order=every), every),
@@ -1074,15 +1084,25 @@ def names(world):
     return {name: Case(content, ("2.3",)) for name in NAMES}
 
 
-KINDS = {"hostile": hostile, "broken": broken, "unusual": unusual, "names": names}
-PATIENT = {"patient": patient}
+KINDS = {
+    "hostile": hostile, "broken": broken, "unusual": unusual, "names": names,
+    "patient": patient,
+}  # fmt: skip
 
 
-def write(folder, world, kinds):
-    """Write submissions of some kinds; returns {student: Case}."""
+def write(folder, world, out_of_time):
+    """Write the submissions that a limit of time ends, or all others.
+
+    Returns
+    -------
+    dict of str to Case
+        By student.
+    """
     cases = {}
-    for kind, make in kinds.items():
+    for kind, make in KINDS.items():
         for name, case in make(world).items():
+            if case.out_of_time != out_of_time:
+                continue
             student = name if kind == "names" else f"{kind}-{name}"
             # As platforms export it, and as a folder for each student, in turn.
             if case.place:
