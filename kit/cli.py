@@ -258,8 +258,11 @@ def collect(
     left_out = unpack(archive, submissions, out, table, due)
     for line in left_out:
         typer.echo(f"left out: {line}")
-    students = sum(path.is_dir() for path in submissions.iterdir())
-    typer.echo(f"{students} students: {submissions}; and {out / 'roster.csv'}")
+    handed_in = sum(any(path.iterdir()) for path in submissions.iterdir())
+    typer.echo(
+        f"Notebooks of {handed_in} students: {submissions}. Who is in the class, and when "
+        f"they submitted: {out / 'roster.csv'}"
+    )
 
 
 @app.command()

@@ -1,20 +1,23 @@
-"""The tables in README.md and docs/measurements.md: stored runs, benches of training."""
+"""What stored runs say in README.md and docs: tables, and the figure of the law."""
 
 import json
 
 from helpers.files import REPOSITORY
 from kit.build import write_text
+from kit.hero import hero
 from kit.labs import all_labs, title_and_question
 
-PAGES = (REPOSITORY / "README.md", REPOSITORY / "docs" / "measurements.md")
-BENCH = REPOSITORY / "docs" / "bench"
+DOCS = REPOSITORY / "docs"
+PAGES = (REPOSITORY / "README.md", DOCS / "index.md", DOCS / "measurements.md")
+BENCH = DOCS / "bench"
 
 
 def build_readme(write=True):
-    """Write each table between its two marks; `write` as in `kit.build.build`."""
+    """Write each between its two marks; `write` as in `kit.build.build`."""
     tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
     written = []
     for page in PAGES:
+        tables["law"] = hero(page, write)
         new = text = page.read_text(encoding="utf-8")
         for name, table in tables.items():
             begin, end = (

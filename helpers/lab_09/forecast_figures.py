@@ -72,6 +72,12 @@ def published(rows):
         As `forecast.published_forecasts` returns them.
     """
     figure, axes = plt.subplots(figsize=(7.5, 2.8))
+    draw_published(axes, rows)
+    return figure
+
+
+def draw_published(axes, rows):
+    """As `published`, on axes that are there."""
     places = np.arange(len(rows))
     low = np.array([100 * row["in_turn"] for row in rows])
     high = np.array([100 * row["overlapped"] for row in rows])
@@ -85,7 +91,6 @@ def published(rows):
     axes.invert_yaxis()
     axes.set(xlabel="efficiency [%]", xlim=(0, 105))
     axes.legend(fontsize=8, loc="lower left")
-    return figure
 
 
 def plans(curves):

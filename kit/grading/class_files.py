@@ -113,8 +113,14 @@ def rows(path, columns):
             raise LabError(
                 f"{path}: has no column {missing[0]!r}; it needs {list(columns)}."
             )
+        last = max(map(names.index, columns))
         for cells in table:
             if any(cell.strip() for cell in cells):
+                if len(cells) <= last:
+                    raise LabError(
+                        f"{path}: line {table.line_num}: has {len(cells)} of {len(names)} "
+                        "cells: separate and fill them as in the first line."
+                    )
                 plain = [unharmed(cell.strip()) for cell in cells]
                 yield table.line_num, dict(zip(names, plain, strict=False))
     except csv.Error as error:
@@ -208,7 +214,10 @@ def _overrides(path, known):
     for line, row in rows(path, OVERRIDES):
         exercise, text = row["exercise"], row["points"]
         if exercise not in known:
-            raise LabError(f"{path}: line {line}: there is no exercise {exercise[:20]!r}.")
+            raise LabError(
+                f"{path}: line {line}: there is no exercise {exercise[:20]!r}: write it as "
+                "2.1 or 2.figure. A spreadsheet may have made a date of it."
+            )
         points = number(text)
         if points is None or not 0 <= points <= known[exercise]:
             raise LabError(

@@ -3,7 +3,9 @@
 import base64
 import functools
 import hashlib
+import html
 import os
+import re
 from datetime import datetime
 from pathlib import Path
 
@@ -52,8 +54,8 @@ def write(results, labs, unassigned, out, class_files=None):
 
     Returns
     -------
-    list of dict
-        The results with marks: see `kit.grading.marks.marked`.
+    list of str
+        What the instructor has to look at, for the terminal.
     """
     class_files = class_files or ClassFiles()
     results = [{"about": {}} | result for result in results]
@@ -75,11 +77,14 @@ def write(results, labs, unassigned, out, class_files=None):
             nothing = {"question": None, "observation": None}
             short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
             _write_page(out, result | {"exercises": short})
-    _write_overview(marked, labs, unassigned, out, class_files)
-    return marked
+    strangers = marks.strangers(marked, class_files)
+    needs = sum(bool(result["needs"]) for result in marked)
+    _write_overview(marked, labs, unassigned, out, needs, strangers)
+    counted = [f"{needs} need you: overview.html begins with them"] if needs else []
+    return [*strangers, *counted]
 
 
-def _write_overview(marked, labs, unassigned, out, class_files):
+def _write_overview(marked, labs, unassigned, out, needs, strangers):
     alike = similar(marked, labs)
     script = (Path(__file__).with_name("table.js")).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -87,8 +92,8 @@ def _write_overview(marked, labs, unassigned, out, class_files):
     overview = _template("overview.html.j2").render(
         common,
         results=sorted(marked, key=lambda result: result["total"] is not None),
-        needs=sum(bool(result["needs"]) for result in marked),
-        strangers=marks.strangers(marked, class_files),
+        needs=needs,
+        strangers=strangers,
         rows=item_statistics.by_exercise(marked, labs),
         labs=item_statistics.by_lab(marked, labs),
         unassigned=unassigned,
@@ -117,10 +122,15 @@ def _write_page(out, result):
 def _template(name):
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
-    templates.filters |= {"points": points}
+    templates.filters |= {"points": points, "code": with_code}
     templates.tests["plot"] = lambda value: isinstance(value, Plot)
     templates.globals |= {"feedback_path": feedback_path, "state": state, "came": came}
     return templates.get_template(name)
+
+
+def with_code(text):
+    """A text of ours as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 def feedback_path(result):

@@ -122,7 +122,9 @@ def grade(
                 for stored, result in results.items()
                 if result
             ]
-            feedback.write(graded, labs, unassigned, out, class_files)
+            to_look_at = feedback.write(graded, labs, unassigned, out, class_files)
+        for line in to_look_at:
+            print(line)
     return graded
 
 

@@ -9,6 +9,7 @@ from helpers.errors import LabError
 
 MIB = 2**20
 MOST_FILES = 50_000
+ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MOST_MIB_OF_A_FILE, MOST_MIB = 20, 4096
 
 
@@ -56,6 +57,8 @@ def _is_rubbish(parts):
 
 
 def _content(archive, entry, name):
+    if name.lower().endswith(ARCHIVES):
+        return None, "an archive, not unpacked: put its notebook into that folder yourself"
     if not name.lower().endswith(".ipynb"):
         return None, "not a notebook"
     if stat.S_ISLNK(entry.external_attr >> 16):

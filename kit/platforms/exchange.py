@@ -45,6 +45,8 @@ def collect(archive, submissions, out, table=None, due=None):
     """
     if submissions.exists() and any(submissions.iterdir()):
         raise LabError(f"{submissions} is not empty: give the name of a new folder.")
+    # Before anything is written: a mistake here must leave no half-filled folder.
+    known, people = class_files.read_roster(out, find_lab), table and read_table(table)
     owners, left_out = {}, []
     for parts, content, problem in notebooks(archive):
         found = moodle.owner(parts) or canvas.owner(parts)
@@ -64,7 +66,7 @@ def collect(archive, submissions, out, table=None, due=None):
         raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
     uploads = {student: owner.upload for student, owner in owners.items()}
     write_json(out / COLLECTED, uploads)
-    _write_roster(out, owners, read_table(table) if table else None, due)
+    _write_roster(out / "roster.csv", known, owners, people, due)
     return left_out
 
 
@@ -87,10 +89,8 @@ def _free(folder, name):
     return path
 
 
-def _write_roster(out, owners, table, due):
+def _write_roster(path, known, owners, table, due):
     """Add to `roster.csv` who is new and when they submitted; change nothing else."""
-    path = out / "roster.csv"
-    known = class_files.read_roster(out, find_lab)
     rows = {(p.student, p.lab): p._asdict() for p in known}
     people = {
         owner.id: (student, owner.name, "", None, owner)
@@ -182,6 +182,7 @@ def hand_back(out, table_path, lab=None, column=None):
         document = json.loads((out / "grades.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise LabError(f"{out} has no grades yet: `labs grade` first.") from error
+    _refuse_old_grades(out)
     labs = sorted({result["lab"] for result in document["results"]})
     if lab is None and len(labs) != 1:
         raise LabError(f"{out} has grades for {', '.join(labs)}: say which with --lab.")
@@ -209,6 +210,18 @@ def hand_back(out, table_path, lab=None, column=None):
     listed = {number for number, *_ in _people(table)}
     without += [r["student"] for number, r in by_id.items() if number not in listed]
     return grades_path, folder / "feedback.zip", sorted(set(without))
+
+
+def _refuse_old_grades(out):
+    """What was decided after the last grading is not in the grades."""
+    graded = (out / "grades.json").stat().st_mtime_ns
+    for name in ("overrides.csv", "roster.csv", "rules.toml"):
+        path = out / name
+        if path.is_file() and path.stat().st_mtime_ns > graded:
+            raise LabError(
+                f"{path} is newer than the grades, so they lack what it says: give the "
+                "same `labs grade` command once more. It grades nothing twice."
+            )
 
 
 def _fraction(result):

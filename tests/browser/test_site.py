@@ -143,5 +143,15 @@ def test_the_lab_that_the_glossary_names_explains_the_term():
         assert plain(term) in plain(text), (term, number)
 
 
+def test_every_lab_has_terms_and_lab_09_those_of_many_machines():
+    by_lab = {lab.number: set() for lab in all_labs()}
+    for term, number in glossary():
+        by_lab[number].add(term)
+    assert all(by_lab.values()), by_lab
+    # Words that other pages on training with many machines take for known.
+    names = {"checkpoint", "efficiency", "latency", "rank", "ring", "straggler", "worker"}
+    assert names <= by_lab["09"]
+
+
 def plain(text):
     return " ".join(["", *re.sub(r"\W|_", " ", text).casefold().split()])

@@ -13,7 +13,7 @@ from helpers.checks.exercise import part
 from helpers.errors import LabError
 from kit.exercises import exercises, written
 from kit.grading import class_files, marks, similar
-from kit.grading.feedback import all_points
+from kit.grading.feedback import all_points, with_code
 from kit.grading.in_words import in_words
 from kit.labs import all_labs, find_lab
 
@@ -83,6 +83,18 @@ def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
     ("name", "text", "says"),
     [
         ("overrides", "student,exercise,points,comment\nada,2.9,1,\n", "no exercise '2.9'"),
+        ("overrides", "student,exercise,points,comment\nada,2. Jan,1,\n", "made a date"),
+        (
+            "overrides",
+            "student,exercise,points,comment\nada;2.1;1;\n",
+            "line 2: has 1 of 4",
+        ),
+        (
+            "overrides",
+            "\ufeffstudent;exercise;points;comment\r\na\r\n",
+            "line 2: has 1 of 4",
+        ),
+        ("roster", "name,student\nAda\n", "line 2: has 1 of 2"),
         ("overrides", "student,exercise,points,comment\nada,2.1,3,\n", "0 to 2"),
         ("overrides", "student,exercise,points,comment\nada,2.1,nan,\n", "0 to 2"),
         ("overrides", "student,exercise,points\nada,2.1,1\n", "no column 'comment'"),
@@ -96,6 +108,13 @@ def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
 def test_a_mistake_in_a_file_is_named_with_its_line(tmp_path, name, text, says):
     with pytest.raises(LabError, match=says):
         marked(tmp_path, result(), **{name: text})
+
+
+def test_a_file_that_excel_saved_half_edited_is_read(tmp_path):
+    rows = "\ufeffStudent;Exercise;Points;Comment;;\r\nada;2.1;1,5;gut; \r\n;;;\r\n"
+    [one] = marked(tmp_path, result(), overrides=rows)
+    assert one["exercises"]["2.1"]["points"] == 1.5
+    assert (one["total"], one["exercises"]["2.1"]["comment"]) == (5.5, "gut")
 
 
 def test_no_text_of_a_csv_is_a_formula_and_each_comes_back_as_it_was(tmp_path):
@@ -163,3 +182,8 @@ def test_a_lab_asks_for_one_answer_in_words(lab):
     [question] = written(lab)
     assert question.number == f"{int(lab.number)}.figure"
     assert question.question.startswith("## Explain your figure")
+
+
+def test_a_hint_shows_code_as_code_and_nothing_else_as_html():
+    said = with_code('Does `x[a<b]` work? <script> is "no" `')
+    assert said == ("Does <code>x[a&lt;b]</code> work? &lt;script&gt; is &quot;no&quot; `")

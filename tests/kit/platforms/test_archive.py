@@ -31,6 +31,7 @@ def test_what_is_no_notebook_of_usual_size_is_left_out_and_said(tmp_path, monkey
             "A_1_assignsubmission_file/large.ipynb": "0" * 2**21,
             "A_1_assignsubmission_file/link.ipynb": "link",
             "A_1_assignsubmission_file/x.pdf": "%PDF",
+            "A_1_assignsubmission_file/all.ZIP": "PK",
             "A_1_assignsubmission_file/.hidden.ipynb": "{}",
             "__MACOSX/A_1_assignsubmission_file/a.ipynb": "{}",
         },
@@ -39,6 +40,7 @@ def test_what_is_no_notebook_of_usual_size_is_left_out_and_said(tmp_path, monkey
     assert found == {
         "a.ipynb": "", "large.ipynb": "larger than 1 MB", "link.ipynb": "a symbolic link",
         "x.pdf": "not a notebook",
+        "all.ZIP": "an archive, not unpacked: put its notebook into that folder yourself",
     }  # fmt: skip
     monkeypatch.setattr(archive, "MOST_MIB", 0)
     with pytest.raises(LabError, match="more than 0 MB"):

@@ -4,6 +4,7 @@ import csv
 import html
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -68,7 +69,7 @@ CLASS = [
     ("Eve Broken", 105, ON_TIME, {f"{LAB.name}.ipynb": notebook()[:5000]}),
     ("Fay Twice", 106, ON_TIME, {"a/01_gradient_descent.ipynb": notebook(),
                                  "01_gradient_descent.ipynb": notebook()}),
-    ("Gus Paper", 107, ON_TIME, {"answers.pdf": b"%PDF-1.4"}),
+    ("Gus Paper", 107, ON_TIME, {"answers.pdf": b"%PDF-1.4", "lab.zip": b"PK"}),
     ("=cmd()", 108, ON_TIME, {f"{LAB.name}.ipynb": notebook(text="+1")}),
     ("Ida Empty", 109, ON_TIME, {f"{LAB.name}.ipynb": b""}),
     ("Jon Nothing", 110, "-", {}),
@@ -140,13 +141,18 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     )  # fmt: skip
     assert "outside.ipynb: its name says no student" in said
     assert "Gus Paper_107: answers.pdf: not a notebook" in said
+    assert "Gus Paper_107: lab.zip: an archive, not unpacked" in said
+    assert "Notebooks of 10 students" in said
     assert not list(tmp_path.parent.glob("outside*"))
     grades = tmp_path / "grades"
     (grades / "rules.toml").write_text("percent_per_day = 10\n")
     (grades / "overrides.csv").write_text(
         "student,exercise,points,comment\nKim Error_111,1.1,1,The idea is right: -1 typo\n"
+        "Nobody,1.1,1,\n"
     )
-    labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
+    said = labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
+    assert "5 need you" in said
+    assert "overrides.csv, line 3: there is no student 'Nobody'" in said
     shown, text = mark(grades, "7", "")
     assert TEXT in shown
     assert "<script>" not in text
@@ -184,6 +190,12 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert "That costs 20% of the points reached: 1.2 points" in page_of(grades, "Dan")
     assert "That is not zero points" in page_of(grades, "Eve")
 
+    # What was decided after the grades is not handed back as if it were in them.
+    later = (grades / "grades.json").stat().st_mtime + 1
+    os.utime(grades / "overrides.csv", (later, later))
+    with pytest.raises(LabError, match=r"overrides.csv is newer than the grades"):
+        exchange.hand_back(grades, worksheet)
+    os.utime(grades / "overrides.csv", (later - 10, later - 10))
     labs("hand-back", worksheet, cwd=tmp_path)
     [path] = (grades / "hand-back").glob("*.csv")
     before, after = read(worksheet), read(path)
@@ -231,7 +243,9 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
     table.write_text(text.getvalue(), encoding="utf-8")
     out = tmp_path / "grades"
     due = datetime(2026, 11, 20, 23, 59)
-    exchange.collect(archive, tmp_path / "in", out, table, due)
+    with pytest.raises(LabError, match="is neither"):
+        exchange.collect(archive, tmp_path / "in", out, Path(__file__), due)
+    exchange.collect(archive, tmp_path / "in", out, table, due)  # nothing was left there
     roster = {row["id"]: row for row in read(out / "roster.csv")}
     assert {n: row["due"] != "" for n, row in roster.items()} == {
         "901": False, "902": True, "903": True,
