@@ -10,7 +10,7 @@ from helpers.lab_09.own_source import write_source
 from helpers.machine import cluster
 from helpers.plain_json import write_json
 
-LIMIT_SECONDS = 180
+LIMIT_SECONDS = 300
 
 
 def run_ring(function, folder, workers, rounds):

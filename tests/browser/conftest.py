@@ -33,7 +33,7 @@ def page(browser):
     """A window of its own; afterwards nothing may have complained in its console."""
     problems = []
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(180_000)
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.on(
         "console",

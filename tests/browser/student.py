@@ -16,9 +16,10 @@ from kit.generate import generate
 
 COURSE = ("callbacks", "helpers", "kit", "labs", "notebooks", "solutions")
 TOKEN = "test"
-START_SECONDS = 60
+START_SECONDS = 200
 # Longer than what is tried here takes: only for a kernel that hangs.
 RUN_MS = 300_000
+EXPECT_MS = 60_000
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 # Of the notebook, not of the page: that draws an output some time after the cell ended.
 ERRORS = """() => window.jupyterapp.shell.currentWidget.content.widgets
@@ -83,7 +84,7 @@ def jupyterlab(folder, scale="smoke"):
         yield address
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(120)
 
 
 def _wait_for(url, server, log):
@@ -102,7 +103,7 @@ def chromium():
     path = shutil.which("chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        expect.set_options(timeout=20_000)
+        expect.set_options(timeout=EXPECT_MS)
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
         browser.close()

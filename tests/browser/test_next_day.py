@@ -62,7 +62,8 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     page.get_by_role("button", name="Hint").first.click(timeout=student.RUN_MS)
     hint = read_texts("02")["hints"]["2.3"][0].strip().splitlines()[0]
     # It is busy: what was clicked comes when the training is stopped.
-    expect(page.locator(".labs-dashboard")).to_contain_text("Epoch 1", timeout=60_000)
+    dashboard = page.locator(".labs-dashboard")
+    expect(dashboard).to_contain_text("Epoch 1", timeout=student.RUN_MS)
     page.evaluate(INTERRUPT)
     expect(shown.get_by_text("Stopped in epoch").first).to_be_visible()
     expect(page.locator(".labs-dashboard")).to_contain_text("Stopped after")

@@ -121,9 +121,14 @@ def test_this_would_fail_on_a_broken_notebook(course, lab_server, page, cells, p
     notebook = new_notebook(cells=list(map(new_code_cell, cells)), metadata=kernel)
     nbformat.write(notebook, course / "course" / "notebooks" / "broken.ipynb")
     student.open_notebook(page, lab_server, "broken.ipynb")
-    page.set_default_timeout(10_000)
     if problem is None:
         student.run_and_look(page, "✓ 9.1 ")
         return
-    with pytest.raises(AssertionError, match=problem):
-        student.run_and_look(page, "✓ 9.1 ")
+    # What will not come is not waited for long.
+    page.set_default_timeout(10_000)
+    expect.set_options(timeout=30_000)
+    try:
+        with pytest.raises(AssertionError, match=problem):
+            student.run_and_look(page, "✓ 9.1 ")
+    finally:
+        expect.set_options(timeout=student.EXPECT_MS)

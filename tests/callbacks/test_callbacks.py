@@ -100,12 +100,12 @@ def test_throughput_leaves_validation_out(model, capsys):
 
     class SlowValidation(keras.callbacks.Callback):
         def on_test_batch_begin(self, batch, logs=None):
-            time.sleep(1.5)
+            time.sleep(5)
 
     callbacks = [PrintThroughput(1000), SlowValidation()]
     model.fit(X, Y, validation_data=(X, Y), epochs=2, callbacks=callbacks, verbose=0)
     rates = re.findall(r"Images/sec: (.*)", capsys.readouterr().out)
-    assert float(rates[1]) > 1000 / 1.5
+    assert float(rates[1]) > 1000 / 5
 
 
 def test_early_stopping_counts_epochs_in_a_row_above_the_target():

@@ -17,7 +17,7 @@ from kit import launch
 from kit.labs import find_lab
 
 LABS = Path(sys.executable).with_name("labs")
-LIMIT = 60
+LIMIT = 120
 # A lab's script without TensorFlow. Each worker waits for the one before it.
 TALKING = """
 import json, os, socket, time
@@ -29,7 +29,7 @@ with socket.create_server((host, int(port))) as own:
         own.accept()
     else:
         host, port = addresses[1].split(":")
-        until = time.monotonic() + 30
+        until = time.monotonic() + 300
         while time.monotonic() < until:
             try:
                 socket.create_connection((host, int(port))).close()

@@ -280,7 +280,7 @@ from callbacks import TrainingDashboard
 x = numpy.zeros((4, 1))
 model = keras.Sequential([keras.Input((1,)), keras.layers.Dense(1)])
 model.compile("sgd", "mse")
-wait = keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: time.sleep(2.5))
+wait = keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: time.sleep(5))
 model.fit(x, x, epochs=2, verbose=0, callbacks=[TrainingDashboard(), wait])
 """
 

@@ -140,6 +140,7 @@ def test_a_trickle_ends_like_an_unreachable_server(
 ):
     slow_server(beginning)
     monkeypatch.setattr(places, "DOWNLOAD_SECONDS", 0.5)
+    monkeypatch.setattr(places, "SILENCE_SECONDS", 200)
     first, start = next(iter(data_set.registry)), time.monotonic()
     with pytest.raises(DataError) as error:
         load(offline_fallback=False)
@@ -195,9 +196,9 @@ def test_an_interrupted_download_leaves_nothing(how, slow_server, server, monkey
     with subprocess.Popen(
         command, cwd=REPOSITORY, stderr=subprocess.PIPE, text=True
     ) as process:
-        assert some_sent.wait(60)
+        assert some_sent.wait(120)
         process.send_signal(how)
-        _, errors = process.communicate(timeout=10)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == -how
     assert ("KeyboardInterrupt" in errors) == (how == signal.SIGINT)
     left = list(MNIST.cache_folder().iterdir())

@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).with_name("fit_as_worker.py")
 def test_fit_on_two_workers_ends_as_in_one_process(tmp_path):
     alone = runpy.run_path(SCRIPT)["trained"](tf.distribute.get_strategy(), keras.Model)
     with cluster.start([sys.executable, str(SCRIPT)], 2, tmp_path) as job:
-        job.wait(240)
+        job.wait(600)
         together = [json.loads(job.log(rank).splitlines()[-1]) for rank in job.ranks]
     assert together[0] == together[1]
     assert together[0].pop("replicas") == 2

@@ -382,17 +382,17 @@ def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
         os.killpg(running.pid, number)
     else:
         os.kill(running.pid, number)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=200)
     if number == signal.SIGINT:
         assert running.returncode == 130, errors
         assert "labs: interrupted" in errors
         assert "Traceback" not in errors
-    _, alive = psutil.wait_procs(family, timeout=30)
+    _, alive = psutil.wait_procs(family, timeout=120)
     assert not alive
     before = stored()
     assert 2 <= len(before) < len(students)
     again = labs_grade(*command)
-    said, errors = again.communicate(timeout=200)
+    said, errors = again.communicate(timeout=600)
     assert again.returncode == 0, errors
     assert f"{len(before)} of {len(students)} were graded before" in said
     after = stored()
@@ -473,7 +473,7 @@ def test_without_a_sandbox_the_report_says_so(tmp_path):
     running = labs_grade(
         tmp_path / "in", "--lab", "2", "--out", tmp_path / "out", "--no-sandbox",
     )  # fmt: skip
-    said, errors = running.communicate(timeout=300)
+    said, errors = running.communicate(timeout=600)
     assert running.returncode == 0, errors
     assert "Isolation was off" in said
     results = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
@@ -494,7 +494,7 @@ def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path):
     running = labs_grade(
         tmp_path / "in", "--out", tmp_path / "out", env=os.environ | {"PATH": path}
     )
-    said, errors = running.communicate(timeout=60)
+    said, errors = running.communicate(timeout=200)
     assert (running.returncode, said) == (1, "")
     assert len(errors.splitlines()) == 1
     assert "No permissions" in errors
@@ -513,7 +513,7 @@ def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path):
 )
 def test_a_mistake_in_grading_is_one_line(arguments, says, tmp_path):
     running = labs_grade("--out", tmp_path, *arguments)
-    _, errors = running.communicate(timeout=60)
+    _, errors = running.communicate(timeout=200)
     assert running.returncode == 1
     assert says in errors
     assert len(errors.splitlines()) == 1
@@ -568,14 +568,18 @@ def test_a_grader_killed_while_it_opens_a_box_leaves_none_half_open():
         time.sleep(number / 500)
         grading.kill()
         grading.communicate()
-    time.sleep(1)
-    assert not [
-        process
-        for process in psutil.process_iter()
-        if process.name() == "bwrap"
-        and process.status() != psutil.STATUS_ZOMBIE
-        and str(OWN_SIZE_MIB * sandbox.MIB) in process.cmdline()
-    ]
+    until = time.monotonic() + 60
+    while left := [one for one in psutil.process_iter() if _is_own_box(one)]:
+        assert time.monotonic() < until, left
+        time.sleep(0.1)
+
+
+def _is_own_box(process):
+    try:
+        own = str(OWN_SIZE_MIB * sandbox.MIB) in process.cmdline()
+        return own and process.name() == "bwrap"
+    except psutil.Error:  # it has ended, or is a zombie
+        return False
 
 
 def test_a_box_that_prints_all_the_time_is_weighed_by_the_clock():
