@@ -90,6 +90,9 @@ def _name_the_usual_folder(notebook, runs):
         for output in cell.get("outputs", ()):
             if "text" in output:
                 output.text = output.text.replace(runs, "runs")
+            data = output.get("data", {})  # a card: as text and as HTML
+            for kind in data.keys() & {"text/plain", "text/html"}:
+                data[kind] = data[kind].replace(runs, "runs")
 
 
 def _store_pictures(lab, notebook):

@@ -99,6 +99,16 @@ def test_the_site_can_be_read_by_everybody(site, page, name, scheme):
     assert not violations(page)
 
 
+def test_cards_and_tables_stand_on_the_dark_page_itself(site, page):
+    page.emulate_media(color_scheme="dark")
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    shown = page.locator(".cell_output .text_html")
+    assert page.locator(".cell_output .labs-card").count() > 3
+    colours = shown.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)")
+    assert set(colours) == {"rgba(0, 0, 0, 0)"}
+    assert not violations(page, [".bd-article"])
+
+
 def served(site, file_server):
     """The site's address; over a file's the browser lets no page read another."""
     folder, address = file_server

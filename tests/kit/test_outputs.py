@@ -1,10 +1,12 @@
 """What `labs outputs` stores must be the lab as it is meant."""
 
+import re
+
 import pytest
 
 from helpers.errors import LabError
 from helpers.records import open_card
-from kit.labs import find_lab
+from kit.labs import all_labs, find_lab
 from kit.outputs import _refuse_other_runs
 
 LAB = find_lab("02")
@@ -35,3 +37,10 @@ def test_the_outputs_of_a_whole_run_are_stored():
 def test_other_outputs_are_not_stored_over_the_kept_ones(changed, says):
     with pytest.raises(LabError, match=says):
         _refuse_other_runs(LAB, a_run(**changed), "laptop")
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_stored_outputs_name_the_usual_folder_of_run_cards(lab):
+    """Not the temporary one of `labs outputs`: in the end card's text and in its HTML."""
+    named = re.findall(r"Run card: ([^/]*)/", lab.solution.read_text(encoding="utf-8"))
+    assert named == ["runs", "runs"]
