@@ -1,5 +1,6 @@
 """Generate the student and the solution notebook of a lab from its source."""
 
+import ast
 import copy
 import re
 
@@ -45,6 +46,8 @@ def generate(lab):
             if cell.cell_type == "code":
                 made.source = choose(cell.source, solved)
                 grade_metadata(made, name, points)
+                if is_set_up(made):
+                    made.metadata["jupyter"] = {"source_hidden": True}
             elif name:
                 text_metadata(made, worth)
             notebook.cells.append(made)
@@ -98,6 +101,18 @@ def choose(source, solved):
         elif state in (None, "#: solution" if solved else "#: start"):
             kept.append(re.sub(r"^# TODO (?=\d)", "# Solution ", line) if solved else line)
     return "\n".join(kept)
+
+
+def is_set_up(cell):
+    """Whether a cell only prepares a lab: JupyterLab folds it to its first line."""
+    if {"parameters", "setup"} & set(cell.metadata.get("tags", ())):
+        return True
+    try:
+        statements = ast.parse(cell.source).body
+    except SyntaxError:  # of a magic
+        return False
+    imports = [s for s in statements if isinstance(s, ast.Import | ast.ImportFrom)]
+    return len(imports) > len(statements) / 2
 
 
 def grade_metadata(cell, name, points):
