@@ -56,6 +56,19 @@ def test_both_notebooks_have_the_same_cells_and_stable_ids(lab):
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_what_prepares_a_lab_is_folded_and_nothing_that_a_student_works_on(lab):
+    for notebook in generate(lab):
+        folded = [c for c in notebook.cells if c.metadata.get("jupyter")]
+        assert all(cell.metadata.jupyter == {"source_hidden": True} for cell in folded)
+        assert {tag for c in folded for tag in c.metadata.get("tags", ())} == {
+            "parameters", "setup",
+        }  # fmt: skip
+        assert any("use_figures()" in cell.source for cell in folded)
+        works_on = ("# TODO", "# Solution", "my_", "card.predict", 'quiz("')
+        assert not [c.id for c in folded if any(w in c.source for w in works_on)]
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 def test_the_notebooks_carry_what_nbgrader_asks_for(lab):
     student, _ = generate(lab)
     cells = [cell for cell in student.cells if "nbgrader" in cell.metadata]
