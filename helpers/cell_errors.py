@@ -29,6 +29,7 @@ class Cell(NamedTuple):
     number: int  # the one in brackets beside it
     identity: object  # the notebook's for the cell, or None
     problem: str  # "was stopped in epoch 1 of 5"; empty: it ran to its end
+    ended_unix_seconds: float
 
 
 class CellErrors:
@@ -43,10 +44,18 @@ class CellErrors:
         self.shell = shell
         self.cells, self.source, self.began = [], "", time.perf_counter()
         self.stopped_in = ""
+        self.pages = set()  # that have run cells: a page that is loaded anew is another
 
     def cell_begins(self, info):
         """IPython's event before a cell."""
         self.source, self.began = info.raw_cell or "", time.perf_counter()
+        page = self.shell.get_parent().get("header", {}).get("session")
+        of_notebook = getattr(info, "cell_id", None)  # not of a console beside it
+        if not of_notebook or page in self.pages:
+            return
+        if self.pages and (line := _what_the_page_has_missed(self.cells)):
+            print(line)
+        self.pages.add(page)
 
     def cell_ended(self, result):
         """IPython's event after a cell."""
@@ -62,7 +71,8 @@ class CellErrors:
             and (identity is None or cell.identity != identity)
         ]
         number = result.execution_count or 0
-        self.cells.append(Cell(self.source, number, identity, self._problem(error)))
+        problem = self._problem(error)
+        self.cells.append(Cell(self.source, number, identity, problem, time.time()))
 
     def _problem(self, error):
         if error is None:
@@ -127,7 +137,7 @@ class CellErrors:
     def _not_run(self, missing):
         """The notebook makes it in a cell that was not run in this kernel."""
         were_run = {cell.source for cell in self.cells}
-        for source in _notebook_cells():
+        for source in ("".join(cell["source"]) for cell in _notebook_cells()):
             if missing in _bound(source) and source not in were_run:
                 return (
                     f"`{missing}` is not there yet: the cell {_quoted(source)} has not "
@@ -216,10 +226,42 @@ def _notebook_cells():
     """The code cells of this kernel's notebook, as stored; none where nobody says which."""
     try:
         notebook = json.loads(Path(os.environ["JPY_SESSION_NAME"]).read_text("utf-8"))
-        cells = notebook["cells"]
-        return ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+        return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     except (KeyError, OSError, ValueError, TypeError):
         return []
+
+
+def _what_the_page_has_missed(cells):
+    """A line on the cells that ran while no page listened; empty if there are none.
+
+    A page that is loaded anew shows the notebook as it was stored last. The kernel goes
+    on with the cells that it was given, and nobody gets what they show.
+    """
+    stored = {cell.get("id"): cell.get("execution_count") for cell in _notebook_cells()}
+    if not stored:
+        return ""
+    stored_unix_seconds = Path(os.environ["JPY_SESSION_NAME"]).stat().st_mtime
+    missed = [
+        cell
+        for cell in cells
+        if cell.identity in stored
+        and (
+            stored[cell.identity] != cell.number
+            or cell.ended_unix_seconds > stored_unix_seconds
+        )
+    ]
+    if not missed:
+        return ""
+    first, last = missed[0], missed[-1]
+    which = f"cell [{first.number}], {_quoted(first.source)}"
+    if len(missed) > 1:
+        which = f"{len(missed)} cells, from [{first.number}], {_quoted(first.source)}, "
+        which += f"to [{last.number}], {_quoted(last.source)}"
+    ended = f" The last one {last.problem}." if last.problem else ""
+    return (
+        f"This page was loaded anew, and does not show what came from {which}.{ended} "
+        "What was made there is not lost. To see what was shown, run that again."
+    )
 
 
 def _bound(source):

@@ -1,6 +1,7 @@
 """The first and the last line of a lab: set it up, and report the result."""
 
 import inspect
+import os
 import re
 from types import SimpleNamespace
 
@@ -18,6 +19,8 @@ from helpers.parameters import (
     scale_asked_for,
 )
 
+# In the environment of the kernels of a server with kit/jupyter_server.py.
+SERVED = "LABS_SERVER"
 _current = None
 _claimed = None
 
@@ -70,9 +73,21 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
     everything = sizes[chosen["scale"]] | chosen
     _current = SimpleNamespace(**everything, device=device, card=card)
     print(f"Running at {chosen['scale']} scale on {device['name']}{_replicas(device)}")
+    if _is_another_jupyterlab():
+        print(
+            "This JupyterLab is not the course's: it has no start page, and a stored "
+            "notebook loses its live figures. Close it, and type `make lab`."
+        )
     if any(card.content["measurements"].values()):
         print(f"Going on where an interrupted run stopped: {_show(card.path)}")
     return _current
+
+
+def _is_another_jupyterlab():
+    """Whether the server has not loaded kit/jupyter_server.py."""
+    from callbacks.live.place import in_jupyterlab  # and so TensorFlow
+
+    return in_jupyterlab() and SERVED not in os.environ
 
 
 def _at_the_scale_of_this_machine(given, lab, sizes, devices):

@@ -1,12 +1,17 @@
-"""What `labs lab` adds to Jupyter's server: the start page, and no dead widgets."""
+"""What the kit adds to Jupyter's server: the start page, and no dead widgets.
 
+`labs lab` loads it, and so does any server of the kit's environment (kit/setup.sh).
+"""
+
+import os
 from pathlib import Path
 
 from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
-from tornado.web import authenticated
+from tornado.web import HTTPError, authenticated
 
-from helpers import start_page
+from helpers import session, start_page
+from helpers.files import REPOSITORY
 from kit.stored_widgets import without_widgets
 
 ADDRESS = "start"
@@ -19,9 +24,19 @@ class StartPage(JupyterHandler):
     @authenticated
     def get(self):
         self.set_header("Cache-Control", "no-store")
-        folder = url_path_join(self.base_url, "lab/tree/notebooks/")
+        folder = url_path_join(self.base_url, "lab/tree", self._notebooks(), "/")
         template = PAGE.read_text(encoding="utf-8")
         self.finish(template.replace("{{ page }}", start_page.page(folder)))
+
+    def _notebooks(self):
+        """Where the notebooks are in the folder that this server shows."""
+        shown = Path(self.serverapp.root_dir).resolve()
+        try:
+            return (REPOSITORY / "notebooks").resolve().relative_to(shown).as_posix()
+        except ValueError:
+            raise HTTPError(
+                404, f"The labs are not in {shown}: start JupyterLab with `make lab`."
+            ) from None
 
 
 def _jupyter_server_extension_points():
@@ -29,6 +44,7 @@ def _jupyter_server_extension_points():
 
 
 def _load_jupyter_server_extension(app):
+    os.environ[session.SERVED] = "1"  # of its kernels
     app.contents_manager.register_pre_save_hook(without_widgets)
     address = url_path_join(app.base_url, ADDRESS)
     app.web_app.add_handlers(".*$", [(address, StartPage)])

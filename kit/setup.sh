@@ -48,4 +48,8 @@ fi
 add --no-deps --editable .
 mkdir -p .venv/etc/ipython
 echo 'c.InteractiveShellApp.extensions = ["helpers.machine.kernel_patch"]' >.venv/etc/ipython/ipython_kernel_config.py
+# Also a JupyterLab that `labs lab` did not start has the kit's part.
+mkdir -p .venv/etc/jupyter/jupyter_server_config.d
+ln -sf "$PWD/kit/jupyter/jupyter_server_config.d/labs.json" .venv/etc/jupyter/jupyter_server_config.d/
+ln -sfn "$PWD/kit/jupyter/labconfig" .venv/etc/jupyter/labconfig
 printf "%s\n" "$PWD" "$stamp" >.venv/ready

@@ -3,7 +3,9 @@
 import re
 import time
 
+import nbformat
 import pytest
+from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
 from helpers.files import REPOSITORY
@@ -195,3 +197,42 @@ for size in (8, 16):
 """
     raised, _ = kernel.run(source, interrupt_at="at 8")
     assert raised.startswith("Stopped in size 8, after ")
+
+
+def run_from_page(client, source, cell):
+    """As JupyterLab: with the cell's id, and a session for each page that is loaded."""
+    content = {
+        "code": source, "silent": False, "store_history": True, "user_expressions": {},
+        "allow_stdin": False, "stop_on_error": True,
+    }  # fmt: skip
+    message = client.session.msg("execute_request", content, metadata={"cellId": cell})
+    client.shell_channel.send(message)
+    said = []
+    while True:
+        heard = client.get_iopub_msg(timeout=60)
+        if heard["parent_header"].get("msg_id") != message["header"]["msg_id"]:
+            continue
+        said.append(heard["content"].get("text", ""))
+        if heard["content"].get("execution_state") == "idle":
+            return "".join(said)
+
+
+def test_a_page_that_was_loaded_anew_is_told_what_ran_without_it(started, kernel):
+    stored = nbformat.read(LAB.notebook, as_version=4).cells
+    cells = [cell.id for cell in stored if cell.cell_type == "code"]
+    assert run_from_page(kernel.client, "first = 1", cells[0]) == ""
+    run_from_page(kernel.client, "second = first + 1", cells[1])
+    run_from_page(kernel.client, "import no_such_module", cells[2])
+    anew = BlockingKernelClient(connection_file=started[0].connection_file)
+    anew.load_connection_file()
+    anew.start_channels()
+    anew.wait_for_ready(timeout=60)
+    said = run_from_page(anew, "print(second)", cells[3])
+    assert re.search(
+        r'what came from 3 cells, from \[\d+\], "first = 1", to \[\d+\], '
+        r'"import no_such_module"\. The last one ended with a ModuleNotFoundError\.',
+        said,
+    ), said
+    assert said.count("\n") == 2
+    assert run_from_page(anew, "print(second)", cells[3]) == "2\n", "it is said once"
+    anew.stop_channels()

@@ -60,6 +60,11 @@ def test_an_environment_that_does_not_start_any_more_is_made_again(checkout, tmp
     said = set_up(moved)
     assert "does not start here" in said
     assert str(moved) in (moved / ".venv/bin/labs").read_text().splitlines()[0]
+    for_jupyter = moved / ".venv" / "etc" / "jupyter"
+    served = for_jupyter / "jupyter_server_config.d" / "labs.json"
+    kits = moved / "kit" / "jupyter"
+    assert served.readlink() == kits / "jupyter_server_config.d" / "labs.json"
+    assert (for_jupyter / "labconfig").readlink() == kits / "labconfig"
 
     python = moved / ".venv" / "bin" / "python"  # as after an upgrade of Python
     python.unlink()
