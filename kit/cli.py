@@ -6,7 +6,7 @@ import os
 import sys
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from kit import environment
 
@@ -156,6 +156,9 @@ def launch(
         Path | None,
         typer.Option(help="Go on with the training in there; or run the lab's script."),
     ] = None,
+    engine: Annotated[
+        Literal["tensorflow", "jax"], typer.Option(help="What Keras computes with.")
+    ] = "tensorflow",
 ):
     """Train with several worker processes; in `srun` it finds its place by itself."""
     from kit.launch import start
@@ -164,7 +167,7 @@ def launch(
     given = parsed(parameter or [], chosen)
     named = [host.strip() for host in hosts.split(",")] if hosts else []
     try:
-        start(chosen, given, workers, named, folder, restart)
+        start(chosen, given, workers, named, folder, restart, engine)
     except KeyboardInterrupt:
         typer.echo("labs: interrupted; all workers have ended.", err=True)
         raise typer.Exit(130) from None

@@ -4,6 +4,7 @@ The workers are all on this machine; or one of them is here, and `TF_CONFIG` or 
 variables say which.
 """
 
+import importlib.util
 import json
 import os
 import re
@@ -22,16 +23,18 @@ from helpers.parameters import at_scale, scale_asked_for
 from helpers.plain_json import as_json, write_json
 from kit.parameters import declared
 
+# What a lab's folder has for them: a module that is one worker.
+ENGINES = {"tensorflow": "launched", "jax": "launched_on_jax"}
 # What a worker says after each step.
 PROGRESS = re.compile(r"(epoch \d+)?(?:, )?step (\d+) of (\d+)\b")
 LOOK_SECONDS = 0.1
 SILENT_SECONDS = 300  # of all workers: then they wait for something that will not come
-HOSTS_PORT = 29_500  # of the first worker of a host; the next has the next
+HOSTS_PORT = 29_500  # of the first worker; the next has the next
 # Of a Slurm job: so that two jobs of a host seldom choose the same.
 SLURM_PORTS, PORTS_OF_A_JOB = range(20_000, 29_000), 64
 
 
-def start(lab, given, workers=2, hosts=(), folder=None, restarts=0):
+def start(lab, given, workers=2, hosts=(), folder=None, restarts=0, engine="tensorflow"):
     """Launch a lab's training from the command line.
 
     Parameters
@@ -47,6 +50,8 @@ def start(lab, given, workers=2, hosts=(), folder=None, restarts=0):
         Where the workers keep what they need to go on; default a new one among the reports.
         With a `worker.py`, which the lab has written, that is what runs.
     restarts : int
+    engine : str
+        Of `ENGINES`.
 
     Raises
     ------
@@ -55,12 +60,13 @@ def start(lab, given, workers=2, hosts=(), folder=None, restarts=0):
     """
     place = own_place()
     folder = (folder or _new_folder(lab, shared=place or hosts)).absolute()
-    command = _prepare(lab, given, folder)
+    command = _prepare(lab, given, folder, engine)
     if hosts:
-        print("\n".join(lines_for_hosts(hosts, lab, folder, restarts)))
+        print("\n".join(lines_for_hosts(hosts, lab, folder, restarts, engine)))
         return
     launch(command, folder, workers, place, restarts)
-    print(f"All workers have ended well. What they left: {folder}")
+    who = f"Worker {place['task']['index']} has" if place else "All workers have"
+    print(f"{who} ended well. What is left: {folder}")
 
 
 def _new_folder(lab, shared):
@@ -74,22 +80,48 @@ def _new_folder(lab, shared):
     return reports_folder() / f"launch-{lab.number}-{name}"
 
 
-def _prepare(lab, given, folder):
+def _prepare(lab, given, folder, engine):
     """Write what the workers read, unless it is there; return their command."""
     if (folder / "worker.py").is_file():
+        if given or engine != "tensorflow":
+            raise LabError(
+                f"the script in {folder} has its own settings: change its settings.json, "
+                "and leave out -p and --engine."
+            )
         return [sys.executable, str(folder / "worker.py")]
-    if not (lab.folder / "launched.py").is_file():
+    module = ENGINES[engine]
+    if not (lab.folder / f"{module}.py").is_file():
         raise LabError(f"{lab.name} trains in one process: `labs run {lab.number}`.")
-    if not (folder / "settings.json").is_file():
-        usual, sizes = declared(lab)
-        known = usual | given
-        scale = scale_asked_for(known, lab.name)
-        values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
-        write_json(folder / "settings.json", values)
-    return [sys.executable, "-m", f"helpers.lab_{lab.number}.launched", str(folder)]
+    if not importlib.util.find_spec(engine):
+        raise LabError(
+            f"{engine} is not installed: .venv/bin/pip install --constraint "
+            f'requirements.txt --editable ".[{engine}]"'
+        )
+    _keep_settings(lab, given, folder / "settings.json", engine)
+    return [sys.executable, "-m", f"helpers.lab_{lab.number}.{module}", str(folder)]
 
 
-def lines_for_hosts(hosts, lab, folder, restarts):
+def _keep_settings(lab, given, file, engine):
+    """Write them; where a training has begun, nothing may change it."""
+    usual, sizes = declared(lab)
+    known = usual | given
+    scale = scale_asked_for(known, lab.name)
+    values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
+    values["engine"] = engine
+    if not file.is_file():
+        write_json(file, values)
+        return
+    begun = json.loads(file.read_text(encoding="utf-8"))
+    asked = values if given else {"engine": engine}
+    other = [name for name, value in asked.items() if begun.get(name) != value]
+    if other:
+        raise LabError(
+            f"the training in {file.parent} has begun with {other[0]} "
+            f"{begun.get(other[0])}: go on with the same, or choose another --folder."
+        )
+
+
+def lines_for_hosts(hosts, lab, folder, restarts, engine):
     """What to start on which host.
 
     Parameters
@@ -101,19 +133,20 @@ def lines_for_hosts(hosts, lab, folder, restarts):
         That all hosts see under this path.
     restarts : int
         Of each worker.
+    engine : str
 
     Returns
     -------
     list of str
     """
-    addresses = [
-        f"{host}:{HOSTS_PORT + hosts[:rank].count(host)}" for rank, host in enumerate(hosts)
-    ]
+    # TensorFlow listens on all addresses of a host: two names may be the same host.
+    addresses = [f"{host}:{HOSTS_PORT + rank}" for rank, host in enumerate(hosts)]
     command = [str(Path(sys.executable).with_name("labs")), "launch", lab.number]
     command += [
         "--folder",
         str(folder),
         *(["--restart", str(restarts)] if restarts else []),
+        *(["--engine", engine] if engine != "tensorflow" else []),
     ]
     return [
         f"{host}: TF_CONFIG={shlex.quote(as_json(_config(addresses, rank)))} "
@@ -146,9 +179,11 @@ def own_place():
                 "`labs launch --hosts` prints."
             ) from error
         return config
-    if int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1:
-        return _place_in_slurm(os.environ)
-    return None
+    return _place_in_slurm(os.environ) if _in_slurm() else None
+
+
+def _in_slurm():
+    return int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1
 
 
 def _place_in_slurm(variables):
@@ -221,7 +256,8 @@ def launch(command, folder, workers, place=None, restarts=0):
 def _follow(job):
     """Show what the workers write until all have ended, with one bar for all."""
     heard = time.monotonic()
-    with tqdm(unit="step") as bar:
+    # srun shows what all tasks write: there only the first has a bar.
+    with tqdm(unit="step", disable=_in_slurm() and job.ranks[0] > 0) as bar:
         while True:
             running = any(job.alive())
             for rank in job.ranks:

@@ -123,11 +123,12 @@ def test_however_the_command_ends_no_worker_is_left(folder, ending):
 def test_what_hosts_prints_runs_as_workers_of_one_cluster(folder):
     (folder / "worker.py").write_text(TALKING)
     said, _ = labs_launch(
-        "--hosts", "127.0.0.1, 127.0.0.1", "--folder", folder
+        "--hosts", "127.0.0.1, 127.0.0.2", "--folder", folder
     ).communicate(timeout=LIMIT)
     lines = said.splitlines()
     assert len(lines) == 2
-    assert all(line.startswith("127.0.0.1: TF_CONFIG=") for line in lines)
+    for rank, line in enumerate(lines, 1):
+        assert line.startswith(f"127.0.0.{rank}: TF_CONFIG=")
     hosts = [
         subprocess.Popen(["sh", "-c", line.partition(": ")[2]], stdout=subprocess.PIPE)
         for line in lines
@@ -136,6 +137,17 @@ def test_what_hosts_prints_runs_as_workers_of_one_cluster(folder):
         out, _ = host.communicate(timeout=LIMIT)
         assert host.returncode == 0
         assert f"[worker {rank}] worker {rank} has met the other" in out.decode()
+        assert f"Worker {rank} has ended well" in out.decode()
+
+
+def test_no_two_workers_of_hosts_have_the_same_port(folder):
+    """Two names may be one host, and TensorFlow listens on all its addresses."""
+    lines = launch.lines_for_hosts(["a", "b", "a"], find_lab("09"), folder, 0, "jax")
+    [config] = {re.search(r'"worker": (\[.*?\])', line)[1] for line in lines}
+    addresses = [address.split(":") for address in json.loads(config)]
+    assert [host for host, _ in addresses] == ["a", "b", "a"]
+    assert len({port for _, port in addresses}) == 3
+    assert all(line.endswith("--engine jax") for line in lines)
 
 
 def test_in_srun_each_task_is_the_worker_that_slurm_says(folder):
@@ -154,6 +166,7 @@ def test_in_srun_each_task_is_the_worker_that_slurm_says(folder):
         out, errors = task.communicate(timeout=2 * LIMIT)
         assert task.returncode == 0, errors
         assert f"[worker {rank}] worker {rank} has met the other" in out
+        assert ("step/s" in errors) == (rank == 0), "one bar for all tasks"
 
 
 def test_hosts_of_slurm_are_counted_in_its_own_order(monkeypatch):
@@ -193,6 +206,58 @@ def test_other_labs_and_hosts_without_a_folder_are_lines():
         launch.start(find_lab("02"), {})
     with pytest.raises(LabError, match="several hosts need --folder"):
         launch.start(find_lab("09"), {}, hosts=["a", "b"])
+
+
+def test_a_training_that_has_begun_keeps_its_settings(folder):
+    def prepare(epochs=None, engine="tensorflow", hosts=("a", "b")):
+        given = {"epochs": epochs} if epochs else {}
+        launch.start(find_lab("09"), given, hosts=hosts, folder=folder, engine=engine)
+
+    prepare(epochs=3)
+    begun = (folder / "settings.json").read_text()
+    prepare()
+    prepare(epochs=3)
+    with pytest.raises(LabError, match=r"begun with epochs 3: .* another --folder"):
+        prepare(epochs=4)
+    assert (folder / "settings.json").read_text() == begun
+    (folder / "worker.py").touch()
+    for changed in ({"epochs": 3}, {"engine": "jax"}):
+        with pytest.raises(LabError, match="has its own settings"):
+            prepare(**changed)
+
+
+def test_an_engine_that_is_not_installed_is_a_line(folder, monkeypatch):
+    monkeypatch.setattr(launch.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(LabError, match=r'jax is not installed: .*editable "\.\[jax\]"'):
+        launch.start(find_lab("09"), {}, folder=folder, engine="jax")
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.weekly
+def test_two_processes_train_on_jax_as_one_does(folder):
+    pytest.importorskip("jax")
+    given = ["--engine", "jax", "-p", "epochs=2", "-p", "train_images=500"]
+    trainings = [
+        labs_launch("--folder", folder / str(n), "--workers", n, *given) for n in (1, 2)
+    ]
+    for training in trainings:
+        _, errors = training.communicate(timeout=4 * LIMIT)
+        assert training.returncode == 0, errors
+    alone, *both = (
+        json.loads((folder / name).read_text())["losses"]
+        for name in ("1/result-0.json", "2/result-0.json", "2/result-1.json")
+    )
+    assert len(alone) == 2 * (500 // 64), "whole batches only"
+    assert alone[-1] < alone[0] / 2
+    assert both[0] == both[1]
+    np.testing.assert_allclose(both[0], alone, rtol=1e-4)
+    alone, *both = (
+        np.load(folder / name)
+        for name in ("1/weights-0.npz", "2/weights-0.npz", "2/weights-1.npz")
+    )
+    for name in alone:
+        np.testing.assert_array_equal(both[0][name], both[1][name])
+        np.testing.assert_allclose(both[0][name], alone[name], atol=1e-5)
 
 
 def test_after_a_kill_the_training_ends_as_in_one_process(folder):
