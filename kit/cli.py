@@ -340,7 +340,7 @@ def bench(
     what: Annotated[
         str,
         typer.Argument(
-            help="pipeline, training, accuracy, dashboard, grading, checks or all."
+            help="pipeline, training, accuracy, profile, dashboard, grading, checks, all."
         ),
     ] = "all",
     students: Annotated[int, typer.Option(min=1, help="Students in the class.")] = 100,
@@ -353,7 +353,8 @@ def bench(
     `training` and `accuracy` continue where an interrupted one stopped.
     """
     known = (
-        "pipeline", "training", "accuracy", "dashboard", "grading", "checks", "all",
+        "pipeline", "training", "accuracy", "profile", "dashboard", "grading", "checks",
+        "all",
     )  # fmt: skip
     if what not in known:
         raise LabError(f"bench measures {', '.join(known)}: {what!r} is none of them.")
@@ -365,7 +366,7 @@ def bench(
         from kit.bench.checks import bench as measure_checks
 
         measure_checks()
-    if what in ("pipeline", "training", "accuracy", "dashboard", "all"):
+    if what in ("pipeline", "training", "accuracy", "profile", "dashboard", "all"):
         from helpers.machine.quiet_tensorflow import silence_tensorflow
 
         silence_tensorflow()  # before the import of what imports it
@@ -385,6 +386,10 @@ def bench(
         from kit.bench.accuracy import bench as measure_accuracy
 
         measure_accuracy()
+    if what == "profile":  # not with all: it replaces what students are shown
+        from kit.bench.profile import bench as record_profiles
+
+        record_profiles()
 
 
 @app.command()

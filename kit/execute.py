@@ -3,12 +3,17 @@
 import contextlib
 import errno
 import os
+import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 
 import nbformat
+
+# xprof brings this client of Google's storage, and papermill would load it: a second or
+# two before each lab. Nothing here reads from there.
+sys.modules.setdefault("gcsfs", None)
 import papermill
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError

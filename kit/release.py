@@ -29,6 +29,7 @@ OF_A_LAB = ("judge", "parameters", "probe", "reference")
 SERVER = "kit.jupyter_server"  # JupyterLab imports it, as kit/jupyter says
 BESIDE = (
     "kit/*.html", "kit/*.j2", "kit/jupyter/**/*.json",
+    "helpers/*/recorded_*.json",
     "helpers/**/*.css", "helpers/**/*.j2", "helpers/**/*.js", "helpers/**/*.svg",
 )  # fmt: skip
 OWN = Path(__file__).with_name("hand_out")

@@ -1,18 +1,62 @@
-"""Record a profile of training steps, and read what each operation took."""
+"""Profile training steps: what each operation took, here or as recorded elsewhere."""
 
+import json
 import re
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import tensorflow as tf
-from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
-# TensorFlow's executor names an event "where/it/stands:Operation".
-EVENT = re.compile(r"(?P<place>[\w./-]+):(?P<operation>_?[A-Z]\w*)")
-MKL = re.compile("^_Mkl(Native)?")  # the same operation, by another library
-# Operations that only run others, whose time would count twice.
-RUNNERS = re.compile(r".*(PartitionedCall|If|While|Iterator.*|_Recv|_Send|_Arg|_Retval)")
+from helpers.errors import LabError
+
+# What `labs bench profile` wrote, for where there is no profiler.
+RECORDED = Path(__file__).with_name("recorded_profiles.json")
+MKL = re.compile("^_(Mkl(Native)?)?")  # the same operation, by another library
+# Where an operation stands and what it is called: from this its kind of layer. TensorFlow
+# joins a convolution with the addition behind it, under the addition's name.
+LAYERS = {
+    "convolution": r"/conv2d(_\d+)*/|Conv2D",
+    "batch normalisation": r"/batch_normalization(_\d+)*/|FusedBatchNorm",
+    "ReLU": r"/re_lu(_\d+)*/",
+    "dropout": r"/dropout(_\d+)*/",
+    "augmentation": r"/(random_flip_shift|rescaling)(_\d+)*/",
+}
+
+
+class NoProfileError(LabError):
+    """There is nothing with which to record or to read a profile."""
+
+
+def profile_networks(step_of, recorded=RECORDED):
+    """Profile a training step of each network; recorded profiles where that fails.
+
+    Parameters
+    ----------
+    step_of : dict of str to callable
+        For each network's name: runs one step and waits for its end. It has run before.
+    recorded : Path
+        A file that `labs bench profile` wrote, with the same names.
+
+    Returns
+    -------
+    profiles : dict of str to dict
+        For each name `layers` and `operations`, as `summarize` gives them.
+    source : str or None
+        None: they were measured now. Else where, when and on what they were recorded, and
+        why they are not of this machine.
+    """
+    try:
+        profiles = {name: summarize(profile_steps(of)) for name, of in step_of.items()}
+    except NoProfileError as error:
+        stored = json.loads(recorded.read_text(encoding="utf-8"))
+        source = (
+            f"RECORDED PROFILES, not of this machine: {stored['device']['name']}, "
+            f"{stored['date']}, TensorFlow {stored['versions']['tensorflow']}, "
+            f"{stored['network']}.\nWhy: {error}"
+        )
+        return {name: stored["profiles"][name] for name in step_of}, source
+    return profiles, None
 
 
 def profile_steps(step, steps=5):
@@ -21,75 +65,69 @@ def profile_steps(step, steps=5):
     Parameters
     ----------
     step : callable
-        Runs one step and waits for its end. It has run before.
+        As in `profile_networks`.
     steps : int
         How many are recorded; the result is their mean.
 
     Returns
     -------
     dict of tuple to float
-        By place and operation, such as ``("wrn/conv2d/convolution", "Conv2D")``. On
-        a CPU operations run side by side, so the sum may be more than the step took.
+        By place and operation, such as ``("wrn/conv2d/convolution", "Conv2D")``, without
+        what other operations took that it ran. On a CPU operations run side by side, so
+        the sum may be more than the step took.
+
+    Raises
+    ------
+    NoProfileError
+        If xprof is missing, TensorFlow has no profiler for this device, or another
+        profile is being recorded.
     """
+    try:
+        from xprof.convert.raw_to_tool_data import xspace_to_tool_data
+    except ImportError as error:
+        raise NoProfileError(f"the package xprof cannot be used ({error}).") from error
     with tempfile.TemporaryDirectory() as folder:
-        tf.profiler.experimental.start(folder)
+        _ask_profiler(tf.profiler.experimental.start, folder)
         try:
             for _ in range(steps):
                 step()
         finally:
-            tf.profiler.experimental.stop()
-        spaces = [read(path) for path in Path(folder).rglob("*.xplane.pb")]
-    found = Counter()
-    for space in spaces:
-        for key, seconds in seconds_by_event(space).items():
-            found[key] += seconds / steps
-    return dict(found)
+            _ask_profiler(tf.profiler.experimental.stop)
+        traces = sorted(str(path) for path in Path(folder).rglob("*.xplane.pb"))
+        if not traces:
+            raise NoProfileError("TensorFlow's profiler wrote no trace of this device.")
+        tables, _ = xspace_to_tool_data(traces, "framework_op_stats", {})
+    seconds = _seconds_by_event(json.loads(tables)[0])
+    if not seconds:
+        raise NoProfileError("the trace of TensorFlow's profiler has no operations.")
+    return {key: took / steps for key, took in seconds.items()}
 
 
-def read(path):
-    """The content of a profile, TensorFlow's XSpace."""
-    space = xplane_pb2.XSpace()
-    space.ParseFromString(Path(path).read_bytes())
-    return space
+def _ask_profiler(call, *arguments):
+    try:
+        call(*arguments)
+    except tf.errors.OpError as error:
+        raise NoProfileError(f"TensorFlow's profiler: {error.message}") from error
 
 
-def seconds_by_event(space):
+def _seconds_by_event(table):
     """Seconds by place and operation: those of a GPU where there is one, else the CPU's."""
-    planes = [p for p in space.planes if p.name.startswith("/device:GPU")]
-    on_gpu = bool(planes)
+    names = [column["id"] for column in table["cols"]]
+    rows = [
+        dict(zip(names, (cell["v"] for cell in row["c"]), strict=True))
+        for row in table["rows"]
+    ]
+    rows = [row for row in rows if row["type"] != "IDLE"]
+    on_device = [row for row in rows if row["host_or_device"] == "Device"]
     found = Counter()
-    for plane in planes or space.planes:
-        for line in plane.lines:
-            for event in line.events:
-                name = _tensorflow_name(plane, event) if on_gpu else ""
-                name = name or plane.event_metadata[event.metadata_id].name
-                match = EVENT.fullmatch(name)
-                if match and not RUNNERS.fullmatch(match["operation"]):
-                    key = match["place"], MKL.sub("", match["operation"])
-                    found[key] += event.duration_ps / 1e12
+    for row in on_device or rows:
+        key = row["operation"], MKL.sub("", row["type"])
+        found[key] += row["total_self_time"] / 1e6
     return found
 
 
-def _tensorflow_name(plane, event):
-    """A kernel of a GPU says in a statistic which operation started it."""
-    for stat in event.stats:
-        if plane.stat_metadata[stat.metadata_id].name == "tf_op":
-            return stat.str_value or plane.stat_metadata[stat.ref_value].name
-    return ""
-
-
-# Names of layers, as they stand in an operation's place.
-LAYERS = {
-    "convolution": r"/conv2d(_\d+)*/",
-    "batch normalisation": r"/batch_normalization(_\d+)*/",
-    "ReLU": r"/re_lu(_\d+)*/",
-    "dropout": r"/dropout(_\d+)*/",
-    "augmentation": r"/(random_flip_shift|rescaling)(_\d+)*/",
-}
-
-
-def seconds_by_layer(profile):
-    """Seconds of a step by the kind of layer, the largest first.
+def summarize(profile):
+    """Add a profile up by the kind of layer and by operation.
 
     Parameters
     ----------
@@ -98,19 +136,18 @@ def seconds_by_layer(profile):
 
     Returns
     -------
-    dict of str to float
-        Each of `LAYERS`, and "other": pooling, the loss, gradients' sums, the update.
+    dict of str to dict
+        Seconds of a step, the largest first. `layers`: each of `LAYERS`, and "other":
+        pooling, the loss, gradients' sums, the update. `operations`: by their names.
     """
-    found = Counter(dict.fromkeys([*LAYERS, "other"], 0.0))
-    for (place, _), seconds in profile.items():
-        kinds = (kind for kind, name in LAYERS.items() if re.search(name, f"/{place}/"))
-        found[next(kinds, "other")] += seconds
-    return dict(found.most_common())
-
-
-def seconds_by_operation(profile):
-    """Seconds of a step by operation, the largest first."""
-    found = Counter()
-    for (_, operation), seconds in profile.items():
-        found[operation] += seconds
-    return dict(found.most_common())
+    by_layer = Counter(dict.fromkeys([*LAYERS, "other"], 0.0))
+    by_operation = Counter()
+    for (place, operation), seconds in profile.items():
+        where = f"/{place}/{operation}"
+        kinds = (kind for kind, name in LAYERS.items() if re.search(name, where))
+        by_layer[next(kinds, "other")] += seconds
+        by_operation[operation] += seconds
+    return {
+        "layers": dict(by_layer.most_common()),
+        "operations": dict(by_operation.most_common()),
+    }

@@ -13,6 +13,7 @@ from kit.exercises import modules
 
 # What a lab needs besides what its cells import.
 OF_A_LAB = ("__init__.py", "parameters.py", "probe.py", "coach.toml")
+RECORDED = "recorded_*.json"  # what a lab shows where it cannot measure
 # Never visible, not even if a visible file imports them.
 NEVER = ("answers.py", "judge.py", "reference.py")
 
@@ -32,6 +33,7 @@ def visible_files(lab):
     """
     folder = lab.folder.relative_to(REPOSITORY)
     found = {folder / name for name in OF_A_LAB if (lab.folder / name).is_file()}
+    found |= {path.relative_to(REPOSITORY) for path in lab.folder.glob(RECORDED)}
     begin = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]
     return tuple(sorted(found | files_behind(begin, NEVER)))
 

@@ -45,7 +45,7 @@ OF_ONE_LAB = {
     "04": {"models.py", "newswires.py"},
     "06": {"class_folders.py", "models.py"},
     "07": {"models.py"},
-    "08": {"original.py", "profile.py"},
+    "08": {"original.py", "profile.py", "recorded_profiles.json"},
     "09": {
         "durable.py",
         "explorer.py",
