@@ -19,6 +19,7 @@ MIB = 2**20
 MOST_MIB = 20
 MOST_SOURCE = 100_000  # characters in one cell
 MOST_SOURCE_OF_OTHERS = 300_000  # characters in all cells that are no exercise
+MOST_CELLS = 2_000  # of a notebook; a lab has some 150
 MOST_TEXT = 10_000  # characters of an answer in words
 ANY_MARK = r"\A(.*\n){0,2}\s*#\s*(TODO|Solution)\s+\d+\.\d+\b"
 DEPTH = 8  # folders, a student's own included
@@ -306,7 +307,7 @@ def _places(pattern, cells, cell_id=None):
     return [
         place
         for place, (source, names) in enumerate(cells)
-        if cell_id in names or re.search(pattern, source, re.M)
+        if cell_id in names or re.search(pattern, source[:MOST_SOURCE], re.M)
     ]
 
 
@@ -417,6 +418,9 @@ def _all_cells(content):
         )
     if not isinstance(cells, list):
         raise UnreadableError("a notebook without cells: hand in the lab's notebook")
+    if len(cells) > MOST_CELLS:
+        many = f"{len(cells):,} cells, more than {MOST_CELLS:,}"
+        raise UnreadableError(f"{many}: hand in the lab's notebook with your cells only")
     return [cell for cell in cells if isinstance(cell, dict)]
 
 

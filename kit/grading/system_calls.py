@@ -2,12 +2,14 @@
 
 What is not named here fails with ENOSYS, as on a kernel that has no such call, so that
 libraries take another way. Left out on purpose: what holds memory that is in no process's
-account (memfd_create, System V objects, sockets), what reaches into other processes, and
-what is mostly found in descriptions of kernel bugs (io_uring, userfaultfd, bpf, keyctl).
+account (memfd_create, System V objects, sockets, locks of parts of files), what reaches
+into other processes, and what is mostly found in descriptions of kernel bugs (io_uring,
+userfaultfd, bpf, keyctl).
 The names follow the groups of Docker's default profile, which is an allowlist too.
 """
 
 import errno
+import fcntl
 import functools
 import tempfile
 
@@ -18,7 +20,7 @@ FILES = """
     rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod
     fchmod fchmodat fchmodat2 utime utimes utimensat futimesat truncate ftruncate fallocate
     fsync fdatasync sync_file_range sendfile copy_file_range umask statfs fstatfs dup dup2
-    dup3 fcntl ioctl flock pipe pipe2 fadvise64 readahead getxattr lgetxattr fgetxattr
+    dup3 ioctl flock pipe pipe2 fadvise64 readahead getxattr lgetxattr fgetxattr
     listxattr llistxattr flistxattr
 """
 MEMORY = """
@@ -47,6 +49,13 @@ SIGNALS_AND_TIME = """
 CHANNEL = "recvfrom sendto shutdown getsockopt getsockname getpeername"
 # What a notebook's kernel talks with.
 SOCKETS = "socket socketpair bind listen accept accept4 connect setsockopt sendmsg recvmsg"
+# Not its locks of parts of a file, of which the kernel keeps any number in its own memory;
+# `flock`, one for a file, is there.
+FCNTL = (
+    fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL,
+    fcntl.F_SETFL,
+)  # fmt: skip
+INT = 0xFFFFFFFF
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW... flag
 
 
@@ -79,6 +88,12 @@ def allowed(sockets=False):
     # clone3 hides its flags from a filter; without it the C library takes clone.
     no_namespace = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_NAMESPACES, 0)
     made.add_rule(pyseccomp.ALLOW, "clone", no_namespace)
+    if sockets:  # a notebook's kernel keeps a history in SQLite, which takes such locks
+        made.add_rule(pyseccomp.ALLOW, "fcntl")
+    else:
+        for command in FCNTL:
+            told = pyseccomp.Arg(1, pyseccomp.MASKED_EQ, INT, command)
+            made.add_rule(pyseccomp.ALLOW, "fcntl", told)
     with tempfile.TemporaryFile() as file:
         made.export_bpf(file)
         file.seek(0)

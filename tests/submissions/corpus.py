@@ -284,6 +284,11 @@ def hostile(world):
             """,
             "none",
         ),
+        "takes_the_processor": attack(
+            "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
+            "not permitted",
+        ),
+        "goes_before_others": attack("import os; os.nice(-5)", "not permitted|denied"),
         # What it may not change or leave behind.
         "writes_kit": attack(f"open({repository + '/helpers/x.py'!r}, 'w')", barred),
         "writes_callbacks": attack(
@@ -400,6 +405,25 @@ def hostile(world):
             """,
             "not implemented",
         ),
+        "memory_of_locks": attack(
+            """
+            import fcntl
+            with open("/tmp/locked", "wb") as file:
+                for place in range(20_000):
+                    fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * place)
+            """,
+            "not implemented",
+        ),
+        "memory_of_pipes": attack(
+            """
+            import fcntl, os
+            for _ in range(60):
+                _, end = os.pipe()
+                fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, 2**20)
+                os.write(end, bytes(2**20))
+            """,
+            "not implemented",
+        ),
         "memory_of_empty_files": attack(
             """
             for number in range(10**5):
@@ -438,6 +462,9 @@ def hostile(world):
             out_of_time=True,
         ),
         "sleeps": attack("import time; time.sleep(600)", "finished", out_of_time=True),
+        "stops_what_keeps_its_box": attack(
+            "import os, signal; os.kill(-1, signal.SIGSTOP)", "", both
+        ),
         "ignores_signals": attack(
             """
             import signal, time
@@ -564,6 +591,22 @@ def hostile(world):
         ),
         "forges_names": forged(
             b'{"borrowed": ["<b>", "x", "PrintThroughput"]}', "not what a probe says"
+        ),
+        "trickles": attack(
+            "import os\nfor _ in range(300 * 2**10): os.write(3, b'[')", "longer than"
+        ),
+        # The right nonce, and numbers whose squares and sums no float holds.
+        "forges_extremes_with_the_nonce": attack(
+            """
+            import json, os, sys
+            frame = sys._getframe()
+            while "nonce" not in frame.f_locals:
+                frame = frame.f_back
+            reply = {"fits": [[1e308, -1e308]] * 9, "nonce": frame.f_locals["nonce"]}
+            os.write(3, json.dumps({"observation": reply}).encode() + b"\\n")
+            os._exit(0)
+            """,
+            "not what the probe|peak|t0",
         ),
         # What it did not read makes the end of the channel an error.
         "reads_no_replies": attack(
@@ -727,6 +770,10 @@ def broken(world):
                 }
             ),
             ("2.2", "2.3"),
+        ),
+        "many_cells": unreadable(
+            json.dumps({"nbformat": 4, "cells": [code("x")] * 10**5}),
+            "100,000 cells, more than",
         ),
         "cell_missing": Case(notebook(order=("2.2",)), ("2.2",), "missing"),
         "cell_copied": Case(json.dumps(copied), ("2.2", "2.3")),

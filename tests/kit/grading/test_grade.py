@@ -606,6 +606,34 @@ def test_a_box_that_prints_all_the_time_is_weighed_by_the_clock():
     assert len(weighed) >= 5  # once is at the very end
 
 
+def test_what_the_kernel_keeps_for_many_mapped_areas_is_weighed():
+    """Untouched memory, of which each second page has other permissions."""
+    script = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+begin = libc.mmap(None, 60_000 * 4096, 0, 0x4022, -1, 0)
+print("ready", flush=True)
+input()
+assert not any(libc.mprotect(begin + 4096 * i, 4096, 1) for i in range(0, 60_000, 2))
+print("ready", flush=True)
+input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as bomb:
+        weights = []
+        for _ in range(2):
+            bomb.stdout.readline()
+            exact_and_rough = (0, 2**20)
+            weights.append([processes.memory_mib([bomb.pid], n) for n in exact_and_rough])
+            bomb.stdin.write(b"\n")
+            bomb.stdin.flush()
+        assert all(after - before > 10 for before, after in zip(*weights, strict=True))
+
+
 @needs_box
 def test_the_process_that_is_forked_shares_nothing_that_can_be_written():
     _, server = processes._fork_server(())
