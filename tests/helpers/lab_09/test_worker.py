@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from helpers.checks.exercise import reference_of
 from helpers.lab_09 import worker
-from helpers.lab_09.script import train_on_workers, write_script
+from helpers.lab_09.script import results, train_on_workers, write_script
 
 # 300 images in global batches of 64: the last has 44.
 SETTINGS = {
@@ -33,3 +33,12 @@ def test_two_workers_train_what_one_process_trains(tmp_path):
 def test_a_batch_that_does_not_divide_is_one_of_whole_parts():
     assert worker.shape_of(SETTINGS, 3) == (21, 63, 5)
     assert worker.shape_of(SETTINGS | {"batch_size": 1}, 3) == (1, 3, 100)
+
+
+def test_a_training_that_diverged_leaves_nan(tmp_path):
+    left = {"losses": [2.0, float("nan")], "seconds": [0.1, 0.1], "images": 8}
+    worker.save(tmp_path, 0, left, [np.ones(3)])
+    assert "NaN" not in (tmp_path / "result-0.json").read_text()
+    [(result, [weights])] = results(tmp_path, 1)
+    np.testing.assert_array_equal(result["losses"], left["losses"])
+    assert (result["images"], weights.sum()) == (8, 3)
