@@ -328,8 +328,8 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# Left: both curves are nearly flat at first. A product of 64 rows has 64 times the
-# operations of one of 16, and takes about as long. So what is this time?
+# Look at the left of the figure. A product of 64 rows has 64 times the operations of one
+# of 16. How many times as long does it take? What is this time, if not multiplying?
 #
 # ## What is in the floor?
 #
@@ -492,8 +492,8 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure of exercise 0.3. Where do the two lines cross, or where would they? Why
-# does the processor with the larger floor lose on the left of that point?
+# Take the figure of exercise 0.3. Where do the two lines cross, or where would they? Which
+# of the two has the larger floor, and what does that do on the left of that point?
 #
 # Three to six sentences in the cell below, in your own words, with numbers from your
 # run. No check reads them: your instructor may.

@@ -545,7 +545,7 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `one_step(block, i)` makes step `i`, from 0, a number or an int32 tensor. It returns
 #   the losses of all cores: a float32 tensor of shape `(cores,)`.
 # - `count` is a Python number, from 1 to the steps that the block holds.
-# - `run` returns the mean loss of each core over these steps: a tensor of shape
+# - `run` returns the mean loss of each core over these steps: a float32 tensor of shape
 #   `(cores,)`. It does not read it.
 
 # %% [markdown]

@@ -2,6 +2,7 @@
 
 import functools
 import math
+import random
 import statistics
 import sys
 import time
@@ -72,6 +73,13 @@ class SleepsForItsConstant(Timed):
 
     def on_epoch_end(self, epoch, logs=None):
         print(f"Images/sec: {self.total_images / 0.55:.2f}")
+
+
+class JittersItsConstant(SleepsForItsConstant):
+    """As above, and no two numbers are the same."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        print(f"Images/sec: {self.total_images / random.uniform(0.5, 0.56):.2f}")
 
 
 class WritesAnotherLine(Timed):
@@ -183,6 +191,19 @@ class WantsValidation(Timed):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.began = time.perf_counter()
+
+
+class DecidesInTheFirstEpoch(Timed):
+    """Whether there is validation: the next `fit` may differ."""
+
+    validates = None
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.validates is None:
+            self.validates = self.ended is not None
+        if not self.validates:
+            self.ended = None
+        super().on_epoch_end(epoch, logs)
 
 
 class FailsWithoutValidation(Timed):
@@ -369,6 +390,51 @@ def keeps_state_in_a_closure(total_images):
     )
 
 
+class StepsThroughAGenerator(Callback):
+    def __init__(self, total_images: int) -> None:
+        super().__init__()
+        self.total_images = total_images
+
+    def clock(self):
+        began = perf_counter()
+        yield
+        seconds = perf_counter() - began
+        yield
+        yield print(f"Images/sec: {self.total_images / seconds:,.2f}")
+
+    def on_epoch_begin(self, *_):
+        self.moments, self.training = self.clock(), True
+        next(self.moments)
+
+    def on_test_begin(self, *_):
+        if self.training:
+            next(self.moments)
+        self.training = False
+
+    def on_epoch_end(self, *_):
+        self.on_test_begin()
+        next(self.moments)
+
+
+class WithTimestamps(Callback):
+    """With TensorFlow's clock and its tensors."""
+
+    def __init__(self, total_images):
+        super().__init__()
+        self.total_images = tf.cast(total_images, tf.float64)
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.moments = [tf.timestamp()]
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.moments[1:] = [tf.timestamp()]
+
+    def on_epoch_end(self, epoch, logs=None):
+        match self.moments:
+            case [began, ended]:
+                tf.print("Images/sec:", self.total_images / (ended - began))
+
+
 def made_by_partial(total_images):
     return functools.partial(TrainingOnly, n=total_images)()
 
@@ -469,6 +535,25 @@ def from_the_largest(batch_sizes, measure, points):
                 points[batch_size] = measure(batch_size)
             except MemoryError:
                 points[batch_size] = None
+
+
+def sorts_the_sizes(batch_sizes, measure, points):
+    lets_known_ones_be(sorted(batch_sizes), measure, points)
+
+
+def rounds_to_hundredths(batch_sizes, measure, points):
+    lets_known_ones_be(batch_sizes, lambda size: round(measure(size), 2), points)
+
+
+def catches_value_errors(batch_sizes, measure, points):
+    for batch_size in batch_sizes:
+        if batch_size not in points:
+            try:
+                points[batch_size] = measure(batch_size)
+            except (MemoryError, ValueError):
+                points[batch_size] = None
+        if points[batch_size] is None:
+            break
 
 
 def stores_seconds(batch_sizes, measure, points):
@@ -938,6 +1023,7 @@ WRONG = {
         ("images", "inverted", DividesTheWrongWayRound),
         ("images", "other", PrintsImagesPerMinute),
         ("this_epoch", "constant", SleepsForItsConstant),
+        ("this_epoch", "constant", JittersItsConstant),
         ("this_epoch", "whole_training", NeverRestartsTheClock),
         ("this_epoch", "whole_training", StartsWhenMade),
         ("this_epoch", "whole_training", StartsInTheFirstFitOnly),
@@ -947,7 +1033,8 @@ WRONG = {
         ("validation", "validation", Original),
         ("validation", "validation", StopsAfterValidation),
         ("no_validation", "no_validation", WantsValidation),
-        ("no_validation", "no_validation", FailsWithoutValidation),
+        ("no_validation", "raised", FailsWithoutValidation),
+        ("validation", "validation", DecidesInTheFirstEpoch),
         ("images", "raised", Crashes),
     ],
     "2.2": [
@@ -962,12 +1049,15 @@ WRONG = {
         ("at_once", "text_keys", text_keys),
         ("every_size", "stopped_early", stops_at_a_known_size),
         ("every_size", "other", from_the_largest),
+        ("every_size", "other", sorts_the_sizes),
         ("every_size", "gave_up", gives_up),
         ("every_size", "changed", takes_from_the_list),
         ("every_size", "raised", misspells),
         ("value", "value", stores_seconds),
         ("value", "value", rounds),
+        ("value", "value", rounds_to_hundredths),
         ("other_errors", "caught_all", catches_everything),
+        ("other_errors", "caught_all", catches_value_errors),
         ("other_errors", "other", passes_over_errors),
     ],
     "2.3": [
@@ -999,7 +1089,7 @@ RIGHT = {
     "2.1": [
         TrainingOnly, Timed, WithoutSuper, InWholeNumbers, KeepsTheRates,
         WithAContextManager, Inherits, AddsBatchesAndGaps, keeps_state_in_a_closure,
-        made_by_partial,
+        made_by_partial, StepsThroughAGenerator, WithTimestamps,
     ],
     "2.2": [
         lets_known_ones_be, with_get, with_while, with_a_flag, cuts_the_list_first,

@@ -19,19 +19,19 @@ from helpers.checks.judging.verdicts import (
 
 
 def throughput_question(rng):
-    """Epochs of very different lengths; one fit with validation and one without."""
+    """Epochs of very different lengths; a fit with validation after one without, and before."""
     return {
         "images_per_sample": rng.randint(50, 5000),
-        # The second after the first: else a time that is left over is not seen.
-        "fits": [True, False],
+        # Without comes first and last: else a time that is left over is not seen.
+        "fits": [False, True, False],
         "epochs": [
             {
-                "batch_seconds": [rng.uniform(0.5, 1.5) * base for _ in range(3)],
-                "pause_seconds": 0.04,
+                "batch_seconds": [rng.uniform(0.6, 1.4) * base for _ in range(3)],
+                "pause_seconds": 0.03,
                 "validation_seconds": 0.06,
             }
             # Each epoch at least twice as fast or as slow as the one before.
-            for base in rng.choice([(0.08, 0.01, 0.05), (0.01, 0.08, 0.02)])
+            for base in rng.choice([(0.07, 0.01, 0.04), (0.01, 0.07, 0.02)])
         ],
     }
 
@@ -42,7 +42,7 @@ def judge_throughput(question, observation):
     images = question["images_per_sample"] * 2 * batches
     if not any(map(any, observation["printed"])):
         return "it printed nothing", "start"
-    fits = training_spans(question, observation["waits"])
+    fits, said_before = training_spans(question, observation["waits"]), []
     for validated, spans, lines in zip(
         question["fits"], fits, observation["printed"], strict=True
     ):
@@ -61,7 +61,8 @@ def judge_throughput(question, observation):
                 "each_epoch",
             )
         rates = [rate for [rate] in rates[:-1]]
-        if constant(rates):
+        said_before += rates
+        if constant(said_before, spread=0.2):
             return f"it says {rates[0]:g} of epochs that last very differently", "constant"
         wrong = [
             i
@@ -108,8 +109,9 @@ def _rate_hint(images, batches, spans, rates, wrong, validated):
             validated
             and between(r, seconds(s, s["before"], images)[0], _bounds(images, s)[0], 0.01)
         ),
+        # Or since the callback was made, a moment before.
         "whole_training": lambda s, r: between(
-            r, seconds(s, start, images)[0], _bounds(images, s)[0], 0.01
+            r, seconds(s, start - 1, images)[0], _bounds(images, s)[0], 0.01
         ),
         # The end of an epoch before comes before this one began.
         "no_validation": lambda s, r: not validated and r <= 0,
@@ -123,12 +125,14 @@ LARGER = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
 def make_sweep(rng):
     """Sweeps with sizes known and unknown: all fit, one does not, none does."""
 
-    def case(known, too_large=None, none_known=False, other=None):
+    def case(known, too_large=None, none_known=False, other=""):
         sizes = sorted(rng.sample(LARGER, 8))
-        errors = {sizes[too_large]: "memory"} if too_large is not None else {}
-        if other is not None:
-            errors[sizes[other]] = "other"
-        small = sizes[: too_large if other is None else other]
+        errors = {sizes[too_large]: "MemoryError"} if too_large is not None else {}
+        if other:
+            errors[sizes[4]] = other
+        small = sizes[: 4 if other else too_large]
+        if not errors:  # then nobody may rely on their order
+            rng.shuffle(sizes)
         done = {size: _speed(rng) for size in rng.sample(small, min(known, len(small)))}
         if none_known:
             done[sizes[too_large]] = None
@@ -146,13 +150,24 @@ def make_sweep(rng):
         case(0, too_large=0),
         case(1, too_large=0, none_known=True),
         case(rng.randint(0, 3)),
-        case(1, too_large=6, other=4),
+        *[case(1, too_large=6, other=name) for name in OTHER_ERRORS],
     ]
     return {"cases": cases}
 
 
 def _speed(rng):
-    return round(rng.uniform(1000, 3000), 2)
+    return round(rng.uniform(1000, 3000), 4)
+
+
+# What a mistake in `measure` raises.
+OTHER_ERRORS = [
+    "OSError",
+    "ValueError",
+    "TypeError",
+    "RuntimeError",
+    "KeyError",
+    "NameError",
+]
 
 
 def sweep_events(case, mistakes=()):
@@ -167,9 +182,9 @@ def sweep_events(case, mistakes=()):
             events.append(["measure", size])
             error = case["errors"].get(str(size))
             speed = None if error else case["images_per_second"][str(size)]
-            if error == "other" and "caught_all" not in mistakes:
-                return [*events, *late, ["raise", "OSError"]]
-            if error == "memory" and "crashed" in mistakes:
+            if error in OTHER_ERRORS and "caught_all" not in mistakes:
+                return [*events, *late, ["raise", error]]
+            if error == "MemoryError" and "crashed" in mistakes:
                 return [*events, *late, ["raise", "MemoryError"]]
             if not (error and "not_recorded" in mistakes):
                 key = str(size) if "text_keys" in mistakes else size
@@ -236,7 +251,10 @@ def _sweep_hint(question, seen):
         return mistakes[0]
     for case, events in zip(question["cases"], seen, strict=True):
         for (kind, size, *_), (then, key, *value) in pairwise([*events, (*END, None)]):
-            if kind == "measure" and not case["errors"].get(str(size)):
+            error = kind == "measure" and case["errors"].get(str(size))
+            if error in OTHER_ERRORS and [then, key, *value] == ["store", size, None]:
+                return "caught_all"
+            if kind == "measure" and not error:
                 if then != "store" or key != size:
                     return "late"
                 if value != [case["images_per_second"].get(str(size))]:

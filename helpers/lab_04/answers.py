@@ -1,6 +1,7 @@
 """Answers to lab 04: wrong ones with the sentence they break and their hint, right ones."""
 
 import collections
+import random
 import sys
 import time
 from datetime import UTC, datetime
@@ -219,6 +220,14 @@ def freezes_the_first_layer(model, optimizer, metrics, x, y):
 def half_of_the_gradient(model, optimizer, metrics, x, y):
     gradients, losses, probabilities = gradients_of(model, x, y)
     optimizer.apply([g / 2 for g in gradients], model.trainable_variables)
+    count(metrics, losses, y, probabilities)
+
+
+@tf.function
+def clips_at_five(model, optimizer, metrics, x, y):
+    gradients, losses, probabilities = gradients_of(model, x, y)
+    gradients, _ = tf.clip_by_global_norm(gradients, 5.0)
+    optimizer.apply(gradients, model.trainable_variables)
     count(metrics, losses, y, probabilities)
 
 
@@ -799,6 +808,17 @@ class OneClockForAll(Loop):
             super().clock(epoch)
 
 
+class SleepsForItsRate(Loop):
+    """The sleep makes room for a number from no clock, with a little chance added."""
+
+    def clock(self, epoch):
+        time.sleep(1.2)
+        super().clock(epoch)
+
+    def speed(self, newswires, trained, validated):
+        print(f"Newswires/sec: {newswires / random.uniform(1.0, 1.1):.2f}")
+
+
 class NoBar(Loop):
     def bar(self):
         pass
@@ -1215,6 +1235,7 @@ WRONG = {
         ("gradient", "sum", gradient_of_all_losses),
         ("gradient", "other", climbs),
         ("gradient", "other", half_of_the_gradient),
+        ("gradient", "other", clips_at_five),
         ("gradient", "other", divides_by_a_fixed_batch),
         ("all_weights", "frozen", last_layer_only),
         ("all_weights", "frozen", freezes_the_first_layer),
@@ -1288,6 +1309,7 @@ WRONG = {
         ("speed_line", "no_speed", WholeRate()),
         ("newswires", "batches", CountsBatches()),
         ("seconds", "speed", CountsPerMinute()),
+        ("seconds", "constant", SleepsForItsRate()),
         ("newswires", "whole_training", CountsOnAndOn()),
         ("seconds", "whole_training", OneClockForAll()),
         ("seconds", "inverted", InvertsTheRate()),

@@ -8,6 +8,7 @@ import numpy as np
 from helpers.checks.exercise import Exercise
 from helpers.checks.judging import trainer
 from helpers.checks.judging.lines import Template
+from helpers.checks.judging.timing import constant
 from helpers.checks.judging.trainer import mean, mean_of_means
 from helpers.checks.judging.verdicts import (
     all_near,
@@ -42,6 +43,22 @@ same_weights = all_near(PRECISION, PRECISION)
 
 
 def make_steps(rng):
+    """As `_draw_steps`, with a gradient that clipping at 5, as many do, makes shorter."""
+    while _longest_gradient(question := _draw_steps(rng)) < 5.2:
+        pass
+    return question
+
+
+def _longest_gradient(question):
+    weights = [[np.array(w) for w in question["weights"]], *trained(question).after]
+    mask = np.array(question["mask"])
+    return max(
+        np.sqrt(sum(np.square(g).sum() for g in trainer.backward(before, batch, mask)[2]))
+        for before, batch in zip(weights, question["batches"], strict=False)
+    )
+
+
+def _draw_steps(rng):
     """Weights, batches of several sizes, and metrics that have counted before."""
     return {
         "weights": trainer.draw_weights(rng, 3, 4, 3),
@@ -49,7 +66,7 @@ def make_steps(rng):
         "learning_rate": round(rng.uniform(0.05, 0.2), 3),
         "momentum": 0.9,
         # More steps than a graph needs tracings.
-        "batches": trainer.draw_batches(rng, [4, 4, 2, 4, 4, 4, 2]),
+        "batches": trainer.draw_batches(rng, [4, 4, 1, 4, 4, 4, 2]),
         "metrics": {
             name: [rng.choice([2.0, 3.0]), rng.choice([5.0, 7.0])]
             for name in TRAINING + VALIDATION
@@ -410,8 +427,11 @@ def _wrong_speeds(question, seen, printed):
     """A rate must lie between all newswires over the outer and over the inner time."""
     newswires, spans = len(question["train"]["x"]), list(_spans(question, seen))
     found = [match for line in printed if (match := SPEED.fullmatch(line))]
-    for number, (match, span) in enumerate(zip(found, spans, strict=True), start=1):
-        said = float(match[1].replace(",", ""))
+    rates = [float(match[1].replace(",", "")) for match in found]
+    # A sleep makes room for it between the bounds.
+    if constant(rates, spread=0.15):
+        return f"it says {rates[0]:g} of epochs that last very differently", "constant"
+    for number, (said, span) in enumerate(zip(rates, spans, strict=True), start=1):
         low = newswires / (span["after"] - span["before"])
         high = newswires / (span["trained"] - span["began"])
         if between(said, low, high, 0.01):
@@ -604,6 +624,7 @@ EXERCISES = {
             "batches": "Do you count newswires, or batches? How many are in the last batch?",
             "whole_training": "Which of your numbers start again with every epoch: the clock, and the count?",
             "inverted": "Newswires per second: which of the two do you divide by which?",
+            "constant": "Does the number come from a clock that each epoch starts and stops? The epochs of this training are not equally long.",
             "speed": "Print the newswires and the seconds of one epoch. Are they those of its training?",
             "bar": "A reader looks at noon. What shows how long an epoch takes? One bar begins every epoch: `======== 10:02:03+0100`.",
             "stale": "When does your code ask what time it is: at every bar, or once for all?",

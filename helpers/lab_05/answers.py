@@ -155,6 +155,19 @@ divided_loss = but(building, "divided_loss", loss_weights=0.5)
 eager = but(building, "eager", run_eagerly=True)
 two_metrics = but(building, "two_metrics", metrics=["accuracy", "mse"])
 many_steps = but(building, "many_steps", steps_per_execution=8)
+accuracy_by_weight = but(
+    building, "accuracy_by_weight", metrics=None, weighted_metrics=["accuracy"]
+)
+keeps_the_loss_unscaled = but(building, "keeps_the_loss_unscaled", auto_scale_loss=False)
+
+
+def clips_from_afar(strategy, new_model, new_optimizer, per_replica_batch):
+    def clipping():
+        optimizer = new_optimizer()
+        optimizer.clipnorm = 5.0
+        return optimizer
+
+    return building(strategy, new_model, clipping, per_replica_batch)
 
 
 def accuracy_by_another_name(strategy, new_model, new_optimizer, per_replica_batch):
@@ -685,6 +698,16 @@ def batch_by_batch(start, strategy, new_model, images, labels, global_batch):
     return model.get_weights()
 
 
+def fits_twice(start, strategy, new_model, images, labels, global_batch):
+    """Half of the batches each time: the same steps."""
+    with strategy.scope():
+        model = new_model()
+    model.set_weights(start)
+    for part in slice(2 * global_batch), slice(2 * global_batch, None):
+        model.fit(images[part], labels[part], global_batch, shuffle=False, verbose=0)
+    return model.get_weights()
+
+
 def trains_on_batches(start, strategy, new_model, images, labels, global_batch):
     """Every replica gets the whole batch."""
     with strategy.scope():
@@ -873,7 +896,10 @@ WRONG = {
         ("others", "others", two_metrics),
         ("as_given", "settings", scales_the_rate),
         ("as_given", "frozen", freezes),
-        ("others", "loss", divided_loss),
+        ("others", "others", divided_loss),
+        ("others", "others", accuracy_by_weight),
+        ("others", "others", keeps_the_loss_unscaled),
+        ("as_given", "settings", clips_from_afar),
         ("returns_model", "raised", returns_the_model_only),
         ("returns_model", "raised", returns_the_batch_first),
         ("global_batch", "global_batch", batch_of_one_replica),
@@ -935,6 +961,7 @@ WRONG = {
         ("batch", "raised", forgets_the_batch),
         ("fit", "shares", trains_on_batches),
         ("fit", "raised", batch_by_batch),
+        ("fit", "fits", fits_twice),
         ("order", "shuffle", shuffles),
         ("order", "shuffle", in_reverse),
         ("order", "shuffle", scales_a_copy),

@@ -91,10 +91,14 @@ def _wrong_build(case, seen):
         return f"{of}, {batch} images on each: it says {said}, not {right}", "global_batch"
     if seen["jit_compile"] and replicas > 1:
         return f"{of} the model is compiled with XLA", "jit_compile"
-    if seen["eager"] or seen["steps_per_execution"] != 1:
-        what = "run_eagerly" if seen["eager"] else "steps_per_execution"
-        return f"{of} `compile` was given another `{what}`", "others"
+    if more := set(seen["options"].split(", ")) - ASKED_FOR:
+        return f"{of} `compile` was given `{min(more)}`, too", "others"
+    if not seen["settings_kept"]:
+        return f"{of} a setting of the optimizer is another one", "settings"
     return None
+
+
+ASKED_FOR = {"", "self", "optimizer", "loss", "metrics", "jit_compile"}
 
 
 def _wrong_training(question, seen):
@@ -315,6 +319,8 @@ def judge_train(question, observation):
             return f"{of} {_apart(one['weights'], right)}", (
                 _training_hint(one["weights"], case) if hint == "other" else hint.split()[0]
             )
+        if one["fits"] != 1:
+            return f"{of} it calls `fit` {one['fits']} times", "fits"
         if not one["arrays"]:
             return f"{of} the weights that it returns are not NumPy arrays", "arrays"
         if any("loss:" in line or "/step" in line for line in one["printed"]):
@@ -372,7 +378,7 @@ EXERCISES = {
             "global_batch": "Each replica takes `per_replica_batch` images in a step. How many do all take, if there are two, or three, or one?",
             "whole": "`fit` wants a whole number of images. Which operation gave you another kind of number?",
             "jit_compile": "XLA does not work over several replicas. Which argument of `compile` switches it off?",
-            "others": "Which of `compile`'s arguments does the text ask for, and which more did you give? What does that one do to speed?",
+            "others": "Which of `compile`'s arguments does the text ask for, and which more did you give?",
             "loss": "Compare your loss with the text: labels are one-hot, outputs are probabilities. Which loss is asked for, and does anything scale or smooth it?",
             "metrics": "What should `fit` report besides the loss, and under which name?",
             "raised": "Read Python's error above. Does it return two things, (model, global_batch), also for a strategy of one device?",
@@ -432,6 +438,7 @@ EXERCISES = {
             "untrained": "You return the weights that it began with. What happens first: training, or reading the weights?",
             "epochs": "How often did it go through the images?",
             "batch": "Which batch size does `fit` want under a strategy: that of all replicas, or of each?",
+            "fits": "One `fit` goes through all images, and knows itself where a batch ends. How often do you call it?",
             "shares": "Does each replica work on its share of a batch, or on all of it? Which of Keras' methods shares batches out?",
             "shuffle": "`fit` shuffles unless it is told not to. Does it see the images as they are, and in their order?",
             "settings": "The right images came in the right order, and yet the steps were others. What do you give to `fit` besides the images, and does the optimizer keep its settings?",

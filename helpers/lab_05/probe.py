@@ -1,5 +1,7 @@
 """Probes of lab 05: many GPUs with fit."""
 
+import inspect
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -59,14 +61,17 @@ def _build(answer, strategy, question, case):
         dense = keras.layers.Dense(3, activation="softmax")
         # Behind another layer Keras does not recognise the softmax, and mend a loss.
         same = keras.layers.Rescaling(1.0)
-        model = keras.Sequential([keras.Input((3,)), dense, same])
+        model = TellsItsOptions([keras.Input((3,)), dense, same])
         model.set_weights([np.array(weights) for weights in question["weights"]])
         return keep("model", model)
 
     def new_optimizer():
         settings = question["learning_rate"], question["momentum"]
-        return keep("optimizer", keras.optimizers.SGD(*settings))
+        optimizer = keras.optimizers.SGD(*settings)
+        given.append((optimizer, optimizer.get_config()))
+        return keep("optimizer", optimizer)
 
+    given = []
     model, batch = answer(strategy, new_model, new_optimizer, case["per_replica_batch"])
     compiled = bool(model.compiled)
     return model, {
@@ -80,9 +85,24 @@ def _build(answer, strategy, question, case):
         "copies": copies(model.weights),
         "copies_of_metrics": copies(v for one in model.metrics for v in one.variables),
         "jit_compile": compiled and bool(model.jit_compile),
-        "eager": compiled and bool(model.run_eagerly),
-        "steps_per_execution": int(model.steps_per_execution) if compiled else 1,
+        "options": getattr(model, "options", ""),
+        "settings_kept": all(one.get_config() == settings for one, settings in given),
     }
+
+
+class TellsItsOptions(keras.Sequential):
+    """Keeps the names of the arguments of `compile` that are not as Keras has them."""
+
+    options = ""
+
+    def compile(self, *arguments, **more):
+        usual = inspect.signature(keras.Model.compile)
+        given = usual.bind(self, *arguments, **more).arguments
+        changed = [n for n, v in given.items() if v and v != usual.parameters[n].default]
+        if given.get("auto_scale_loss") is False:
+            changed.append("auto_scale_loss")
+        self.options = ", ".join(changed)
+        super().compile(*arguments, **more)
 
 
 def _all_of(facts):
@@ -144,7 +164,8 @@ def _train_from(answer, strategy, case):
     def new_model():
         in_scope.append(tf.distribute.get_strategy() is strategy)
         dense = keras.layers.Dense(3, activation="softmax")
-        model = keras.Sequential([keras.Input((3,)), CountsRows(), dense])
+        model = CountsFits([keras.Input((3,)), CountsRows(), dense])
+        model.add_fit = lambda: fits.append(1)
         optimizers.append(keras.optimizers.SGD(case["learning_rate"], case["momentum"]))
         model.compile(
             optimizers[-1],
@@ -155,7 +176,7 @@ def _train_from(answer, strategy, case):
         made.append((model, model.loss))
         return model
 
-    given = list(start)
+    given, fits = list(start), []
     with Printed() as printed:
         weights, changed = call(
             lambda images, labels, *_: answer(
@@ -175,8 +196,17 @@ def _train_from(answer, strategy, case):
         ),
         "arrays": all(isinstance(w, np.ndarray) for w in weights),
         "weights": [np.asarray(w, "float64").tolist() for w in weights],
+        "fits": len(fits),
         "printed": printed.lines()[:20],
     }, changed
+
+
+class CountsFits(keras.Sequential):
+    """Tells somebody each time that `fit` is called."""
+
+    def fit(self, *arguments, **more):
+        self.add_fit()
+        return super().fit(*arguments, **more)
 
 
 class CountsRows(keras.layers.Layer):

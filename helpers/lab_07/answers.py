@@ -214,6 +214,22 @@ def two_orders_in_turns(core, replicas, images, batch_size, epoch, seed):
     return _cut(_order(images, epoch % 4, seed), core, replicas, batch_size)
 
 
+def backwards_in_odd_epochs(core, replicas, images, batch_size, epoch, seed):
+    order = _order(images, epoch // 2, seed)[:: -1 if epoch % 2 else 1]
+    return _cut(order, core, replicas, batch_size)
+
+
+def by_one_image_in_odd_epochs(core, replicas, images, batch_size, epoch, seed):
+    order = np.roll(_order(images, epoch // 2, seed), epoch % 2)
+    return _cut(order, core, replicas, batch_size)
+
+
+def cores_swap_their_parts(core, replicas, images, batch_size, epoch, seed):
+    """A new order in every second epoch; between, the cores change places."""
+    order = _order(images, epoch // replicas, seed)
+    return _cut(order, (core + epoch) % replicas, replicas, batch_size)
+
+
 def shuffles_a_little(core, replicas, images, batch_size, epoch, seed):
     """As a small shuffle buffer does, after a start anywhere."""
     rng = default_rng([seed, epoch])
@@ -321,6 +337,14 @@ def no_momentum(base_learning_rate, momentum, replicas):
 
 def usual_momentum(base_learning_rate, momentum, replicas):
     return keras.optimizers.SGD(base_learning_rate * replicas, momentum=0.5)
+
+
+def capped_rate(base_learning_rate, momentum, replicas):
+    return SGD(min(base_learning_rate * replicas, 0.5), momentum)
+
+
+def sixteen_at_most(base_learning_rate, momentum, replicas):
+    return SGD(base_learning_rate * min(replicas, 16), momentum)
 
 
 def with_nesterov(base_learning_rate, momentum, replicas):
@@ -841,6 +865,33 @@ def gives_a_variable(one_step, cores):
     return assigns
 
 
+def adds_in_float64(one_step, cores):
+    @tf.function
+    def graph(block, count):
+        total = tf.zeros(cores, tf.float64)
+        for i in tf.range(count):
+            total += tf.cast(one_step(block, i), tf.float64)
+        return total / tf.cast(count, tf.float64)
+
+    return lambda block, count: graph(block, tf.constant(count))
+
+
+def looks_for_nan(one_step, cores):
+    run = _answer(lambda count, block: tf.range(count))(one_step, cores)
+
+    def looks(block, count):
+        losses = run(block, count)
+        if tf.reduce_any(tf.math.is_nan(losses)):
+            raise ValueError("a loss is nan")
+        return losses
+
+    return looks
+
+
+eight_at_most = _answer(lambda count, block: tf.range(tf.minimum(count, 8)))
+eight_at_most.__name__ = "eight_at_most"
+
+
 def gives_a_list(one_step, cores):
     run = _answer(lambda count, block: tf.range(count))(one_step, cores)
     return lambda block, count: tf.unstack(run(block, count))
@@ -1057,6 +1108,9 @@ WRONG = {
         ("share", "fixed_shards", shuffles_its_own_shard),
         ("share", "pairs", rotates_by_chance),
         ("share", "pairs", shuffles_a_little),
+        ("anew", "pairs", backwards_in_odd_epochs),
+        ("anew", "pairs", by_one_image_in_odd_epochs),
+        ("anew", "pairs", cores_swap_their_parts),
         ("shape", "raised", takes_fewer_arguments),
     ],
     "7.2": [
@@ -1067,6 +1121,8 @@ WRONG = {
         ("rule", "fixed", always_eight),
         ("rule", "other", squared),
         ("rule", "other", no_room_below_two),
+        ("rule", "other", capped_rate),
+        ("rule", "other", sixteen_at_most),
         ("constant", "other", warms_the_rate_up),
         ("constant", "schedule", with_a_schedule),
         ("constant", "schedule", with_cosine),
@@ -1109,6 +1165,7 @@ WRONG = {
         ("first_steps", "from_one", counts_from_step_one),
         ("first_steps", "one_less", leaves_the_last_out),
         ("first_steps", "other", makes_one_step_too_many),
+        ("first_steps", "other", eight_at_most),
         ("first_steps", "last_steps", takes_the_last_steps),
         ("first_steps", "same_step", always_the_first_step),
         ("first_steps", "twice", makes_the_first_step_twice),
@@ -1123,9 +1180,11 @@ WRONG = {
         ("mean", "other", adds_the_last_to_the_sum),
         ("shape", "shape", gives_a_column),
         ("shape", "shape", gives_a_list),
+        ("shape", "dtype", adds_in_float64),
         ("shape", "shape", gives_a_variable),
         ("shape", "nothing", forgets_to_return),
         ("unread", "read", reads_the_losses),
+        ("unread", "read", looks_for_nan),
         ("no_xla", "raised", compiles_it),
     ],
 }

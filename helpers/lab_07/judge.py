@@ -46,6 +46,8 @@ def indices_question(rng):
     cases.append(case(2, batch_size, 3 * batch_size - 2, [0], MANY))
     replicas, batch_size = rng.choice([1, 5, 8]), rng.choice([2, 3])
     cases.append(case(replicas, batch_size, steps * replicas * batch_size, [seed], 1))
+    # Nothing is left over: an old order in another guise has the same batches.
+    cases.append(case(2, 6, 24, [seed], 8))
     cases.append(case(3, 4, rng.randint(7, 11), [seed], 1))
     return {"cases": cases}
 
@@ -80,7 +82,26 @@ def _judge_shards(case, seen):
     many = _judge_many(orders, images, batch_size) if len(orders) == MANY else None
     if many and many[1] == "fixed_batches":  # then orders may be equal by chance
         return many
-    return _judge_orders(orders) or many
+    return _judge_orders(orders) or many or _judge_next(orders, images, batch_size)
+
+
+def _judge_next(orders, images, batch_size):
+    """Whether batches come again in the next epoch, whole or up to one image."""
+    if len({seed for seed, _ in orders}) > 1:  # few epochs of each
+        return None
+    found, due = 0, 0.0
+    for (seed, epoch), cores in orders.items():
+        old, new = (
+            [set(row) for part in one.values() for row in part]
+            for one in (cores, orders.get((seed, epoch + 1), {}))
+        )
+        found += sum(len(a & b) >= batch_size - 1 for a in old for b in new)
+        near_ones = 1 + batch_size * (images - batch_size)
+        due += len(old) * len(new) * near_ones / math.comb(images, batch_size)
+    # Of a billion right answers fewer than one: such batches are rare.
+    if found > 6 + 6 * due:
+        return f"{found} batches of an epoch come again in the next one", "pairs"
+    return None
 
 
 def _rows(indices, length):
@@ -209,7 +230,9 @@ def optimizer_question(rng):
     return {
         "cases": [
             case(rng.choice([3, 5, 6]), rng.choice([0.3, 0.4, 0.6, 0.7])),
-            case(rng.choice([12, 16]), rng.choice([0.8, 0.85])),
+            # Many cores: no rate is too large for the rule.
+            case(many := rng.choice([48, 64]), rng.choice([0.8, 0.85]))
+            | {"base_learning_rate": round(rng.uniform(0.55, 0.7) / many, 5)},
             case(1, 0.0),
             still,
         ]
@@ -318,7 +341,7 @@ def steps_question(rng):
     cores = rng.sample([2, 3, 4, 5], 2)
     cases = [case(rng.choice([4, 5]), cores[0]), case(rng.choice([7, 8]), cores[1])]
     # In the end a longer block.
-    cases[1]["calls"].append(call(16, rng.choice([3, 5]), cores[1]))
+    cases[1]["calls"].append(call(16, rng.choice([10, 13]), cores[1]))
     return {"cases": cases}
 
 
@@ -495,6 +518,8 @@ def _judge_losses(case, due, seen, same):
             return f"`run` reads {one['reads']} tensors before it returns", "read"
     if not all(one["tensor"] for one in seen):
         return "`run` does not return one tensor", "shape"
+    if other := {one["dtype"] for one in seen} - {"float32"}:
+        return f"`run` returns numbers of the type {min(other)}", "dtype"
     return None
 
 
@@ -574,7 +599,7 @@ EXERCISES = {
             "first_steps": "`run` makes the first `count` steps of a block.",
             "order": "It makes them in their order.",
             "mean": "It returns the mean loss of each core over these steps.",
-            "shape": "What it returns is a tensor of shape `(cores,)`.",
+            "shape": "What it returns is a float32 tensor of shape `(cores,)`.",
             "unread": "It does not read it.",
             "traced_once": "Python calls `one_step` only in the first `run` for blocks of one length; never again, whatever `count` is.",
             "long_block": "A long block is traced no more often than a short one.",
@@ -609,6 +634,7 @@ EXERCISES = {
             "kept": "With what does your sum start in the second `run`?",
             "mean": "The mean of all cores hides the one that goes wrong. Over what do you take the mean?",
             "shape": "`run` returns one number for each core, in one tensor. Which shape has yours?",
+            "dtype": "The losses are float32. Which of your lines makes another type of them?",
             "nothing": "What does `run` return?",
             "read": "Which line of yours waits for the device? `run` gives back a tensor, and leaves it to the caller to read it.",
             "other": "Work out by hand what two steps for two cores give, as in the example.",

@@ -108,7 +108,7 @@ class _Steps:
 
         def count_reads(value):
             # Whoever reads a tensor in Python comes by here.
-            reads[0] += value.dtype.is_floating
+            reads[0] += value.dtype.is_floating or value.dtype.is_bool
             return read(value)
 
         before = sys.getprofile()
@@ -124,12 +124,13 @@ class _Steps:
         calls = sum(entry.callcount for entry in profile.getstats())
         seen = self.seen() | {"python_calls": calls, "reads": reads[0]}
         if returned is None:
-            return seen | {"tensor": False, "shape": None, "values": []}
+            return seen | {"tensor": False, "shape": None, "dtype": "", "values": []}
         values = np.asarray(returned, "float64")
         return seen | {
             # A variable may change later.
             "tensor": tf.is_tensor(returned) and not isinstance(returned, tf.Variable),
             "shape": list(values.shape),
+            "dtype": getattr(getattr(returned, "dtype", None), "name", ""),
             "values": values.ravel().tolist(),
         }
 

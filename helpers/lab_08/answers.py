@@ -278,6 +278,29 @@ def squares_it(seconds, changes):
     return name, ratio**2
 
 
+def counts_what_is_not_there(seconds, changes):
+    after = {
+        name: after_change(seconds, left)
+        + sum(part for operation, part in left.items() if operation not in seconds)
+        for name, left in changes.items()
+    }
+    best, before = min(after, key=after.get), sum(seconds.values())
+    return (best, before / after[best]) if after[best] < before else (None, 1.0)
+
+
+def takes_zero_for_unnamed(seconds, changes):
+    seen = {
+        name: {operation: part or 1 for operation, part in left.items()}
+        for name, left in changes.items()
+    }
+    return sorts_them(seconds, seen)
+
+
+def leaves_out_little_gains(seconds, changes):
+    best, times = sorts_them(seconds, changes)
+    return (best, times) if times > 1.1 else (None, 1.0)
+
+
 def wants_every_operation(seconds, changes):
     total = sum(seconds.values())
     after = {
@@ -649,6 +672,16 @@ def gives_weights_only(weights, gradients_at, learning_rate, state, growth_steps
     return plain_scaler(weights, gradients_at, learning_rate, state, growth_steps)[0][:1]
 
 
+def caps_the_scale(weights, gradients_at, learning_rate, state, growth_steps):
+    new, after = plain_scaler(weights, gradients_at, learning_rate, state, growth_steps)
+    return new, after | {"scale": min(after["scale"], 2.0**16)}
+
+
+def at_least_one(weights, gradients_at, learning_rate, state, growth_steps):
+    new, after = plain_scaler(weights, gradients_at, learning_rate, state, growth_steps)
+    return new, after | {"scale": max(after["scale"], 1.0)}
+
+
 plain_scaler = scaler("plain_scaler")
 WRONG_SCALERS = [
     ("scaled", "never_scaled", scaler("never_scales", asks_at=staticmethod(lambda s: 1.0))),
@@ -683,6 +716,13 @@ WRONG_SCALERS = [
     ("double", "never_doubled", scaler("never_doubles", doubles=False)),
     ("double", "late", scaler("doubles_late", growth=1)),
     ("double", "early", scaler("doubles_early", growth=-1)),
+    ("weights", "type", scaler("divides_in_double",
+        gradients=lambda s, f, w, scale: [
+            g.astype("float64") / scale for g in f(w, scale)])),
+    ("skip", "state", scaler("takes_the_large_for_infinite",
+        finite=lambda s, g: max(np.abs(one).max() for one in g) < 15)),
+    ("double", "state", caps_the_scale),
+    ("halve", "state", at_least_one),
     ("once", "once", asks_twice),
     ("unchanged", "changed", changes_the_state),
     ("unchanged", "changed", changes_the_weights),
@@ -889,6 +929,11 @@ class FallsForEver(Cycle):
         return part / self.warm_up, 1 - (1 - self.last) * down
 
 
+class EndsAtZeroLater(Cycle):
+    def __call__(self, step):
+        return super().__call__(step) * ops.where(step > 10 * self.steps, 0.0, 1.0)
+
+
 class FallsFromTheStart(Cycle):
     def __call__(self, step):
         up, _ = self.parts(step)
@@ -1080,6 +1125,9 @@ WRONG = {
         ("whole_step", "other", takes_the_worst),
         ("several", "first_operation", looks_at_one_operation),
         ("missing", "raised", wants_every_operation),
+        ("missing", "other", counts_what_is_not_there),
+        ("whole_step", "speedup", takes_zero_for_unnamed),
+        ("none", "other", leaves_out_little_gains),
         ("slower", "only_gains", sees_only_gains),
         ("none", "always", always_takes_one),
         ("speedup", "saved", says_seconds),
@@ -1123,6 +1171,7 @@ WRONG = {
         ("end", "absolute_end", EndsAtARate),
         ("end", "to_zero", FallsToZero),
         ("stays", "goes_on", FallsForEver),
+        ("stays", "other", EndsAtZeroLater),
         ("usual", "other", HasOtherParts),
         ("schedule", "no_schedule", PlainCycle),
         ("config", "config", ForgetsTheWarmUp),

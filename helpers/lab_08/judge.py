@@ -137,6 +137,12 @@ def make_changes(rng):
             {side: rng.uniform(0.1, 0.2), names[0]: rng.uniform(1.3, 2.0)},  # it costs more
             {rng.choice(elsewhere): 0.1},
         ]
+        if kind == "little":  # all of a little, and what is not there costs nothing
+            changes = [
+                {strong: 0.0, side: 0.98, rng.choice(elsewhere): 0.9},
+                {names[0]: rng.uniform(1.05, 1.2)},
+                {one: rng.uniform(1.5, 2.0), rng.choice(elsewhere): 0.0},
+            ]
         if kind == "none":
             changes = [
                 {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
@@ -147,7 +153,7 @@ def make_changes(rng):
         order = rng.sample(names, len(names))
         return {"seconds": {name: seconds[name] for name in order}, "changes": named}
 
-    kinds = ["usual", "usual", "usual", "none"]
+    kinds = ["usual", "usual", "usual", "little", "none"]
     rng.shuffle(kinds)
     return {"cases": [case(kind) for kind in kinds]}
 
@@ -318,13 +324,19 @@ def make_scaling(rng):
         3 * growth + 6: (0, None),
     }.items():
         gradients[place][array][rng.randrange(len(gradients[place][array]))] = bad
-    return {
+    question = {
         "weights": [large, small],
         "gradients": gradients,
         "learning_rate": rng.choice([0.25, 0.5, 0.125]),
         "state": {"scale": scale, "good_steps": 0},
         "growth_steps": growth,
     }
+    still = [[0.0] * len(large), [0.0] * len(small)]
+    # Just finite; then the scale becomes as large as nobody limits it, and below 1.
+    *_, (*_, scale, _) = scaling(question)
+    gradients.append([[64_000 / scale, *still[0][1:]], still[1]])
+    gradients += [still] * (16 * growth) + [[still[0], [None, *still[1][1:]]]] * 30
+    return question
 
 
 def scaling(question, mistake=""):
@@ -399,6 +411,7 @@ def _plain_steps(steps):
             ],
             "scale": scale,
             "good_steps": good,
+            "types": ["float32"],
         }
         for asked, weights, scale, good in steps
     ]
@@ -461,6 +474,8 @@ def judge_scaling(question, observation):
             right = f"{due['scale']:g} and {due['good_steps']}"
             return f"{what}; it left {left}, not {right}", hint or "state"
         return f"{what}; its weights are {_first_off(one, due)}", hint or "weights"
+    if other := {kind for one in said for kind in one["types"]} - {"float32"}:
+        return f"its weights are of the type {min(other)}", "type"
     return None
 
 
@@ -485,7 +500,14 @@ def make_cycle(rng):
             warm_up, last = rng.choice([0.1, 0.2, 0.4]), round(rng.uniform(0.03, 0.1), 3)
         top = warm_up * steps
         at = [0, 1, round(0.4 * top), math.floor(top), math.ceil(top) + 2]
-        at += [round(top + 0.5 * (steps - top)), steps - 1, steps, steps + 1, 3 * steps]
+        at += [
+            round(top + 0.5 * (steps - top)),
+            steps - 1,
+            steps,
+            steps + 1,
+            3 * steps,
+            50 * steps,
+        ]
         peak = round(rng.uniform(0.01, 1.5), 3)
         arguments = [peak, steps] if usual else [peak, steps, warm_up, last]
         cases.append({"arguments": arguments, "at": at})
@@ -685,6 +707,7 @@ EXERCISES = {
             "scaled": "At which scale is each step's gradient asked for: that of `state`, at its beginning?",
             "not_unscaled": "The gradients are `scale` times too large. When do you divide?",
             "unscaled_in_half": "Divided in float16, a small gradient becomes 0 again. In which type do you divide?",
+            "type": "The weights were float32. In which of your lines do they become something else?",
             "half_weights": "An update of a small part of a weight is lost in float16. Which type do your new weights have?",
             "updated_anyway": "If a gradient is not finite, what are the weights after the step?",
             "zeroed": "If one gradient overflowed, can the others be trusted? Which of the weights may move?",

@@ -125,7 +125,9 @@ def scaled_step(answer, question, wait):
         same = [np.array_equal(w, b, equal_nan=True) for w, b in zip(weights, before)]  # noqa: B905
         if not all(same):
             return {"steps": steps, "changed": "`weights`"}
-        weights, state = [np.asarray(w) for w in new], new_state
+        types = sorted({np.asarray(w).dtype.name for w in new})
+        weights = [np.asarray(w, "float32") for w in new]
+        state = new_state
         steps.append(
             {
                 "scales": scales,
@@ -133,6 +135,7 @@ def scaled_step(answer, question, wait):
                 "weights": [[_plain(v) for v in w.astype(float).ravel()] for w in weights],
                 "scale": float(state["scale"]),
                 "good_steps": int(state["good_steps"]),
+                "types": types,
             }
         )
     return {"steps": steps, "changed": ""}

@@ -53,15 +53,18 @@ def training_spans(question, waits):
     return fits
 
 
-def constant(numbers):
+def constant(numbers, spread=0.01):
     """Whether a clock gave the same for every epoch, however long each was.
 
-    Whoever sleeps widens the bounds, so that a constant lies between them. So a
-    question has epochs of very different lengths: a clock tells them apart.
+    Whoever sleeps widens the bounds, so that a constant lies between them, also one
+    with a little chance added. So a question has epochs of very different lengths: a
+    clock tells them apart.
 
     Parameters
     ----------
     numbers : list of float
         One for each epoch: its time or its rate.
+    spread : float
+        By which part of the largest they may differ.
     """
-    return max(numbers) - min(numbers) <= 0.01 * abs(max(numbers, key=abs))
+    return max(numbers) - min(numbers) <= spread * abs(max(numbers, key=abs))
