@@ -18,7 +18,7 @@ extensions = ["myst_nb", "sphinx_copybutton"]
 include_patterns = [
     "docs/*.md", "solutions/*.ipynb", "CONTRIBUTING.md", "CHANGELOG.md",
 ]  # fmt: skip
-exclude_patterns = [".*", "build", "runs", "reports", "grades", "submissions"]
+exclude_patterns = [".*", "build", "runs", "reports", "grades", "submissions", "work"]
 root_doc = "docs/index"
 nitpicky = True
 

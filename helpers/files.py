@@ -7,6 +7,8 @@ import tempfile
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+# The student's own notebooks, which git ignores: `labs lab` copies them from notebooks/.
+WORK = REPOSITORY / "work"
 
 # The end of the name of a file that is being written; .gitignore has it too.
 TEMPORARY = ".labs-tmp"

@@ -3,10 +3,11 @@
 import inspect
 import os
 import re
+from pathlib import Path
 from types import SimpleNamespace
 
 from helpers import cards, estimate, predictions, records
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, WORK
 from helpers.machine.kernel_patch import patch_this_kernel
 from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
@@ -255,10 +256,11 @@ def finish():
         lines.append(f"Predictions: {said}")
     lines.append(f"Run card: {_show(card.path)}")
     following = _next_lab(card.content["lab"])
-    text = "\n".join([done, *lines, f"Next: notebooks/{following}.ipynb"])
+    folder = WORK.name if Path.cwd() == WORK else "notebooks"
+    text = "\n".join([done, *lines, f"Next: {folder}/{following}.ipynb"])
     more = [*_quiz(card.content), *_own_figure(card.content)]
     shown = [line.strip() for line in (*lines[:-1], *more, lines[-1])]
-    way_on = f"../notebooks/{following}.ipynb", f"Next: {_name(following)}"
+    way_on = f"../{folder}/{following}.ipynb", f"Next: {_name(following)}"
     cards.show(text, cards.card("end", done, "", shown, way_on))
 
 

@@ -1,6 +1,5 @@
 """The start page: what is next, the labs, what is done, this machine."""
 
-import json
 import os
 import re
 import time
@@ -12,10 +11,10 @@ from urllib.parse import quote
 from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
 from helpers.machine import computer
+from helpers.notebooks import LAB_NAME, labs_in, read_notebook, students_folder
 from helpers.predictions import how_they_went, number, typical_factor
 from helpers.records import cards_of
 
-LAB_NAME = re.compile(r"\d\d_\w+")
 # What a person needs, as an estimate: nobody was timed.
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, MINUTES_PER_QUESTION = 150, 15, 1
 
@@ -92,16 +91,13 @@ def lab_states():
     -------
     list of LabState
     """
-    found = {}
-    for path in sorted((REPOSITORY / "notebooks").glob("*.ipynb")):
-        notebook = _notebook(path)
-        name = _lab_of(notebook) or path.stem
-        # Not the start page, and no copy beside one that has the lab's own name.
-        if LAB_NAME.fullmatch(name) and (name not in found or path.stem == name):
-            found[name] = path.name, notebook
+    found = {
+        name: (path.name, notebook)
+        for name, (path, notebook) in labs_in(students_folder()).items()
+    }
     for path in (REPOSITORY / "solutions").glob("*.ipynb"):
         if LAB_NAME.fullmatch(path.stem):
-            found.setdefault(path.stem, ("", _notebook(path)))
+            found.setdefault(path.stem, ("", read_notebook(path)))
     return [_state(name, *found[name]) for name in sorted(found)]
 
 
@@ -138,14 +134,6 @@ def _short(state):
     return state.title.partition(":")[0]
 
 
-def _lab_of(notebook):
-    """The lab's name, as its set-up cell says it; None where nothing says it."""
-    for cell in notebook.get("cells", ()):
-        if found := re.search(r'session\.start\(\s*"(\w+)"', "".join(cell["source"])):
-            return found[1]
-    return None
-
-
 def _state(name, file, notebook):
     texts = read_texts(name[:2])
     passed, answered, last, predictions, factor_off = set(), set(), 0.0, "", None
@@ -176,14 +164,6 @@ def _state(name, file, notebook):
         predictions=predictions,
         factor_off=factor_off,
     )
-
-
-def _notebook(path):
-    """A notebook as plain JSON; empty if it cannot be read."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
 
 
 def _places(notebook):
@@ -244,7 +224,7 @@ def _table(states, folder):
         if state.file:
             title = f'<a href="{folder}{state.address}">{title}</a>'
         else:
-            title += " (its notebook is gone: <code>labs build</code> makes it again)"
+            title += " (its notebook is gone: <code>labs lab</code> gives another)"
         yield f'<tr><th scope="row">{title}</th>{row}</tr>'
     yield "</tbody>"
     yield "</table>"
@@ -261,7 +241,7 @@ def _minutes(name, notebook, texts):
     """Minutes of a person: to read, to solve, to answer, and to wait for the cells."""
     cells = notebook.get("cells", ())
     text = " ".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-    solution = _notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
+    solution = read_notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
     minutes = (
         len(text.split()) / WORDS_PER_MINUTE
         + len(texts["hints"]) * MINUTES_PER_EXERCISE

@@ -90,8 +90,9 @@ def write_students(path, notebook, write=True):
     notebook.metadata["labs"] = {"generated": UNSIGNED}
     unsigned = _text(notebook)
     newest = _sha256(unsigned)
-    if write and path.exists() and _is_changed(path):
-        if _signature(path) == newest:
+    there = read_text(path) if write and path.exists() else None
+    if there is not None and is_changed(there):
+        if signature(there) == newest:
             print(f"left your own {path.name} as it is: it belongs to this version")
             return False
         keep(path)
@@ -119,30 +120,32 @@ def _sha256(text):
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _read(path):
+def read_text(path):
+    """A notebook's text, whatever bytes are in it."""
     return path.read_text(encoding="utf-8", errors="surrogateescape")
 
 
-def _signature(path):
+def signature(text):
     """The SHA-256 that a notebook was generated with, or None."""
-    found = re.search(r'"generated": "([0-9a-f]{64})"', _read(path))
+    found = re.search(r'"generated": "([0-9a-f]{64})"', text)
     return found and found[1]
 
 
-def _is_changed(path):
+def is_changed(text):
     """Whether a notebook differs from what was generated, in whatever version."""
-    signature = _signature(path)
-    return not signature or _sha256(_read(path).replace(signature, UNSIGNED)) != signature
+    signed = signature(text)
+    return not signed or _sha256(text.replace(signed, UNSIGNED)) != signed
 
 
 def keep(path):
     """Copy a file, whatever is in it, to a name that nothing has yet."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
-    names = (f"{path.stem}.kept-{stamp}{more}.ipynb" for more in _endings())
-    kept = next(path.with_name(n) for n in names if not path.with_name(n).exists())
+    kept = unused(path.with_name(f"{path.stem}.kept-{stamp}.ipynb"))
     shutil.copy2(path, kept)
     print(f"kept your own {path.name} as {kept.name}")
 
 
-def _endings():
-    return itertools.chain([""], (f"-{n}" for n in itertools.count(2)))
+def unused(path):
+    """This path, or the first like it that nothing has yet: x, x-2, x-3."""
+    more = (path.with_stem(f"{path.stem}-{n}") for n in itertools.count(2))
+    return next(p for p in itertools.chain([path], more) if not p.exists())

@@ -15,7 +15,7 @@ environment.leave_out_foreign_folders()
 import typer
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, sweep
+from helpers.files import REPOSITORY, WORK, sweep
 from kit.labs import all_labs, find_lab
 from kit.parameters import parsed, warning
 
@@ -29,7 +29,16 @@ data_app = typer.Typer(help="The data sets that the labs train on.", no_args_is_
 app.add_typer(data_app, name="data")
 
 # Where commands write: a killed one may have left a part of a file.
-WRITTEN = ("notebooks", "solutions", "docs/*", "helpers/lab_*", "reports", "reports/*")
+WRITTEN = (
+    "notebooks",
+    "solutions",
+    "docs/*",
+    "helpers/lab_*",
+    "reports",
+    "reports/*",
+    "work",
+    "work/*",
+)
 Parameters = Annotated[
     list[str] | None,
     typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
@@ -85,7 +94,8 @@ def run(
     names: Names = None,
     parameter: Parameters = None,
     student: Annotated[
-        bool, typer.Option("--student", help="Run the unsolved notebooks.")
+        bool,
+        typer.Option("--student", help="Run your notebooks in work/, else the unsolved."),
     ] = False,
 ):
     """Execute labs headless and write reports/index.html."""
@@ -309,7 +319,14 @@ def hand_back(
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context):
-    """Open JupyterLab on the start page; other options go to JupyterLab."""
+    """Open JupyterLab on the start page, and your notebooks in work/.
+
+    Other options go to JupyterLab.
+    """
+    from kit.working_copy import make
+
+    for line in make():
+        typer.echo(line)
     # No news pop-up, and what kit/jupyter_server.py adds.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
@@ -319,11 +336,32 @@ def lab(context: typer.Context):
     arguments = [
         sys.executable, "-m", "jupyterlab",
         "--LabApp.default_url=/start",
+        f"--ContentsManager.preferred_dir={WORK.name}",
         f"--KernelSpecManager.kernel_dirs={[kernels]}",
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),
         *context.args,
     ]  # fmt: skip
     os.execv(sys.executable, arguments)
+
+
+@app.command()
+def update(names: Names = None):
+    """Bring new versions of the labs into your notebooks, and keep what you wrote."""
+    from kit.working_copy import update as update_notebooks
+
+    lines = update_notebooks(_chosen(names))
+    for line in lines or ["Nothing to do: your notebooks are up to date."]:
+        typer.echo(line)
+
+
+@app.command()
+def reset(
+    name: Annotated[str, typer.Argument(metavar="EXERCISE", help="Such as 2.1; or a lab.")],
+):
+    """Give one exercise back as it was handed out; a copy of yours is kept."""
+    from kit.working_copy import reset as give_back
+
+    typer.echo(give_back(name))
 
 
 @app.command()

@@ -11,7 +11,7 @@ from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
 from helpers import session, start_page
-from helpers.files import REPOSITORY
+from helpers.notebooks import students_folder
 from kit.stored_widgets import without_widgets
 
 ADDRESS = "start"
@@ -32,7 +32,7 @@ class StartPage(JupyterHandler):
         """Where the notebooks are in the folder that this server shows."""
         shown = Path(self.serverapp.root_dir).resolve()
         try:
-            return (REPOSITORY / "notebooks").resolve().relative_to(shown).as_posix()
+            return students_folder().resolve().relative_to(shown).as_posix()
         except ValueError:
             raise HTTPError(
                 404, f"The labs are not in {shown}: start JupyterLab with `make lab`."

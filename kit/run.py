@@ -8,6 +8,7 @@ from rich.table import Table
 
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder, why_not_writable
+from helpers.notebooks import labs_in, students_folder
 from helpers.records import cards_of
 from kit.execute import execute, timed
 from kit.report import HEADINGS, summary, write_report
@@ -27,7 +28,7 @@ def run(labs, parameters, solved=True):
     parameters : list of dict
         For papermill, by lab.
     solved : bool
-        Run the solutions, where there are any; False: the notebooks as students get them.
+        Run the solutions, where there are any; False: the student's notebooks.
 
     Returns
     -------
@@ -72,7 +73,8 @@ def _refuse_folders():
 
 
 def _try_to_run(lab, parameters, solved, folder):
-    notebook = lab.solution if solved else lab.notebook
+    own, _ = labs_in(students_folder()).get(lab.name, (lab.notebook, None))
+    notebook = lab.solution if solved else own
     os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
     try:
         execute(notebook, folder / f"{lab.name}.ipynb", parameters)

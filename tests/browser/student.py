@@ -117,7 +117,7 @@ def open_start_page(page, address):
 
 def open_notebook(page, address, name):
     """Go to a notebook by its address; `name` is that of the file."""
-    page.goto(f"{address}/lab/tree/notebooks/{name}?token={TOKEN}&reset")
+    page.goto(f"{address}/lab/tree/work/{name}?token={TOKEN}&reset")
     wait_for_notebook(page, name)
 
 

@@ -48,7 +48,7 @@ THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {t
 @pytest.fixture
 def notebook(course, lab_server, page):
     cells = [new_code_cell(source) for source in CELLS]
-    path = course / "course" / "notebooks" / "a_day.ipynb"
+    path = course / "course" / "work" / "a_day.ipynb"
     nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
     student.open_notebook(page, lab_server, path.name)
     return path
@@ -125,7 +125,7 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
     start.emulate_media(color_scheme="dark")
     assert not violations(start)
     student.look(start, start.locator("h1"), SCREENSHOTS / "start-dark.png")
-    (course / "course" / "notebooks" / lab.notebook.name).rename(
+    (course / "course" / "work" / lab.notebook.name).rename(
         notebook.with_name("mine.ipynb")
     )
     start.reload()

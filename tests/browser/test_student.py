@@ -119,7 +119,7 @@ PASSES, FAILS = "print('✓ 9.1 right')", "print('✗ 9.1 not yet: wrong')"
 def test_this_would_fail_on_a_broken_notebook(course, lab_server, page, cells, problem):
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = new_notebook(cells=list(map(new_code_cell, cells)), metadata=kernel)
-    nbformat.write(notebook, course / "course" / "notebooks" / "broken.ipynb")
+    nbformat.write(notebook, course / "course" / "work" / "broken.ipynb")
     student.open_notebook(page, lab_server, "broken.ipynb")
     if problem is None:
         student.run_and_look(page, "✓ 9.1 ")

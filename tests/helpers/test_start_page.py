@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
-from helpers import session, start_page
+from helpers import notebooks, session, start_page
 from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY, write_atomically
 from helpers.machine import computer
@@ -129,13 +129,19 @@ def test_the_button_comes_back_to_a_lab_that_was_left_out():
     assert button() == f"Continue: Lab {LABS[0].number}"
 
 
+def own_course(folder, monkeypatch):
+    for module in (notebooks, start_page):
+        monkeypatch.setattr(module, "REPOSITORY", folder)
+    monkeypatch.setattr(notebooks, "WORK", folder / "work")
+
+
 def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, monkeypatch):
     for folder in ("notebooks", "solutions"):
         (tmp_path / folder).mkdir()
     lab, gone = find_lab("02"), find_lab("03")
     shutil.copy(lab.notebook, tmp_path / "notebooks" / "my 2nd lab.ipynb")
     shutil.copy(gone.solution, tmp_path / "solutions")
-    monkeypatch.setattr(start_page, "REPOSITORY", tmp_path)
+    own_course(tmp_path, monkeypatch)
     card = open_card(lab.name, {}, {})
     card.check("2.1", True)
     found, other = lab_states()
@@ -146,6 +152,9 @@ def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, mon
     assert "its notebook is gone" in page
     shutil.copy(lab.notebook, tmp_path / "notebooks")
     assert lab_states()[0].file == lab.notebook.name, "a copy beside it is not meant"
+    (tmp_path / "work").mkdir()
+    shutil.copy(lab.notebook, tmp_path / "work" / "mine.ipynb")
+    assert lab_states()[0].file == "mine.ipynb", "the student's own, once there is one"
 
 
 def test_your_time_is_that_of_all_runs():
@@ -160,7 +169,7 @@ def test_a_damaged_notebook_or_card_does_not_spoil_the_page(tmp_path, monkeypatc
     write_atomically(tmp_path / "runs" / "02_throughput" / "1.json", "{")
     write_atomically(tmp_path / "notebooks" / "02_throughput.ipynb", "{")
     write_atomically(tmp_path / "notebooks" / "02_throughput.kept-1.ipynb", "{}")
-    monkeypatch.setattr(start_page, "REPOSITORY", tmp_path)
+    own_course(tmp_path, monkeypatch)
     page = start_page.page()
     assert page.count('<th scope="row">') == 1
     assert '<a href="02_throughput.ipynb">02_throughput</a>' in page
@@ -284,6 +293,16 @@ def test_the_end_of_a_lab_says_how_the_predictions_went(monkeypatch, capsys):
 
 
 NEXT = [(lab.name, following.name) for lab, following in pairwise(LABS)]
+
+
+def test_in_the_students_own_folder_the_way_on_stays_there(tmp_path, monkeypatch, capsys):
+    (tmp_path / "work").mkdir()
+    monkeypatch.setattr(session, "WORK", tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "work")
+    current = SimpleNamespace(card=open_card("02_throughput", {}, {}))
+    monkeypatch.setattr(session, "_current", current)
+    session.finish()
+    assert capsys.readouterr().out.endswith("Next: work/03_time_to_accuracy.ipynb\n")
 
 
 @pytest.mark.parametrize(("name", "following"), [*NEXT, (LABS[-1].name, "index")])

@@ -19,6 +19,7 @@ from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
 from helpers.records import cards_of, latest_cards
 from kit import run as kit_run
+from kit import working_copy
 from kit.cli import app
 from kit.execute import execute
 from kit.labs import all_labs, find_lab
@@ -281,6 +282,7 @@ def test_a_text_stays_a_text_and_a_list_may_be_a_tuple(tmp_path, monkeypatch):
 def test_lab_opens_the_start_page_with_this_environment(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "")
+    monkeypatch.setattr(working_copy, "make", lambda: [])  # nothing into this checkout
     opened = []
     monkeypatch.setattr("os.execv", lambda _, arguments: opened.append(arguments))
     CliRunner().invoke(app, ["lab", "--port=1234"])
@@ -296,6 +298,7 @@ def test_lab_opens_the_start_page_with_this_environment(tmp_path, monkeypatch):
     assert ended.stdout.strip() == version("jupyterlab")
     assert arguments[-1] == "--port=1234"
     assert "--LabApp.default_url=/start" in arguments
+    assert "--ContentsManager.preferred_dir=work" in arguments
     kernels = Path(sys.prefix, "share", "jupyter", "kernels")
     assert f"--KernelSpecManager.kernel_dirs=['{kernels}']" in arguments
 

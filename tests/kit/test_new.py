@@ -48,7 +48,7 @@ def files_of(folder):
 def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(tmp_path):
     copy = tmp_path / "copy"
     ignore = shutil.ignore_patterns(
-        ".venv", ".git", "__pycache__", "runs", "build", "*.kept-*"
+        ".venv", ".git", "__pycache__", "runs", "build", "work", "*.kept-*"
     )
     shutil.copytree(REPOSITORY, copy, ignore=ignore)
     before = files_of(copy)

@@ -1,0 +1,56 @@
+"""A student's notebooks: where they are, and which lab each of them is."""
+
+import json
+import re
+
+from helpers.files import REPOSITORY, WORK
+
+LAB_NAME = re.compile(r"\d\d_\w+")
+
+
+def students_folder():
+    """``work/``, or where no `labs lab` has made it, ``notebooks/``."""
+    return WORK if WORK.is_dir() else REPOSITORY / "notebooks"
+
+
+def labs_in(folder):
+    """The labs' notebooks in a folder, whatever their names are by now.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    dict
+        For each lab's name the path and the notebook as plain JSON, which is empty if it
+        cannot be read. Of several copies, the one with the lab's own name.
+    """
+    found = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        notebook = read_notebook(path)
+        name = _lab_of(notebook) or path.stem
+        # Not the start page, and no copy beside one that has the lab's own name.
+        if LAB_NAME.fullmatch(name) and (name not in found or path.stem == name):
+            found[name] = path, notebook
+    return found
+
+
+def read_notebook(path):
+    """A notebook as plain JSON; empty if it cannot be read."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    cells = notebook.get("cells", []) if isinstance(notebook, dict) else None
+    if not isinstance(cells, list) or not all("source" in cell for cell in cells):
+        return {}
+    return notebook
+
+
+def _lab_of(notebook):
+    """The lab's name, as its set-up cell says it; None where nothing says it."""
+    for cell in notebook.get("cells", ()):
+        if found := re.search(r'session\.start\(\s*"(\w+)"', "".join(cell["source"])):
+            return found[1]
+    return None

@@ -1,0 +1,332 @@
+"""Updating never hurts: new versions come in, and what a student wrote stays."""
+
+import json
+import random
+import shutil
+import subprocess
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
+from typer.testing import CliRunner
+
+from helpers import notebooks
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+from kit import build, labs, merge, working_copy
+from kit.cli import app
+from kit.labs import all_labs, find_lab
+
+EXERCISES = {"2.1": ("2-1-throughput", "check-2-1"), "2.figure": ("2-figure",)}
+NAMES = ("00_devices", "02_throughput")
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A hand-out with two labs, from which `labs` takes all."""
+    folder = tmp_path / "course"
+    (folder / "notebooks").mkdir(parents=True)
+    for name in (*NAMES, "index"):
+        shutil.copy(REPOSITORY / "notebooks" / f"{name}.ipynb", folder / "notebooks")
+    monkeypatch.setattr(labs, "REPOSITORY", folder)
+    monkeypatch.setattr(working_copy, "REPOSITORY", folder)
+    for module in (working_copy, notebooks):
+        monkeypatch.setattr(module, "WORK", folder / "work")
+    return folder
+
+
+def read(path):
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return notebook
+
+
+def sources(notebook):
+    return [cell.source for cell in notebook.cells]
+
+
+def by_id(notebook):
+    return {cell.id: cell for cell in notebook.cells}
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def newer(lab, chance):
+    """Hand out another version: texts changed, cells new and gone, numbers moved."""
+    notebook = read(lab.notebook)
+    cells = []
+    for cell in notebook.cells:
+        named = "nbgrader" in cell.metadata or "tags" in cell.metadata
+        if chance.random() < 0.1:
+            cells.append(new_markdown_cell(f"New in the course: {chance.random()}"))
+        if not named and chance.random() < 0.1:
+            continue
+        if chance.random() < 0.3:
+            cell.source += f"\n# changed by the course: {chance.random()}"
+        cells.append(cell)
+    for place, cell in enumerate(cells):
+        if "nbgrader" not in cell.metadata:
+            cell.id = f"{lab.number}-{place:02d}"
+    notebook.cells = cells
+    lab.notebook.unlink()
+    build.write_students(lab.notebook, notebook)
+    return read(lab.notebook)
+
+
+def work_on(path, chance):
+    """What students do to a notebook; returns the sources that they wrote."""
+    notebook = read(path)
+    cells, written = [], set()
+    for cell in notebook.cells:
+        if chance.random() < 0.2:
+            own = chance.choice([new_code_cell, new_markdown_cell])(f"{chance.random()}")
+            cells.append(own)
+            written.add(own.source)
+        if chance.random() < 0.05:
+            continue  # deleted
+        if chance.random() < 0.3:
+            cell.source = f"{cell.source}\nmine = {chance.random()}"
+            written.add(cell.source)
+        if cell.cell_type == "code":
+            cell.outputs = [new_output("stream", text=f"out {chance.random()}")]
+        cells.append(cell)
+    for _ in range(3):  # moved
+        one = chance.randrange(len(cells) - 1)
+        cells[one], cells[one + 1] = cells[one + 1], cells[one]
+    notebook.cells = cells
+    notebook.metadata["mine"] = True
+    nbformat.write(notebook, path)
+    return written
+
+
+@pytest.mark.parametrize("base", ["known", "unknown"])
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_both_have_changed_nothing_of_the_students_is_lost(course, seed, base):
+    chance = random.Random(seed)
+    working_copy.make()
+    lab = find_lab("02")
+    path = course / "work" / lab.notebook.name
+    given = read(path)
+    written = work_on(path, chance)
+    before, mine = path.read_bytes(), by_id(read(path))
+    new = newer(lab, chance)
+    if base == "unknown":
+        shutil.rmtree(course / "work" / ".base")
+    [line] = working_copy.update(all_labs())
+
+    merged = read(path)
+    assert written <= set(sources(merged))
+    assert [cell.id for cell in merged.cells if cell.id in by_id(new)] == list(by_id(new))
+    assert merged.metadata.mine
+    [copy] = (course / "work" / "backups").iterdir()
+    assert copy.read_bytes() == before
+    assert str(copy.relative_to(course)) in line
+    after = contents(course)
+    assert working_copy.update(all_labs()) == []
+    assert contents(course) == after, "the second time nothing changes"
+    if base == "known":
+        added = set(sources(merged)) - set(sources(new)) - written
+        assert all(source.startswith(merge.NOTICE) for source in added)
+        for name, cell in by_id(merged).items():
+            if "nbgrader" in cell.metadata and name in by_id(given) and name in mine:
+                theirs = mine[name].source in written
+                assert cell.source == (mine if theirs else by_id(new))[name].source
+
+
+def of(*cells):
+    """A small notebook: `name: text`, in which a name `2-1-x` is an answer's."""
+    made = []
+    for cell in cells:
+        name, text = cell.split(": ", 1)
+        marked = {"grade_id": name, "solution": True} if name[0] == "2" else {}
+        made.append(new_code_cell(text, id=name, metadata={"nbgrader": marked}))
+    return nbformat.v4.new_notebook(cells=made, metadata={"labs": {"generated": "x"}})
+
+
+def test_each_text_stands_where_it_belongs():
+    base = of(
+        "01: import keras", "02: guess = None", "2-1-x: start", "03: plot", "04: gone"
+    )
+    mine = of(
+        "01: import keras", "02: guess = 3", "n: note", "2-1-x: answer", "03: plot",
+        "m: remark", "04: gone", "o: last words",
+    )  # fmt: skip
+    mine.cells[4].outputs = [new_output("stream", text="a plot")]
+    new = of(
+        "01: what is new", "02: import keras", "03: guess = None", "2-1-y: easier start",
+        "04: plot", "05: the end",
+    )  # fmt: skip
+    merged = merge.merge(base, mine, new)
+    notice = f"{merge.NOTICE}\n\n````python\neasier start\n````"
+    assert sources(merged) == [
+        "what is new", "import keras", "guess = 3", "note", "answer", notice,
+        "plot", "remark", "last words", "the end",
+    ]  # fmt: skip
+    assert [cell.id for cell in merged.cells if cell.id in by_id(new)] == list(by_id(new))
+    assert merged.cells[6].outputs == mine.cells[4].outputs
+    assert merged.cells[5].cell_type == "markdown", "else it would run, and count"
+
+    newest = of(*(f"{cell.id}: {cell.source}" for cell in new.cells))
+    newest.cells[3].source = "easiest start"
+    again = merge.merge(new, merged, newest)
+    expected = [text.replace("easier", "easiest") for text in sources(merged)]
+    assert sources(again) == expected, "one notice, not one for each version"
+
+
+def test_cells_that_another_program_has_stripped_of_their_ids_are_known(course):
+    working_copy.make()
+    lab = find_lab("00")
+    path = course / "work" / lab.notebook.name
+    stored = json.loads(path.read_text())
+    for cell in stored["cells"]:
+        del cell["id"]
+        if "".join(cell["source"]).startswith("# TODO 0.1"):
+            cell["source"] = "# TODO 0.1: mine"
+    path.write_text(json.dumps(stored | {"nbformat_minor": 4}))
+    new = newer(lab, random.Random(1))
+    working_copy.update([lab])
+    expected = [
+        "# TODO 0.1: mine" if source.startswith("# TODO 0.1") else source
+        for source in sources(new)
+    ]
+    kept = [s for s in sources(read(path)) if not s.startswith(merge.NOTICE)]
+    assert kept == expected
+
+
+def test_a_lab_is_copied_once_and_only_what_is_missing_comes_later(course):
+    assert working_copy.make() == ["Your own notebooks are in work/."]
+    for name in (*NAMES, "index"):
+        handed_out = course / "notebooks" / f"{name}.ipynb"
+        assert (course / "work" / handed_out.name).read_bytes() == handed_out.read_bytes()
+    (course / "work" / "02_throughput.ipynb").rename(course / "work" / "mine.ipynb")
+    (course / "work" / "00_devices.ipynb").unlink()
+    assert working_copy.make() == []
+    assert (course / "work" / "00_devices.ipynb").exists()
+    assert not (course / "work" / "02_throughput.ipynb").exists(), "it is there: renamed"
+    newer(find_lab("02"), random.Random(2))
+    [line] = working_copy.make()
+    assert line == "New versions of 02: `labs update` brings them in."
+
+
+def test_nothing_is_written_where_no_copy_of_it_can_be(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    work_on(path, random.Random(3))
+    newer(find_lab("02"), random.Random(3))
+    (course / "work" / "backups").write_text("a file where the folder should be")
+    before = path.read_bytes()
+    with pytest.raises(OSError):
+        working_copy.update(all_labs())
+    with pytest.raises(OSError):
+        working_copy.reset("02")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 1}', "<<<<<<< mine"])
+def test_a_damaged_notebook_stays_and_can_be_given_back(course, text):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    path.write_text(text)
+    newer(find_lab("02"), random.Random(4))
+    [line] = working_copy.update(all_labs())
+    assert "cannot be read as a notebook, so it stays as it is" in line
+    with pytest.raises(LabError, match="`labs reset 02` gives a new one"):
+        working_copy.reset("2.1")
+    assert path.read_text() == text
+    working_copy.reset("02")
+    assert path.read_bytes() == (course / "notebooks" / path.name).read_bytes()
+    [copy] = (course / "work" / "backups").iterdir()
+    assert copy.read_text() == text
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    given = by_id(read(path))
+    work_on(path, random.Random(seed))
+    newer(find_lab("02"), random.Random(seed))  # not what this notebook began with
+    for number, names in EXERCISES.items():
+        before = path.read_bytes()
+        mine = by_id(read(path))
+        said = working_copy.reset(number)
+        after = by_id(read(path))
+        assert {name: after.pop(name) for name in names} == {n: given[n] for n in names}
+        assert after == {name: cell for name, cell in mine.items() if name not in names}
+        assert (course / said.split()[-1].rstrip(".")).read_bytes() == before
+
+
+def test_a_wrong_number_is_one_line(course):
+    for name, says in (("2.9", "there are 2.1, 2.2, 2.3, 2.figure"), ("7", "no lab '7'")):
+        with pytest.raises(LabError, match=says):
+            working_copy.reset(name)
+    assert not (course / "work" / "backups").exists()
+
+
+def git(folder, *arguments):
+    named = ("-c", "user.name=A Student", "-c", "user.email=student@example.org")
+    subprocess.run(
+        ["git", "-C", folder, *named, *arguments], check=True, capture_output=True
+    )
+
+
+@pytest.mark.parametrize("how", ["edited in notebooks/", "copied by hand"])
+def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, how):
+    (course / ".gitignore").write_text("/work/\n")
+    git(course, "init", "--quiet")
+    git(course, "add", ".")
+    git(course, "commit", "--quiet", "-m", "Handed out")
+    teacher = course.with_name("teacher")
+    git(course.parent, "clone", "--quiet", "course", "teacher")
+    lab = find_lab("02")
+    new = newer(lab, random.Random(5))
+    shutil.copy(lab.notebook, teacher / "notebooks")
+    git(teacher, "commit", "--quiet", "-a", "-m", "A new version")
+    git(course, "checkout", "--quiet", "notebooks")
+
+    written = work_on(lab.notebook, random.Random(6))
+    if how == "copied by hand":
+        (course / "work").mkdir()
+        shutil.copy(lab.notebook, course / "work" / "my lab.ipynb")
+        git(course, "checkout", "--quiet", "notebooks")
+    else:
+        said = working_copy.make()[-1]
+        assert said.startswith("work/ has what you wrote in notebooks/ (02).")
+        assert "`git stash push notebooks`" in said
+        git(course, "stash", "push", "notebooks")
+    git(course, "pull", "--quiet", teacher, "HEAD")
+    assert working_copy.update([lab])
+    name = "my lab.ipynb" if how == "copied by hand" else lab.notebook.name
+    merged = sources(read(course / "work" / name))
+    assert written <= set(merged)
+    added = set(merged) - set(sources(new)) - written
+    assert all(source.startswith(merge.NOTICE) for source in added), "the old one is known"
+    assert working_copy.update([lab]) == []
+
+
+def test_a_notebook_that_is_edited_where_it_is_handed_out_is_named(course):
+    working_copy.make()
+    work_on(find_lab("02").notebook, random.Random(7))
+    before = contents(course)
+    [line] = working_copy.update(all_labs())
+    assert line == (
+        "In notebooks/ 02 is not as handed out, so nothing new comes from there: "
+        "unpack the course again."
+    )
+    assert contents(course) == before
+
+
+def test_the_commands_say_what_they_did_in_a_line(course):
+    def said(*arguments):
+        ended = CliRunner().invoke(app, arguments)
+        assert ended.exit_code == 0, ended.output
+        return ended.output.splitlines()
+
+    assert said("update") == ["Your own notebooks are in work/."]
+    assert said("update") == ["Nothing to do: your notebooks are up to date."]
+    assert len(said("reset", "2.1")) == 1
+    newer(find_lab("02"), random.Random(8))
+    [line] = said("update", "02")
+    assert line.startswith("work/02_throughput.ipynb has the new version")
