@@ -1,8 +1,5 @@
 """Write what is generated from labs/*.py: both notebooks and the references."""
 
-import hashlib
-import itertools
-import re
 import shutil
 import time
 
@@ -11,6 +8,7 @@ import nbformat
 from helpers.files import write_atomically
 from kit.generate import generate
 from kit.references import references
+from kit.signature import UNSIGNED, digest, is_changed, read_text, signature, unused
 
 
 def build(lab, write=True):
@@ -89,7 +87,7 @@ def write_students(path, notebook, write=True):
     """
     notebook.metadata["labs"] = {"generated": UNSIGNED}
     unsigned = _text(notebook)
-    newest = _sha256(unsigned)
+    newest = digest(unsigned)
     there = read_text(path) if write and path.exists() else None
     if there is not None and is_changed(there):
         if signature(there) == newest:
@@ -108,33 +106,9 @@ def write_text(path, text, write=True):
     return True
 
 
-UNSIGNED = "0" * 64
-
-
 def _text(notebook):
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
-
-
-def _sha256(text):
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def read_text(path):
-    """A notebook's text, whatever bytes are in it."""
-    return path.read_text(encoding="utf-8", errors="surrogateescape")
-
-
-def signature(text):
-    """The SHA-256 that a notebook was generated with, or None."""
-    found = re.search(r'"generated": "([0-9a-f]{64})"', text)
-    return found and found[1]
-
-
-def is_changed(text):
-    """Whether a notebook differs from what was generated, in whatever version."""
-    signed = signature(text)
-    return not signed or _sha256(text.replace(signed, UNSIGNED)) != signed
 
 
 def keep(path):
@@ -143,9 +117,3 @@ def keep(path):
     kept = unused(path.with_name(f"{path.stem}.kept-{stamp}.ipynb"))
     shutil.copy2(path, kept)
     print(f"kept your own {path.name} as {kept.name}")
-
-
-def unused(path):
-    """This path, or the first like it that nothing has yet: x, x-2, x-3."""
-    more = (path.with_stem(f"{path.stem}-{n}") for n in itertools.count(2))
-    return next(p for p in itertools.chain([path], more) if not p.exists())

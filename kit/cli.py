@@ -347,7 +347,7 @@ def lab(context: typer.Context):
 @app.command()
 def update(names: Names = None):
     """Bring new versions of the labs into your notebooks, and keep what you wrote."""
-    from kit.working_copy import update as update_notebooks
+    from kit.update import update as update_notebooks
 
     lines = update_notebooks(_chosen(names))
     for line in lines or ["Nothing to do: your notebooks are up to date."]:
@@ -359,7 +359,7 @@ def reset(
     name: Annotated[str, typer.Argument(metavar="EXERCISE", help="Such as 2.1; or a lab.")],
 ):
     """Give one exercise back as it was handed out; a copy of yours is kept."""
-    from kit.working_copy import reset as give_back
+    from kit.update import reset as give_back
 
     typer.echo(give_back(name))
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from helpers import notebooks
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from kit import build, labs, merge, working_copy
+from kit import build, labs, merge, update, working_copy
 from kit.cli import app
 from kit.labs import all_labs, find_lab
 
@@ -30,7 +30,7 @@ def course(tmp_path, monkeypatch):
         shutil.copy(REPOSITORY / "notebooks" / f"{name}.ipynb", folder / "notebooks")
     monkeypatch.setattr(labs, "REPOSITORY", folder)
     monkeypatch.setattr(working_copy, "REPOSITORY", folder)
-    for module in (working_copy, notebooks):
+    for module in (working_copy, update, notebooks):
         monkeypatch.setattr(module, "WORK", folder / "work")
     return folder
 
@@ -114,7 +114,7 @@ def test_whatever_both_have_changed_nothing_of_the_students_is_lost(course, seed
     new = newer(lab, chance)
     if base == "unknown":
         shutil.rmtree(course / "work" / ".base")
-    [line] = working_copy.update(all_labs())
+    [line] = update.update(all_labs())
 
     merged = read(path)
     assert written <= set(sources(merged))
@@ -124,7 +124,7 @@ def test_whatever_both_have_changed_nothing_of_the_students_is_lost(course, seed
     assert copy.read_bytes() == before
     assert str(copy.relative_to(course)) in line
     after = contents(course)
-    assert working_copy.update(all_labs()) == []
+    assert update.update(all_labs()) == []
     assert contents(course) == after, "the second time nothing changes"
     if base == "known":
         added = set(sources(merged)) - set(sources(new)) - written
@@ -186,7 +186,7 @@ def test_cells_that_another_program_has_stripped_of_their_ids_are_known(course):
             cell["source"] = "# TODO 0.1: mine"
     path.write_text(json.dumps(stored | {"nbformat_minor": 4}))
     new = newer(lab, random.Random(1))
-    working_copy.update([lab])
+    update.update([lab])
     expected = [
         "# TODO 0.1: mine" if source.startswith("# TODO 0.1") else source
         for source in sources(new)
@@ -218,9 +218,9 @@ def test_nothing_is_written_where_no_copy_of_it_can_be(course):
     (course / "work" / "backups").write_text("a file where the folder should be")
     before = path.read_bytes()
     with pytest.raises(OSError):
-        working_copy.update(all_labs())
+        update.update(all_labs())
     with pytest.raises(OSError):
-        working_copy.reset("02")
+        update.reset("02")
     assert path.read_bytes() == before
 
 
@@ -230,12 +230,12 @@ def test_a_damaged_notebook_stays_and_can_be_given_back(course, text):
     path = course / "work" / "02_throughput.ipynb"
     path.write_text(text)
     newer(find_lab("02"), random.Random(4))
-    [line] = working_copy.update(all_labs())
+    [line] = update.update(all_labs())
     assert "cannot be read as a notebook, so it stays as it is" in line
     with pytest.raises(LabError, match="`labs reset 02` gives a new one"):
-        working_copy.reset("2.1")
+        update.reset("2.1")
     assert path.read_text() == text
-    working_copy.reset("02")
+    update.reset("02")
     assert path.read_bytes() == (course / "notebooks" / path.name).read_bytes()
     [copy] = (course / "work" / "backups").iterdir()
     assert copy.read_text() == text
@@ -251,7 +251,7 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
     for number, names in EXERCISES.items():
         before = path.read_bytes()
         mine = by_id(read(path))
-        said = working_copy.reset(number)
+        said = update.reset(number)
         after = by_id(read(path))
         assert {name: after.pop(name) for name in names} == {n: given[n] for n in names}
         assert after == {name: cell for name, cell in mine.items() if name not in names}
@@ -261,7 +261,7 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
 def test_a_wrong_number_is_one_line(course):
     for name, says in (("2.9", "there are 2.1, 2.2, 2.3, 2.figure"), ("7", "no lab '7'")):
         with pytest.raises(LabError, match=says):
-            working_copy.reset(name)
+            update.reset(name)
     assert not (course / "work" / "backups").exists()
 
 
@@ -297,20 +297,20 @@ def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, ho
         assert "`git stash push notebooks`" in said
         git(course, "stash", "push", "notebooks")
     git(course, "pull", "--quiet", teacher, "HEAD")
-    assert working_copy.update([lab])
+    assert update.update([lab])
     name = "my lab.ipynb" if how == "copied by hand" else lab.notebook.name
     merged = sources(read(course / "work" / name))
     assert written <= set(merged)
     added = set(merged) - set(sources(new)) - written
     assert all(source.startswith(merge.NOTICE) for source in added), "the old one is known"
-    assert working_copy.update([lab]) == []
+    assert update.update([lab]) == []
 
 
 def test_a_notebook_that_is_edited_where_it_is_handed_out_is_named(course):
     working_copy.make()
     work_on(find_lab("02").notebook, random.Random(7))
     before = contents(course)
-    [line] = working_copy.update(all_labs())
+    [line] = update.update(all_labs())
     assert line == (
         "In notebooks/ 02 is not as handed out, so nothing new comes from there: "
         "unpack the course again."

@@ -1,0 +1,134 @@
+"""Bring new versions into the student's notebooks, or give back what was handed out.
+
+Nothing is written over before a copy of it is in work/backups. One file is written when a
+notebook changes, so nothing is half done.
+"""
+
+import time
+import warnings
+
+import nbformat
+
+from helpers.errors import LabError
+from helpers.files import WORK, write_atomically
+from helpers.notebooks import labs_in
+from kit.labs import find_lab
+from kit.merge import NOTICE, give_back, merge
+from kit.signature import read_text, signature, unused
+from kit.working_copy import (
+    LIST,
+    add_missing,
+    began_with,
+    handed_out_list,
+    is_edited,
+    is_older,
+    keep_base,
+    put_back,
+    shown,
+)
+
+
+def update(labs):
+    """Bring new versions into the student's notebooks, as `kit.merge.merge` does.
+
+    Parameters
+    ----------
+    labs : list of kit.labs.Lab
+
+    Returns
+    -------
+    list of str
+        What was done, in lines; empty: there was nothing to do.
+    """
+    lines = add_missing()
+    have = labs_in(WORK)
+    lines += [_update(lab, have[lab.name][0]) for lab in labs if is_older(lab, have)]
+    if handed_out_list().read_bytes() != (WORK / LIST).read_bytes():
+        _replace(WORK / LIST, handed_out_list().read_bytes())
+    if edited := [lab.number for lab in labs if is_edited(lab)]:
+        lines.append(
+            f"In notebooks/ {', '.join(edited)} is not as handed out, so nothing new comes "
+            f"from there: {put_back()}."
+        )
+    return lines
+
+
+def reset(name):
+    """Give back an exercise or a whole lab, as it was handed out.
+
+    Parameters
+    ----------
+    name : str
+        "2.1", "2.figure", or a lab as `kit.labs.find_lab` takes it.
+
+    Returns
+    -------
+    str
+        What was done, in a line.
+
+    Raises
+    ------
+    LabError
+        If there is no such exercise or lab, or nothing to give back.
+    """
+    add_missing()
+    lab = find_lab(name.partition(".")[0])
+    path, _ = labs_in(WORK)[lab.name]
+    newest = _given(lab, signature(read_text(lab.notebook)))
+    if "." not in name:
+        content = newest
+    elif mine := _read(path):
+        given = _given(lab, began_with(mine)) or newest
+        content = given and give_back(mine, given, name)
+    else:
+        raise LabError(_unreadable(lab, path))
+    if not content:
+        raise LabError(f"notebooks/{lab.notebook.name} is not as handed out: {put_back()}.")
+    copy = _replace(path, nbformat.writes(content) + "\n")
+    return f"{name} is as it was handed out; what you had is in {shown(copy)}."
+
+
+def _update(lab, path):
+    if not (mine := _read(path)):
+        return _unreadable(lab, path)
+    merged = merge(_given(lab, began_with(mine)), mine, _read(lab.notebook))
+    copy = _replace(path, nbformat.writes(merged) + "\n")
+    notices, before = (sum(NOTICE in c.source for c in n.cells) for n in (merged, mine))
+    more = ""
+    if notices > before:
+        more = " You and we have changed the same cell: ours stands below yours."
+    return f"{shown(path)} has the new version, and {shown(copy)} what you had.{more}"
+
+
+def _replace(path, content):
+    """Write a file of the student's; returns the copy of what was there before."""
+    stamp = time.strftime("%Y%m%dT%H%M%S")
+    copy = unused(WORK / "backups" / f"{path.stem}-{stamp}{path.suffix}")
+    write_atomically(copy, path.read_bytes())
+    write_atomically(path, content)
+    return copy
+
+
+def _given(lab, signed):
+    """A version of a notebook as it was handed out, or None if there is no trace of it."""
+    kept = keep_base(lab, signed)
+    return kept and _read(kept)
+
+
+def _read(path):
+    """A notebook, or None if it cannot be read as one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it gives ids to cells without
+            notebook = nbformat.read(path, as_version=4)
+            nbformat.validate(notebook)
+    except Exception:  # whatever a damaged file makes nbformat raise
+        return None
+    return notebook
+
+
+def _unreadable(lab, path):
+    return (
+        f"{shown(path)} cannot be read as a notebook, so it stays as it is: "
+        f"`labs reset {lab.number}` gives a new one."
+    )
