@@ -7,6 +7,7 @@ import subprocess
 
 import nbformat
 import pytest
+from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from typer.testing import CliRunner
 
@@ -30,6 +31,7 @@ def course(tmp_path, monkeypatch):
         shutil.copy(REPOSITORY / "notebooks" / f"{name}.ipynb", folder / "notebooks")
     monkeypatch.setattr(labs, "REPOSITORY", folder)
     monkeypatch.setattr(working_copy, "REPOSITORY", folder)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     for module in (working_copy, update, notebooks):
         monkeypatch.setattr(module, "WORK", folder / "work")
     return folder
@@ -256,6 +258,20 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
         assert {name: after.pop(name) for name in names} == {n: given[n] for n in names}
         assert after == {name: cell for name, cell in mine.items() if name not in names}
         assert (course / said.split()[-1].rstrip(".")).read_bytes() == before
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_jupyterlab_trusts_a_notebook_as_before(course, trusted):
+    working_copy.make()
+    lab = find_lab("02")
+    path = course / "work" / lab.notebook.name
+    work_on(path, random.Random(9))
+    if trusted:
+        NotebookNotary().sign(read(path))
+    newer(lab, random.Random(9))
+    for change in (lambda: update.update([lab]), lambda: update.reset("2.1")):
+        change()
+        assert NotebookNotary().check_signature(read(path)) == trusted
 
 
 def test_a_wrong_number_is_one_line(course):
