@@ -9,8 +9,8 @@ LAB_NAME = re.compile(r"\d\d_\w+")
 
 
 def students_folder():
-    """``work/``, or where no `labs lab` has made it, ``notebooks/``."""
-    return WORK if WORK.is_dir() else REPOSITORY / "notebooks"
+    """``work/``, or where no `labs lab` has put any notebook, ``notebooks/``."""
+    return WORK if any(WORK.glob("*.ipynb")) else REPOSITORY / "notebooks"
 
 
 def labs_in(folder):

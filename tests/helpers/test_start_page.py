@@ -153,6 +153,7 @@ def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, mon
     shutil.copy(lab.notebook, tmp_path / "notebooks")
     assert lab_states()[0].file == lab.notebook.name, "a copy beside it is not meant"
     (tmp_path / "work").mkdir()
+    assert lab_states()[0].file == lab.notebook.name, "an empty folder, as a new volume is"
     shutil.copy(lab.notebook, tmp_path / "work" / "mine.ipynb")
     assert lab_states()[0].file == "mine.ipynb", "the student's own, once there is one"
 
