@@ -13,6 +13,9 @@ from kit.labs import find_lab
 
 LAB = find_lab("02")
 CHECK = 'sweep = check("2.2", sweep)'
+FORGET = """from helpers import cell_errors
+cell_errors._errors.cells.clear()
+del cell_errors"""
 
 
 class Kernel:
@@ -50,12 +53,7 @@ def kernel(started):
     """The same kernel for each test, with nothing defined in it."""
     manager, client = started
     kernel = Kernel(manager, client)
-    kernel.run("%reset -f")
-    kernel.run(
-        "from helpers import cell_errors\n"
-        "cell_errors._errors.cells.clear()\n"
-        "del cell_errors"
-    )
+    kernel.run(f"%reset -f\n{FORGET}")
     yield kernel
     if not manager.is_alive():
         pytest.fail("the kernel died")
@@ -236,3 +234,20 @@ def test_a_page_that_was_loaded_anew_is_told_what_ran_without_it(started, kernel
     assert said.count("\n") == 2
     assert run_from_page(anew, "print(second)", cells[3]) == "2\n", "it is said once"
     anew.stop_channels()
+
+
+@pytest.mark.parametrize("number", ["00", "02"])
+def test_after_a_restart_each_cell_says_in_one_line_what_it_needs(kernel, number):
+    lab = find_lab(number)
+    kernel.run(f"import os\nos.environ['JPY_SESSION_NAME'] = {str(lab.solution)!r}")
+    said = {}
+    for cell in nbformat.read(lab.solution, as_version=4).cells:
+        # What imports or defines something runs anywhere.
+        if cell.cell_type != "code" or cell.metadata.get("jupyter"):
+            continue
+        kernel.run(f"%reset -f\n{FORGET}")
+        raised, _ = kernel.run(cell.source)
+        said[cell.id] = raised
+    assert not {name: text for name, text in said.items() if "\n" in text}
+    needed = [text for text in said.values() if "has not been run. In the menu" in text]
+    assert len(needed) > len(said) / 2
