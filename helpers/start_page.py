@@ -29,7 +29,6 @@ class LabState(NamedTuple):
     spent_minutes: float  # by this student, in all runs: from the first line to the last
     exercises: tuple  # "2.1" and so on
     questions: tuple  # of the quiz: "1" and so on
-    cells: dict  # of its notebook, by exercise and "quiz": the id of that where it begins
     passed: frozenset  # of the exercises, in any run
     answered: frozenset  # of the questions
     last_unix_seconds: float  # when the last run was started; 0.0: never
@@ -56,14 +55,6 @@ class LabState(NamedTuple):
         """Its notebook's, relative to the folder of the notebooks."""
         return quote(self.file)
 
-    @property
-    def place_to_continue(self):
-        """In JupyterLab, the end of the address: where the next exercise or the quiz is."""
-        following = (*self.open_exercises, "quiz")[0]
-        if not self.last_unix_seconds or following not in self.cells:
-            return ""
-        return f"#cell-id={quote(self.cells[following])}"
-
 
 def page(folder=""):
     """The state as HTML; identical as long as nothing changes.
@@ -77,8 +68,7 @@ def page(folder=""):
     text, state = way_on(states)
     button = f"<strong>{escape(text)}</strong>"
     if state and state.file:
-        address = f"{folder}{state.address}{state.place_to_continue}"
-        button = f'<a class="way-on" href="{address}">{escape(text)}</a>'
+        button = f'<a class="way-on" href="{folder}{state.address}">{escape(text)}</a>'
     return "\n".join(
         [f"<p>{button}</p>", *_table(states, folder), *_calibration(states), _machine()]
     )
@@ -157,23 +147,12 @@ def _state(name, file, notebook):
         spent_minutes=seconds / 60,
         exercises=tuple(texts["hints"]),
         questions=tuple(str(n) for n in range(1, len(texts["quiz"]) + 1)),
-        cells=_places(notebook),
         passed=frozenset(passed),
         answered=frozenset(answered),
         last_unix_seconds=last,
         predictions=predictions,
         factor_off=factor_off,
     )
-
-
-def _places(notebook):
-    """The cells in which the exercises and the quiz begin: `LabState.cells`."""
-    places = {}
-    for cell in notebook.get("cells", ()):
-        source = "".join(cell["source"])
-        if found := re.match(r"#+ Exercise (\d+\.\d+):|(quiz)\(", source):
-            places[found[1] or found[2]] = cell.get("id", "")
-    return places
 
 
 def _title(notebook):
