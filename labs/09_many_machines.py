@@ -112,6 +112,8 @@ use_figures()
 # - It sends `2 (N - 1)` messages, also where a chunk is empty. One worker alone sends none.
 # - A message holds one chunk in the dtype of the array. The values need not divide by `N`:
 #   no chunk has more than `len(array) / N`, rounded up. `np.array_split` cuts like this.
+# - Each worker has a copy of its own of your function, and of what it uses from other
+#   cells: what one of them notes in a global list, no other sees.
 #
 # Example: three workers have `[1, 2, 3]`, `[10, 20, 30]`, `[100, 200, 300]`.
 # All return `[111, 222, 333]`; each sends four messages. About ten lines.
@@ -237,8 +239,8 @@ session.show_source(worker.make_train_step)
 
 # %% [markdown]
 # - The same arguments give the same answer, whenever you ask, in any process: a worker
-#   that starts again asks again. The global generators of NumPy and Python stay as they
-#   are.
+#   that starts again asks again, with a new copy of your function. The global generators
+#   of NumPy and Python stay as they are.
 # - All workers cut the *same* order, whatever their number: rank 0 reads places 0,
 #   `workers`, 2 `workers` and so on, rank 1 begins at place 1. So together they read in each
 #   step what one worker alone would.
@@ -263,9 +265,10 @@ def worker_shard(examples, epoch, rank, workers, seed):
 worker_shard = check("9.2", worker_shard)
 
 # %% [markdown]
-# The lab now writes out the script, with the source of your function, into a folder of
-# this run. On machines that all see that folder, `labs launch 09 --folder FOLDER --hosts
-# a,b` prints what to start where. Here all workers start on this machine.
+# The lab now writes out the script, and a copy of your function with all that it uses,
+# into a folder of this run. On machines that all see that folder, and have the same Python,
+# `labs launch 09 --folder FOLDER --hosts a,b` prints what to start where. Here all workers
+# start on this machine.
 #
 # **Predict:** after all steps, by how much does the weight that differs most differ
 # between two workers? And between a worker and one process with the same global batch?
@@ -318,7 +321,8 @@ for name, result in ((f"{lab.workers} workers", of_workers[0][0]), ("one process
 card.measure("images_per_second", speeds[f"{lab.workers} workers"])
 card.measure("one_process_images_per_second", speeds["one process"])
 curves = {"one process": alone[0]["losses"], "workers": of_workers[0][0]["losses"]}
-text = f"The loss of {len(curves['workers'])} steps: both curves lie on each other."
+apart = max(abs(numpy.subtract(*curves.values())))
+text = f"The loss of {len(curves['workers'])} steps: the curves differ by at most {apart:.1e}."
 show_figure(figures.losses(curves), text, session.caption())
 
 # %% [markdown]
@@ -379,8 +383,9 @@ from helpers.predictions import factor_off
 # `data(epoch, first)` gives the batches of an epoch from number `first` on. After every
 # `save_every` steps, counted over the whole training, it saves.
 #
-# It may be killed at any moment. Called again in a new process, it goes on after the last
-# save: with these weights, the optimizer's state, in that epoch, at that batch.
+# It may be killed at any moment. Called again in a new process, which has only what is on
+# disk, it goes on after the last save: with these weights, the optimizer's state, in that
+# epoch, at that batch.
 
 # %% [markdown]
 # - Saves go to `folder`, a text, with `tf.train.Checkpoint`. The last two are kept.
@@ -600,7 +605,8 @@ summary = f"Of these intervals {best / daly:g} times Daly's loses least in simul
 show_figure(figure, summary, session.caption())
 simulated_loss = median(lost_in_months[daly])
 print(f"Lost with Daly's interval: {3600 * lost_by_formula:.1f} s an hour by the formula,")
-print(f"  {3600 * simulated_loss:.1f} s in the median of 20 simulated months")
+print(f"  {3600 * simulated_loss:.1f} s in the median of 20 simulated months,")
+print(f"  {3600 * median(lost_in_months[2 * daly]):.1f} s there with twice the interval")
 card.measure("lost_seconds", {"formula": lost_by_formula, "simulated": simulated_loss})
 result = {"minutes": daly / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
@@ -795,6 +801,21 @@ print(f"Latency: {1e3 * law[3]:.3f} ms, bandwidth: {law[4] / 1e6:.1f} MB/sec")
 card.measure("fit", {"t0_seconds": law[0], "peak_images_per_second": law[1]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
+# %%
+lab_02 = laws.law_of_lab_02()
+both = [("these workers", {"t0_seconds": law[0], "peak": law[1]}), ("your lab 02", lab_02)]
+for name, one in both:
+    said = "not run yet"
+    if one:
+        said = f"{1e3 * one['t0_seconds']:.2f} ms and {one['peak']:.1f} images/s"
+    print(f"Fixed cost and peak of {name}: {said}")
+
+# %% [markdown]
+# The law is lab 02's, its two numbers are not. There a convolutional network had all
+# cores; here each worker has one core, for two layers. `t0` and peak belong to a network
+# *and* a device. The next cells measure these workers, so the forecast takes theirs.
+# Section 6 takes those of lab 02, where a device is a whole machine.
+
 # %% [markdown]
 # How wrong may a forecast be? It has to say so before. We forecast what is already known,
 # the steps of `n` workers together, from the law of all rounds and from that of each
@@ -900,10 +921,10 @@ card.outcome("vgg_efficiency", {way: vgg[way] for way in my_vgg_guess})
 # ## 6. An explorer
 #
 # All in one: your law, the ring, stragglers, failures, and how many images a large batch
-# needs (lab 03's bend, the *critical batch size* of McCandlish et al. 2018). In JupyterLab
-# you have sliders. It starts from your own figures: `t0` and peak from here, the bend from
-# your lab 03 if there is one. The command `labs plan --devices 8 --link 25Gbit` prints the
-# same from your run cards.
+# needs (lab 03's bend, the *critical batch size* of McCandlish et al. 2018; lab 05 measured
+# none). In JupyterLab you have sliders. They start at your own figures: `t0`, peak and
+# parameters of lab 02, or without it of the workers above; the bend of lab 03, or 1,000.
+# The command `labs plan --devices 8 --link 25Gbit` prints such a plan from your run cards.
 #
 # **Predict:** from 8 devices to 1024, how many times as fast is the training done?
 
@@ -914,7 +935,7 @@ card.predict("times_as_fast", my_times_guess)
 # %%
 card.lock("times_as_fast")
 own = {"t0_seconds": law[0], "peak": law[1], "parameters": measured["parameters"]}
-own |= {"save_seconds": save_seconds} | laws.critical_batch_of_lab_03()
+own |= lab_02 | {"save_seconds": save_seconds} | laws.critical_batch_of_lab_03()
 own = laws.DEFAULTS | own
 explorer.explore(own, forecast, save_interval, session.caption())
 by_devices = {

@@ -76,5 +76,11 @@ def _frames(error):
 
 def _own_line(error):
     """The last line of a notebook's cell that the error came through, if there is one."""
-    own = [f.tb_lineno for f in _frames(error) if "_oh" in f.tb_frame.f_globals]
+    own = [f.tb_lineno for f in _frames(error) if _of_a_notebook(f.tb_frame)]
     return {"line": own[-1]} if own else {}
+
+
+def _of_a_notebook(frame):
+    """Whether it runs a cell's code, or a copy of such code that has globals of its own."""
+    folder = Path(frame.f_code.co_filename).parent.name
+    return "_oh" in frame.f_globals or folder.startswith("ipykernel_")

@@ -2,9 +2,11 @@
 
 import datetime
 import functools
+import hashlib
 import itertools
 import math
 import random
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,11 @@ def whole_arrays_round_the_ring(array, rank, workers, send, receive):
 
 def mean_of_all(array, rank, workers, send, receive):
     return ring(array, rank, workers, send, receive, scale=np.float32(1 / workers))
+
+
+def puts_its_own_chunk_first(array, rank, workers, send, receive):
+    chunks = np.array_split(ring(array, rank, workers, send, receive), workers)
+    return np.concatenate(chunks[rank:] + chunks[:rank])
 
 
 def only_scatters(array, rank, workers, send, receive):
@@ -170,6 +177,39 @@ def sends_float64(array, rank, workers, send, receive):
     return ring(wide, rank, workers, send, receive).astype("float32")
 
 
+def sends_float16(array, rank, workers, send, receive):
+    def narrow(to, chunk):
+        send(to, chunk.astype("float16"))
+
+    return ring(array, rank, workers, narrow, receive)
+
+
+def splits_only_what_divides(array, rank, workers, send, receive):
+    return ring(array, rank, workers, send, receive, split=np.split)
+
+
+def holds_a_lock():
+    lock = threading.Lock()
+
+    def answer(*given):
+        with lock:
+            return None
+
+    return answer
+
+
+def shares_a_table():
+    """What all workers of one process could share, but no two processes."""
+    table = {}
+
+    def through_one_memory(array, rank, workers, send, receive):
+        table[rank] = array
+        ring(array, rank, workers, send, receive)
+        return sum(table[other] for other in range(workers))
+
+    return through_one_memory
+
+
 def returns_float64(array, rank, workers, send, receive):
     return ring(array, rank, workers, send, receive).astype("float64")
 
@@ -207,6 +247,52 @@ def takes_three_arguments(array, rank, workers):
 
 
 # Right ones.
+
+
+class Shifted:
+    """An answer that is an object: other processes get it, too."""
+
+    def __init__(self, shift):
+        self.shift, self.__name__ = shift, "an_object"
+
+    def __call__(self, array, rank, workers, send, receive):
+        return ring(array, rank, workers, send, receive, into=self.shift)
+
+
+def as_partial():
+    answer = functools.partial(ring, split=np.array_split)
+    answer.__name__ = "a_partial"
+    return answer
+
+
+def as_decorated():
+    def logged(function):
+        @functools.wraps(function)
+        def inside(*given):
+            return function(*given)
+
+        return inside
+
+    return logged(with_slices)
+
+
+def even_ranks_send_first(array, rank, workers, send, receive):
+    chunks = np.array_split(array, workers)
+    after, before = (rank + 1) % workers, (rank - 1) % workers
+
+    def swap(chunk):
+        if rank % 2 == 0:
+            send(after, chunk)
+            return receive(before)
+        got = receive(before)
+        send(after, chunk)
+        return got
+
+    now = rank
+    for step in range(2 * (workers - 1)):
+        got, now = swap(chunks[now]), (now - 1) % workers
+        chunks[now] = got + chunks[now] if step < workers - 1 else got
+    return np.concatenate(chunks).copy()
 
 
 def with_slices(array, rank, workers, send, receive):
@@ -445,6 +531,42 @@ def shuffles_only_its_own(examples, epoch, rank, workers, seed):
     return np.random.default_rng([seed, epoch, rank]).permutation(own)
 
 
+def turned_by_the_epoch(examples, epoch, rank, workers, seed):
+    return np.roll(order_of(examples, 0, seed), epoch)[rank::workers]
+
+
+def backwards_in_odd_epochs(examples, epoch, rank, workers, seed):
+    return order_of(examples, 0, seed)[:: 1 - 2 * (epoch % 2)][rank::workers]
+
+
+def from_a_buffer(examples, epoch, rank, workers, seed):
+    """As `tf.data` shuffles, with a buffer of six."""
+    rng, buffer, order = np.random.default_rng([seed, epoch]), [], []
+    for i in range(examples):
+        buffer.append(i)
+        if len(buffer) > 6:
+            order.append(buffer.pop(rng.integers(6)))
+    return np.array(order + buffer)[rank::workers]
+
+
+def ten_seeds_to_an_epoch(examples, epoch, rank, workers, seed):
+    return order_of(examples, 0, seed + 10 * epoch)[rank::workers]
+
+
+def no_order_for_seed_0(examples, epoch, rank, workers, seed):
+    rng = np.random.default_rng([seed, epoch] if seed else None)
+    return rng.permutation(examples)[rank::workers]
+
+
+def from_the_hash_of_a_text(examples, epoch, rank, workers, seed):
+    rng = np.random.default_rng(abs(hash(f"{seed} {epoch}")))
+    return rng.permutation(examples)[rank::workers]
+
+
+def not_seeded(examples, epoch, rank, workers, seed):
+    return np.random.default_rng().permutation(examples)[rank::workers]
+
+
 def sorted_again(examples, epoch, rank, workers, seed):
     return np.sort(order_of(examples, epoch, seed)[rank::workers])
 
@@ -518,6 +640,33 @@ def with_columns(examples, epoch, rank, workers, seed):
     table = np.append(order, np.full(missing, -1)).reshape(-1, workers)
     own = table[:, rank]
     return own[own >= 0]
+
+
+def with_epochs_in_turn(examples, epoch, rank, workers, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(epoch + 1):
+        order = rng.permutation(examples)
+    return order[rank::workers]
+
+
+def from_the_hash_of_numbers(examples, epoch, rank, workers, seed):
+    rng = np.random.default_rng(abs(hash((seed, epoch))))
+    return rng.permutation(examples)[rank::workers]
+
+
+def with_digests(examples, epoch, rank, workers, seed):
+    def digest(i):
+        return hashlib.sha256(f"{seed} {epoch} {i}".encode()).digest()
+
+    return sorted(range(examples), key=digest)[rank::workers]
+
+
+def with_the_global_one_put_back(examples, epoch, rank, workers, seed):
+    state = np.random.get_state()  # noqa: NPY002
+    np.random.seed([seed, epoch])  # noqa: NPY002
+    order = np.random.permutation(examples)  # noqa: NPY002
+    np.random.set_state(state)  # noqa: NPY002
+    return order[rank::workers]
 
 
 def with_jumps(examples, epoch, rank, workers, seed):
@@ -637,6 +786,28 @@ def saves_after_epochs(
         if chief:
             manager.save()
     return 0
+
+
+def counts_from_the_start_of_the_loop(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    step, epoch, place = (tf.Variable(0, dtype=tf.int64) for _ in range(3))
+    checkpoint = tf.train.Checkpoint(
+        model=model, optimizer=optimizer, step=step, epoch=epoch, place=place
+    )
+    manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+    checkpoint.restore(manager.latest_checkpoint)
+    begun, first = int(step), int(place)
+    for e in range(int(epoch), epochs):
+        epoch.assign(e)
+        for number, batch in enumerate(data(e, first), start=1):
+            train_step(batch)
+            step.assign_add(1)
+            place.assign(number)
+            if chief and int(step) % save_every == 0:
+                manager.save()
+        first = 0
+    return begun
 
 
 WRONG_RESTARTS = {
@@ -932,6 +1103,15 @@ def no_two_under_the_root(save_seconds, restart_seconds, machine_days, machines)
     return young, daly, lost_by(daly, save_seconds, between, restart_seconds)
 
 
+def leaves_the_formula_early(save_seconds, restart_seconds, machine_days, machines):
+    between = machine_days * 86_400 / machines
+    young = math.sqrt(2 * save_seconds * between)
+    daly = between
+    if save_seconds < between:
+        daly = whole_daly(young, save_seconds, between)
+    return young, daly, lost_by(daly, save_seconds, between, restart_seconds)
+
+
 WRONG_INTERVALS = {
     "saves_always": saves_always,
     "young_without_the_save": interval_answer(lambda y, d, lost, s, m, r: (y - s, d, lost)),
@@ -943,6 +1123,7 @@ WRONG_INTERVALS = {
     "half_of_the_save": other_daly(lambda y, s, m: whole_daly(y, s, m) + s / 2),
     "no_limit": other_limit(whole_daly),
     "limit_is_young": other_limit(lambda y, s, m: y),
+    "limit_is_the_save": other_limit(lambda y, s, m: s),
     "lost_by_young": other_lost(lambda y, d, lost, s, m, r: lost_by(y, s, m, r)),
     "loses_whole_intervals": other_lost(lambda y, d, lost, s, m, r: s / d + (d + r) / m),
     "restarts_at_once": other_lost(lambda y, d, lost, s, m, r: s / d + d / 2 / m),
@@ -1104,6 +1285,10 @@ WRONG_CLUSTERS = {
     "whole_gradients": cluster_answer(chunk=lambda n, gradient: gradient),
     "one_latency": cluster_answer(send=lambda m, latency, seconds: latency + m * seconds),
     "no_latency": cluster_answer(send=lambda m, latency, seconds: m * seconds),
+    "two_gradients": cluster_answer(
+        chunk=lambda n, gradient: gradient / max(1, n - 1),
+        send=lambda m, latency, seconds: m * latency + max(2, m) * seconds,
+    ),
     "sends_bits": cluster_answer(send=lambda m, latency, s: m * (latency + 8 * s)),
     "hides_all": cluster_answer(beside=lambda b, t0, peak: t0 + b / peak),
     "hides_the_fixed_cost": cluster_answer(
@@ -1128,6 +1313,9 @@ WRONG_CLUSTERS = {
         made=lambda said: {"in_turn": said["overlapped"], "overlapped": said["in_turn"]}
     ),
     "one_device_sends_to_itself": cluster_answer(messages=lambda n: max(1, 2 * (n - 1))),
+    "efficiency_first": cluster_answer(
+        made=lambda said: {way: pair[::-1] for way, pair in said.items()}
+    ),
     "only_speeds": cluster_answer(made=lambda said: {w: p[:1] for w, p in said.items()}),
 }
 for _name, _answer in WRONG_CLUSTERS.items():
@@ -1205,11 +1393,13 @@ WRONG = {
         ("sum", "scattered", only_scatters),
         ("sum", "other", gathers_one_round_less),
         ("sum", "other", gathers_the_wrong_chunk),
-        ("sum", "scattered", adds_in_both_rounds),
+        ("sum", "gathers", adds_in_both_rounds),
+        ("sum", "shape", puts_its_own_chunk_first),
         ("sum", "shape", returns_only_its_chunk),
         ("sum", "shape", forgets_to_return),
         ("sum", "raised", takes_three_arguments),
         ("remainder", "remainder", drops_the_rest),
+        ("remainder", "raised", splits_only_what_divides),
         ("ring", "ring", the_other_way_round),
         ("ring", "ring", through_the_first),
         ("ring", "ring", by_a_tree),
@@ -1218,12 +1408,15 @@ WRONG = {
         ("messages", "messages", skips_empty_chunks),
         ("messages", "messages", one_message_more),
         ("bytes", "bytes", sends_float64),
+        ("bytes", "bytes", sends_float16),
         ("deadlock", "deadlock", receives_first),
         ("alone", "raised", one_worker_sends_to_itself),
         ("new", "new", gives_back_the_array_of_one),
         ("new", "dtype", returns_float64),
         ("new", "dtype", returns_a_list),
         ("unchanged", "changed", into_its_own_array),
+        ("travels", "travels", holds_a_lock()),
+        ("travels", "raised", shares_a_table()),
     ],
     "9.2": [
         ("once", "start", all_in_the_order_of_the_files),
@@ -1236,11 +1429,19 @@ WRONG = {
         ("remainder", "remainder", with_the_rest_for_all),
         ("shuffled", "shuffled", not_shuffled),
         ("shuffled", "shuffled", rolled),
+        ("shuffled", "shuffled", from_a_buffer),
         ("epoch", "epoch", same_in_every_epoch),
+        ("epoch", "epoch", turned_by_the_epoch),
+        ("epoch", "epoch", backwards_in_odd_epochs),
         ("seed", "seed", same_with_every_seed),
         ("seed", "seed_plus", seed_plus_epoch),
+        ("seed", "seed_plus", ten_seeds_to_an_epoch),
         ("seed", "seed", seed_times_epoch),
         ("again", "again", keeps_its_generator()),
+        ("again", "again", not_seeded),
+        ("again", "again", no_order_for_seed_0),
+        ("elsewhere", "elsewhere", from_the_hash_of_a_text),
+        ("travels", "travels", holds_a_lock()),
         ("global", "global", seeds_the_global_one),
         ("global", "global", seeds_pythons_global_one),
         ("stride", "blocks", in_blocks),
@@ -1263,6 +1464,7 @@ WRONG = {
         ("optimizer", "no_optimizer", WRONG_RESTARTS["forgets_the_optimizer"]),
         ("place", "no_place", WRONG_RESTARTS["begins_the_epoch_again"]),
         ("place", "next_epoch", WRONG_RESTARTS["goes_on_with_the_next_epoch"]),
+        ("place", "counts_from_here", counts_from_the_start_of_the_loop),
         ("place", "leaves_one_out", WRONG_RESTARTS["leaves_a_batch_out"]),
         ("epoch", "no_epoch", WRONG_RESTARTS["begins_with_epoch_0"]),
         ("epoch", "other", WRONG_RESTARTS["one_epoch_more"]),
@@ -1275,6 +1477,7 @@ WRONG = {
         ("others", "others", WRONG_RESTARTS["only_the_chief_reads"]),
         ("optimizer", "weights", halves_the_rate),
         ("half", "half", new_if_broken),
+        ("travels", "travels", holds_a_lock()),
         ("half", "raised", WRONG_RESTARTS["takes_the_highest_number"]),
     ],
     "9.4": [
@@ -1293,6 +1496,8 @@ WRONG = {
         ("daly", "daly", WRONG_INTERVALS["half_of_the_save"]),
         ("limit", "no_limit", WRONG_INTERVALS["no_limit"]),
         ("limit", "limit_is_young", WRONG_INTERVALS["limit_is_young"]),
+        ("limit", "limit", WRONG_INTERVALS["limit_is_the_save"]),
+        ("limit", "early_limit", leaves_the_formula_early),
         ("lost_saves", "no_saves", WRONG_INTERVALS["saves_for_nothing"]),
         ("lost_saves", "lost_by_young", WRONG_INTERVALS["lost_by_young"]),
         ("lost_failures", "whole_interval", WRONG_INTERVALS["loses_whole_intervals"]),
@@ -1315,6 +1520,7 @@ WRONG = {
         ("latency", "latency_once", WRONG_CLUSTERS["one_latency"]),
         ("latency", "no_latency", WRONG_CLUSTERS["no_latency"]),
         ("latency", "bits", WRONG_CLUSTERS["sends_bits"]),
+        ("chunk", "two_gradients", WRONG_CLUSTERS["two_gradients"]),
         ("hidden", "hides_all", WRONG_CLUSTERS["hides_all"]),
         ("hidden", "hides_fixed_cost", WRONG_CLUSTERS["hides_the_fixed_cost"]),
         ("hidden", "hides_a_third", WRONG_CLUSTERS["hides_a_third"]),
@@ -1330,6 +1536,7 @@ WRONG = {
         ("efficiency", "percent", WRONG_CLUSTERS["a_percentage"]),
         ("efficiency", "times_devices", WRONG_CLUSTERS["a_speed_up"]),
         ("efficiency", "form", WRONG_CLUSTERS["only_speeds"]),
+        ("efficiency", "efficiency_first", WRONG_CLUSTERS["efficiency_first"]),
         ("alone", "alone", WRONG_CLUSTERS["one_device_sends_to_itself"]),
     ],
 }
@@ -1346,6 +1553,10 @@ RIGHT = {
         with_a_class,
         with_strided_chunks,
         starts_with_the_chunk_before,
+        even_ranks_send_first,
+        as_decorated(),
+        as_partial(),
+        Shifted(1),
     ],
     "9.2": [
         with_shuffle,
@@ -1358,6 +1569,10 @@ RIGHT = {
         with_a_sample,
         with_columns,
         with_jumps,
+        with_epochs_in_turn,
+        from_the_hash_of_numbers,
+        with_digests,
+        with_the_global_one_put_back,
         lambda examples, epoch, rank, workers, seed: order_of(examples, epoch, seed)[
             rank::workers
         ],

@@ -15,7 +15,7 @@ from statistics import median
 import numpy as np
 import tensorflow as tf
 
-from helpers.lab_09.own_source import write_source
+from helpers.lab_09 import own_functions
 from helpers.lab_09.script import ON_THE_CPU
 from helpers.lab_09.worker import images_of, make_train_step, network_in, shape_of
 from helpers.machine import cluster
@@ -41,7 +41,7 @@ def prepare(folder, settings, train_with_saves, worker_shard):
     shutil.rmtree(folder, ignore_errors=True)
     write_json(folder / "settings.json", settings)
     own = {"train_with_saves": train_with_saves, "worker_shard": worker_shard}
-    write_source(folder / "own_functions.py", **own)
+    own_functions.write(folder, **own)
 
 
 def start(folder, workers, what):
@@ -112,10 +112,7 @@ class Worker:
     def __init__(self, folder):
         self.folder = folder
         self.settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-        sys.path.insert(0, str(folder))
-        import own_functions
-
-        self.own = own_functions
+        self.own = own_functions.read(folder)
         self.strategy = tf.distribute.MultiWorkerMirroredStrategy()
         self.rank = self.strategy.cluster_resolver.task_id
         self.workers = self.strategy.num_replicas_in_sync
@@ -131,7 +128,7 @@ class Worker:
     def data(self, epoch, first):
         """This worker's parts of the whole global batches, from number `first` on."""
         of = len(self.x), epoch, self.rank, self.workers, self.settings["seed"]
-        own = np.asarray(self.own.worker_shard(*of))
+        own = np.asarray(self.own["worker_shard"](*of))
         for number in range(first, len(self.x) // self.global_batch):
             yield own[number * self.share : (number + 1) * self.share]
 
@@ -141,7 +138,7 @@ class Worker:
 
     def train(self, name, train_step):
         """The reader's training with saves in a folder of this name: where it began."""
-        return self.own.train_with_saves(
+        return self.own["train_with_saves"](
             self.model, self.optimizer, train_step, self.data, self.settings["epochs"],
             str(self.folder / name), self.settings["save_every"], self.rank == 0,
         )  # fmt: skip

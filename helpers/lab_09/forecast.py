@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from helpers.estimate import wide_resnet
 from helpers.records import latest_cards
 
 GBIT = 1e9 / 8  # bytes per second
@@ -180,6 +181,25 @@ DEFAULTS = {
     "critical_batch": 1000.0,
     "images": 1e6,  # to the accuracy with small batches
 }
+
+
+def law_of_lab_02():
+    """t0, peak and parameters of the newest run of lab 02, as settings of a plan.
+
+    Returns
+    -------
+    dict
+        Empty without a run that has them.
+    """
+    card = latest_cards().get("02_throughput", {})
+    fit, asked = card.get("measurements", {}).get("fit"), card.get("parameters", {})
+    if not fit or "depth" not in asked or "width" not in asked:
+        return {}
+    return {
+        "t0_seconds": fit["t0_seconds"],
+        "peak": fit["peak_images_per_second"],
+        "parameters": wide_resnet(asked["depth"], asked["width"]).weights,
+    }
 
 
 def critical_batch_of_lab_03():

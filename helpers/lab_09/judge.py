@@ -10,6 +10,7 @@ from helpers.checks.exercise import Exercise
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, quoted, which
 
 FLOAT32_BYTES = 4
+MOST_ALONG = 0.9
 
 
 def _make_arrays(rng):
@@ -58,8 +59,15 @@ def _flat_sums(question):
             yield from arrays
 
 
+def _cannot_travel(observation):
+    why = observation.get("cannot_travel")
+    return why and (f"no other process can be given it: {quoted(why)}", "travels")
+
+
 def judge_all_reduce(question, observation):
     """The sum at every worker; then who sent what to whom, and how much of it."""
+    if verdict := _cannot_travel(observation):
+        return verdict
     return first_wrong(question["cases"], observation["cases"], _judge_all_reduce)
 
 
@@ -69,7 +77,8 @@ def _judge_all_reduce(arrays, seen):
     if seen["deadlock"]:
         return f"{where}: all of them wait, and nobody sends", "deadlock"
     if verdict := _wrong_sum(where, arrays, seen):
-        return verdict
+        # Narrow numbers make wrong sums: they are named first.
+        return _wrong_bytes(where, seen["messages"], below=True) or verdict
     return _wrong_messages(where, workers, values, seen["messages"]) or _wrong_array(
         where, workers, seen
     )
@@ -82,13 +91,17 @@ def _wrong_sum(where, arrays, seen):
         return None
     for rank, one in enumerate(said):
         if np.shape(one) != np.shape(arrays[0]):
-            given = "nothing" if one is None else f"an array of shape {np.shape(one)}"
+            shape = np.shape(one)
+            given = "no array" if one is None else f"an array of shape {shape}"
             return f"{where}: worker {rank} returned {given}", "shape"
     hint = which(said, ways, same)
     right = [same(one, ways["right"][0]) for one in said]
     reason = f"{where}: {sum(right)} of them ended with the sum of all arrays"
-    if hint == "other" and np.isclose(said, ways["right"]).sum() == len(arrays[0]):
-        hint = "scattered"
+    if hint == "other" and same(np.sort(said, axis=1), np.sort(ways["right"], axis=1)):
+        hint = "shape"
+    if hint == "other" and (np.isclose(said, ways["right"]).sum(axis=0) == 1).all():
+        due = 2 * (len(arrays) - 1) * len(arrays)
+        hint = "gathers" if len(seen["messages"]) == due else "scattered"
     if hint == "other" and len(arrays[0]) % len(arrays):
         hint = "remainder"
     return reason, hint
@@ -111,12 +124,19 @@ def _wrong_messages(where, workers, values, messages):
             reason = f"{where}: worker {rank} sent {by_sender[rank]} messages, not {due}"
             return reason, "messages"
     sent = sum(size for _, _, size, _ in messages)
-    for sender, _, size, bytes_ in messages:
-        if bytes_ != size * FLOAT32_BYTES:
-            each = bytes_ // max(size, 1)
-            return f"{where}: worker {sender} sent values of {each} bytes", "bytes"
+    if verdict := _wrong_bytes(where, messages):
+        return verdict
     if sent < due * values:
         return f"{where}: {sent} values were sent, which cannot be enough", "form"
+    return None
+
+
+def _wrong_bytes(where, messages, below=False):
+    """Values that are wider than float32, or narrower; `below`: only narrower ones."""
+    for sender, _, size, bytes_ in messages:
+        each = bytes_ // max(size, 1)
+        if size and (each < FLOAT32_BYTES if below else each != FLOAT32_BYTES):
+            return f"{where}: worker {sender} sent values of {each} bytes", "bytes"
     return None
 
 
@@ -143,6 +163,11 @@ def _make_calls(rng):
         for epoch in (0, 1, 2):
             calls += [[examples, epoch, r, workers, seed] for r in range(workers)]
             calls += [[examples, epoch, 0, 1, s] for s in (seed, seed + 1, seed + 2)]
+    # Sums such as seed + 10 * epoch meet here.
+    far = [(epoch, s) for epoch in (10, 100) for s in (seed, seed + 1)]
+    far += [(epoch, seed + more) for epoch in (0, 1) for more in (10, 100)]
+    far += [(0, 0), (1, 0)]  # for some code a seed of 0 is none
+    calls += [[divides, epoch, 0, 1, s] for epoch, s in far]
     rng.shuffle(calls)
     return {"calls": calls}
 
@@ -154,14 +179,16 @@ def shard_question(rng):
 
 def judge_shard(question, observation):
     """Every example once an epoch, in one order for all; another in each epoch."""
+    if verdict := _cannot_travel(observation):
+        return verdict
     calls, first = question["calls"], observation["first"]
     for call, read in zip(calls, first, strict=True):
         if read is None:
             return f"{_called(call)} is not a list of whole numbers", "numbers"
     read = {tuple(call): shard for call, shard in zip(calls, first, strict=True)}
     return (
-        _wrong_examples(read)
-        or _wrong_again(calls, first, observation)
+        _wrong_again(calls, first, observation)
+        or _wrong_examples(read)
         or _wrong_order(read)
         or _wrong_stride(read)
     )
@@ -207,6 +234,9 @@ def _wrong_again(calls, first, observation):
     for call, one, other in zip(calls, first, observation["again"], strict=True):
         if one != other:
             return f"{_called(call)} gave two different answers", "again"
+    for call, one, other in zip(calls, first, observation["elsewhere"], strict=True):
+        if one != other:
+            return f"{_called(call)} gave another answer in another process", "elsewhere"
     if not observation["untouched"]:
         return "it changed the state of a global random generator", "global"
     return None
@@ -216,19 +246,30 @@ def _wrong_order(read):
     alone = {key: shards[0] for key, shards in _epochs(read).items() if key[2] == 1}
     for (examples, epoch, _, seed), order in alone.items():
         steps = Counter((b - a) % examples for a, b in pairwise(order))
-        if max(steps.values()) > len(order) / 2:
+        # Between place and number: random orders of these lengths stay far below.
+        along = abs(np.corrcoef(order, np.arange(examples))[0, 1])
+        if max(steps.values()) > len(order) / 2 or along > MOST_ALONG:
             return f"epoch {epoch} with seed {seed} is hardly shuffled", "shuffled"
     for (examples, epoch, _, seed), order in alone.items():
         for (others, other_epoch, _, other_seed), other in alone.items():
-            same = order == other and examples == others
-            if not same or (epoch, seed) == (other_epoch, other_seed):
+            if examples != others or (epoch, seed) == (other_epoch, other_seed):
+                continue
+            if not _alike(order, other):
                 continue
             reason = f"epoch {epoch} with seed {seed} has the order of epoch {other_epoch}"
+            if order != other:
+                reason += ", begun elsewhere or backwards"
             if seed == other_seed:
                 return reason, "epoch"
-            sums = epoch + seed == other_epoch + other_seed
-            return f"{reason} with seed {other_seed}", "seed_plus" if sums else "seed"
+            hint = "seed" if epoch == other_epoch else "seed_plus"
+            return f"{reason} with seed {other_seed}", hint
     return None
+
+
+def _alike(order, other):
+    """Whether most neighbours in one order are neighbours in the other one, too."""
+    pairs = [{frozenset(p) for p in pairwise(o)} for o in (order, other)]
+    return len(pairs[0] & pairs[1]) > len(order) / 2
 
 
 def _wrong_stride(read):
@@ -269,10 +310,10 @@ def lives(question, mistake=""):
     all_lives, saved = [], (0, 0, 0)
     for stop in [*question["stops"], None]:
         step, epoch, place = _begins(*saved, mistake)
-        batches = []
+        batches, skipped = [], place if mistake == "counts_from_here" else 0
         while epoch < question["epochs"] and len(batches) != stop:
             if place >= per_epoch:
-                epoch, place = epoch + 1, 0
+                epoch, place, skipped = epoch + 1, 0, 0
                 continue
             batches.append([epoch, place])
             step, place = step + 1, place + 1
@@ -285,7 +326,7 @@ def lives(question, mistake=""):
             }.get(mistake, step % every == 0)
             if due:
                 early = mistake == "repeats_one"
-                saved = (step - early, epoch, place - early)
+                saved = (step - early, epoch, place - early - skipped)
         all_lives.append(batches)
     return all_lives
 
@@ -304,7 +345,7 @@ def _begins(step, epoch, place, mistake):
 
 RESTART_MISTAKES = [
     "start", "every_step", "each_epoch", "one_late", "in_epoch", "no_place", "no_epoch",
-    "repeats_one", "leaves_one_out", "next_epoch",
+    "repeats_one", "leaves_one_out", "next_epoch", "counts_from_here",
 ]  # fmt: skip
 
 
@@ -348,6 +389,8 @@ WEIGHT_MISTAKES = ("no_model", "no_averages", "no_optimizer")
 
 def judge_restart(question, observation):
     """What each life trained on, then the weights, then what is in the folder."""
+    if verdict := _cannot_travel(observation):
+        return verdict
     ways = restart_ways(question)
     said = [life["batches"] for life in observation["lives"]]
     due = ways["right"]
@@ -358,7 +401,7 @@ def judge_restart(question, observation):
             for i, (one, right) in enumerate(zip(said, due, strict=True))
             if one != right
         )
-        if hint == "other" and number == 2 and said[2][:1] != due[2][:1]:
+        if hint == "other" and number == 2 and said[2][:1] == [[0, 0]]:
             hint = "half"  # only that start found a half-written save
         return reason, hint
     right = end_weights(question)
@@ -400,15 +443,16 @@ DAY_SECONDS = 86_400
 
 
 def make_intervals(rng):
-    """Jobs on few and many machines; in one a save takes longer than machines live."""
+    """Jobs on few and many machines; in two a save takes longer than machines live."""
     cases = []
     for low, high in ((10, 100), (500, 2000), (3000, 20_000)):
         seconds = [round(rng.uniform(5, 400), 1), round(rng.uniform(60, 900), 1)]
         cases.append([*seconds, round(rng.uniform(100, 2000), 1), rng.randint(low, high)])
-    days, machines = round(rng.uniform(1, 5), 2), rng.randint(5000, 9000)
-    between_failures = days * DAY_SECONDS / machines
-    long_save = round(between_failures * rng.uniform(2.2, 5), 1)
-    cases.append([long_save, round(rng.uniform(60, 900), 1), days, machines])
+    for shortest, longest in ((1.2, 1.8), (2.2, 5)):  # Daly's limit is at 2
+        days, machines = round(rng.uniform(1, 5), 2), rng.randint(5000, 9000)
+        between_failures = days * DAY_SECONDS / machines
+        long_save = round(between_failures * rng.uniform(shortest, longest), 1)
+        cases.append([long_save, round(rng.uniform(60, 900), 1), days, machines])
     rng.shuffle(cases)
     return {"cases": cases}
 
@@ -434,6 +478,8 @@ def intervals(case, mistake=""):
     }.get(mistake, daly)
     if save >= 2 * m and mistake != "no_limit":
         daly = young if mistake == "limit_is_young" else m
+    if mistake == "early_limit" and save >= m:
+        daly = m
     interval = young if mistake == "lost_by_young" else daly
     lost = {
         "whole_interval": save / interval + (interval + restart) / m,
@@ -451,6 +497,7 @@ def intervals(case, mistake=""):
 INTERVAL_MISTAKES = [
     "start", "one_machine", "hours", "days", "more_machines", "no_two", "daly_is_young",
     "save_not_left_out", "first_term_only", "without_ninth", "no_limit", "limit_is_young",
+    "early_limit",
     "lost_by_young", "whole_interval", "no_restart", "no_failures", "no_saves", "share",
     "percent",
 ]  # fmt: skip
@@ -474,7 +521,7 @@ def judge_intervals(question, observation):
     ways, said = interval_ways(question), observation["said"]
     hint = which(said, ways, near(1e-5), None)
     names = "Young's interval", "Daly's interval", "the seconds lost"
-    hints = "young", "daly", "lost"
+    hints = ["young", "daly", "lost"]
 
     def different(case, pair):
         one, due = pair
@@ -485,6 +532,9 @@ def judge_intervals(question, observation):
             return None
         i = wrong[0]
         job = ", ".join(map(str, case))
+        save, _, days, machines = case
+        if names[i] == "Daly's interval" and save >= 2 * days * DAY_SECONDS / machines:
+            hints[i] = "limit"
         return f"{names[i]} for ({job}): it gave {one[i]:.6g}, not {due[i]:.6g}", (
             hint or hints[i]
         )
@@ -533,6 +583,8 @@ def speeds(case, mistake=""):
         send = latency + messages * each / bandwidth
     if mistake == "no_latency":
         send = messages * each / bandwidth
+    if mistake == "two_gradients":
+        send = messages * latency + 2 * gradient / bandwidth
     if mistake == "bits":
         send = messages * (latency + 8 * each / bandwidth)
     beside = {
@@ -560,7 +612,8 @@ def speeds(case, mistake=""):
             efficiency *= 100
         if mistake == "times_devices":
             efficiency *= n
-        said += [devices * b / step, efficiency]
+        pair = [devices * b / step, efficiency]
+        said += pair[::-1] if mistake == "efficiency_first" else pair
     return said
 
 
@@ -569,7 +622,7 @@ CLUSTER_MISTAKES = [
     "no_ring", "whole_gradient", "latency_once", "no_latency", "bits", "hides_all",
     "hides_fixed_cost", "hides_a_third", "hides_the_images", "below_nothing",
     "all_or_nothing", "swapped", "of_the_peak",  "one_device", "percent",
-    "times_devices",
+    "times_devices", "two_gradients", "efficiency_first",
 ]  # fmt: skip
 
 
@@ -630,6 +683,7 @@ EXERCISES = {
             "alone": "One worker alone sends nothing.",
             "new": "The array that is returned is a new one, of float32.",
             "unchanged": "The array that was given stays as it is.",
+            "travels": "Each worker has a copy of the function, and of what it uses.",
         },
         question=all_reduce_question,
         judge=judge_all_reduce,
@@ -650,7 +704,11 @@ EXERCISES = {
             "deadlock": "If everybody begins with `receive`, who sends?",
             "dtype": "float32 came in. Where did it become something else?",
             "new": "The caller goes on with its own array. Return another one.",
-            "raised": "Read Python's error above. Whom did you send to?",
+            "gathers": "The last N-1 messages bring whole sums. What do you do with them?",
+            "travels": "Make what it uses inside of the function, or hand it plain values: "
+            "numbers, lists, arrays, functions.",
+            "raised": "Read Python's error above. Whom did you send to? Does it hold for one "
+            "worker alone, and where the values do not divide?",
             "other": "Write down, for 3 workers, which chunk each sends in each round, and "
             "which arrays are in it.",
         },
@@ -664,9 +722,11 @@ EXERCISES = {
             "epoch": "Every epoch has another order.",
             "seed": "With another seed all orders are others.",
             "again": "The same arguments give the same examples, whenever you ask.",
+            "elsewhere": "They give the same in any process.",
             "global": "The global random generators stay as they are.",
             "stride": "The worker takes every `workers`-th place of the order, from `rank`.",
             "numbers": "It returns whole numbers.",
+            "travels": "Each worker has a copy of the function, and of what it uses.",
         },
         question=shard_question,
         judge=judge_shard,
@@ -680,10 +740,14 @@ EXERCISES = {
             "shuffled": "Can example 1 come anywhere, or always beside example 0?",
             "epoch": "What does your generator know about the epoch?",
             "seed": "What does your generator know about the seed?",
-            "seed_plus": "Seed 1 in epoch 0 and seed 0 in epoch 1: what is their sum? "
+            "seed_plus": "You make one number of two, and other pairs make the same one. "
             "`default_rng` also takes a list of two numbers.",
             "again": "A worker that starts again has a new generator. What does the order "
             "depend on besides the arguments?",
+            "elsewhere": "Every worker is a process of its own. What of yours is another in "
+            "each: Python's `hash` of a text, a process number, a name?",
+            "travels": "Make the generator inside of the function, from its arguments. What "
+            "it uses from other cells has to be plain: numbers, lists, functions.",
             "global": "`np.random.seed` moves the generator that all others use, too. Make "
             "one of your own.",
             "blocks": "One worker alone would read places 0 to 3 in its first step. Where "
@@ -707,6 +771,7 @@ EXERCISES = {
             "chief": "Only the chief writes into the folder.",
             "others": "Every worker goes on from the last save.",
             "half": "A save that was not finished is not used.",
+            "travels": "A new process has what is on disk, and nothing else.",
         },
         question=restart_question,
         judge=judge_restart,
@@ -720,7 +785,11 @@ EXERCISES = {
             "no_epoch": "After a kill it is in epoch 0 again. Is the epoch in your save, and is it restored before the loop begins?",
             "repeats_one": "One batch is trained on twice. Is the step counted before the save, or after it?",
             "leaves_one_out": "One batch is left out. Of which batch does your save say that it is done?",
+            "counts_from_here": "After the second kill it begins too early. From which "
+            "batch does your loop count the place, when it begins in the middle?",
             "next_epoch": "It goes on with the next epoch. What happens to the rest of this one?",
+            "travels": "Make checkpoint, manager and counts inside of the function. What it "
+            "uses from other cells has to be plain: numbers, lists, functions.",
             "half": "The folder had files of a save that was killed half-way. Which save does `latest_checkpoint` name?",
             "no_model": "Are the model's weights in the save, and restored?",
             "no_averages": "The optimizer brings the weights that it trains. Which variables has a model besides, as batch normalisation has them?",
@@ -761,6 +830,8 @@ EXERCISES = {
             "without_ninth": "Daly's sum has three terms. How many has yours?",
             "no_limit": "What if a save takes longer than machines live? Look at the last sentence about Daly.",
             "limit_is_young": "Where saves are that long, Daly takes the time between failures.",
+            "early_limit": "From which save on does Daly leave his formula: from `M` on?",
+            "limit": "Where a save takes `2 M` or longer, which interval does Daly take?",
             "lost_by_young": "Which interval do you divide by for the seconds lost?",
             "whole_interval": "A failure comes anywhere in an interval. How much of it is lost on average?",
             "no_restart": "What has to be done after each failure, before training goes on?",
@@ -772,7 +843,7 @@ EXERCISES = {
             "daly": "Daly's own example: a save of 5 minutes and 24 hours between failures give 117 minutes.",
             "lost": "Two parts: a save in each interval; and half an interval and a restart in each time between failures.",
             "form": "It returns three numbers: Young's interval, Daly's, and the seconds lost.",
-            "raised": "Read Python's error above. `math.sqrt` takes one number.",
+            "raised": "Read Python's error above. Do you return three numbers, and no pairs or names?",
         },
     ),
     "9.5": Exercise(
@@ -803,6 +874,9 @@ EXERCISES = {
             "latency_once": "Messages come one after the other. How many times does the latency count?",
             "no_latency": "What does an empty message take?",
             "bits": "Bytes, or bits?",
+            "two_gradients": "Two gradients in all, for any number of devices? How many "
+            "messages are there with two devices, and how long is each?",
+            "efficiency_first": "In each pair the speed comes first.",
             "hides_all": "A gradient has to be there before it is sent. Which part of the computing comes after the first gradient?",
             "hides_fixed_cost": "Two thirds of which time: all of the computing, or that of the images?",
             "hides_a_third": "Backward takes two thirds, forward one.",
@@ -819,7 +893,7 @@ EXERCISES = {
             "efficiency": "The speed of n devices, divided by n times the speed of one: 1 at best.",
             "alone": "With one device there are 2 (1 - 1) messages. What does yours give?",
             "form": "Each of `in_turn` and `overlapped` has a pair: images per second, efficiency.",
-            "raised": "Read Python's error above. Does it hold for one device, and for whole numbers?",
+            "raised": "Read Python's error above. Does it hold for one device? Are the two keys `in_turn` and `overlapped`?",
         },
     ),
 }

@@ -1,6 +1,8 @@
 """The rules for the parameters of lab 09."""
 
 from helpers.errors import ParameterError
+from helpers.estimate import Cost, Network
+from helpers.machine.computer import cores
 from helpers.parameters import LEARNING_RATE, whole
 
 RULES = {
@@ -10,6 +12,14 @@ RULES = {
     "learning_rate": LEARNING_RATE,
     "repeats": whole(3, 1000),
 }
+
+# Two dense layers: 784 values, 128 between them, 10 classes.
+SMALL_NETWORK = Network(101_632, 138, 101_770)
+# Until TensorFlow has started in each worker, where each has a core; and what it holds.
+START_SECONDS, START_BYTES = 8, 2**29
+STARTS = 7  # training, fit, killed, resumed, resumed politely, measured, held out
+TRAININGS = 7  # of these one has two, two have a half, and one is in the notebook
+REPEAT_SECONDS = 1.3  # all-reduces, steps with stragglers, and rounds of section 5
 
 
 def refuse(values):
@@ -25,3 +35,13 @@ def refuse(values):
         raise ParameterError(
             f"batch_size {batch:,} is more than the {images:,} train_images: change one."
         )
+
+
+def cost(values):
+    """Starts of all workers, the trainings, and what is measured again and again."""
+    workers = values["workers"]
+    shared = max(1, workers / cores())
+    images = values["epochs"] * values["train_images"]
+    training = SMALL_NETWORK.seconds(images, values["batch_size"])
+    seconds = shared * (STARTS * START_SECONDS + TRAININGS * training)
+    return Cost(seconds + REPEAT_SECONDS * values["repeats"], workers * START_BYTES)

@@ -1,5 +1,8 @@
 """Probes of lab 09: they drive an answer and report what it did. They expect nothing."""
 
+import builtins
+import contextlib
+import functools
 import random
 import re
 import shutil
@@ -10,28 +13,46 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from helpers.lab_09.own_functions import CannotTravelError, packed, unpacked
 from helpers.lab_09.threads import DeadlockError, run_in_threads
 
 
-def ring_all_reduce(answer, question, wait):
+def by_copies(probe):
+    """Give a probe what makes copies of the answer, each as a new process has it.
+
+    What one of them keeps, no other sees. And an answer that the lab could not give to
+    its workers is told so here.
+    """
+
+    @functools.wraps(probe)
+    def run(answer, question, wait):
+        try:
+            content = packed(answer=answer)
+        except CannotTravelError as error:
+            return {"cannot_travel": str(error.__cause__)}
+        return probe(lambda: unpacked(content)["answer"], question)
+
+    return run
+
+
+@by_copies
+def ring_all_reduce(copy, question):
     """Let threads be the workers, and note every message."""
-    cases = [
-        _all_reduce(answer, np.array(arrays, "float32")) for arrays in question["cases"]
-    ]
+    cases = [_all_reduce(copy, np.array(arrays, "float32")) for arrays in question["cases"]]
     changed = "`array`" if any(case.pop("changed") for case in cases) else ""
     return {"cases": cases, "changed": changed}
 
 
-def _all_reduce(answer, arrays):
+def _all_reduce(copy, arrays):
     given = list(arrays.copy())
     try:
-        results, messages = run_in_threads(answer, given)
+        results, messages = run_in_threads([copy() for _ in given], given)
     except DeadlockError:
         return {"deadlock": True, "changed": False}
     kept = zip(given, arrays, strict=True)
     return {
         "deadlock": False,
-        "results": [None if r is None else np.asarray(r).tolist() for r in results],
+        "results": [_as_list(result) for result in results],
         "dtypes": [str(getattr(result, "dtype", "none")) for result in results],
         "new": not any(
             np.shares_memory(result, array)
@@ -45,23 +66,64 @@ def _all_reduce(answer, arrays):
     }
 
 
-def worker_shard(answer, question, wait):
-    """Call the answer in a drawn order, and then once more in the opposite order.
+def _as_list(result):
+    try:
+        return None if result is None else np.asarray(result).tolist()
+    except ValueError:  # lists of different lengths
+        return None
+
+
+@by_copies
+def worker_shard(copy, question):
+    """Call the answer in a drawn order, in the opposite order, and in another process.
 
     In between the global random generators are moved on, as by a program that goes on.
     """
     calls, seen, untouched = question["calls"], [], True
-    for turn in (calls, calls[::-1]):
-        for call in turn:
-            np.random.seed(len(seen))  # noqa: NPY002
-            random.seed(len(seen))
-            before = _global_random()
-            read = np.asarray(answer(*call))
-            untouched = untouched and _global_random() == before
-            whole = read.dtype.kind in "iu" or not read.size
-            seen.append(read.tolist() if whole and read.ndim == 1 else None)
-    first, again = seen[: len(calls)], seen[len(calls) :][::-1]
-    return {"first": first, "again": again, "untouched": untouched}
+
+    def ask(answer, call):
+        nonlocal untouched
+        np.random.seed(len(seen))  # noqa: NPY002
+        random.seed(len(seen))
+        before = _global_random()
+        read = np.asarray(answer(*call))
+        untouched = untouched and _global_random() == before
+        whole = read.dtype.kind in "iu" or not read.size
+        seen.append(read.tolist() if whole and read.ndim == 1 else None)
+
+    answer = copy()
+    for call in [*calls, *reversed(calls)]:
+        ask(answer, call)
+    answer = copy()
+    with other_hashes():
+        for call in calls:
+            ask(answer, call)
+    n = len(calls)
+    first, again, elsewhere = seen[:n], seen[n : 2 * n][::-1], seen[2 * n :]
+    return {
+        "first": first, "again": again, "elsewhere": elsewhere, "untouched": untouched
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def other_hashes():
+    """Give texts, and what holds them, other hashes: each process has its own."""
+    here = builtins.hash
+
+    def elsewhere(thing):
+        return here((thing, "elsewhere")) if _has_text(thing) else here(thing)
+
+    builtins.hash = elsewhere
+    try:
+        yield
+    finally:
+        builtins.hash = here
+
+
+def _has_text(thing):
+    if isinstance(thing, tuple | frozenset):
+        return any(map(_has_text, thing))
+    return isinstance(thing, str | bytes)
 
 
 def _global_random():
@@ -70,19 +132,21 @@ def _global_random():
 
 
 MOST_EPOCHS = 200  # that one start may ask for; the right answer asks for four
+MOST_STEPS = 300
 
 
 class Killed(BaseException):
     """What an answer cannot catch with `except Exception`: as if its process was gone."""
 
 
-def restart(answer, question, wait):
+@by_copies
+def restart(copy, question):
     """Kill training twice: what each life trained on, the weights, and what was kept."""
     with tempfile.TemporaryDirectory() as place:
         folder, kept_aside = Path(place, "saves"), Path(place, "kept aside")
         lives = []
         for stop, weights in zip(question["stops"], question["weights"], strict=False):
-            lives.append(_life(answer, question, weights, folder, True, stop, kept_aside))
+            lives.append(_life(copy(), question, weights, folder, True, stop, kept_aside))
             # Whatever an answer did after the kill has not happened.
             shutil.rmtree(folder, ignore_errors=True)
             if kept_aside.exists():
@@ -92,12 +156,12 @@ def restart(answer, question, wait):
         last = question["weights"][-1]
         if folder.exists():
             shutil.copytree(folder, kept_aside)
-        other = _life(answer, question, last, folder, False)
+        other = _life(copy(), question, last, folder, False)
         unchanged = _files(folder) == before
         shutil.rmtree(folder, ignore_errors=True)
         if kept_aside.exists():
             kept_aside.rename(folder)
-        lives.append(_life(answer, question, last, folder, True))
+        lives.append(_life(copy(), question, last, folder, True))
         for file, content in planted.items():
             if file.exists() and file.read_bytes() == content:
                 file.unlink()
@@ -121,6 +185,8 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
             if folder.exists():
                 shutil.copytree(folder, kept_aside)
             raise Killed
+        if len(batches) == MOST_STEPS:
+            raise RuntimeError("it trains on and on")
         epoch, number = batch
         batches.append([int(epoch), int(number)])
         gradient = np.array(question["gradients"][epoch][number], "float32")

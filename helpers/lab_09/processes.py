@@ -6,7 +6,7 @@ import sys
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from helpers.lab_09.own_source import write_source
+from helpers.lab_09 import own_functions
 from helpers.machine import cluster
 from helpers.plain_json import write_json
 
@@ -39,7 +39,7 @@ def run_ring(function, folder, workers, rounds):
         If a worker fails, or has another sum than the one that is right.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    write_source(folder / "own_functions.py", ring_all_reduce=function)
+    own_functions.write(folder, ring_all_reduce=function)
     write_json(folder / "rounds.json", rounds)
     command = [sys.executable, "-m", "helpers.lab_09.ring", str(folder)]
     environment = {"PYTHONPATH": str(REPOSITORY)}

@@ -47,7 +47,7 @@ def rounds_of(function, workers):
     """
     places = np.arange(1, workers + 1) * PLACE
     arrays = [(places + 2**rank).astype("float32") for rank in range(workers)]
-    _, messages = run_in_threads(function, arrays)
+    _, messages = run_in_threads([function] * workers, arrays)
     has = [[{rank} for _ in range(workers)] for rank in range(workers)]
     rounds = [Round(_copy(has), set())]
     by_sender = [[m for m in messages if m.sender == rank] for rank in range(workers)]

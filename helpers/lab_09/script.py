@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from helpers.files import REPOSITORY, write_atomically
-from helpers.lab_09.own_source import write_source
+from helpers.lab_09 import own_functions
 from helpers.machine import cluster
 from helpers.plain_json import write_json
 
@@ -21,7 +21,7 @@ ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 def write_script(folder, settings, worker_shard):
-    """Write `worker.py`, `settings.json` and `own_functions.py`.
+    """Write `worker.py`, `settings.json` and `own_functions.pickle`.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def write_script(folder, settings, worker_shard):
     shutil.rmtree(folder, ignore_errors=True)
     write_atomically(folder / "worker.py", SCRIPT.read_bytes())
     write_json(folder / "settings.json", settings)
-    write_source(folder / "own_functions.py", worker_shard=worker_shard)
+    own_functions.write(folder, worker_shard=worker_shard)
 
 
 def start_workers(folder, workers):

@@ -1,12 +1,11 @@
 """One worker of a training on several machines.
 
-Lab 09 copies this file into a folder, with `settings.json` and with `own_functions.py`,
+Lab 09 copies this file into a folder, with `settings.json` and with `own_functions.pickle`,
 the reader's own code. Every machine runs ``python FOLDER/worker.py``, with its place in
 ``TF_CONFIG``; nothing else differs between machines.
 """
 
 import json
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from helpers.data.mnist import mnist
+from helpers.lab_09 import own_functions
 from helpers.machine.multi_worker_fit import MultiWorkerModel
 from helpers.plain_json import write_json
 
@@ -22,8 +22,7 @@ from helpers.plain_json import write_json
 def main(folder):
     """Train with all the other workers; leave the result and the weights in the folder."""
     settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
-    sys.path.insert(0, str(folder))
-    from own_functions import worker_shard
+    worker_shard = own_functions.read(folder)["worker_shard"]
 
     # Before any other operation: from here on this process is one of many.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from helpers import models
 from helpers.checks.exercise import reference_of
 from helpers.lab_09 import failures, forecast
 from helpers.records import open_card
@@ -132,3 +133,12 @@ def test_the_critical_batch_is_the_bend_of_lab_03():
     card = open_card("03_time_to_accuracy", {}, {})
     card.measure("bend", [80.0, 120.0, 900.0])
     assert forecast.critical_batch_of_lab_03() == {"critical_batch": 120.0}
+
+
+def test_the_law_of_lab_02_comes_with_the_parameters_of_its_network():
+    assert forecast.law_of_lab_02() == {}
+    card = open_card("02_throughput", {"depth": 10, "width": 1}, {})
+    card.measure("fit", {"t0_seconds": 0.01, "peak_images_per_second": 500.0})
+    parameters = models.wide_resnet(10, 1).count_params()
+    expected = {"t0_seconds": 0.01, "peak": 500.0, "parameters": parameters}
+    assert forecast.law_of_lab_02() == expected

@@ -1,6 +1,7 @@
 """The ring in threads, in processes over TCP, and as a picture."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def test_all_workers_have_the_sum_and_send_two_parts_of_it():
     for workers in range(1, 7):
         for values in (1, workers, 5 * workers + 2):
             arrays = list(rng.integers(-99, 99, (workers, values)).astype("float32"))
-            results, messages = threads.run_in_threads(RING, arrays)
+            results, messages = threads.run_in_threads([RING] * workers, arrays)
             assert all((result == sum(arrays)).all() for result in results)
             assert sum(m.array.size for m in messages) == 2 * (workers - 1) * values
 
@@ -31,7 +32,23 @@ def test_workers_that_all_wait_are_told_so_and_end():
 
     before = threading.active_count()
     with pytest.raises(threads.DeadlockError):
-        threads.run_in_threads(waits, [np.zeros(1)] * 3)
+        threads.run_in_threads([waits] * 3, [np.zeros(1)] * 3)
+    assert threading.active_count() == before
+
+
+def test_a_loop_without_an_end_is_told_so_and_ended(monkeypatch):
+    def loops(array, rank, workers, send, receive):
+        while rank:
+            pass
+        return receive(1)
+
+    monkeypatch.setattr(threads, "LIMIT_SECONDS", 0.3)
+    before = threading.active_count()
+    with pytest.raises(threads.NeverEndsError, match="which loop does not end"):
+        threads.run_in_threads([loops] * 3, [np.zeros(1)] * 3)
+    deadline = time.monotonic() + 60
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
     assert threading.active_count() == before
 
 
@@ -42,7 +59,7 @@ def test_the_first_error_is_that_of_the_function_not_of_those_who_wait_for_it():
         return receive(1)
 
     with pytest.raises(KeyError, match="mine"):
-        threads.run_in_threads(fails, [np.zeros(1)] * 3)
+        threads.run_in_threads([fails] * 3, [np.zeros(1)] * 3)
 
 
 def test_a_message_is_a_copy():
@@ -51,7 +68,8 @@ def test_a_message_is_a_copy():
         array += 100
         return receive(1 - rank)
 
-    results, _ = threads.run_in_threads(changes_what_it_sent, [np.zeros(1), np.ones(1)])
+    arrays = [np.zeros(1), np.ones(1)]
+    results, _ = threads.run_in_threads([changes_what_it_sent] * 2, arrays)
     assert [result.item() for result in results] == [1, 0]
 
 

@@ -52,7 +52,7 @@ OF_ONE_LAB = {
         "failures.py",
         "forecast.py",
         "forecast_figures.py",
-        "own_source.py",
+        "own_functions.py",
         "processes.py",
         "ring_picture.py",
         "script.py",
