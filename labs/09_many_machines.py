@@ -110,13 +110,12 @@ use_figures()
 # %% [markdown]
 # - A worker sends to `rank + 1` only, and the last one to 0.
 # - It sends `2 (N - 1)` messages, also where a chunk is empty. One worker alone sends none.
-# - A message holds one chunk in the dtype of the array. The values need not divide by `N`:
-#   no chunk has more than `len(array) / N`, rounded up. `np.array_split` cuts like this.
-# - Each worker has a copy of its own of your function, and of what it uses from other
-#   cells: what one of them notes in a global list, no other sees.
+# - A message holds one chunk in the array's dtype: at most `len(array) / N` values, rounded
+#   up. `np.array_split` cuts like this.
+# - Each worker has its own copy of your function, and of what that uses from other cells.
 #
 # Example: three workers have `[1, 2, 3]`, `[10, 20, 30]`, `[100, 200, 300]`.
-# All return `[111, 222, 333]`; each sends four messages. About ten lines.
+# All return `[111, 222, 333]`, and send four messages. About ten lines.
 
 # %% name="9.1-ring-all-reduce" points=3
 # TODO 9.1: the sum of all workers' arrays, by chunks that travel round a ring.
@@ -238,9 +237,8 @@ session.show_source(worker.make_train_step)
 #   epochs.
 
 # %% [markdown]
-# - The same arguments give the same answer, whenever you ask, in any process: a worker
-#   that starts again asks again, with a new copy of your function. The global generators
-#   of NumPy and Python stay as they are.
+# - The same arguments give the same answer, whenever you ask, in any process: each has its
+#   own copy of your function. The global generators of NumPy and Python stay as they are.
 # - All workers cut the *same* order, whatever their number: rank 0 reads places 0,
 #   `workers`, 2 `workers` and so on, rank 1 begins at place 1. So together they read in each
 #   step what one worker alone would.

@@ -432,11 +432,21 @@ def _batches_reason(number, said, due):
         "the start after one kill",
         "the start after two kills",
     )
-    seen = f"batch {said[0][1]} of epoch {said[0][0]}" if said else "no batch"
-    if said and said[0] == due[0]:
-        seen += f", and then {len(said)} batches, not {len(due)}"
-    right = f"batch {due[0][1]} of epoch {due[0][0]}"
-    return f"{which_start[number]} should go on with {right}; it began with {seen}"
+    shorter = min(len(said), len(due))
+    at = next((i for i in range(shorter) if said[i] != due[i]), shorter)
+    seen, right = (_batch(batches, at) for batches in (said, due))
+    if not at:
+        return f"{which_start[number]} should go on with {right}; it began with {seen}"
+    return (
+        f"{which_start[number]} should train on {right} after {at} batches, not on {seen}"
+    )
+
+
+def _batch(batches, at):
+    if at >= len(batches):
+        return "no batch"
+    epoch, place = batches[at]
+    return f"batch {place} of epoch {epoch}"
 
 
 DAY_SECONDS = 86_400
