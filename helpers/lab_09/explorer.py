@@ -110,5 +110,11 @@ def _slider(widgets, low, high, value, label, wide):
             value, min=low, max=high, step=0.01, description=label, **wide
         )
     return widgets.FloatLogSlider(
-        value, min=log10(low), max=log10(high), step=0.05, description=label, **wide
+        value,
+        min=log10(low),
+        max=log10(high),
+        step=0.001,
+        description=label,
+        readout_format=".3g",
+        **wide,
     )

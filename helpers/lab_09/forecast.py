@@ -262,7 +262,7 @@ def plan(settings, forecast, save_interval):
 def in_words(settings, planned):
     """A plan in lines, for a terminal and for a screen reader."""
     return [
-        f"{settings['devices']:g} devices at {settings['link_gbit']:g} Gbit/s: "
+        f"{settings['devices']:g} devices at {settings['link_gbit']:.3g} Gbit/s: "
         f"{planned['images_per_second']:.1f} images/s, efficiency "
         f"{100 * planned['efficiency']:.1f}%",
         f"Global batch {planned['global_batch']:,}: {planned['steps']:,} steps of "

@@ -101,7 +101,7 @@ def plans(curves):
     curves : dict of str to dict of int to dict
         For each name, by the number of devices what `forecast.plan` returns.
     """
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6))
+    figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))
     styles = zip((BLUE, ORANGE, GREEN, RED), MARKERS, LINES, strict=False)
     for (name, by_devices), (colour, marker, line) in zip(
         curves.items(), styles, strict=False
