@@ -49,7 +49,7 @@ found = {
     "points": changed("labs/02_throughput.py", "points=2", "points=3"),
     "set-up": changed("labs/02_throughput.py", "from math import ceil", "import math"),
     "text": changed("labs/02_throughput.py", "## ", "## So: "),
-    "judge": changed("helpers/lab_02/judge.py", "uniform(0.5,", "uniform(0.6,"),
+    "judge": changed("helpers/lab_02/judge.py", "uniform(0.6,", "uniform(0.7,"),
     "probe": changed("helpers/lab_03/probe.py", "import", "import  "),
     "every check": changed("helpers/checks/observe.py", "200", "201"),
     "answers": changed("helpers/lab_02/answers.py", "import", "import  "),
