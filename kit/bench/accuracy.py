@@ -97,7 +97,7 @@ def bench(sizes=SIZES, tried=TRIED, docs=DOCS, unfinished=UNFINISHED):
             )
     done = step(runs)
     result = machine() | settings | {"chosen": chosen, "chosen_epochs": enough}
-    result |= summary(done, sizes["seeds"], enough)
+    result |= summary(done, sizes["seeds"])
     path = store("accuracy", result | {"runs": done}, docs)
     (unfinished / "accuracy.json").unlink()
     Console().print(_table(result))
@@ -220,7 +220,7 @@ def reached(run, target):
     return next((e for e in run["epochs"] if e["accuracy"] >= target), None)
 
 
-def summary(done, seeds, epochs):
+def summary(done, seeds):
     """Time to each target, and the test accuracy at the end, over the seeds.
 
     Parameters
@@ -228,22 +228,24 @@ def summary(done, seeds, epochs):
     done : dict
         The runs of both recipes.
     seeds : int
-    epochs : dict of str to int
-        Of the fast recipe's schedule, for each target.
 
     Returns
     -------
     dict
-        `targets`: for each how many seeds reached it, and the median over the seeds of
-        the ratio of both recipes' seconds; a seed that missed it has no ratio.
+        `targets`: for each, and for each number of epochs of the fast recipe's schedule,
+        how many seeds reached it, and the median over the seeds of the ratio of both
+        recipes' seconds; a seed that missed it has no ratio.
         `test_accuracy`: of every recipe after its last epoch, a list over the seeds.
     """
     kinds = ["original", *(f"fast, {e} epochs" for e in EPOCHS)]
     by_kind = {k: [done[f"{k}, seed {seed}"] for seed in range(seeds)] for k in kinds}
     return {
         "targets": {
-            target: _to_target(by_kind["original"], by_kind[f"fast, {e} epochs"], target)
-            for target, e in epochs.items()
+            str(target): {
+                kind: _to_target(by_kind["original"], by_kind[kind], target)
+                for kind in kinds[1:]
+            }
+            for target in TARGETS
         },
         "test_accuracy": {
             kind: [run["epochs"][-1]["accuracy"] for run in runs]
@@ -253,9 +255,7 @@ def summary(done, seeds, epochs):
 
 
 def _to_target(original, fast, target):
-    original, fast = (
-        [reached(run, float(target)) for run in runs] for runs in (original, fast)
-    )
+    original, fast = ([reached(run, target) for run in runs] for runs in (original, fast))
     pairs = [(a, b) for a, b in zip(original, fast, strict=True) if a and b]
 
     def middle(values):
@@ -278,10 +278,11 @@ def _to_target(original, fast, target):
 
 def _table(result):
     table = Table("", "original", "fast", "ratio by CPU time")
-    for target, found in result["targets"].items():
-        numbers = [*found["cpu_seconds"].values(), found["cpu_ratio"]]
-        texts = ["–" if number is None else f"{number:.1f}" for number in numbers]
-        table.add_row(f"CPU seconds to {target}", *texts)
+    for target, by_kind in result["targets"].items():
+        for kind, found in by_kind.items():
+            numbers = [*found["cpu_seconds"].values(), found["cpu_ratio"]]
+            texts = ["–" if number is None else f"{number:.1f}" for number in numbers]
+            table.add_row(f"CPU seconds to {target}; {kind}", *texts)
     for kind, accuracies in result["test_accuracy"].items():
         row = f"{statistics.mean(accuracies):.4f}"
         table.add_row(f"test accuracy: {kind}", row, "", "")

@@ -80,7 +80,7 @@ def test_the_accuracy_bench_chooses_and_compares(tmp_path, monkeypatch):
     result = json.loads((tmp_path / "docs" / "accuracy.json").read_text())
     assert result["chosen"] == tried[0]
     assert result["chosen_epochs"] == {"0.0": 1, "1.1": 1}
-    at_once, never = result["targets"]["0.0"], result["targets"]["1.1"]
+    at_once, never = (result["targets"][t]["fast, 1 epochs"] for t in ("0.0", "1.1"))
     runs = result["runs"]
     first = [runs[f"{k}, seed 0"]["epochs"][0] for k in ("original", "fast, 1 epochs")]
     assert at_once["cpu_ratio"] == first[0]["cpu_seconds"] / first[1]["cpu_seconds"]
@@ -88,8 +88,8 @@ def test_the_accuracy_bench_chooses_and_compares(tmp_path, monkeypatch):
     assert never["cpu_ratio"] is None
     ratio = f"{at_once['cpu_ratio']:.1f}"
     table = readme._accuracy(tmp_path / "docs")
-    assert re.search(rf"\| 0.0 \| \d+ \(1 of 1 seeds\) \| \d+ .* \| {ratio} \|", table)
-    assert "| 1.1 | – (0 of 1 seeds) | – (0 of 1 seeds) | – |" in table
+    assert re.search(rf"\| 0.0 \| 1 \| \d+ \(1 of 1 seeds\) \| \d+ .* \| {ratio} \|", table)
+    assert "| 1.1 | 1 | – (0 of 1 seeds) | – (0 of 1 seeds) | – |" in table
     original = runs["original, seed 0"]["epochs"]
     assert result["test_accuracy"]["original"] == [original[-1]["accuracy"]]
     assert original[1]["cpu_seconds"] > original[0]["cpu_seconds"] > 0
