@@ -75,6 +75,15 @@ def hold(file):
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+@contextlib.contextmanager
+def only_one(folder):
+    """Wait until no other process is in here; the lock ends with the process."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def sweep(folder):
     """Delete what killed processes left of files that they were writing.
 

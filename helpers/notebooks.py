@@ -42,10 +42,21 @@ def read_notebook(path):
         notebook = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    cells = notebook.get("cells", []) if isinstance(notebook, dict) else None
-    if not isinstance(cells, list) or not all("source" in cell for cell in cells):
-        return {}
-    return notebook
+    return notebook if _is_whole(notebook) else {}
+
+
+def _is_whole(notebook):
+    """Whether all is there, and of the right type, that the kit reads of a notebook."""
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("metadata", {}), dict):
+        return False
+    cells = notebook.get("cells", [])
+    return isinstance(cells, list) and all(
+        isinstance(cell, dict)
+        and isinstance(cell.get("cell_type"), str)
+        and isinstance(cell.get("source"), str | list)
+        and all(isinstance(line, str) for line in cell["source"])
+        for cell in cells
+    )
 
 
 def _lab_of(notebook):

@@ -1,7 +1,6 @@
 """Run cards: the one JSON document that each run of a lab writes and keeps up to date."""
 
 import contextlib
-import fcntl
 import json
 import math
 import os
@@ -18,7 +17,7 @@ import psutil
 
 from helpers import cards, predictions
 from helpers.errors import RecordError
-from helpers.files import REPOSITORY, runs_folder, sweep
+from helpers.files import REPOSITORY, only_one, runs_folder, sweep
 from helpers.plain_json import finite, write_json
 
 # What other parts rely on. Cards of older versions may lack a key, and so may edited ones.
@@ -285,11 +284,9 @@ def open_card(lab, parameters, environment):
 
 @contextlib.contextmanager
 def _only_one(folder):
-    """One process at a time: the lock ends with the process, however it ends."""
+    """As `only_one`; says what helps where that cannot be."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with open(folder / ".lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with only_one(folder):
             yield
     except OSError as error:
         raise _cannot_write(folder, error) from error

@@ -256,7 +256,7 @@ def finish():
         lines.append(f"Predictions: {said}")
     lines.append(f"Run card: {_show(card.path)}")
     following = _next_lab(card.content["lab"])
-    folder = WORK.name if Path.cwd() == WORK else "notebooks"
+    folder = WORK.name if Path.cwd() == WORK.resolve() else "notebooks"
     text = "\n".join([done, *lines, f"Next: {folder}/{following}.ipynb"])
     more = [*_quiz(card.content), *_own_figure(card.content)]
     shown = [line.strip() for line in (*lines[:-1], *more, lines[-1])]

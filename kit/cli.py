@@ -349,9 +349,11 @@ def update(names: Names = None):
     """Bring new versions of the labs into your notebooks, and keep what you wrote."""
     from kit.update import update as update_notebooks
 
-    lines = update_notebooks(_chosen(names))
-    for line in lines or ["Nothing to do: your notebooks are up to date."]:
+    line = ""
+    for line in update_notebooks(_chosen(names)):
         typer.echo(line)
+    if not line:
+        typer.echo("Nothing to do: your notebooks are up to date.")
 
 
 @app.command()

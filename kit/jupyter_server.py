@@ -31,12 +31,13 @@ class StartPage(JupyterHandler):
     def _notebooks(self):
         """Where the notebooks are in the folder that this server shows."""
         shown = Path(self.serverapp.root_dir).resolve()
-        try:
-            return students_folder().resolve().relative_to(shown).as_posix()
-        except ValueError:
-            raise HTTPError(
-                404, f"The labs are not in {shown}: start JupyterLab with `make lab`."
-            ) from None
+        folder = students_folder()
+        for path in (folder, folder.resolve()):  # work/ may be a link
+            if path.is_relative_to(shown):
+                return path.relative_to(shown).as_posix()
+        raise HTTPError(
+            404, f"The labs are not in {shown}: start JupyterLab with `make lab`."
+        )
 
 
 def _jupyter_server_extension_points():

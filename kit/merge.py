@@ -80,7 +80,8 @@ def give_back(mine, given, number):
     Returns
     -------
     nbformat.NotebookNode
-        All other cells are as in `mine`.
+        All other cells are as in `mine`, but for those that JupyterLab made of the
+        exercise's when it was split.
 
     Raises
     ------
@@ -105,6 +106,11 @@ def give_back(mine, given, number):
             place = before[-1] + 1 if before else 0
         ids = {cell.get("id") for cell in cells}
         cells.insert(place, _renamed(ours, ours.id, ids))
+        cells = [
+            cell
+            for n, cell in enumerate(cells)
+            if n == place or _grade_id(cell) != _grade_id(ours)
+        ]
     return _notebook(cells, mine.metadata)
 
 
@@ -185,7 +191,7 @@ def _pair_alike(found, cells, others):
 
 def _name(cell):
     """What a cell is called in every version, if it has a name."""
-    named = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+    named = _grade_id(cell)
     # The rest of an exercise's name is a word that may change.
     if exercise := re.match(r"(\d+)-(\d+)-|# TODO (\d+)\.(\d+):", named or cell.source):
         return tuple(filter(None, exercise.groups()))
@@ -193,8 +199,14 @@ def _name(cell):
     return named or min(tags, default=None)
 
 
+def _grade_id(cell):
+    """nbgrader's name, or empty. All parts have it when JupyterLab splits a cell."""
+    return cell.metadata.get("nbgrader", {}).get("grade_id", "")
+
+
 def _content(cell):
-    return cell.cell_type, cell.source.strip()
+    # Some editors on Windows end lines in their own way.
+    return cell.cell_type, cell.source.replace("\r\n", "\n").strip()
 
 
 def _same(cell, other):

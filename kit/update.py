@@ -6,12 +6,13 @@ notebook changes, so nothing is half done.
 
 import time
 import warnings
+from stat import S_IWUSR
 
 import nbformat
 from nbformat.sign import NotebookNotary
 
 from helpers.errors import LabError
-from helpers.files import WORK, write_atomically
+from helpers.files import WORK, only_one, write_atomically
 from helpers.notebooks import labs_in
 from kit.labs import find_lab
 from kit.merge import NOTICE, give_back, merge
@@ -36,22 +37,26 @@ def update(labs):
     ----------
     labs : list of kit.labs.Lab
 
-    Returns
-    -------
-    list of str
-        What was done, in lines; empty: there was nothing to do.
+    Yields
+    ------
+    str
+        What was just done, in a line: if the next notebook cannot be written, it is known
+        where the copies of those before are.
     """
-    lines = add_missing()
-    have = labs_in(WORK)
-    lines += [_update(lab, have[lab.name][0]) for lab in labs if is_older(lab, have)]
-    if handed_out_list().read_bytes() != (WORK / LIST).read_bytes():
-        _replace(WORK / LIST, handed_out_list().read_bytes())
+    with only_one(WORK / ".base"):
+        yield from add_missing()
+        have = labs_in(WORK)
+        for lab in labs:
+            if is_older(lab, have):
+                yield _update(lab, have[lab.name][0])
+        if handed_out_list().read_bytes() != (WORK / LIST).read_bytes():
+            copy = _replace(WORK / LIST, handed_out_list().read_bytes())
+            yield f"{shown(WORK / LIST)} is new, and {shown(copy)} the one before."
     if edited := [lab.number for lab in labs if is_edited(lab)]:
-        lines.append(
+        yield (
             f"In notebooks/ {', '.join(edited)} is not as handed out, so nothing new comes "
             f"from there: {put_back()}."
         )
-    return lines
 
 
 def reset(name):
@@ -72,10 +77,15 @@ def reset(name):
     LabError
         If there is no such exercise or lab, or nothing to give back.
     """
-    add_missing()
     lab = find_lab(name.partition(".")[0])
-    path, _ = labs_in(WORK)[lab.name]
+    with only_one(WORK / ".base"):
+        add_missing()
+        return _reset(lab, name)
+
+
+def _reset(lab, name):
     newest = _given(lab, signature(read_text(lab.notebook)))
+    path, _ = labs_in(WORK)[lab.name]
     if "." not in name:
         content = newest
     elif mine := _read(path):
@@ -87,12 +97,17 @@ def reset(name):
         raise LabError(f"notebooks/{lab.notebook.name} is not as handed out: {put_back()}.")
     copy = _replace(path, nbformat.writes(content) + "\n")
     _trust_as(_read(copy), content)
-    return f"{name} is as it was handed out; what you had is in {shown(copy)}."
+    return (
+        f"{name} is as it was handed out, in {shown(path)}; what you had is in "
+        f"{shown(copy)}."
+    )
 
 
 def _update(lab, path):
     if not (mine := _read(path)):
         return _unreadable(lab, path)
+    if not path.stat().st_mode & S_IWUSR:
+        return f"{shown(path)} is read-only, so it stays as it is."
     merged = merge(_given(lab, began_with(mine)), mine, _read(lab.notebook))
     copy = _replace(path, nbformat.writes(merged) + "\n")
     _trust_as(mine, merged)
@@ -108,7 +123,7 @@ def _replace(path, content):
     stamp = time.strftime("%Y%m%dT%H%M%S")
     copy = unused(WORK / "backups" / f"{path.stem}-{stamp}{path.suffix}")
     write_atomically(copy, path.read_bytes())
-    write_atomically(path, content)
+    write_atomically(path.resolve(), content)  # a link stays one
     return copy
 
 
@@ -131,10 +146,21 @@ def _read(path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it gives ids to cells without
             notebook = nbformat.read(path, as_version=4)
-            nbformat.validate(notebook)
+            _complete(notebook)
+            nbformat.validate(notebook, relax_add_props=True)
+            nbformat.writes(notebook).encode()  # half of a character cannot be written
     except Exception:  # whatever a damaged file makes nbformat raise
         return None
     return notebook
+
+
+def _complete(notebook):
+    """Add what other programs leave out, and JupyterLab does without."""
+    for cell in notebook.cells:
+        cell.setdefault("metadata", {})
+        if cell.cell_type == "code":
+            cell.setdefault("outputs", [])
+            cell.setdefault("execution_count", None)
 
 
 def _unreadable(lab, path):

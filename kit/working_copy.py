@@ -7,10 +7,10 @@ one it began with.
 import re
 import subprocess
 
-from helpers.files import REPOSITORY, WORK, write_atomically
+from helpers.files import REPOSITORY, WORK, only_one, write_atomically
 from helpers.notebooks import labs_in
 from kit.labs import all_labs
-from kit.signature import is_changed, read_text, signature
+from kit.signature import is_changed, read_text, signature, unused
 
 LIST = "index.ipynb"  # of the labs; nobody works in it
 
@@ -25,7 +25,8 @@ def make():
     list of str
         What there is to say, in lines.
     """
-    lines = add_missing()
+    with only_one(WORK / ".base"):
+        lines = add_missing()
     have = labs_in(WORK)
     if older := [lab.number for lab in _labs() if is_older(lab, have)]:
         lines.append(f"New versions of {', '.join(older)}: `labs update` brings them in.")
@@ -33,13 +34,14 @@ def make():
 
 
 def add_missing():
-    """As `make`, but it does not say which notebooks are older than those handed out."""
-    lines = [] if WORK.exists() else [f"Your own notebooks are in {shown(WORK)}/."]
+    """As `make`, for who is alone in ``work/``; does not say which notebooks are older."""
     have, edited = labs_in(WORK), []
+    lines = [] if have else [f"Your own notebooks are in {shown(WORK)}/."]
     for lab in _labs():
         keep_base(lab, signature(read_text(lab.notebook)))
-        copy = WORK / lab.notebook.name
-        if lab.name not in have and not copy.exists():
+        if lab.name not in have:
+            # Another lab may be stored under this one's name.
+            copy = unused(WORK / lab.notebook.name)
             write_atomically(copy, lab.notebook.read_bytes())
             edited += [lab.number] if is_edited(lab) else []
     if not (WORK / LIST).exists():
@@ -84,8 +86,9 @@ def _git(*arguments):
 
 def began_with(notebook):
     """The version of the kit's notebook that this one has become of."""
-    signed = notebook.get("metadata", {}).get("labs", {}).get("generated", "")
-    return signed if re.fullmatch("[0-9a-f]{64}", str(signed)) else None
+    ours = notebook.get("metadata", {}).get("labs")
+    signed = str(ours.get("generated")) if isinstance(ours, dict) else ""
+    return signed if re.fullmatch("[0-9a-f]{64}", signed) else None
 
 
 def _labs():

@@ -162,9 +162,10 @@ def test_a_damaged_notebook_or_card_does_not_spoil_the_page(tmp_path, monkeypatc
     write_atomically(tmp_path / "runs" / "02_throughput" / "1.json", "{")
     write_atomically(tmp_path / "notebooks" / "02_throughput.ipynb", "{")
     write_atomically(tmp_path / "notebooks" / "02_throughput.kept-1.ipynb", "{}")
+    write_atomically(tmp_path / "notebooks" / "03_time_to_accuracy.ipynb", '{"cells": [1]}')
     own_course(tmp_path, monkeypatch)
     page = start_page.page()
-    assert page.count('<th scope="row">') == 1
+    assert page.count('<th scope="row">') == 2
     assert '<a href="02_throughput.ipynb">02_throughput</a>' in page
 
 

@@ -2,8 +2,10 @@
 
 import json
 import random
+import resource
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
@@ -126,7 +128,7 @@ def test_whatever_both_have_changed_nothing_of_the_students_is_lost(course, seed
     assert copy.read_bytes() == before
     assert str(copy.relative_to(course)) in line
     after = contents(course)
-    assert update.update(all_labs()) == []
+    assert list(update.update(all_labs())) == []
     assert contents(course) == after, "the second time nothing changes"
     if base == "known":
         added = set(sources(merged)) - set(sources(new)) - written
@@ -188,7 +190,7 @@ def test_cells_that_another_program_has_stripped_of_their_ids_are_known(course):
             cell["source"] = "# TODO 0.1: mine"
     path.write_text(json.dumps(stored | {"nbformat_minor": 4}))
     new = newer(lab, random.Random(1))
-    update.update([lab])
+    list(update.update([lab]))
     expected = [
         "# TODO 0.1: mine" if source.startswith("# TODO 0.1") else source
         for source in sources(new)
@@ -220,18 +222,33 @@ def test_nothing_is_written_where_no_copy_of_it_can_be(course):
     (course / "work" / "backups").write_text("a file where the folder should be")
     before = path.read_bytes()
     with pytest.raises(OSError):
-        update.update(all_labs())
+        list(update.update(all_labs()))
     with pytest.raises(OSError):
         update.reset("02")
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 1}', "<<<<<<< mine"])
+HALF_A_CHARACTER = json.dumps(
+    {
+        "cells": [{"cell_type": "raw", "metadata": {}, "source": "\ud83d"}],
+        "metadata": {}, "nbformat": 4, "nbformat_minor": 4,
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "{", "[]", '{"cells": 1}', '{"cells": [1]}', '{"cells": [{"source": null}]}',
+        "<<<<<<< mine", HALF_A_CHARACTER,
+    ],
+)  # fmt: skip
 def test_a_damaged_notebook_stays_and_can_be_given_back(course, text):
     working_copy.make()
     path = course / "work" / "02_throughput.ipynb"
     path.write_text(text)
     newer(find_lab("02"), random.Random(4))
+    assert working_copy.make(), "`labs lab` starts all the same"
     [line] = update.update(all_labs())
     assert "cannot be read as a notebook, so it stays as it is" in line
     with pytest.raises(LabError, match="`labs reset 02` gives a new one"):
@@ -241,6 +258,126 @@ def test_a_damaged_notebook_stays_and_can_be_given_back(course, text):
     assert path.read_bytes() == (course / "notebooks" / path.name).read_bytes()
     [copy] = (course / "work" / "backups").iterdir()
     assert copy.read_text() == text
+
+
+def strip_counts(notebook):
+    for cell in notebook["cells"]:
+        cell.pop("execution_count", None)
+
+
+def end_lines_as_windows(notebook):
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"]).replace("\n", "\r\n")
+
+
+OTHER_PROGRAMS = {
+    "ids before 4.5": lambda notebook: notebook.update(nbformat_minor=4),
+    "no counts": strip_counts,
+    "a key more": lambda notebook: notebook["cells"][5].update(theirs=1),
+    "other metadata": lambda notebook: notebook["metadata"].update(labs="x"),
+    "ends of lines": end_lines_as_windows,
+}
+
+
+@pytest.mark.parametrize("change", OTHER_PROGRAMS)
+def test_what_another_program_has_stored_and_jupyterlab_opens_is_updated(course, change):
+    working_copy.make()
+    lab = find_lab("02")
+    path = course / "work" / lab.notebook.name
+    stored = json.loads(path.read_text())
+    [answer] = (c for c in stored["cells"] if c["id"] == "2-1-throughput")
+    answer["source"] = "# TODO 2.1: mine"
+    OTHER_PROGRAMS[change](stored)
+    path.write_text(json.dumps(stored))
+    new = newer(lab, random.Random(10))
+    [line] = update.update([lab])
+    assert "has the new version" in line
+    merged = nbformat.read(path, as_version=4)
+    nbformat.validate(merged, relax_add_props=True)
+    assert by_id(merged)["2-1-throughput"].source == "# TODO 2.1: mine"
+    kept = [s for s in sources(merged) if s not in sources(new)]
+    if change == "other metadata":  # what was handed out is not known
+        assert len(kept) > 1
+    else:
+        assert {s for s in kept if not s.startswith(merge.NOTICE)} == {"# TODO 2.1: mine"}
+
+
+def test_a_lab_that_is_stored_under_the_name_of_another_is_left_alone(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    shutil.copy(course / "work" / "00_devices.ipynb", path)
+    before = path.read_bytes()
+    working_copy.make()
+    assert "in work/02_throughput-2.ipynb;" in update.reset("2.1")
+    assert path.read_bytes() == before
+
+
+def test_a_link_stays_one_and_what_is_read_only_stays_as_it_is(course):
+    working_copy.make()
+    linked, locked = (course / "work" / f"{name}.ipynb" for name in NAMES)
+    elsewhere = course / "elsewhere.ipynb"
+    linked.rename(elsewhere)
+    linked.symlink_to(elsewhere)
+    locked.chmod(0o444)
+    before = elsewhere.read_bytes(), locked.read_bytes()
+    for lab in all_labs():
+        newer(lab, random.Random(11))
+    first, second = update.update(all_labs())
+    assert linked.is_symlink()
+    assert elsewhere.read_bytes() != before[0]
+    assert "work/backups/00_devices-" in first
+    assert second == "work/02_throughput.ipynb is read-only, so it stays as it is."
+    assert locked.read_bytes() == before[1]
+
+
+def test_two_at_once_are_one_after_the_other(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    work_on(path, random.Random(12))
+    before = path.read_bytes()
+    newer(find_lab("02"), random.Random(12))
+    with ThreadPoolExecutor(4) as threads:
+        said = list(threads.map(lambda _: list(update.update(all_labs())), range(4)))
+    assert sorted(map(len, said)) == [0, 0, 0, 1]
+    [copy] = (course / "work" / "backups").iterdir()
+    assert copy.read_bytes() == before
+
+
+def test_who_runs_out_of_space_is_told_what_was_done_until_then(course):
+    working_copy.make()
+    paths = [course / "work" / f"{name}.ipynb" for name in NAMES]
+    for lab in all_labs():
+        newer(lab, random.Random(13))
+    before = paths[1].read_bytes()
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    said = []
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) - 1, usual[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            said.extend(update.update(all_labs()))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    assert [line.split()[0] for line in said] == ["work/00_devices.ipynb"]
+    assert paths[1].read_bytes() == before
+    [line] = update.update(all_labs())
+    assert line.startswith("work/02_throughput.ipynb has the new version")
+
+
+def test_no_part_of_an_exercise_is_left_that_jupyterlab_has_split(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    given = read(path)
+    notebook = read(path)
+    [place] = (n for n, c in enumerate(notebook.cells) if c.id == "2-1-throughput")
+    whole = notebook.cells[place]
+    lines = whole.source.splitlines()
+    notebook.cells[place : place + 1] = [  # as JupyterLab: new ids, the same metadata
+        new_code_cell("\n".join(part), metadata=whole.metadata)
+        for part in (lines[:3], lines[3:])
+    ]
+    nbformat.write(notebook, path)
+    update.reset("2.1")
+    assert sources(read(path)) == sources(given)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -269,7 +406,7 @@ def test_jupyterlab_trusts_a_notebook_as_before(course, trusted):
     if trusted:
         NotebookNotary().sign(read(path))
     newer(lab, random.Random(9))
-    for change in (lambda: update.update([lab]), lambda: update.reset("2.1")):
+    for change in (lambda: list(update.update([lab])), lambda: update.reset("2.1")):
         change()
         assert NotebookNotary().check_signature(read(path)) == trusted
 
@@ -313,13 +450,13 @@ def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, ho
         assert "`git stash push notebooks`" in said
         git(course, "stash", "push", "notebooks")
     git(course, "pull", "--quiet", teacher, "HEAD")
-    assert update.update([lab])
+    assert list(update.update([lab]))
     name = "my lab.ipynb" if how == "copied by hand" else lab.notebook.name
     merged = sources(read(course / "work" / name))
     assert written <= set(merged)
     added = set(merged) - set(sources(new)) - written
     assert all(source.startswith(merge.NOTICE) for source in added), "the old one is known"
-    assert update.update([lab]) == []
+    assert list(update.update([lab])) == []
 
 
 def test_a_notebook_that_is_edited_where_it_is_handed_out_is_named(course):
