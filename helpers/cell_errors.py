@@ -19,6 +19,7 @@ from helpers.errors import LabError
 
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
+LONGEST_LINE = 92  # in a window 1280 wide
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 
 
@@ -54,7 +55,8 @@ class CellErrors:
         if not of_notebook or page in self.pages:
             return
         if self.pages and (line := _what_the_page_has_missed(self.cells)):
-            print(line)
+            # JupyterLab would break it within words.
+            print(textwrap.fill(line, LONGEST_LINE))
         self.pages.add(page)
 
     def cell_ended(self, result):
@@ -126,11 +128,10 @@ class CellErrors:
             return None
         for cell in reversed(self.cells):
             if re.match(rf"# TODO {re.escape(asked[1])}:", cell.source):
-                others = ", ".join(f"`{name}`" for name in sorted(_bound(cell.source)))
                 return (
                     f"There is no `{missing}`: your cell for {asked[1]} makes "
-                    f"{others or 'nothing'}. The exercise asks for the name `{missing}`: "
-                    "use it there, run that cell, then this one."
+                    f"{_names_made(cell.source)}. The exercise asks for the name "
+                    f"`{missing}`: use it there, run that cell, then this one."
                 )
         return None
 
@@ -146,22 +147,32 @@ class CellErrors:
         return None
 
 
-def problem_of_answer(exercise):
-    """Why an exercise's cell made no answer when it was last run: Python cannot read it.
+def problem_of_answer(exercise, missing=False):
+    """Why an exercise's cell made no answer when it was last run.
 
     Parameters
     ----------
     exercise : str
+    missing : bool
+        There is none, not even an older one: then what the cell raised is the reason, or
+        another name than its check takes.
 
     Returns
     -------
     str
-        "has a syntax error in line 3"; empty where it ran, or nothing is known.
+        "has a syntax error in line 3"; empty where it made one, or nothing is known.
     """
-    cells = _errors.cells if _errors else ()
     todo = re.compile(rf"# TODO {re.escape(exercise)}:")
-    last = next((c.problem for c in reversed(cells) if todo.match(c.source)), "")
-    return last if last.startswith(UNREADABLE) else ""
+    cells = _errors.cells if _errors else ()
+    last = next((cell for cell in reversed(cells) if todo.match(cell.source)), None)
+    if not last:
+        return ""
+    if not missing:
+        return last.problem if last.problem.startswith(UNREADABLE) else ""
+    asked = re.search(rf'check\("{re.escape(exercise)}", (\w+)\)', _errors.source)
+    if last.problem or not asked or asked[1] in _bound(last.source):
+        return last.problem
+    return f"makes {_names_made(last.source)}, not `{asked[1]}`"
 
 
 def install(shell):
@@ -286,6 +297,10 @@ def _bound(source):
     return names
 
 
+def _names_made(source):
+    return ", ".join(f"`{name}`" for name in sorted(_bound(source))) or "nothing"
+
+
 def _names(source, context):
     try:
         tree = ast.parse(source)
@@ -296,9 +311,9 @@ def _names(source, context):
 
 
 def _quoted(source):
-    lines = [line for line in source.splitlines() if line.strip() and line[0] != "%"]
-    line = next((ln for ln in lines if not ln.startswith("# ") or "TODO" in ln), "")
-    return f'"{textwrap.shorten(line or "".join(lines[:1]), 50, placeholder=" ...")}"'
+    """A cell's first line: all that is seen of one that is folded."""
+    line = next((ln for ln in source.splitlines() if ln.strip() and ln[0] != "%"), "")
+    return f'"{textwrap.shorten(line, 50, placeholder=" ...")}"'
 
 
 def _first_line(error):

@@ -17,6 +17,7 @@ QUESTIONS_IN_A_NOTEBOOK = 2
 # What can go wrong with any exercise.
 HINTS = {
     "reference": "Run your own cell above again, and then this one.",
+    "no_answer": "Mend your cell above and run it, and then this one.",
     "no_json": "Which value can you return where there is no finite number?",
     "changed": "The caller goes on using what it gave you. Can you work on a copy?",
     "form": "Does your code change the checks, Keras or Python's own functions?",
@@ -44,12 +45,12 @@ def check(exercise, answer):
     CheckError
         Under ``LABS_STRICT=1``, if the answer did not pass.
     """
-    if answer is reference_of(exercise):
-        # The check's cell ran twice: the name now holds the reference.
+    # After a failed check the name holds the reference; else it may hold an older answer.
+    is_reference = answer is reference_of(exercise)
+    if problem := cell_errors.problem_of_answer(exercise, missing=is_reference):
+        verdict = (f"your cell above {problem}, so it gave no answer", "no_answer")
+    elif is_reference:
         verdict = ("this is the reference, not your answer", "reference")
-    elif problem := cell_errors.problem_of_answer(exercise):
-        # The name still holds an older answer.
-        verdict = (f"your cell above {problem}, so it gave no answer", "reference")
     else:
         # The same questions every time: a verdict must not change by chance.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
