@@ -68,6 +68,9 @@ def page(folder=""):
     text, state = way_on(states)
     button = f"<strong>{escape(text)}</strong>"
     if state and state.file:
+        # To the notebook, not to the exercise in it: JupyterLab 4.6.6 follows #heading= or
+        # #cell-id= in an address only where a notebook is open already when it reads it.
+        # Of six loads with one, a single one was seen to land.
         button = f'<a class="way-on" href="{folder}{state.address}">{escape(text)}</a>'
     return "\n".join(
         [f"<p>{button}</p>", *_table(states, folder), *_calibration(states), _machine()]
