@@ -1,5 +1,6 @@
 """Figures for a course: readable without colour, without a browser, without sight."""
 
+import asyncio
 import io
 
 import matplotlib as mpl
@@ -39,17 +40,27 @@ def show_figure(figure, summary, caption):
     caption : str
         Device, replicas and scale: what the numbers are valid for.
     """
-    show_and_keep(figure, summary, caption)
+    _show(figure, summary, caption)
 
 
-def show_and_keep(figure, summary, caption):
-    """As `show_figure`, for a figure that changes.
+def show_beside(controls, figure, summary, caption):
+    """As `show_figure`, for a figure that changes, in JupyterLab: beside what changes it.
+
+    Parameters
+    ----------
+    controls : ipywidgets.Widget
+        Where the window is too narrow for both, they stand above the figure.
 
     Returns
     -------
-    callable or None
-        In JupyterLab ``keep(summary)``: a stored notebook has the picture as it is then.
+    callable
+        ``keep(summary)``, after each change: a stored notebook has the summary and the
+        picture as they are a second after the last one.
     """
+    return _show(figure, summary, caption, controls)
+
+
+def _show(figure, summary, caption, controls=None):
     from IPython.display import HTML, display
 
     figure.text(0.01, 0.005, caption, fontsize=6.5, color=GREY)
@@ -68,16 +79,37 @@ def show_and_keep(figure, summary, caption):
         print(summary)
         return None
     canvas = _live(figure)
-    keep = display_live(canvas)
+    keep = display_live(_beside(controls, canvas) if controls else canvas)
     keep(image)  # the picture stays in the notebook when the live one is gone
     display(HTML(table))
     print(summary)
 
     def keep_now(now):
         FigureCanvasAgg.draw(canvas)
-        keep(picture_html(pixels_png(canvas), now, caption))
+        keep(f"<p>{now}</p>{picture_html(pixels_png(canvas), now, caption)}")
 
-    return keep_now
+    return _when_settled(keep_now)
+
+
+def _beside(controls, canvas):
+    import ipywidgets
+
+    canvas.layout.flex = "none"  # else it is squeezed where it could stand below
+    layout = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start"}
+    return ipywidgets.Box([controls, canvas], layout=layout)
+
+
+def _when_settled(function, seconds=1.0):
+    """A function that calls another once, when it was not called for a while itself."""
+    pending = None
+
+    def call(*arguments):
+        nonlocal pending
+        if pending:
+            pending.cancel()
+        pending = asyncio.get_running_loop().call_later(seconds, function, *arguments)
+
+    return call
 
 
 def _live(figure):

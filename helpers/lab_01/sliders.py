@@ -1,12 +1,9 @@
 """Lab 01's sliders: how a path of gradient descent depends on the settings."""
 
-import asyncio
-
 import matplotlib.pyplot as plt
 
-from callbacks.live.picture import display_live
 from callbacks.live.place import in_jupyterlab
-from helpers.figures import show_and_keep, show_figure
+from helpers.figures import show_beside, show_figure
 from helpers.lab_01.figures import descent_paths, loss_surface, path_on
 
 
@@ -39,33 +36,13 @@ def explore(train, loss, settings, steps, box, caption):
     if in_jupyterlab():
         moved = []  # called with the outcome after each change
         figure, controls = live(train, loss, settings, steps, box, moved)
-        keep_outcome = display_live(controls)
-        keep_picture = show_and_keep(figure, "\n".join(texts), caption)
-
-        def keep(result):
-            keep_outcome(f"<p>{result}</p>")
-            keep_picture(result)
-
-        moved.append(when_settled(keep))
+        moved.append(show_beside(controls, figure, "\n".join(texts), caption))
     else:
         panels = {
             name_of(*setting).replace(", ", "\n"): path for setting, path in paths.items()
         }
         figure = descent_paths(loss, panels, box)
         show_figure(figure, "\n".join(texts), caption)
-
-
-def when_settled(function, seconds=1.0):
-    """A function that calls another once, when it was not called for a while itself."""
-    pending = None
-
-    def call(*arguments):
-        nonlocal pending
-        if pending:
-            pending.cancel()
-        pending = asyncio.get_running_loop().call_later(seconds, function, *arguments)
-
-    return call
 
 
 def live(train, loss, settings, steps, box, moved=()):
@@ -87,7 +64,7 @@ def live(train, loss, settings, steps, box, moved=()):
     sizes = sorted(
         {2**i for i in range(most.bit_length()) if 2**i < most} | {most, size_now}
     )
-    wide = {"layout": {"width": "26em"}, "style": {"description_width": "9em"}}
+    wide = {"layout": {"width": "23em"}, "style": {"description_width": "7em"}}
     rate = widgets.FloatLogSlider(
         rate_now, min=-3, max=0.25, step=0.05, description="learning rate", **wide
     )
@@ -103,7 +80,7 @@ def live(train, loss, settings, steps, box, moved=()):
     text = widgets.HTML()
     text.add_class("labs-descent-text")
 
-    figure, axes = plt.subplots(figsize=(6, 5.2))
+    figure, axes = plt.subplots(figsize=(5, 4.7))
     loss_surface(axes, loss, box)
     line, end = path_on(axes, path, "path")
     axes.legend(loc="upper right", fontsize=8)
@@ -136,7 +113,8 @@ def live(train, loss, settings, steps, box, moved=()):
     play.observe(draw, "playing")
     button.on_click(start_or_stop)
     draw()
-    controls = widgets.VBox([rate, size, widgets.HBox([drawn, button, play]), text])
+    parts = [rate, size, drawn, button, play, text]
+    controls = widgets.VBox(parts, layout={"width": "24em"})
     controls.add_class("labs-descent")
     return figure, controls
 

@@ -3,7 +3,7 @@
 from math import log10
 
 from callbacks.live.place import in_jupyterlab
-from helpers.figures import show_figure
+from helpers.figures import show_beside, show_figure
 from helpers.lab_09.forecast import in_words, plan
 from helpers.lab_09.forecast_figures import plans
 
@@ -41,11 +41,11 @@ def explore(settings, forecast, save_interval, caption):
     def planned(changed):
         return plan(settings | changed, forecast, save_interval)
 
+    words = in_words(settings, planned({}))
     if in_jupyterlab():
-        from IPython.display import display
-
-        figure, controls = live(settings, planned)
-        display(controls)
+        moved = []  # called with the plan in words after each change
+        figure, controls = live(settings, planned, moved)
+        moved.append(show_beside(controls, figure, "\n".join(words), caption))
     else:
         figure = plans(
             {
@@ -55,10 +55,10 @@ def explore(settings, forecast, save_interval, caption):
                 for link in LINKS_GBIT
             }
         )
-    show_figure(figure, "\n".join(in_words(settings, planned({}))), caption)
+        show_figure(figure, "\n".join(words), caption)
 
 
-def live(settings, planned):
+def live(settings, planned, moved=()):
     """A figure and the widgets that change it.
 
     Parameters
@@ -66,6 +66,8 @@ def live(settings, planned):
     settings : dict
     planned : callable
         From changed settings to a plan.
+    moved : iterable of callable
+        Each is given the plan in words after every change.
 
     Returns
     -------
@@ -75,7 +77,7 @@ def live(settings, planned):
     """
     import ipywidgets as widgets
 
-    wide = {"layout": {"width": "30em"}, "style": {"description_width": "11em"}}
+    wide = {"layout": {"width": "26em"}, "style": {"description_width": "12em"}}
     sliders = {
         "devices": widgets.SelectionSlider(
             options=DEVICES, value=settings["devices"], description="devices", **wide
@@ -84,7 +86,7 @@ def live(settings, planned):
     for name, (low, high, label) in SLIDERS.items():
         sliders[name] = _slider(widgets, low, high, settings[name], label, wide)
     text = widgets.HTML()
-    figure = plans({"now": {n: planned({"devices": n}) for n in DEVICES}})
+    figure = plans({"now": {n: planned({"devices": n}) for n in DEVICES}}, stacked=True)
 
     def draw(change=None):
         now = {name: slider.value for name, slider in sliders.items()}
@@ -94,13 +96,16 @@ def live(settings, planned):
             axis.lines[0].set_ydata([curve[n][what] for n in DEVICES])
             axis.relim()
             axis.autoscale_view()
-        text.value = "<br>".join(in_words(settings | now, planned(now)))
+        words = in_words(settings | now, planned(now))
+        text.value = "<br>".join(words)
         figure.canvas.draw_idle()
+        for tell in moved:
+            tell("\n".join(words))
 
     for slider in sliders.values():
         slider.observe(draw, "value")
     draw()
-    return figure, widgets.VBox([*sliders.values(), text])
+    return figure, widgets.VBox([*sliders.values(), text], layout={"width": "27em"})
 
 
 def _slider(widgets, low, high, value, label, wide):

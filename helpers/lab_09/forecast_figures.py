@@ -93,15 +93,20 @@ def draw_published(axes, rows):
     axes.legend(fontsize=8, loc="lower left")
 
 
-def plans(curves):
+def plans(curves, stacked=False):
     """Time to accuracy and its cost by the number of devices.
 
     Parameters
     ----------
     curves : dict of str to dict of int to dict
         For each name, by the number of devices what `forecast.plan` returns.
+    stacked : bool
+        One above the other, not side by side.
     """
-    figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))
+    if stacked:
+        figure, axes = plt.subplots(2, 1, figsize=(4.6, 5.4), sharex=True)
+    else:
+        figure, axes = plt.subplots(1, 2, figsize=(8, 3.4))
     styles = zip((BLUE, ORANGE, GREEN, RED), MARKERS, LINES, strict=False)
     for (name, by_devices), (colour, marker, line) in zip(
         curves.items(), styles, strict=False

@@ -36,8 +36,7 @@ def live():
     """The path's line, its end, the sliders by their names, and a reader of the text."""
     figure, controls = sliders.live(train, bowl, SETTINGS, STEPS, BOX)
     line, _, end = figure.axes[0].lines
-    rate, size, row, text = controls.children
-    drawn, button, play = row.children
+    rate, size, drawn, button, play, text = controls.children
     widgets = {"learning rate": rate, "batch size": size, "steps drawn": drawn}
     widgets |= {"button": button, "play": play, "html": text}
     return line, end, widgets, lambda: re.sub("<.*?>", "", text.value)

@@ -1,0 +1,138 @@
+"""The labs in JupyterLab, in a window of 1280x720: nothing is cut, sliders are in sight."""
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from playwright.sync_api import expect
+
+from helpers.files import REPOSITORY
+from kit.labs import all_labs
+from tests.browser import student
+
+SCREENSHOTS = REPOSITORY / "reports" / "screenshots"
+WITHOUT_KERNELS = """async () => {
+    await window.jupyterapp.restored;
+    window.jupyterapp.docRegistry.getWidgetFactory("Notebook")._preferKernel = false;
+}"""
+OPEN = "path => void window.jupyterapp.commands.execute('docmanager:open', {path})"
+# Not the command: it asks about what is not stored, and JupyterLab changes what it opens.
+CLOSE = "() => window.jupyterapp.shell.currentWidget.dispose()"
+# Cells outside the window are drawn when the browser has time.
+DRAWN = """path => {
+    const panel = window.jupyterapp.shell.currentWidget;
+    return panel?.context?.path === path && panel.context.isReady &&
+        panel.content.widgets.every(cell => !cell.isPlaceholder()) &&
+        [...panel.node.querySelectorAll("img")].every(image => image.complete);
+}"""
+# What is wider than the place that it has, everything unfolded: by cell, the outermost
+# element. A box that scrolls by itself counts: nobody should have to.
+CUT = """() => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.node.querySelectorAll("details").forEach(details => details.open = true);
+    const right = notebook.node.getBoundingClientRect().right;
+    const apart = "svg, .cm-cursorLayer, .jp-cell-menu";
+    const isCut = element => {
+        const box = element.getBoundingClientRect();
+        return box.width && !element.closest(apart) && (
+            box.right > right ||
+            (element.clientWidth && element.scrollWidth > element.clientWidth + 1));
+    };
+    const found = {};
+    for (const cell of notebook.widgets) {
+        const [first] = [...cell.node.querySelectorAll("*")].filter(isCut);
+        if (first) found[cell.model.id] =
+            `${first.tagName} ${first.className}: ${first.innerText.slice(0, 60)}`;
+    }
+    return found;
+}"""
+
+
+@pytest.fixture
+def jupyterlab(lab_server, page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{lab_server}/lab?token={student.TOKEN}&reset")
+    page.wait_for_function("() => window.jupyterapp?.restored")
+    page.evaluate(WITHOUT_KERNELS)
+    return page
+
+
+def cut(page, path):
+    page.evaluate(OPEN, path)
+    page.wait_for_function(DRAWN, arg=path)
+    return page.evaluate(CUT)
+
+
+@pytest.mark.weekly
+def test_no_lab_is_cut(jupyterlab):
+    found = {}
+    for lab in all_labs():
+        for path in (lab.notebook, lab.solution):
+            name = str(path.relative_to(REPOSITORY))
+            found[name] = cut(jupyterlab, name)
+            jupyterlab.evaluate(CLOSE)
+    assert not {name: what for name, what in found.items() if what}
+
+
+def test_it_would_be_seen(jupyterlab, course):
+    table = f"<table><tr>{'<td>wide</td>' * 60}</tr></table>"
+    outputs = {
+        "page": "<div style='width: 2000px'>wide</div>",
+        "folded": f"<details><summary>The data as a table</summary>{table}</details>",
+        "narrow": "<p>" + "narrow " * 100,
+    }
+    cells = [
+        new_code_cell(
+            "1", id=name, outputs=[new_output("display_data", {"text/html": page})]
+        )
+        for name, page in outputs.items()
+    ]
+    cells.append(new_code_cell("wide = 1  # " + "wide " * 50, id="code"))
+    path = course / "course" / "notebooks" / "wide.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    assert set(cut(jupyterlab, "notebooks/wide.ipynb")) == {"page", "folded", "code"}
+
+
+CUT_LABELS = """labels => labels.filter(label => label.scrollWidth > label.clientWidth)
+    .map(label => label.innerText)"""
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+SLIDERS = [
+    """import numpy as np
+from helpers.figures import use_figures
+from helpers.lab_01.sliders import explore
+use_figures()
+def train(rate, size, steps):
+    return (1 - 2 * rate) ** np.arange(steps + 1)[:, None] * (1, 1 / size)
+def bowl(weights):
+    return float(np.sum(np.square(weights)))
+explore(train, bowl, [(0.1, 8), (0.1, 1)], 20, ((-2, 2), (-2, 2)), "no device")""",
+    """from helpers.checks.exercise import reference_of
+from helpers.lab_09 import explorer, forecast
+laws = reference_of("9.5"), reference_of("9.4")
+explorer.explore(forecast.DEFAULTS, *laws, "no device")""",
+]
+
+
+def test_sliders_are_beside_their_plot(lab_server, course, page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    path = course / "course" / "work" / "sliders.ipynb"
+    cells = [new_code_cell(source) for source in SLIDERS]
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
+    student.open_notebook(page, lab_server, path.name)
+    student.run_and_look(page)
+    shown = page.locator(f"{student.PANEL} .jp-Notebook-cell")
+    for place, lab in enumerate(("01", "09")):
+        canvas = shown.nth(place).locator(".jupyter-matplotlib").first
+        controls = shown.nth(place).locator(".widget-vbox", has=page.get_by_role("slider"))
+        student.look(page, canvas, SCREENSHOTS / f"{lab}-beside.png")
+        plot, sliders = canvas.bounding_box(), controls.first.bounding_box()
+        assert sliders["x"] + sliders["width"] <= plot["x"]
+        assert abs(sliders["y"] - plot["y"]) < 20
+        assert max(plot["height"], sliders["height"]) < 600, "both are seen at once"
+        room = shown.nth(place).locator(".jp-OutputArea-output").first.bounding_box()
+        assert plot["x"] + plot["width"] <= room["x"] + room["width"]
+        assert controls.first.locator(".widget-label").evaluate_all(CUT_LABELS) == []
+        kept = shown.nth(place).locator(".labs-kept img")
+        before = kept.get_attribute("alt")
+        controls.get_by_role("slider").first.focus()
+        page.keyboard.press("ArrowRight")
+        expect(kept).not_to_have_attribute("alt", before)
