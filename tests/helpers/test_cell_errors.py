@@ -1,5 +1,6 @@
 """What a kernel says of a cell that raised: tried in a kernel, cell by cell."""
 
+import os
 import re
 import time
 
@@ -217,6 +218,76 @@ for size in (8, 16):
 """
     raised, _ = kernel.run(source, interrupt_at="at 8")
     assert raised.startswith("Stopped in size 8, after ")
+
+
+# As in the labs: each says so when it is under way, and would make `made` at its end.
+LOOP = """
+import contextlib, os, sys, time
+from callbacks import follow
+from helpers.machine.watchdog import no_hang
+out = sys.stdout
+def step():
+    time.sleep(0.01)
+def look():
+    return 0.5
+dashboard = TrainingDashboard("", 10, print_epochs=False)
+names = lambda value: {"val_accuracy": value}
+with (
+    no_hang("training"),
+    follow(dashboard, step, look, names, 1000, 2) as (step, look),
+    open(os.devnull, "w") as file,
+    contextlib.redirect_stdout(file if LOGGED else out),
+):
+    for epoch in range(1000):
+        step(), step(), look()
+        if epoch == 3:
+            print("under way", file=out)
+made = 1
+"""
+TRAININGS = """
+from callbacks import TrainingProgress
+def tell(epoch, logs):
+    if epoch == 3:
+        print("under way")
+callbacks = [TrainingProgress(), keras.callbacks.LambdaCallback(on_epoch_end=tell)]
+for run in range(3):
+    model.fit(data, data, epochs=1000, verbose=0, callbacks=callbacks)
+made = 1
+"""
+WORKERS = """
+import pathlib, sys, tempfile
+from helpers.machine import cluster
+command = [sys.executable, "-c", "import time; time.sleep(600)"]
+with cluster.start(command, 2, pathlib.Path(tempfile.mkdtemp())) as job:
+    print("under way", *job.pids)
+    job.wait(600)
+made = 1
+"""
+IN_EPOCH = r"Stopped in epoch \d+ of 1000, after \d+ s\. "
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "pictures"),
+    [
+        (LOOP.replace("LOGGED", "False"), IN_EPOCH, 1),
+        (LOOP.replace("LOGGED", "True"), IN_EPOCH, 1),
+        (TRAININGS, IN_EPOCH, 0),
+        (WORKERS, r"Stopped, after \d+ s\. ", 0),
+    ],
+    ids=["own loop", "own loop with a log", "trainings", "workers"],
+)
+def test_every_kind_of_loop_stops_with_one_line(kernel, source, line, pictures):
+    kernel.run(TRAIN)
+    raised, said = kernel.run(source, interrupt_at="under way")
+    assert re.fullmatch(rf"{line}This cell did not finish: .*", raised), raised
+    assert said.count("<img alt=") == pictures, "the curves so far"
+    raised, _ = kernel.run("made")
+    assert "\n" not in raised
+    assert "This cell needs `made` from cell" in raised
+    assert "which was stopped" in raised
+    for pid in map(int, re.findall(r"under way((?: \d+)*)", said)[0].split()):
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def run_from_page(client, source, cell):
