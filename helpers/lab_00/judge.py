@@ -226,7 +226,9 @@ def judge_matmul(question, observation):
     if wrong := first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers):
         return wrong
     said = [one["seconds"] for one in seen]
-    if constant(said):
+    took = [np.median([b - a for a, b in inside[2:-1]]) for inside in waits]
+    # On a busy machine the products of both cases can take the same.
+    if constant(said) and not constant(took, spread=0.1):
         return f"it says {said[0]:.4f} s for very different products", "other"
     return None
 
