@@ -1,6 +1,7 @@
 """Questions, verdicts and hints of lab 00: devices."""
 
 import functools
+import itertools
 
 import numpy as np
 
@@ -179,24 +180,33 @@ AVERAGES = [
 
 
 def matmul_question(rng):
-    """Two shapes on two devices; how long each product is made to take."""
+    """Three shapes on two devices; how long each product is made to take."""
     scale = rng.uniform(0.7, 0.9)
     # The first is slow, as on a device that starts up. Of the others the median is far
-    # from the mean, the fastest, in one case from the second, in the other the last, and
-    # from the other case's: a constant is not right in both.
-    patterns = [[0.11, 0.024, 0.2, 0.056], [0.11, 0.024, 0.036, 0.2, 0.028, 0.12]]
+    # from the mean, the fastest, in one case from the second, in the next from the last,
+    # and from the other cases': a constant is not right in all. There are three, because
+    # two can take the same on a busy machine.
+    patterns = [
+        [0.11, 0.024, 0.2, 0.056],
+        [0.11, 0.024, 0.036, 0.2, 0.028, 0.12],
+        [0.06, 0.15, 0.09, 0.012],
+    ]
     # So few columns that 2k - 1 operations in place of 2k show.
     flat = [rng.randint(1200, 1390), rng.randint(14, 18), rng.randint(1410, 1600)]
     deep = [rng.randint(350, 400), rng.randint(200, 340), rng.randint(410, 500)]
     shapes = [flat, deep]
     rng.shuffle(shapes)
+    shapes.append([rng.randint(100, 200) for _ in "mkn"])
     cases = [
         {
             "device": device, "m": m, "k": k, "n": n, "repeats": len(seconds) - 1,
             "seconds": [scale * s for s in seconds],
         }
         for device, (m, k, n), seconds in zip(
-            ["CPU:0", rng.choice(["GPU:0", "GPU:1"])], shapes, patterns, strict=True
+            ["CPU:0", rng.choice(["GPU:0", "GPU:1"]), "CPU:0"],
+            shapes,
+            patterns,
+            strict=True,
         )
     ]  # fmt: skip
     rng.shuffle(cases)
@@ -210,15 +220,15 @@ def judge_matmul(question, observation):
     quick = [
         one["seconds"] < case["seconds"][0] for case, one in zip(cases, seen, strict=True)
     ]
-    if made == [1, 1] and any(quick):
+    if set(made) == {1} and any(quick):
         return "it made one product, and did not wait until it was done", "start"
     if wrong := first_wrong(cases, seen, _wrong_products):
         return wrong
     # Counted from outside: one wait before each case, in each product, and at the end.
-    before, between_them, after = 0, made[0] + 1, sum(made) + 2
-    if len(waits) != after + 1:
+    ends = [n + i + 1 for i, n in enumerate(itertools.accumulate(made))]
+    if len(waits) != ends[-1] + 1:
         raise ValueError(f"{sum(made)} products in {len(waits)} waits")
-    waits = [waits[before : between_them + 1], waits[between_them:]]
+    waits = [waits[a : b + 1] for a, b in itertools.pairwise([0, *ends])]
 
     def wrong_numbers(case, one):
         return _wrong_seconds(case, *one) or _wrong_speed(case, one[0])
@@ -226,9 +236,7 @@ def judge_matmul(question, observation):
     if wrong := first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers):
         return wrong
     said = [one["seconds"] for one in seen]
-    took = [np.median([b - a for a, b in inside[2:-1]]) for inside in waits]
-    # On a busy machine the products of both cases can take the same.
-    if constant(said) and not constant(took, spread=0.1):
+    if constant(said):
         return f"it says {said[0]:.4f} s for very different products", "other"
     return None
 
