@@ -29,6 +29,9 @@ from kit.working_copy import (
     shown,
 )
 
+# JupyterLab asks when it saves a notebook that it has open: Overwrite would undo it all.
+IF_OPEN = "If JupyterLab asks about it, choose Revert."
+
 
 def update(labs):
     """Bring new versions into the student's notebooks, as `kit.merge.merge` does.
@@ -99,7 +102,7 @@ def _reset(lab, name):
     _trust_as(_read(copy), content)
     return (
         f"{name} is as it was handed out, in {shown(path)}; what you had is in "
-        f"{shown(copy)}."
+        f"{shown(copy)}. {IF_OPEN}"
     )
 
 
@@ -115,7 +118,8 @@ def _update(lab, path):
     more = ""
     if notices > before:
         more = " You and we have changed the same cell: ours stands below yours."
-    return f"{shown(path)} has the new version, and {shown(copy)} what you had.{more}"
+    done = f"{shown(path)} has the new version, and {shown(copy)} what you had.{more}"
+    return f"{done} {IF_OPEN}"
 
 
 def _replace(path, content):
