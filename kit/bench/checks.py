@@ -78,5 +78,6 @@ def _judge(job):
 
 
 def _count():
-    while True:
-        pass
+    parent = os.getppid()
+    while os.getppid() == parent:  # who is killed ends no other process
+        sum(range(100_000))

@@ -288,6 +288,10 @@ def _place_of(exercise, cells):
         return range(0)
     check = max((n for n in checks if n > tried[0]), default=None)
     first = last = max(n for n in tried if check is None or n < check)
+    # JupyterLab's "split cell" gives both parts the metadata, and only the first the mark.
+    headed = _headed(exercise, cells)
+    while first in marked and first not in headed and first - 1 in marked:
+        first -= 1
     for place in range(first + 1, check or 0):
         source, _ = cells[place]
         if place in marked or re.search(ANY_MARK, source):
@@ -299,8 +303,12 @@ def _place_of(exercise, cells):
 
 def _marked(exercise, cells):
     """The cells with an exercise's id, or its mark in one of their first lines."""
+    return _headed(exercise, cells, exercise.cell_id)
+
+
+def _headed(exercise, cells, cell_id=None):
     mark = rf"\A(.*\n){{0,2}}\s*#\s*(TODO|Solution)\s+{re.escape(exercise.number)}\b"
-    return _places(mark, cells, exercise.cell_id)
+    return _places(mark, cells, cell_id)
 
 
 def _places(pattern, cells, cell_id=None):

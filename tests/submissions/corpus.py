@@ -812,6 +812,11 @@ def unusual(world):
     def fitting(source):
         return Case(notebook({"2.3": source}), both)
 
+    def parted(*sources):
+        """2.3 after JupyterLab's "split cell", which copies the metadata."""
+        name = {"metadata": {"nbgrader": {"grade_id": "2-3-fit"}}}
+        return Case(cells_of(start[0], *(code(source) | name for source in sources)), both)
+
     without_names = [
         cell | {"source": re.sub(r"^#.*\n", "", cell["source"])} for cell in start
     ]
@@ -873,6 +878,10 @@ def unusual(world):
                 }
             ),
             both,
+        ),
+        "parted_before_a_trial": parted(solution, "fit_throughput({8: 10.0, 16: 18.0})"),
+        "parted_in_the_middle": parted(
+            f"# TODO 2.3: x\n{HONEST}", "def fit_throughput(p):\n    return honest(p)"
         ),
         "helper_in_another_cell": split(HONEST, CALLS_HONEST),
         "helper_below": split(CALLS_HONEST, HONEST),
