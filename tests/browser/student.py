@@ -11,7 +11,7 @@ import urllib.request
 
 from playwright.sync_api import TimeoutError, expect, sync_playwright
 
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, WORK
 from kit.generate import generate
 
 COURSE = ("callbacks", "helpers", "kit", "labs", "notebooks", "solutions")
@@ -117,7 +117,7 @@ def open_start_page(page, address):
 
 def open_notebook(page, address, name):
     """Go to a notebook by its address; `name` is that of the file."""
-    page.goto(f"{address}/lab/tree/work/{name}?token={TOKEN}&reset")
+    page.goto(f"{address}/lab/tree/{WORK.name}/{name}?token={TOKEN}&reset")
     wait_for_notebook(page, name)
 
 

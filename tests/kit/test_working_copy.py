@@ -427,7 +427,7 @@ def git(folder, *arguments):
 
 @pytest.mark.parametrize("how", ["edited in notebooks/", "copied by hand"])
 def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, how):
-    (course / ".gitignore").write_text("/work/\n")
+    (course / ".gitignore").write_text("work/\n")
     git(course, "init", "--quiet")
     git(course, "add", ".")
     git(course, "commit", "--quiet", "-m", "Handed out")
