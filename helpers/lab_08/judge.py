@@ -474,8 +474,8 @@ def judge_scaling(question, observation):
             right = f"{due['scale']:g} and {due['good_steps']}"
             return f"{what}; it left {left}, not {right}", hint or "state"
         return f"{what}; its weights are {_first_off(one, due)}", hint or "weights"
-    if other := {kind for one in said for kind in one["types"]} - {"float32"}:
-        return f"its weights are of the type {min(other)}", "type"
+    if other := [one["types"] for one in said if one["types"] != ["float32"]]:
+        return f"its weights are of the types {', '.join(other[0])}", "type"
     return None
 
 
