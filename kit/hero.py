@@ -98,7 +98,7 @@ def _in_words(points, device, known, unseen, law, rows):
         f"to {unseen[-1]:,}, half lie within {half:.0f}% of what it says; the one farthest "
         f"off misses by {most:.0f}%.\n"
         f"Right: {between} of {len(rows)} published clusters lie in the range that the "
-        "same law gives them, once it knows their network, their links and one GPU's speed."
+        "forecast of lab 09 gives, from their network, their links and one GPU's speed."
     )
     return alternative, says
 
