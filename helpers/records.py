@@ -19,6 +19,7 @@ from helpers import cards, predictions
 from helpers.errors import RecordError
 from helpers.files import REPOSITORY, only_one, runs_folder, sweep
 from helpers.plain_json import finite, write_json
+from helpers.prediction_kinds import check_kind, kind_of
 
 # What other parts rely on. Cards of older versions may lack a key, and so may edited ones.
 KEYS = {
@@ -26,6 +27,8 @@ KEYS = {
     "started_unix_seconds": Number, "wall_seconds": Number, "finished": bool,
     "checks": dict, "predictions": dict, "measurements": dict,
 }  # fmt: skip
+MEASURED = "Has a training diverged? Then train again with a smaller learning_rate."
+GUESSED = "Write one, such as 0.5, and run the cell again."
 NAME = re.compile(r"\d{8}T\d{6}-\d{3}(-\d+)?\.json")
 
 
@@ -45,6 +48,7 @@ class RunCard:
         content["owner"] = this_process()
         content["run"] = os.environ.get("LABS_RUN", "")  # the `labs run` that it is of
         self._before, self._began = content["wall_seconds"], time.monotonic()
+        self._refused = set()  # names of predictions, until one is taken
         self.save()
 
     def save(self):
@@ -83,17 +87,35 @@ class RunCard:
         Raises
         ------
         RecordError
-            If JSON cannot represent the value, or it is too long; the card is then
-            as it was.
+            If JSON cannot represent the value, if it is too long, or of another kind
+            than the lab asks for; the card is then as it was, and `lock` waits.
         """
         what = f"the prediction {name!r}"
-        given = predictions.without_placeholders(plain(value, what), what)
+        self._refused.add(name)
+        given = predictions.without_placeholders(plain(value, what, GUESSED), what)
+        kind = kind_of(self.content["lab"], name)
+        if kind and given is not None:
+            check_kind(kind, given, what)
+        self._refused.discard(name)
         entry = self._prediction(name)
         self._tell(predictions.make(entry, given, time.time()))
         return predictions.with_keys_of(value, entry["value"])
 
     def lock(self, *names):
-        """The measurement begins: from here on these predictions stand."""
+        """The measurement begins: from here on these predictions stand.
+
+        Raises
+        ------
+        RecordError
+            If one was refused and is not locked yet: its measurement would come first.
+        """
+        for name in names:
+            if name in self._refused and not self._is_locked(name):
+                raise RecordError(
+                    f"the prediction {name!r} was not taken, so its measurement waits: "
+                    "change it in its cell, or write None there, and run that cell. Then "
+                    "run this one."
+                )
         for name in names:
             predictions.lock(self._prediction(name), time.time())
         self.save()
@@ -121,6 +143,9 @@ class RunCard:
         measured = predictions.without_placeholders(plain(measured, what), what)
         entry = self._prediction(name)
         self._tell(predictions.meet(entry, measured, choices, time.time()))
+
+    def _is_locked(self, name):
+        return self._prediction(name)["locked_unix_seconds"] is not None
 
     def _prediction(self, name):
         stored = self.content["predictions"]
@@ -200,7 +225,7 @@ def _key(name):
     return int(name) if name.isdecimal() else name
 
 
-def plain(value, what):
+def plain(value, what, if_not_finite=MEASURED):
     """A value as JSON represents it: NumPy's numbers and arrays become Python's.
 
     Parameters
@@ -208,6 +233,8 @@ def plain(value, what):
     value : object
     what : str
         For the message, such as "the prediction 'loss'".
+    if_not_finite : str
+        What to do then, for the message.
 
     Raises
     ------
@@ -217,17 +244,16 @@ def plain(value, what):
     if hasattr(value, "tolist"):  # NumPy's, and TensorFlow's after .numpy()
         value = value.tolist()
     if isinstance(value, dict):
-        return {str(key): plain(entry, what) for key, entry in value.items()}
+        return {str(k): plain(entry, what, if_not_finite) for k, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [plain(entry, what) for entry in value]
+        return [plain(entry, what, if_not_finite) for entry in value]
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
         if math.isfinite(value):
             return value
         raise RecordError(
-            f"{what} is {value}, and the run card takes finite numbers. Has a training "
-            "diverged? Then train again with a smaller learning_rate."
+            f"{what} is {value}, and the run card takes finite numbers. {if_not_finite}"
         )
     raise RecordError(
         f"{what} is a {type(value).__name__}, and the run card takes numbers, texts, True, "

@@ -8,12 +8,12 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote
 
-from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
 from helpers.machine import computer
 from helpers.notebooks import LAB_NAME, labs_in, read_notebook, students_folder
 from helpers.predictions import how_they_went, number, typical_factor
 from helpers.records import cards_of
+from helpers.texts import read_texts
 
 # What a person needs, as an estimate: nobody was timed.
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, MINUTES_PER_QUESTION = 150, 15, 1

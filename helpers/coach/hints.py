@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 
 from helpers import cards, session
-from helpers.coach.texts import labs_with_texts, read_texts
+from helpers.texts import labs_with_texts, read_texts
 
 KINDS = ("a question", "the tool", "the way")
 _asked = Counter()  # calls for each exercise in this kernel

@@ -5,8 +5,8 @@ show none. Its answers do not reach Python, so the run card could not note them.
 """
 
 from helpers import session
-from helpers.coach.texts import as_html, labs_with_texts, read_texts
 from helpers.errors import RecordError
+from helpers.texts import as_html, labs_with_texts, read_texts
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
 # ipywidgets gives each choice the height of one line: a longer text would overlap. For

@@ -7,8 +7,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
-from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY
+from helpers.texts import read_texts
 from kit.exercises import exercises
 from kit.labs import find_lab
 from tests.browser import student

@@ -12,8 +12,8 @@ from helpers.checks import check
 from helpers.checks.exercise import reference_of
 from helpers.coach import hint, hints, quiz
 from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz
-from helpers.coach.texts import as_html, labs_with_texts, read_texts
 from helpers.records import open_card, read_card
+from helpers.texts import as_html, labs_with_texts, read_texts
 from kit.exercises import exercises
 from kit.labs import all_labs
 

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 
 from helpers import notebooks, session, start_page
-from helpers.coach.texts import read_texts
 from helpers.files import REPOSITORY, write_atomically
 from helpers.machine import computer
 from helpers.records import open_card
 from helpers.start_page import lab_states, way_on
+from helpers.texts import read_texts
 from kit.exercises import exercises
 from kit.labs import all_labs, find_lab
 

@@ -1,15 +1,15 @@
-"""The coach's texts: hints and quiz, in `coach.toml` of each lab's folder."""
+"""What a lab says besides its notebook: `coach.toml` in each lab's folder."""
 
 import html
 import re
 import tomllib
 from pathlib import Path
 
-HELPERS = Path(__file__).parents[1]
+HELPERS = Path(__file__).parent
 
 
 def read_texts(number):
-    """Hints and quiz of a lab.
+    """Hints and quiz of a lab, and what its predictions are.
 
     Parameters
     ----------
@@ -20,14 +20,16 @@ def read_texts(number):
     -------
     dict
         `hints`: for each exercise its three hints; `quiz`: a list of questions, each
-        with `question` and `choices`, which have `text`, `why` and perhaps `right`.
-        Both are empty for a lab without such a file.
+        with `question` and `choices`, which have `text`, `why` and perhaps `right`;
+        `predictions`: for each its kind, see `helpers.prediction_kinds`.
+        All are empty for a lab without such a file.
     """
+    texts = {"hints": {}, "quiz": [], "predictions": {}}
     path = HELPERS / f"lab_{number}" / "coach.toml"
     if not path.is_file():
-        return {"hints": {}, "quiz": []}
+        return texts
     with open(path, "rb") as file:
-        return tomllib.load(file)
+        return texts | tomllib.load(file)
 
 
 def labs_with_texts():

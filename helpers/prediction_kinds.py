@@ -1,0 +1,85 @@
+"""Whether a prediction is of the kind that its lab asks for."""
+
+import re
+import textwrap
+
+from helpers.errors import RecordError
+from helpers.texts import read_texts
+
+WRITE = {
+    "number": "one number, with a point, not a comma, and without quotes, such as 0.5",
+    "truth": "True or False, without quotes",
+    "word": "a word between quotes",
+    "list": "a list of numbers, such as [16, 256], or [] for none",
+}
+# A dict of these, with the names that the lab's cell has.
+OF_EACH_NAME = {"numbers": "number", "truths": "truth", "words": "word"}
+
+
+def kind_of(lab, name):
+    """The kind of a prediction, from its lab's `coach.toml`; None if nothing is said.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+    name : str
+        Of "law_holds_at_48" the lab says what "law_holds_at" is.
+    """
+    kinds = read_texts(lab[:2])["predictions"]
+    return kinds.get(name) or kinds.get(re.sub(r"_\d+$", "", name))
+
+
+def check_kind(kind, value, what):
+    """Refuse a value of another kind.
+
+    Parameters
+    ----------
+    kind : str
+        One of `WRITE` or `OF_EACH_NAME`.
+    value : object
+        Plain JSON without placeholders. One number is a list of one, too.
+    what : str
+        For the message, such as "the prediction 'loss'".
+
+    Raises
+    ------
+    RecordError
+        In one line: what it is, and what to write.
+    """
+    if kind not in OF_EACH_NAME:
+        if not _fits(kind, value):
+            raise _refused(what, value, WRITE[kind])
+        return
+    one = OF_EACH_NAME[kind]
+    if not isinstance(value, dict):
+        asked = f"{{...}} as the cell had it, and after each colon {WRITE[one]}"
+        raise _refused(what, value, asked)
+    for key, entry in value.items():
+        if not _fits(one, entry):
+            raise _refused(f"{what}, at {key!r},", entry, WRITE[one])
+
+
+def _fits(kind, value):
+    if kind == "truth":
+        return isinstance(value, bool)
+    if kind == "word":
+        return isinstance(value, str)
+    if kind == "list" and isinstance(value, list):
+        return all(map(_is_number, value))
+    return _is_number(value)
+
+
+def _is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _refused(what, value, asked):
+    said = textwrap.shorten(repr(value), 60, placeholder=" ...")
+    if isinstance(value, str):
+        said = f"the text {said}"
+    if isinstance(value, list):
+        said = f"{len(value)} value{'s' * (len(value) != 1)}, {said.strip('[]')}"
+    return RecordError(
+        f"{what} is {said}, but the lab asks for {asked}. Change it and run the cell again."
+    )
