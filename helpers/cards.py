@@ -35,8 +35,8 @@ def card(kind, title, rest="", lines=(), link=None):
         One of `EDGES`.
     title, rest : str
         Its first line, of which the title is bold.
-    lines : sequence of str
-        What stands below.
+    lines : sequence of str or list
+        What stands below; a list has the parts of a line, each a str or a link.
     link : tuple of str, optional
         An address and its text: the way on.
 
@@ -46,10 +46,11 @@ def card(kind, title, rest="", lines=(), link=None):
     """
     icon = f'<span aria-hidden="true">{ICONS[kind]} </span>' if kind in ICONS else ""
     shown = [f"{icon}<strong>{_bounded(title)}</strong>{_bounded(rest)}"]
-    shown += [_bounded(line) for line in lines[:MOST_LINES]]
+    for line in lines[:MOST_LINES]:
+        parts = line if isinstance(line, list) else [line]
+        shown.append("".join(map(_part, parts)))
     if link:
-        address, text = link
-        shown.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
+        shown.append(_part(link))
     inside = "\n".join(map(LINE.format, shown))
     style = STYLE.format(edge=EDGES[kind])
     return f'<div class="labs-card labs-card-{kind}" style="{style}">\n{inside}\n</div>'
@@ -74,6 +75,13 @@ def show(text, page):
     from IPython.display import display
 
     display({"text/plain": text, "text/html": page}, raw=True)
+
+
+def _part(part):
+    if isinstance(part, str):
+        return _bounded(part)
+    address, text = part
+    return f'<a href="{escape(address)}">{_bounded(text)}</a>'
 
 
 def _bounded(text):

@@ -45,6 +45,33 @@ def read_notebook(path):
     return notebook if _is_whole(notebook) else {}
 
 
+def address_in(notebook, pattern):
+    """Where in a notebook something is: the address of the heading above it.
+
+    Parameters
+    ----------
+    notebook : dict
+        See `read_notebook`.
+    pattern : str
+        A regular expression, for the source of a code cell.
+
+    Returns
+    -------
+    str or None
+        ``"#Exercise-2.1:-print-the-throughput"``, as JupyterLab and exported pages name
+        it; None where there is no such cell, or no heading above it.
+    """
+    heading = None
+    for cell in notebook.get("cells", ()):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            found = re.findall(r"^#+ (.+)", source, re.M)
+            heading = found[-1] if found else heading
+        elif heading and re.search(pattern, source):
+            return "#" + re.sub("[`*]", "", heading).strip().replace(" ", "-")
+    return None
+
+
 def _is_whole(notebook):
     """Whether all is there, and of the right type, that the kit reads of a notebook."""
     if not isinstance(notebook, dict) or not isinstance(notebook.get("metadata", {}), dict):

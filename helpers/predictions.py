@@ -1,6 +1,7 @@
 """Predictions on a run card: made, locked when the measurement begins, then scored."""
 
 import math
+import re
 import textwrap
 import time
 from numbers import Number
@@ -232,14 +233,43 @@ def how_they_went(content):
     made = [entry for entry in asked if entry["value"] is not None]
     if not made:
         return ""
-    parts = [f"{len(made)} of {len(asked)} made"]
+    return ", ".join([f"{len(made)} of {len(asked)} made", *how_near(content)])
+
+
+def how_near(content):
+    """In a few words each, how near the predictions of a run came; see `how_they_went`."""
     if factor := typical_factor(content):
-        parts.append(f"typically {_off(factor)}")
+        yield f"typically {_off(factor)}"
+    made = [entry for entry in _entries(content) if entry["value"] is not None]
     chosen = [entry for entry in made if "right" in entry and "of" in entry]
     if of := sum(entry["of"] for entry in chosen):
         right = sum(entry["right"] for entry in chosen)
-        parts.append(f"{right} of {of} choice{'s' * (of > 1)} right")
-    return ", ".join(parts)
+        yield f"{right} of {of} choice{'s' * (of > 1)} right"
+
+
+def asked_and_left(content, names):
+    """How many predictions a run asks for, and which of them are not made.
+
+    Parameters
+    ----------
+    content : dict
+        A run card's.
+    names : iterable of str
+        What the lab asks for: "law_holds_at" for "law_holds_at_48".
+
+    Returns
+    -------
+    asked : int
+    still_open, too_late : list of str
+        Names; too late is what was measured without one.
+    """
+    entries = {k: e for k, e in content["predictions"].items() if is_entry(e)}
+    left = {k: e for k, e in entries.items() if e["value"] is None}
+    too_late = [k for k, e in left.items() if e["locked_unix_seconds"] is not None]
+    come = {*entries, *(re.sub(r"_\d+$", "", name) for name in entries)}
+    to_come = [name for name in names if name not in come]
+    still_open = [name for name in left if name not in too_late] + to_come
+    return len(entries) + len(to_come), still_open, too_late
 
 
 def typical_factor(content):

@@ -63,7 +63,8 @@ class RunCard:
 
     def check(self, exercise, passed, reason=""):
         """Note the last verdict on an exercise."""
-        self.content["checks"][exercise] = {"passed": passed, "reason": reason}
+        noted = {"passed": passed, "reason": reason, "unix_seconds": time.time()}
+        self.content["checks"][exercise] = noted
         self.save()
 
     def predict(self, name, value):

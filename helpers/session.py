@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
-from helpers import cards, estimate, predictions, records
+from helpers import cards, end_card, estimate, given_back, predictions, records
 from helpers.files import REPOSITORY, WORK
 from helpers.machine.kernel_patch import patch_this_kernel
 from helpers.machine.own_keras import use_own_keras
@@ -19,6 +19,7 @@ from helpers.parameters import (
     own_parameters,
     scale_asked_for,
 )
+from helpers.texts import read_texts
 
 # In the environment of the kernels of a server with kit/jupyter_server.py.
 SERVED = "LABS_SERVER"
@@ -241,43 +242,24 @@ def show_source(*functions):
 
 
 def finish():
-    """Close the run card; show how checks and predictions went, and which lab is next."""
+    """Close the run card; show what is done, what is left and where, and the next lab."""
     card = _current.card
     card.finish()
-    checks = card.content["checks"]
-    passed = sum(check["passed"] for check in checks.values())
-    done = f"Checks passed: {passed} of {len(checks)}"
-    lines = [
-        f"  still open: {exercise}"
-        for exercise, check in checks.items()
-        if not check["passed"]
-    ]
+    texts = read_texts(card.content["lab"][:2])
+    exercises = list(dict.fromkeys([*texts["hints"], *card.content["checks"]]))
+    passed = given_back.passed(card.content)
+    left = [exercise for exercise in exercises if exercise not in passed]
+    done = f"Checks passed: {len(exercises) - len(left)} of {len(exercises)}"
+    lines = [f"  still open: {exercise}" for exercise in left]
     if said := predictions.how_they_went(card.content):
         lines.append(f"Predictions: {said}")
     lines.append(f"Run card: {_show(card.path)}")
     following = _next_lab(card.content["lab"])
     folder = WORK.name if Path.cwd() == WORK.resolve() else "notebooks"
     text = "\n".join([done, *lines, f"Next: {folder}/{following}.ipynb"])
-    more = [*_quiz(card.content), *_own_figure(card.content)]
-    shown = [line.strip() for line in (*lines[:-1], *more, lines[-1])]
+    shown = [*end_card.lines(card.content, texts, left), lines[-1]]
     way_on = f"../{folder}/{following}.ipynb", f"Next: {_name(following)}"
     cards.show(text, cards.card("end", done, "", shown, way_on))
-
-
-def _quiz(content):
-    """A line on the answers that were given."""
-    if answers := content.get("quiz", {}).values():
-        right = sum(answer["first"]["right"] for answer in answers)
-        yield f"Quiz: {len(answers)} answered, {right} right at once"
-
-
-def _own_figure(content):
-    """The first rate that this run measured: one figure of one's own."""
-    for name, value in content["measurements"].items():
-        if name.endswith("_per_second") and isinstance(value, int | float):
-            what = name.removesuffix("_per_second").replace("_", " ")
-            yield f"Your machine: {predictions.number(value)} {what} per second"
-            return
 
 
 def _name(notebook):

@@ -8,6 +8,7 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote
 
+from helpers import given_back
 from helpers.files import REPOSITORY
 from helpers.machine import computer
 from helpers.notebooks import LAB_NAME, labs_in, read_notebook, students_folder
@@ -29,7 +30,7 @@ class LabState(NamedTuple):
     spent_minutes: float  # by this student, in all runs: from the first line to the last
     exercises: tuple  # "2.1" and so on
     questions: tuple  # of the quiz: "1" and so on
-    passed: frozenset  # of the exercises, in any run
+    passed: frozenset  # of the exercises, in any run, and not given back since
     answered: frozenset  # of the questions
     last_unix_seconds: float  # when the last run was started; 0.0: never
     predictions: str  # how those of the newest run that has any went; or empty
@@ -135,8 +136,7 @@ def _state(name, file, notebook):
         # `labs run` and an opened solution pass everything: that is not the student's work.
         if card.get("solution"):
             continue
-        checks = card.get("checks", {})
-        passed |= {number for number, check in checks.items() if check["passed"]}
+        passed |= given_back.passed(card)
         answered |= set(card.get("quiz", {}))
         seconds += card["wall_seconds"]
         last = max(last, card.get("started_unix_seconds", 0.0))

@@ -11,9 +11,11 @@ from stat import S_IWUSR
 import nbformat
 from nbformat.sign import NotebookNotary
 
+from helpers import given_back
 from helpers.errors import LabError
 from helpers.files import WORK, only_one, write_atomically
 from helpers.notebooks import labs_in
+from helpers.texts import read_texts
 from kit.labs import find_lab
 from kit.merge import NOTICE, give_back, merge
 from kit.signature import read_text, signature, unused
@@ -68,7 +70,8 @@ def reset(name):
     Parameters
     ----------
     name : str
-        "2.1", "2.figure", or a lab as `kit.labs.find_lab` takes it.
+        "2.1", "2.figure", or a lab as `kit.labs.find_lab` takes it. The start page
+        counts it as open again.
 
     Returns
     -------
@@ -100,6 +103,8 @@ def _reset(lab, name):
         raise LabError(f"notebooks/{lab.notebook.name} is not as handed out: {put_back()}.")
     copy = _replace(path, nbformat.writes(content) + "\n")
     _trust_as(_read(copy), content)
+    numbers = read_texts(lab.number)["hints"]
+    given_back.note(lab.name, [n for n in numbers if n == name or "." not in name])
     return (
         f"{name} is as it was handed out, in {shown(path)}; what you had is in "
         f"{shown(copy)}. {IF_OPEN}"

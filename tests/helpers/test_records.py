@@ -28,7 +28,8 @@ def test_a_card_is_on_disk_after_every_change():
     stored = read_card(card.path)
     assert stored["predictions"]["guess"]["value"] == [1, 2]
     assert stored["measurements"] == {"images_per_second": 12.5}
-    assert stored["checks"]["2.1"] == {"passed": False, "reason": "it printed nothing"}
+    said = {"passed": False, "reason": "it printed nothing"}
+    assert said.items() <= stored["checks"]["2.1"].items()
     assert stored["parameters"] == {"seed": 1}
 
 

@@ -7,6 +7,7 @@ import resource
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -14,9 +15,10 @@ from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from typer.testing import CliRunner
 
-from helpers import notebooks
+from helpers import given_back, notebooks, session, start_page
 from helpers.errors import LabError
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, write_atomically
+from helpers.records import open_card
 from kit import build, labs, merge, update, working_copy
 from kit.cli import app
 from kit.labs import all_labs, find_lab
@@ -397,6 +399,52 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
         assert after == {name: cell for name, cell in mine.items() if name not in names}
         [copy] = re.findall(r"work/backups/\S+\.ipynb", said)
         assert (course / copy).read_bytes() == before
+
+
+def open_in(lab):
+    [state] = [state for state in start_page.lab_states() if state.name == lab.name]
+    return state.open_exercises
+
+
+def test_what_is_given_back_is_open_until_it_is_passed_again(course, monkeypatch, capsys):
+    monkeypatch.setattr(start_page, "REPOSITORY", course)
+    lab = find_lab("02")
+    working_copy.make()
+    old = open_card(lab.name, {"seed": 1}, {})  # of a version that noted no times
+    old.content["checks"] = {"2.1": {"passed": True, "reason": ""}}
+    old.finish()
+    card = open_card(lab.name, {"seed": 2}, {})  # of a kernel that is still there
+    for number in ("2.1", "2.2", "2.3"):
+        card.check(number, True)
+    assert open_in(lab) == []
+    update.reset("2.1")
+    assert open_in(lab) == ["2.1"]
+    assert start_page.way_on(start_page.lab_states())[0] == "Continue: Lab 02, exercise 2.1"
+    monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
+    session.finish()
+    said = capsys.readouterr().out
+    assert "Checks passed: 2 of 3\n  still open: 2.1\n" in said
+    card.check("2.1", True)
+    assert open_in(lab) == []
+    update.reset("2.figure")
+    assert open_in(lab) == []
+    update.reset("02")
+    assert open_in(lab) == ["2.1", "2.2", "2.3"]
+    card.check("2.2", True)
+    assert open_in(lab) == ["2.1", "2.3"]
+
+
+def test_a_damaged_note_of_what_was_given_back_hides_nothing(course, monkeypatch):
+    monkeypatch.setattr(start_page, "REPOSITORY", course)
+    lab = find_lab("02")
+    working_copy.make()
+    card = open_card(lab.name, {}, {})
+    for damaged in ("{", "[1]", '{"2.1": "x"}', '{"2.1": null}'):
+        card.check("2.1", True)
+        write_atomically(card.path.with_name(given_back.FILE), damaged)
+        assert open_in(lab) == ["2.2", "2.3"]
+        update.reset("2.1")
+        assert open_in(lab) == ["2.1", "2.2", "2.3"]
 
 
 @pytest.mark.parametrize("trusted", [True, False])
