@@ -94,7 +94,8 @@ def _accuracy(folder=BENCH):
             ratio = _number(found["cpu_ratio"], ".1f")
             rows += f"| {target} | {epochs} | {' | '.join(cells)} | {ratio} |\n"
     accuracies = "; ".join(
-        f"{recipe.replace(' 1 epochs', ' 1 epoch')} {sum(found) / len(found):.4f} ({min(found):.4f} to {max(found):.4f})"
+        f"{recipe.replace(' 1 epochs', ' 1 epoch')} "
+        f"{sum(found) / len(found):.4f} ({min(found):.4f} to {max(found):.4f})"
         for recipe, found in result["test_accuracy"].items()
     )
     loads = [run["load_average"] for run in result["runs"].values()]
