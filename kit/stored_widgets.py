@@ -4,8 +4,11 @@ A widget lives in the kernel. In a notebook that is opened again, JupyterLab wou
 "Error displaying widget" in its place.
 """
 
+import re
+
 VIEW = "application/vnd.jupyter.widget-view+json"
 # Of callbacks/live/picture.py, which would load Keras.
+STYLE = re.compile(r'<style class="labs-live">.*?</style>', re.DOTALL)
 HIDDEN, SHOWN = '<div class="labs-kept" hidden>', '<div class="labs-kept">'
 GONE = "(A live widget: run this cell again to use it.)"
 
@@ -34,6 +37,6 @@ def _kept(output):
                 return None  # the kit's own: what is kept follows
             data["text/plain"] = GONE
     page = "".join(data.get("text/html", ""))
-    if HIDDEN in page:
-        data["text/html"] = page.replace(HIDDEN, SHOWN)
+    if STYLE.search(page):
+        data["text/html"] = STYLE.sub("", page).replace(HIDDEN, SHOWN)
     return output | {"data": data} if "data" in output else output

@@ -5,9 +5,16 @@ import html
 import io
 
 SYNTHETIC = "SYNTHETIC DATA"
-# Around what stands in for a widget in a stored notebook: nobody sees it while the widget
-# lives, and kit/stored_widgets.py takes the word out when the notebook is saved.
-KEPT = '<div class="labs-kept" hidden>{}</div>'
+# A kernel that restarts leaves its widgets on the page, dead, each with a red symbol. What
+# is kept takes their place. An output without its model becomes a widget itself.
+_DEAD = """.jp-OutputArea-child:has(> .jp-OutputArea-output > .jupyter-widgets-disconnected,
+> .jp-OutputArea-output.jupyter-widgets)"""
+WHEN_DEAD = f"""<style class="labs-live">
+{_DEAD}:has(+ .jp-OutputArea-child .labs-kept), {_DEAD}:has(.labs-hint) {{display: none}}
+{_DEAD} + .jp-OutputArea-child .labs-kept {{display: block}}
+{_DEAD} + .jp-OutputArea-child .labs-kept::before
+{{content: "Not live any more: run this cell again to use it."}}
+</style>"""
 
 
 def picture_html(png, summary, caption):
@@ -31,8 +38,24 @@ def picture_html(png, summary, caption):
     return f'<img alt="{html.escape(text)}" src="data:image/png;base64,{encoded}">'
 
 
+def kept(page):
+    """What stands in for a widget, as HTML: nobody sees it while the widget lives.
+
+    kit/stored_widgets.py takes out the style and ``hidden`` when the notebook is saved.
+
+    Parameters
+    ----------
+    page : str
+
+    Returns
+    -------
+    str
+    """
+    return f'{WHEN_DEAD}<div class="labs-kept" hidden>{page}</div>'
+
+
 def display_live(widget):
-    """Show a widget, and below it, in a stored notebook only, what is kept of it.
+    """Show a widget, and below it what is kept of it, which is seen when it is dead.
 
     Parameters
     ----------
@@ -52,7 +75,7 @@ def display_live(widget):
     place = display({"text/plain": "", "text/html": ""}, raw=True, display_id=True)
 
     def keep(page):
-        place.update({"text/plain": "", "text/html": KEPT.format(page)}, raw=True)
+        place.update({"text/plain": "", "text/html": kept(page)}, raw=True)
 
     return keep
 

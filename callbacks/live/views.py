@@ -139,7 +139,7 @@ class LiveView:
         self.box = ipywidgets.VBox([self.bar, self.text, canvas])
         self.box.add_class("labs-dashboard")
         self.keep = display_live(self.box)
-        self.keep("A training was under way when this was stored: run the cell again.")
+        self.keep("A training was under way: run this cell again.")
 
     def make_room(self):
         pass

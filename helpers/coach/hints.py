@@ -42,7 +42,8 @@ def offer_hint(exercise):
     ----------
     exercise : str
     """
-    from callbacks.live.place import in_jupyterlab  # and so Keras
+    from callbacks.live.picture import WHEN_DEAD  # and so Keras
+    from callbacks.live.place import in_jupyterlab
 
     hints = read_texts(_lab_of(exercise))["hints"]
     if not in_jupyterlab() or exercise not in hints:
@@ -53,14 +54,15 @@ def offer_hint(exercise):
     button = Button(description="Hint", tooltip=f"The next hint for {exercise}")
     button.add_class("labs-hint")
     display(button._repr_mimebundle_() | {"text/plain": ""}, raw=True)
-    place = display({"text/plain": "", "text/html": ""}, raw=True, display_id=True)
+    nothing = {"text/plain": "", "text/html": WHEN_DEAD}
+    place = display(nothing, raw=True, display_id=True)
     pages = []
 
     def clicked(_):
         text, page = _next_hint(exercise, hints[exercise])
         pages.append(page)
         # A screen reader reads out what is inserted as an alert.
-        page = f'<div role="alert">{"".join(pages)}</div>'
+        page = f'{WHEN_DEAD}<div role="alert">{"".join(pages)}</div>'
         place.update({"text/plain": text, "text/html": page}, raw=True)
         button.disabled = _asked[exercise] >= len(KINDS)
 

@@ -41,6 +41,7 @@ history = model.fit(x, x, epochs=10**6, verbose=0, callbacks=[TrainingDashboard(
     "history.history",
 ]
 INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
 
@@ -100,6 +101,25 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     expect(panel.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
     student.look(again, panel.locator("img").first, SCREENSHOTS / "next-day.png")
     again.close()
+    nothing_is_dead_after_a_restart(page)
+
+
+def nothing_is_dead_after_a_restart(page):
+    """What is kept stands where the kernel's widgets were."""
+    widgets = page.locator(f"{student.PANEL} .jupyter-widgets >> visible=true")
+    assert widgets.count() > 20
+    pictures = page.locator(f"{student.PANEL} .labs-kept img >> visible=true")
+    expect(pictures).to_have_count(0)
+    page.evaluate(RESTART)
+    dead = page.locator(f"{student.PANEL} .jupyter-widgets-disconnected")
+    expect(dead).not_to_have_count(0)
+    expect(page.locator(f"{student.PANEL} .jupyter-widgets >> visible=true")).to_have_count(
+        0
+    )
+    expect(pictures).to_have_count(2)
+    expect(page.get_by_text("Your answers")).to_be_visible()
+    expect(page.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
+    student.look(page, pictures.first, SCREENSHOTS / "restarted.png")
 
 
 def test_the_start_page_is_current_whenever_it_is_looked_at(

@@ -1,6 +1,6 @@
 """What stands in for a widget is seen in a stored notebook, and only there."""
 
-from callbacks.live.picture import KEPT
+from callbacks.live.picture import kept
 from kit.stored_widgets import GONE, HIDDEN, VIEW, without_widgets
 
 VIEWED = {VIEW: {"model_id": "1"}}
@@ -19,10 +19,10 @@ def shows(data):
 
 
 def test_what_is_kept_of_a_widget_takes_its_place():
-    page = KEPT.format("<p>A picture.</p>")
-    assert page.startswith(HIDDEN)
-    kept = shows({"text/plain": "", "text/html": page})
-    [left] = stored(shows(VIEWED | {"text/plain": ""}), kept)
+    page = kept("<p>A picture.</p>")
+    assert HIDDEN in page
+    below = shows({"text/plain": "", "text/html": page})
+    [left] = stored(shows(VIEWED | {"text/plain": ""}), below)
     assert left["data"]["text/html"] == '<div class="labs-kept"><p>A picture.</p></div>'
 
 
