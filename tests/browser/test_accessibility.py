@@ -6,12 +6,13 @@ import nbformat
 import pytest
 
 from kit.exercises import exercises
-from kit.grading import feedback
+from kit.grading import feedback, reading
 from kit.labs import all_labs
 from kit.report import write_report
 from tests.browser.accessibility import violations
 
 LABS = all_labs()
+DARK = "rgb(22, 22, 22)"
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,11 @@ def grades(tmp_path_factory):
         )
     ]  # fmt: skip
     feedback.write(results, [lab], [("notes.txt", "is no notebook")], out)
+    answer = {"student": "ada", "name": "", "number": "0.figure", "question": "Explain.",
+              "of": 2, "text": "It grows."}  # fmt: skip
+    form = {"points-0": "3", "comment-0": "Why?"}
+    marked = reading.page([answer], form, {0: "give 0 to 2 points"}, is_saved=True)
+    (out / "mark.html").write_text(marked)
     return out
 
 
@@ -84,12 +90,16 @@ def test_reports_can_be_read_by_everybody(page, report, name):
         f"feedback/bob/{LABS[0].name}.html",
         f"feedback/cyd/{LABS[0].name}.html",
         "similar.html",
+        "mark.html",
     ],
-    ids=["overview", "right", "wrong", "missing", "similar"],
+    ids=["overview", "right", "wrong", "missing", "similar", "mark"],
 )
 def test_grades_can_be_read_by_everybody(page, grades, path):
     page.goto((grades / path).as_uri())
     assert not violations(page)
+    page.emulate_media(color_scheme="dark")
+    assert not violations(page)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == DARK
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
