@@ -24,13 +24,15 @@ def reports_folder():
     return Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
 
 
-def write_atomically(path, text):
+def write_atomically(path, text, mode=0o644):
     """Write a file under a temporary name, then rename it.
 
     Parameters
     ----------
     path : Path
     text : str or bytes
+    mode : int
+        Who may read and write it, as `os.chmod` takes it.
 
     Raises
     ------
@@ -46,7 +48,7 @@ def write_atomically(path, text):
             file.write(text if isinstance(text, bytes) else text.encode())
             file.flush()
             os.fsync(file.fileno())
-            os.chmod(temporary, 0o644)  # mkstemp makes it private
+            os.chmod(temporary, mode)  # mkstemp makes it private
             os.replace(temporary, path)
     except BaseException as error:
         Path(temporary).unlink(missing_ok=True)

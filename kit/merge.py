@@ -20,6 +20,7 @@ ALIKE = 0.6
 NOTICE = (
     "**New in this version.** You have changed the cell above, so it stays. Ours is now:"
 )
+YOURS = "**New in this version.** The lab needs the cell above as it is now. Yours was:"
 
 
 def merge(base, mine, new):
@@ -36,7 +37,8 @@ def merge(base, mine, new):
     -------
     nbformat.NotebookNode
         All cells of `new` in their order, each with the student's text where that was
-        changed; the student's own cells behind those that they stood behind.
+        changed; the student's own cells behind those that they stood behind. A set-up
+        cell that both have changed is the new one: later cells need what it sets up.
     """
     places, origins = _traced(base, mine, new)
     changed = [
@@ -58,11 +60,15 @@ def merge(base, mine, new):
         if place not in taken:
             cells.append(copy.deepcopy(ours))
         else:
-            position = taken[place]
-            cells.append(_updated(origins.get(position), mine.cells[position], ours))
-            if _is_conflict(origins.get(position), mine.cells[position], ours):
-                notice = new_markdown_cell(_notice(ours))
-                cells.append(_renamed(notice, f"{ours.id}-new", ids))
+            origin, theirs = origins.get(taken[place]), mine.cells[taken[place]]
+            stays, notice = theirs, None
+            if _is_conflict(origin, theirs, ours):
+                notice = _notice(ours)
+                if "setup" in _tags(ours):
+                    stays, notice = ours, _notice(theirs, YOURS)
+            cells.append(_updated(origin, stays, ours))
+            if notice:
+                cells.append(_renamed(new_markdown_cell(notice), f"{ours.id}-new", ids))
         cells += own.get(place, [])
     return _notebook(cells, {**new.metadata, **mine.metadata, "labs": new.metadata["labs"]})
 
@@ -195,8 +201,11 @@ def _name(cell):
     # The rest of an exercise's name is a word that may change.
     if exercise := re.match(r"(\d+)-(\d+)-|# TODO (\d+)\.(\d+):", named or cell.source):
         return tuple(filter(None, exercise.groups()))
-    tags = {"parameters", "setup"} & set(cell.metadata.get("tags", ()))
-    return named or min(tags, default=None)
+    return named or min({"parameters", "setup"} & _tags(cell), default=None)
+
+
+def _tags(cell):
+    return set(cell.metadata.get("tags", ()))
 
 
 def _grade_id(cell):
@@ -245,12 +254,12 @@ def _updated(origin, theirs, ours):
     return cell
 
 
-def _notice(ours):
+def _notice(other, words=NOTICE):
     """The text below a cell that student and course have changed: it never runs."""
-    text = ours.source
-    if ours.cell_type == "code":
+    text = other.source
+    if other.cell_type == "code":
         text = f"````python\n{text}\n````"
-    return f"{NOTICE}\n\n{text}"
+    return f"{words}\n\n{text}"
 
 
 def _renamed(cell, identity, ids):

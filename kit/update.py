@@ -6,22 +6,23 @@ notebook changes, so nothing is half done.
 
 import time
 import warnings
-from stat import S_IWUSR
+from stat import S_IMODE, S_IWUSR
 
 import nbformat
 from nbformat.sign import NotebookNotary
 
 from helpers import given_back
 from helpers.errors import LabError
-from helpers.files import WORK, only_one, write_atomically
+from helpers.files import WORK, write_atomically
 from helpers.notebooks import labs_in
 from helpers.texts import read_texts
 from kit.labs import find_lab
-from kit.merge import NOTICE, give_back, merge
+from kit.merge import NOTICE, YOURS, give_back, merge
 from kit.signature import read_text, signature, unused
 from kit.working_copy import (
     LIST,
     add_missing,
+    alone,
     began_with,
     handed_out_list,
     is_edited,
@@ -33,6 +34,10 @@ from kit.working_copy import (
 
 # JupyterLab asks when it saves a notebook that it has open: Overwrite would undo it all.
 IF_OPEN = "If JupyterLab asks about it, choose Revert."
+BOTH_CHANGED = {
+    NOTICE: "You and we have changed the same cell: ours stands below yours.",
+    YOURS: "You and we have changed the set-up: it is ours now, and yours stands below it.",
+}
 
 
 def update(labs):
@@ -48,7 +53,7 @@ def update(labs):
         What was just done, in a line: if the next notebook cannot be written, it is known
         where the copies of those before are.
     """
-    with only_one(WORK / ".base"):
+    with alone():
         yield from add_missing()
         have = labs_in(WORK)
         for lab in labs:
@@ -84,7 +89,7 @@ def reset(name):
         If there is no such exercise or lab, or nothing to give back.
     """
     lab = find_lab(name.partition(".")[0])
-    with only_one(WORK / ".base"):
+    with alone():
         add_missing()
         return _reset(lab, name)
 
@@ -92,6 +97,8 @@ def reset(name):
 def _reset(lab, name):
     newest = _given(lab, signature(read_text(lab.notebook)))
     path, _ = labs_in(WORK)[lab.name]
+    if not path.exists():
+        raise LabError(_unreadable(lab, path))
     if "." not in name:
         content = newest
     elif mine := _read(path):
@@ -119,20 +126,23 @@ def _update(lab, path):
     merged = merge(_given(lab, began_with(mine)), mine, _read(lab.notebook))
     copy = _replace(path, nbformat.writes(merged) + "\n")
     _trust_as(mine, merged)
-    notices, before = (sum(NOTICE in c.source for c in n.cells) for n in (merged, mine))
-    more = ""
-    if notices > before:
-        more = " You and we have changed the same cell: ours stands below yours."
-    done = f"{shown(path)} has the new version, and {shown(copy)} what you had.{more}"
-    return f"{done} {IF_OPEN}"
+    more = [words for notice, words in BOTH_CHANGED.items()
+            if _count(notice, merged) > _count(notice, mine)]  # fmt: skip
+    done = f"{shown(path)} has the new version, and {shown(copy)} what you had."
+    return " ".join([done, *more, IF_OPEN])
+
+
+def _count(text, notebook):
+    return sum(text in cell.source for cell in notebook.cells)
 
 
 def _replace(path, content):
     """Write a file of the student's; returns the copy of what was there before."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
     copy = unused(WORK / "backups" / f"{path.stem}-{stamp}{path.suffix}")
-    write_atomically(copy, path.read_bytes())
-    write_atomically(path.resolve(), content)  # a link stays one
+    mode = S_IMODE(path.stat().st_mode)
+    write_atomically(copy, path.read_bytes(), mode)
+    write_atomically(path.resolve(), content, mode)  # a link stays one
     return copy
 
 
@@ -173,6 +183,11 @@ def _complete(notebook):
 
 
 def _unreadable(lab, path):
+    if not path.exists():
+        return (
+            f"{shown(path)} is a link to {path.readlink()}, where nothing is: bring that "
+            f"back, or delete the link, and `labs update` makes a new notebook."
+        )
     return (
         f"{shown(path)} cannot be read as a notebook, so it stays as it is: "
         f"`labs reset {lab.number}` gives a new one."

@@ -7,6 +7,7 @@ one it began with.
 import re
 import subprocess
 
+from helpers.errors import LabError
 from helpers.files import REPOSITORY, WORK, only_one, write_atomically
 from helpers.notebooks import labs_in
 from kit.labs import all_labs
@@ -25,12 +26,22 @@ def make():
     list of str
         What there is to say, in lines.
     """
-    with only_one(WORK / ".base"):
+    with alone():
         lines = add_missing()
     have = labs_in(WORK)
     if older := [lab.number for lab in _labs() if is_older(lab, have)]:
         lines.append(f"New versions of {', '.join(older)}: `labs update` brings them in.")
     return lines
+
+
+def alone():
+    """Wait until nobody else changes ``work/``, where that is no link to nothing."""
+    if WORK.is_symlink() and not WORK.exists():
+        raise LabError(
+            f"{shown(WORK)}/ is a link to {WORK.readlink()}, where nothing is: bring that "
+            "back, or delete the link, and `labs update` makes a new folder."
+        )
+    return only_one(WORK / ".base")
 
 
 def add_missing():
@@ -114,9 +125,24 @@ def is_older(lab, have):
 
 def put_back():
     """How to get ``notebooks/`` as it was handed out, and lose nothing."""
-    if not (REPOSITORY / ".git").exists():
-        return "unpack the course again"
-    return "`git stash push notebooks` puts ours back, and keeps those edits"
+    if _git("diff", "--name-only", "HEAD", "--", "notebooks"):
+        return "`git stash push notebooks` puts ours back, and keeps those edits"
+    if commit := _last_handed_out():
+        return (
+            f"`git checkout {commit} notebooks` puts ours back; commit that, and pull with "
+            "`git pull --no-rebase`. Your edits stay in git's history"
+        )
+    return "unpack the course again"
+
+
+def _last_handed_out():
+    """The newest commit with none of the edits, or None."""
+    names = [lab.notebook.name for lab in _labs() if is_edited(lab)]
+    for commit in _git("log", "--format=%h", "--", "notebooks").split():
+        versions = [_git("show", f"{commit}:./notebooks/{name}") for name in names]
+        if not any(map(is_changed, versions)):
+            return commit
+    return None
 
 
 def shown(path):

@@ -5,6 +5,7 @@ import random
 import re
 import resource
 import shutil
+import stat
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -50,6 +51,13 @@ def read(path):
 
 def sources(notebook):
     return [cell.source for cell in notebook.cells]
+
+
+def texts(notebook):
+    """All that can be read: a set-up cell of the student's is quoted below ours."""
+    quoted = [s.removeprefix(f"{merge.YOURS}\n\n````python\n").removesuffix("\n````")
+              for s in sources(notebook) if s.startswith(merge.YOURS)]  # fmt: skip
+    return {*sources(notebook), *quoted}
 
 
 def by_id(notebook):
@@ -124,7 +132,7 @@ def test_whatever_both_have_changed_nothing_of_the_students_is_lost(course, seed
     [line] = update.update(all_labs())
 
     merged = read(path)
-    assert written <= set(sources(merged))
+    assert written <= texts(merged)
     assert [cell.id for cell in merged.cells if cell.id in by_id(new)] == list(by_id(new))
     assert merged.metadata.mine
     [copy] = (course / "work" / "backups").iterdir()
@@ -135,7 +143,7 @@ def test_whatever_both_have_changed_nothing_of_the_students_is_lost(course, seed
     assert contents(course) == after, "the second time nothing changes"
     if base == "known":
         added = set(sources(merged)) - set(sources(new)) - written
-        assert all(source.startswith(merge.NOTICE) for source in added)
+        assert all(source.startswith((merge.NOTICE, merge.YOURS)) for source in added)
         for name, cell in by_id(merged).items():
             if "nbgrader" in cell.metadata and name in by_id(given) and name in mine:
                 theirs = mine[name].source in written
@@ -180,6 +188,54 @@ def test_each_text_stands_where_it_belongs():
     again = merge.merge(new, merged, newest)
     expected = [text.replace("easier", "easiest") for text in sources(merged)]
     assert sources(again) == expected, "one notice, not one for each version"
+
+
+@pytest.mark.parametrize("course_changes_it", [True, False])
+def test_the_set_up_is_the_new_one_where_both_have_changed_it(course, course_changes_it):
+    working_copy.make()
+    lab = find_lab("02")
+    path = course / "work" / lab.notebook.name
+    mine, new = read(path), read(lab.notebook)
+    [place] = (n for n, c in enumerate(mine.cells) if "setup" in c.metadata.get("tags", ()))
+    given = mine.cells[place].source
+    mine.cells[place].source = f"{given}\nlab.epochs = 2"
+    nbformat.write(mine, path)
+    if course_changes_it:
+        new.cells[place].source = f"{given}\nmore = 1"
+    new.cells[0].source += " New."
+    lab.notebook.unlink()
+    build.write_students(lab.notebook, new)
+    [line] = update.update([lab])
+    merged = read(path)
+    told = "the set-up: it is ours now, and yours stands below it." in line
+    assert told == course_changes_it
+    setup, below = merged.cells[place : place + 2]
+    if course_changes_it:
+        assert setup.source == new.cells[place].source
+        assert below.cell_type == "markdown"
+        assert "lab.epochs = 2" in below.source
+    else:
+        assert setup.source == mine.cells[place].source
+        assert sources(merged)[place + 1 :] == sources(new)[place + 1 :]
+
+
+def test_a_link_to_nothing_is_one_line_that_says_what_to_do(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    path.unlink()
+    path.symlink_to(course / "gone.ipynb")
+    [line] = update.update(all_labs())
+    assert "gone.ipynb, where nothing is: bring that back, or delete the link" in line
+    for name in ("02", "2.1"):
+        with pytest.raises(LabError, match="where nothing is"):
+            update.reset(name)
+    path.unlink()
+    assert list(update.update(all_labs())) == []
+    assert read(path)
+    (course / "work").rename(course / "elsewhere")
+    (course / "work").symlink_to(course / "gone")
+    with pytest.raises(LabError, match=r"work/ is a link to .*gone, where nothing is"):
+        working_copy.make()
 
 
 def test_cells_that_another_program_has_stripped_of_their_ids_are_known(course):
@@ -321,6 +377,7 @@ def test_a_link_stays_one_and_what_is_read_only_stays_as_it_is(course):
     elsewhere = course / "elsewhere.ipynb"
     linked.rename(elsewhere)
     linked.symlink_to(elsewhere)
+    elsewhere.chmod(0o600)
     locked.chmod(0o444)
     before = elsewhere.read_bytes(), locked.read_bytes()
     for lab in all_labs():
@@ -329,6 +386,8 @@ def test_a_link_stays_one_and_what_is_read_only_stays_as_it_is(course):
     assert linked.is_symlink()
     assert elsewhere.read_bytes() != before[0]
     assert "work/backups/00_devices-" in first
+    [copy] = (course / "work" / "backups").iterdir()
+    assert [stat.S_IMODE(f.stat().st_mode) for f in (elsewhere, copy)] == [0o600, 0o600]
     assert second == "work/02_throughput.ipynb is read-only, so it stays as it is."
     assert locked.read_bytes() == before[1]
 
@@ -475,7 +534,9 @@ def git(folder, *arguments):
     )
 
 
-@pytest.mark.parametrize("how", ["edited in notebooks/", "copied by hand"])
+@pytest.mark.parametrize(
+    "how", ["edited in notebooks/", "edited and committed", "copied by hand"]
+)
 def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, how):
     (course / ".gitignore").write_text("work/\n")
     git(course, "init", "--quiet")
@@ -497,15 +558,22 @@ def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, ho
     else:
         said = working_copy.make()[-1]
         assert said.startswith("work/ has what you wrote in notebooks/ (02).")
-        assert "`git stash push notebooks`" in said
-        git(course, "stash", "push", "notebooks")
-    git(course, "pull", "--quiet", teacher, "HEAD")
+        if how == "edited and committed":
+            git(course, "commit", "--quiet", "-a", "-m", "My answers")
+            [said] = update.update([lab])
+        [first, *more] = re.findall("`git ((?:stash|checkout|pull --).*?)`", said)
+        assert first.startswith("checkout" if more else "stash")
+        git(course, *first.split())
+        if more:
+            git(course, "commit", "--quiet", "-m", "As handed out")
+    git(course, "pull", "--quiet", "--no-rebase", teacher, "HEAD")
     assert list(update.update([lab]))
     name = "my lab.ipynb" if how == "copied by hand" else lab.notebook.name
-    merged = sources(read(course / "work" / name))
-    assert written <= set(merged)
-    added = set(merged) - set(sources(new)) - written
-    assert all(source.startswith(merge.NOTICE) for source in added), "the old one is known"
+    merged = read(course / "work" / name)
+    assert written <= texts(merged)
+    added = set(sources(merged)) - set(sources(new)) - written
+    notices = merge.NOTICE, merge.YOURS
+    assert all(source.startswith(notices) for source in added), "the old one is known"
     assert list(update.update([lab])) == []
 
 
