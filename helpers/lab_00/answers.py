@@ -219,6 +219,24 @@ def refuses_an_index_without_gpus(index=0, memory_growth=True, memory_limit_mib=
     return _claim(index, memory_growth, memory_limit_mib)
 
 
+def refuses_minus_one_without_gpus(index=0, memory_growth=True, memory_limit_mib=None):
+    if index < 0:
+        raise ValueError("an index is not negative")
+    return _claim(index, memory_growth, memory_limit_mib)
+
+
+def lists_the_devices(index=0, memory_growth=True, memory_limit_mib=None):
+    """A line to see what is there names the CPU, and says nothing of going on with it."""
+    print(tf.config.list_physical_devices())
+    return _claim(index, memory_growth, memory_limit_mib, no_gpu=NOTHING.copy)
+
+
+def counts_the_devices(index=0, memory_growth=True, memory_limit_mib=None):
+    gpus = tf.config.list_physical_devices("GPU")
+    print(f"{len(gpus)} GPUs, 1 CPU")
+    return _claim(index, memory_growth, memory_limit_mib, no_gpu=NOTHING.copy)
+
+
 def returns_nothing_without_a_gpu(index=0, memory_growth=True, memory_limit_mib=None):
     return _claim(
         index, memory_growth, memory_limit_mib, no_gpu=lambda: print("using the CPU")
@@ -252,6 +270,11 @@ def counts_from_the_end(index=0, memory_growth=True, memory_limit_mib=None):
     return _claim(
         index, memory_growth, memory_limit_mib, there=lambda count: range(-count, count)
     )
+
+
+def takes_the_only_one(index=0, memory_growth=True, memory_limit_mib=None):
+    only = len(tf.config.list_physical_devices("GPU")) == 1
+    return _claim(0 if only else index, memory_growth, memory_limit_mib)
 
 
 def counts_from_one(index=0, memory_growth=True, memory_limit_mib=None):
@@ -311,6 +334,13 @@ def says_what_not_why(index=0, memory_growth=True, memory_limit_mib=None):
         return _claim(index, memory_growth, memory_limit_mib)
     except DeviceError as error:
         raise DeviceError(str(error.__cause__)) from None
+
+
+def says_to_restart_tensorflow(index=0, memory_growth=True, memory_limit_mib=None):
+    try:
+        return _claim(index, memory_growth, memory_limit_mib)
+    except DeviceError:
+        raise DeviceError("Please restart TensorFlow.") from None
 
 
 def says_it_in_two_lines(index=0, memory_growth=True, memory_limit_mib=None):
@@ -479,6 +509,20 @@ def with_early_returns(index=0, memory_growth=True, memory_limit_mib=None):
         raise DeviceError("Please restart the kernel and run this cell first.") from None
 
 
+def says_which_device_it_takes(*args, **kwargs):
+    """Its line about the CPU differs from the one about a GPU in one word only."""
+    wishes = {"index": 0, "memory_growth": True, "memory_limit_mib": None}
+    wishes |= dict(zip(wishes, args, strict=False)) | kwargs
+    gpus = tf.config.list_physical_devices("GPU")
+    both = wishes["memory_growth"] and wishes["memory_limit_mib"]
+    if both or (gpus and wishes["index"] not in range(len(gpus))):
+        raise ValueError(str(wishes))
+    print("Devices:", tf.config.list_physical_devices())
+    device = (gpus or tf.config.list_physical_devices("CPU"))[0]
+    print("Going on with", device.name)
+    return _claim(*wishes.values(), no_gpu=NOTHING.copy)
+
+
 def translates(function):
     @functools.wraps(function)
     def wrapped(*args, **kwargs):
@@ -529,7 +573,7 @@ def by_names(index=0, memory_growth=True, memory_limit_mib=None):
         for gpu in mine:
             _share(gpu, *[memory_growth, memory_limit_mib])
     except RuntimeError as error:
-        raise DeviceError("TensorFlow runs: restart") from error
+        raise DeviceError("TensorFlow runs: restart Python") from error
     return {
         "gpu": index,
         "memory_growth": memory_growth and bool(mine),
@@ -1396,11 +1440,15 @@ WRONG = {
         ("no_gpu", "no_gpu", says_only_that_there_is_none),
         ("no_gpu", "always", always_speaks_of_the_cpu),
         ("no_gpu", "no_gpu", refuses_an_index_without_gpus),
+        ("no_gpu", "no_gpu", refuses_minus_one_without_gpus),
+        ("no_gpu", "always", lists_the_devices),
+        ("no_gpu", "always", counts_the_devices),
         ("nothing", "returned", returns_nothing_without_a_gpu),
         ("nothing", "returned", returns_the_wishes_without_a_gpu),
         ("index", "index", takes_any_index),
         ("index", "index", one_too_high),
         ("index", "index", counts_from_the_end),
+        ("index", "index", takes_the_only_one),
         ("index", "visible", counts_from_one),
         ("index", "index", leaves_the_index_error),
         ("started", "started", leaves_tensorflows_own_words),
@@ -1409,6 +1457,7 @@ WRONG = {
         ("started", "started", catches_the_first_call_only),
         ("started", "both", catches_everything),
         ("message", "message", says_what_not_why),
+        ("message", "message", says_to_restart_tensorflow),
         ("message", "message", says_it_in_two_lines),
         ("returned", "returned", returns_nothing),
         ("returned", "returned", returns_the_device),
@@ -1510,6 +1559,7 @@ RIGHT = {
         with_experimental_names, keeps_the_cpu_in_the_list, names_imported_before,
         shares_first_and_looks_afterwards, claims_as_an_object, with_early_returns,
         with_a_decorator, by_names, with_an_error_of_its_own, by_lambda,
+        says_which_device_it_takes,
     ],
     "0.2": [
         with_timeit_and_at, with_keras_and_a_barrier, with_a_graph, with_a_compiled_graph,

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import re
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from helpers.checks.exercise import Exercise
 from helpers.checks.judging.timing import constant
 from helpers.checks.judging.verdicts import between, draw_apart, first_wrong, near, which
 
+RESTARTED = ("kernel", "notebook", "python")  # what a reader can restart
 NOTHING = {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
 
 
@@ -42,6 +44,8 @@ def claim_question(rng):
             case(0, index=rng.randint(1, 5), **sharing),
             *(case(gpus, index=index) for index in absent),
             *(case(gpus, index=index, **sharing) for index in absent),
+            case(1, index=1),
+            case(0, index=-1),
             case(started=True, index="some"),
             case(started=True, index="some", **sharing),
             # One GPU is visible already: the first call that fails is the second.
@@ -59,11 +63,13 @@ def judge_claim(question, observation):
     set_any = any(one["growing"] or one["limits_mib"] or one["raised"] for one in claims)
 
     # A line that comes with a GPU as well does not say that there is none.
-    with_gpu = {line for one in claims for line in one["printed"]}
+    with_gpu = {_words(line) for one in claims for line in one["printed"]}
 
     def judge(case, one):
         verdict = JUDGE_CLAIM[_kind(case)](case, one)
-        if not verdict and _kind(case) == "no_gpu" and with_gpu >= set(_about_cpu(one)):
+        if not verdict and _kind(case) == "no_gpu" and with_gpu >= set(
+            map(_words, _about_cpu(one))
+        ):
             verdict = "what it prints about the CPU it prints with a GPU, too", "always"
         if not verdict:
             return None
@@ -124,6 +130,11 @@ def _about_cpu(seen):
     return [line for line in seen["printed"] if "cpu" in line.lower()]
 
 
+def _words(line):
+    """The words of a line: a list of devices has the same ones with a GPU and without."""
+    return frozenset(re.findall("[a-z]+", line.lower())) - {"gpu"}
+
+
 def _judge_refused(case, seen):
     if "ValueError" not in (seen["raised"] or ()):
         return f"{_did(seen)}, not a ValueError", _kind(case)
@@ -138,8 +149,10 @@ def _judge_started(case, seen):
     if not _untouched(case, seen):
         return "TensorFlow had started, and yet something is changed", "started"
     message = seen["raised"][-1].strip()
-    if "restart" not in message.lower() or len(message.splitlines()) > 1:
-        return f"{_did(seen)}: the one line must say to restart", "message"
+    said = message.lower()
+    what = any(name in said for name in RESTARTED)
+    if "restart" not in said or not what or len(message.splitlines()) > 1:
+        return f"{_did(seen)}: the one line must say to restart the kernel", "message"
     return None
 
 
@@ -459,7 +472,7 @@ EXERCISES = {
             "too_late": "The error is right, but something has been changed by then. What do you check first?",
             "started": "Which exception do the `tf.config` calls raise once TensorFlow runs? Where do you catch it, and what do you raise then?",
             "always": "Who has a GPU reads that line as well. In which case does it go on with the CPU?",
-            "message": "What must the reader do if TensorFlow has started? Does your error say that, in one line?",
+            "message": "What must the reader restart if TensorFlow has started? Does your error say that, in one line?",
             "returned": "Compare what you return with the examples, key by key: with a limit, with neither, and without a GPU.",
             "raised": "Read Python's error above. Which call led to it, and does your function take all three arguments, with their defaults?",
         },
