@@ -218,7 +218,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # ## Exercise 3.2: the time so far
 #
 # Write a callback that prints the seconds since training began, validation
-# included, after every epoch and once more at the end:
+# included, after every epoch and once more at the end, also of a training that is
+# stopped early:
 #
 #     Cumulative training time after epoch 3: 12.34
 #     Cumulative training time: 40.21

@@ -477,17 +477,17 @@ print(f"at the front {max(front):.3f}")
 card.outcome("points_gained_at_the_front", 100 * (max(front) - max(end)))
 
 # %% [markdown]
-# With three seeds that were tried for this text the front lost each time. Two things
-# have changed at once: which words are left of a long newswire, and where a short one
-# lies. The last layer has weights of its own for every place in the text. Filled at the
-# end, all newswires begin at the same place; filled at the front, each begins where its
-# length puts it.
+# One training each is little: before you believe a difference, train with other values
+# of `seed`. Two things have changed at once: which words are left of a long newswire,
+# and where a short one lies. The last layer has weights of its own for every place in
+# the text. Filled at the end, all newswires begin at the same place; filled at the
+# front, each begins where its length puts it.
 
 # %% [markdown]
-# If that is the reason, a network that forgets the places should hardly care. Put
-# `GlobalMaxPool1D` in place of `Flatten` in `helpers/lab_04/models.py`, and try. (With
-# two seeds it hardly did.) And compare your accuracy with somebody else's only where
-# data, split, cutting and filling are the same.
+# If the place makes the difference, a network that forgets it should hardly care. Put
+# `GlobalMaxPool1D` in place of `Flatten` in `helpers/lab_04/models.py`, and try. And
+# compare your accuracy with somebody else's only where data, split, cutting and filling
+# are the same.
 
 # %% [markdown]
 # ## What the graph buys

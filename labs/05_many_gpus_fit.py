@@ -316,7 +316,7 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 #   replica has a copy (it is compiled already: leave its optimizer and loss);
 # - give it the weights `start`, a list of all its arrays (`set_weights`);
 # - train one epoch with one `fit` in batches of `global_batch`, on `images` and `labels`
-#   in their order, silently. A smaller last batch is trained, too;
+#   in their order; `fit` prints nothing. A smaller last batch is trained, too;
 # - return all the new weights (`get_weights`). What you were given stays as it is. About
 #   five lines.
 

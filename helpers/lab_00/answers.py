@@ -814,6 +814,17 @@ def times_all_at_once(device, m, k, n, repeats):
     return seconds, _speed(m, k, n, seconds)
 
 
+def takes_the_lower_middle(device, m, k, n, repeats):
+    return _timed(device, m, k, n, repeats, middle=statistics.median_low)
+
+
+def takes_the_upper_middle(device, m, k, n, repeats):
+    def middle(times):
+        return sorted(times)[len(times) // 2]
+
+    return _timed(device, m, k, n, repeats, middle=middle)
+
+
 def takes_the_fastest(device, m, k, n, repeats):
     return _timed(device, m, k, n, repeats, middle=min)
 
@@ -1496,6 +1507,8 @@ WRONG = {
         ("median", "other", sleeps_for_its_constant),
         ("median", "average", takes_the_mean),
         ("repeats", "average", times_all_at_once),
+        ("median", "middle", takes_the_lower_middle),
+        ("median", "middle", takes_the_upper_middle),
         ("median", "min", takes_the_fastest),
         ("median", "other", takes_the_slowest),
         ("median", "other", takes_the_last),

@@ -67,8 +67,10 @@ def judge_claim(question, observation):
 
     def judge(case, one):
         verdict = JUDGE_CLAIM[_kind(case)](case, one)
-        if not verdict and _kind(case) == "no_gpu" and with_gpu >= set(
-            map(_words, _about_cpu(one))
+        if (
+            not verdict
+            and _kind(case) == "no_gpu"
+            and with_gpu >= set(map(_words, _about_cpu(one)))
         ):
             verdict = "what it prints about the CPU it prints with a GPU, too", "always"
         if not verdict:
@@ -185,6 +187,8 @@ POWERS = (-9, -6, -3, 3, 6, 9)  # of ten: other units
 ROUNDING = 0.0006  # what may be rounded away of the seconds
 # What a list of all times becomes, the first product's included, and the hint for it.
 AVERAGES = [
+    ("middle", lambda times: sorted(times[1:])[len(times) // 2 - 1]),
+    ("middle", lambda times: sorted(times[1:])[(len(times) - 1) // 2]),
     ("average", lambda times: np.mean(times[1:])),
     ("average", np.median),
     ("average", np.mean),
@@ -202,7 +206,8 @@ def matmul_question(rng):
     patterns = [
         [0.11, 0.024, 0.2, 0.056],
         [0.11, 0.024, 0.036, 0.2, 0.028, 0.12],
-        [0.06, 0.15, 0.09, 0.012],
+        # An even number of timed ones: two of them are in the middle.
+        [0.06, 0.15, 0.012, 0.09, 0.05],
     ]
     # So few columns that 2k - 1 operations in place of 2k show.
     flat = [rng.randint(1200, 1390), rng.randint(14, 18), rng.randint(1410, 1600)]
@@ -498,6 +503,7 @@ EXERCISES = {
             "first": "What happens in the very first product that never happens again? Is it over when your clock starts for the first time?",
             "repeats": "How often does your loop multiply, and who says how often?",
             "average": "The first product is always slow, and another one was, by bad luck. Which kind of average does not change then, and which times belong in it?",
+            "middle": "With an even number of times two are in the middle. What is the median then? Python has a module that knows.",
             "min": "You return the fastest time. Which one is the median?",
             "units": "Seconds, or milliseconds? Operations, or billions of them?",
             "swapped": "Which of the two numbers comes first?",

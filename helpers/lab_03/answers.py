@@ -550,6 +550,97 @@ class GoesOnInTheSecondFit(Total):
         print(END.format(self.before))
 
 
+class EndOfTheLastEpoch(Total):
+    """There is no end where training is stopped before the last epoch."""
+
+    def on_epoch_end(self, epoch, logs=None):
+        super().on_epoch_end(epoch, logs)
+        if epoch + 1 == self.params["epochs"]:
+            super().on_train_end(logs)
+
+    def on_train_end(self, logs=None):
+        pass
+
+
+class ClockRunsBetweenFits(Total):
+    began = None
+
+    def on_train_begin(self, logs=None):
+        if self.began is None:
+            super().on_train_begin(logs)
+
+    def on_train_end(self, logs=None):
+        super().on_train_end(logs)
+        self.began = time.perf_counter()
+
+
+class CountsTheEpochsOn(Total):
+    epochs = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        super().on_epoch_end(self.epochs, logs)
+        self.epochs += 1
+
+
+class StartsAfterTheFirstBatch(Total):
+    def on_train_begin(self, logs=None):
+        self.began = None
+
+    def on_train_batch_end(self, batch, logs=None):
+        if self.began is None:
+            self.began = time.perf_counter()
+
+
+class CountsValidationTwice(Total):
+    def on_test_begin(self, logs=None):
+        self.validation = time.perf_counter()
+
+    def on_test_end(self, logs=None):
+        self.began -= time.perf_counter() - self.validation
+
+
+class PrintsAfterValidation(Total):
+    """Without validation there is no line."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_test_end(self, logs=None):
+        super().on_epoch_end(self.epoch, logs)
+
+    def on_epoch_end(self, epoch, logs=None):
+        pass
+
+
+class AddsUpTheTotals(Total):
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        self.sum = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        super().on_epoch_end(epoch, logs)
+        self.sum += time.perf_counter() - self.began
+
+    def on_train_end(self, logs=None):
+        print(END.format(self.sum))
+
+
+class WithAUnit(Total):
+    def on_epoch_end(self, epoch, logs=None):
+        print(EVERY.format(epoch + 1, time.perf_counter() - self.began), "s")
+
+
+class NoColonAtTheEnd(Total):
+    def on_train_end(self, logs=None):
+        print(END.replace(":", "", 1).format(time.perf_counter() - self.began))
+
+
+class WholeSeconds(Total):
+    def on_epoch_end(self, epoch, logs=None):
+        seconds = int(time.perf_counter() - self.began)
+        print(f"Cumulative training time after epoch {epoch + 1}: {seconds}")
+
+
 class OtherWords(Total):
     def on_epoch_end(self, epoch, logs=None):
         print(f"Total time: {time.perf_counter() - self.began:.2f}")
@@ -606,6 +697,26 @@ class AddsUpTheEpochs(Callback):
 
     def on_train_end(self, logs=None):
         print(f"Cumulative training time: {self.tick():.2f}")
+
+
+class CutsOff(Callback):
+    """Cuts the third decimal off, and forgets its clock at the end."""
+
+    began = None
+
+    def on_train_begin(self, logs=None):
+        self.began = self.began or perf_counter()
+
+    def say(self, when):
+        hundredths = int(100 * (perf_counter() - self.began))
+        print(f"Cumulative training time{when}: {hundredths / 100}", flush=True)
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.say(f" after epoch {1 + epoch}")
+
+    def on_train_end(self, logs=None):
+        self.say("")
+        self.began = None
 
 
 class InNanoseconds(Callback):
@@ -1042,16 +1153,23 @@ WRONG = {
         ("each_epoch", "each_epoch", SkipsAnEpoch),
         ("each_epoch", "each_epoch", EveryBatch),
         ("each_epoch", "each_epoch", PrintsAllAtTheEnd),
+        ("each_epoch", "each_epoch", PrintsAfterValidation),
         ("each_epoch", "format", OtherWords),
+        ("each_epoch", "format", WithAUnit),
         ("from_one", "from_zero", EpochsFromZero),
         ("end", "end", NothingAtTheEnd),
         ("end", "end", TheEndInEveryEpoch),
+        ("end", "end", EndOfTheLastEpoch),
+        ("end", "format", NoColonAtTheEnd),
+        ("end", "other", AddsUpTheTotals),
         ("decimals", "decimals", OneDecimal),
+        ("decimals", "decimals", WholeSeconds),
         ("decimals", "decimals", AllDecimals),
         ("decimals", "decimals", OneDecimalAtTheEnd),
         ("decimals", "decimals", WholeSecondsAtTheEnd),
         ("decimals", "units", Milliseconds),
         ("began", "constructor", ClockInTheConstructor),
+        ("began", "other", StartsAfterTheFirstBatch),
         ("began", "raised", NoClock),
         ("total", "constant", SleepsForItsConstant),
         ("total", "per_epoch", TimeOfOneEpoch),
@@ -1059,7 +1177,10 @@ WRONG = {
         ("total", "per_epoch", MeanAfterASlowStart),
         ("validation", "validation", LeavesValidationOut),
         ("validation", "validation", AddsUpTheTraining),
+        ("validation", "other", CountsValidationTwice),
         ("new_fit", "again", ClockOfTheFirstFit),
+        ("new_fit", "again", ClockRunsBetweenFits),
+        ("from_one", "again", CountsTheEpochsOn),
         ("total", "constant", StartsTheClockTooLate),
         ("total", "other", ClockFromTheFirstEpochsEnd),
         ("new_fit", "again", GoesOnInTheSecondFit),
@@ -1094,7 +1215,7 @@ RIGHT = {
     ],
     "3.2": [
         Total, OriginalTotal, WithDatetime, AddsUpTheEpochs, InNanoseconds, CountsItself,
-        WithLabels, StartsAtTheFirstEpoch, Rounds, total_by_closure,
+        WithLabels, StartsAtTheFirstEpoch, Rounds, CutsOff, total_by_closure,
     ],
     "3.3": [
         in_another_order, with_a_loop, with_groupby, with_defaultdict, with_dropwhile,

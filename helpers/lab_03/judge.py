@@ -1,11 +1,12 @@
 """Questions, verdicts and hints of lab 03: time to accuracy."""
 
+import re
 import statistics
 
 import numpy as np
 
 from helpers.checks.exercise import Exercise
-from helpers.checks.judging.lines import Template, numbers_after
+from helpers.checks.judging.lines import LONGEST, Template, numbers_after
 from helpers.checks.judging.timing import constant, training_spans
 from helpers.checks.judging.verdicts import (
     between,
@@ -166,21 +167,28 @@ def _epochs(stops):
 
 
 def total_time_question(rng):
-    """Two fits of a few short epochs, some time after the callback was made."""
+    """A `fit` of a few short epochs, and a second one that is stopped early."""
+    bases = rng.sample([0.01, 0.04, 0.12], 3)
+    if bases[0] == min(bases):  # its first batch must not be too short to be missed
+        bases.reverse()
     return {
         "seconds_before_fit": rng.uniform(0.15, 0.2),
-        "fits": [True, False],
+        "stopped_after": len(bases) - 1,
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
                 "validation_seconds": 0.06,
             }
-            for base in rng.sample([0.01, 0.04, 0.12], 3)
+            for base in bases
         ],
     }
 
 
 EVERY, END = "Cumulative training time after epoch", "Cumulative training time:"
+BOTH = END.rstrip(":")
+TOTAL = re.compile(rf"{BOTH}(?: after epoch \d+)?: *-?[\d.,]+")
+
+EPOCH = re.compile(rf"{EVERY} (\d{{1,9}}):")
 
 
 def judge_total_time(question, observation):
@@ -188,19 +196,17 @@ def judge_total_time(question, observation):
     printed = [[line for part in fit for line in part] for fit in observation["printed"]]
     if not any(printed):
         return "it printed nothing", "start"
-    epochs = range(1, len(question["epochs"]) + 1)
-    said = [
-        n for fit in printed for e in epochs for n in numbers_after(fit, f"{EVERY} {e}:")
-    ]
-    if any(said) and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
-        shown = ", ".join(f"{n:g}" for n in said[:9])
-        return f"the seconds after its epochs are {shown}", "decimals"
-    # The wait between construction and fit came first.
-    fits = training_spans(question, observation["waits"][1:])
+    if verdict := _too_few_decimals(question, printed):
+        return verdict
+    fits = _spans_of_fits(question, observation["waits"])
     for number, (spans, parts) in enumerate(zip(fits, observation["printed"], strict=True)):
         lines = [line for part in parts for line in part]
         if verdict := _wrong_lines(spans, lines, parts):
-            return verdict
+            reason, hint = verdict
+            if not number:
+                return verdict
+            return f"{reason} of the second fit, which is stopped early", hint
+        epochs = range(1, len(spans) + 1)
         total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
         if constant(total) or constant(np.diff([0, *total]).tolist()):
             shown = ", ".join(f"{seconds:g}" for seconds in total)
@@ -221,8 +227,53 @@ def judge_total_time(question, observation):
                 reason += " of the second fit"
             if label == END and abs(10 * seconds - round(10 * seconds)) < 1e-6:
                 return f"{reason}, and after the last epoch {total[-1]}", "decimals"
-            return reason, _time_hint(seconds, epoch, spans, span, number)
+            hint = _time_hint(seconds, epoch, spans, span, number)
+            # Who misses validation is right without it, who starts too early is not.
+            known = {True: "validation", False: "constructor"}
+            right = _right_without(fits[1], printed[1])
+            if hint in known.values() and hint != known[right]:
+                hint = "other"
+            return reason, hint
     return None
+
+
+def _too_few_decimals(question, printed):
+    """Seconds that are whole, or of one decimal, after every epoch."""
+    lines = [line for fit in printed for line in fit if line.startswith(EVERY)]
+    whole = [line for line in lines if re.fullmatch(rf"{EVERY} \d+: *\d+", line)]
+    if whole:
+        return f"{quoted(whole[0])} has no decimals", "decimals"
+    said = [
+        n
+        for fit in printed
+        for epoch in range(1, len(question["epochs"]) + 1)
+        for n in numbers_after(fit, f"{EVERY} {epoch}:")
+    ]
+    if any(said) and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
+        shown = ", ".join(f"{n:g}" for n in said[:9])
+        return f"the seconds after its epochs are {shown}", "decimals"
+    return None
+
+
+def _spans_of_fits(question, waits):
+    """When the epochs ran: all of the first `fit`, with validation, and some of the second."""
+    epochs, at, fits = question["epochs"], 0, []
+    for validated, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
+        # Before each fit there is a wait, and within it one more at each end.
+        count = 2 + sum(len(epoch["batch_seconds"]) + validated for epoch in ran)
+        own = waits[at + 1 : at + 1 + count]
+        fits += training_spans({"epochs": ran, "fits": [validated]}, own)
+        at += 1 + count
+    if at != len(waits):
+        raise ValueError(f"{len(waits)} waits where {at} were due")
+    return fits
+
+
+def _right_without(spans, lines):
+    """Whether the first epoch is right in the `fit` without validation."""
+    said = numbers_after(lines, f"{EVERY} 1:")
+    low, high = _total(spans, spans[0])
+    return len(said) == 1 and between(said[0], low, high, 0.015)
 
 
 def _total(spans, span):
@@ -230,10 +281,17 @@ def _total(spans, span):
 
 
 def _wrong_lines(spans, lines, parts):
-    if not any(line.startswith(EVERY) for line in lines):
-        return f"{quoted(lines[0] if lines else 'nothing')} is not such a line", "format"
+    alike = [line for line in lines if line.startswith(BOTH)]
+    every = any(line.startswith(EVERY) for line in lines)
+    if lines and not every and not lines[0].startswith(END):
+        return f"{quoted(lines[0])} is not such a line", "format"
+    if other := [line for line in alike if not TOTAL.fullmatch(line[:LONGEST])]:
+        return f"{quoted(other[0])} is not such a line", "format"
     if numbers_after(lines, f"{EVERY} 0:"):
         return "it calls the first epoch 0", "from_zero"
+    last = max((int(n) for line in alike for n in EPOCH.findall(line)), default=0)
+    if last > len(spans):
+        return f"it printed a line for epoch {last}", "again"
     for epoch in range(1, len(spans) + 1):
         label = f"{EVERY} {epoch}:"
         count = len(numbers_after(lines, label))
@@ -415,7 +473,7 @@ EXERCISES = {
         requirements={
             "each_epoch": "It prints `Cumulative training time after epoch 3: 12.34` after every epoch.",
             "from_one": "The first epoch is 1.",
-            "end": "It prints `Cumulative training time: 40.21` once more at the end.",
+            "end": "It prints `Cumulative training time: 40.21` once more at the end, also of a training that is stopped early.",
             "decimals": "The seconds have two decimals.",
             "began": "The time runs since training began, not since the callback was made.",
             "total": "It is the time of all epochs so far.",
@@ -427,8 +485,8 @@ EXERCISES = {
         hints={
             "start": "Nothing is printed yet. Which callback methods are called when training begins, after each epoch, and after the last?",
             "each_epoch": "Is there one line for each epoch? Which method does Keras call after every one?",
-            "end": "Which method does Keras call once, when training is over?",
-            "format": "Compare your lines with the example, letter by letter, with the colon.",
+            "end": "Which method does Keras call once, when training is over, however many epochs were asked for?",
+            "format": "Compare your lines with the example, letter by letter: the colon, and the number at the end.",
             "from_zero": "Keras counts epochs from 0. What should a reader see?",
             "constructor": "When is `__init__` called, and when does training begin?",
             "constant": "Does each number come from a clock? The epochs of this training are not equally long.",
@@ -436,7 +494,7 @@ EXERCISES = {
             "validation": "After an epoch comes its validation. When does your clock stop?",
             "units": "Seconds, or milliseconds?",
             "decimals": "With how many decimals does the example give the seconds?",
-            "again": "On a second `fit` the clock must start again. Which method does Keras call then?",
+            "again": "On a second `fit` the clock and the number of the epoch must start again. Which method does Keras call then?",
             "raised": "Read Python's error above. Is every `self.` name set before it is used? Do your methods take what Keras gives, such as `on_epoch_end(self, epoch, logs=None)`?",
             "other": "Which two moments does the printed time lie between? Print both clock readings.",
         },

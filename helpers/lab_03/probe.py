@@ -1,5 +1,6 @@
 """Probes of lab 03: time to accuracy."""
 
+import itertools
 from numbers import Integral
 
 from helpers.checks.probing.arguments import call
@@ -24,10 +25,27 @@ def stop_at_accuracy(answer, question, wait):
 
 
 def print_total_time(answer, question, wait):
-    """Make the callback some time before training begins, then train."""
-    callback = answer()
+    """Train some time after the callback is made, and later again, with an early stop."""
+    callback, epochs = answer(), question["epochs"]
     wait(question["seconds_before_fit"])
-    return train(callback, question["epochs"], wait, question["fits"])
+    whole = train(callback, epochs, wait, [True])
+    wait(question["seconds_before_fit"])
+    ran = epochs[: question["stopped_after"]]
+    batches = sum(len(epoch["batch_seconds"]) for epoch in ran)
+    stopped = train(callback, epochs, _stopping(callback, wait, batches), [False])
+    return {"printed": whole["printed"] + stopped["printed"]}
+
+
+def _stopping(callback, wait, batches):
+    """A `wait` that also stops training, in the last of so many batches."""
+    number = itertools.count()  # the first one comes before training
+
+    def wait_and_stop(seconds):
+        wait(seconds)
+        if next(number) == batches:
+            callback.model.stop_training = True
+
+    return wait_and_stop
 
 
 def summarize(answer, question, wait):

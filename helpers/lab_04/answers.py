@@ -835,6 +835,11 @@ class WorldTime(Loop):
         print(f"{'=' * 20} {datetime.now(UTC):%H:%M:%S%z}")
 
 
+class TwelveHours(Loop):
+    def bar(self):
+        print(f"{'=' * 20} {datetime.now().astimezone():%I:%M:%S%z}")
+
+
 class NoZone(Loop):
     def bar(self):
         print(f"{'=' * 20} {datetime.now():%H:%M:%S}")
@@ -1294,6 +1299,7 @@ WRONG = {
         ("bar", "stale", AsksForTheTimeOnce()),
         ("zone", "zone", WorldTime()),
         ("zone", "zone", NoZone()),
+        ("zone", "noon", TwelveHours()),
         ("zone", "zone", EightHoursMore()),
         ("line", "format", AnotherLine()),
         ("line", "format", AllDigits()),

@@ -233,7 +233,7 @@ def make_loop(rng):
         x = [round(rng.uniform(1, 9), 3) for _ in range(n)]
         return {"x": x, "y": [rng.randrange(4) for _ in range(n)]}
 
-    minutes = rng.choice([-570, -210, 345, 525, 765])
+    minutes = rng.choice(_afternoons())
     hours, rest = divmod(abs(minutes), 60)
     return {
         "batch_size": 4,
@@ -251,6 +251,13 @@ def make_loop(rng):
         # POSIX counts zones west of UTC as positive.
         "time_zone": f"LAB{'-' if minutes > 0 else '+'}{hours}:{rest:02d}",
     }
+
+
+def _afternoons():
+    """Time zones, in minutes, in which it is 13 to 22 o'clock: no hour of a morning."""
+    past = time.time() // 60
+    zones = range(-690, 780, 75)
+    return [zone for zone in zones if 13 <= (past + zone) // 60 % 24 < 22]
 
 
 def loop_question(rng):
@@ -490,6 +497,8 @@ def _wrong_bars(question, seen, printed):
         hour, minute, second = map(int, clock)
         times.append((hour * 60 + minute - zone) * 60 + second)
         ago = (time.time() - times[-1]) % 86_400
+        if zone == question["secret"]["zone_minutes"] and 43_198 < ago < 43_800:
+            return f"`{line[-30:]}` is twelve hours away from the local time", "noon"
         # The judge may get here minutes later; zones differ by more.
         if zone != question["secret"]["zone_minutes"] or not (ago < 600 or ago > 86_398):
             return f"`{line[-30:]}` is not the local time in the local time zone", "zone"
@@ -628,6 +637,7 @@ EXERCISES = {
             "speed": "Print the newswires and the seconds of one epoch. Are they those of its training?",
             "bar": "A reader looks at noon. What shows how long an epoch takes? One bar begins every epoch: `======== 10:02:03+0100`.",
             "stale": "When does your code ask what time it is: at every bar, or once for all?",
+            "noon": "A reader sees your bar in the afternoon. Which code of `strftime` counts the hours up to 24?",
             "zone": "How does a reader elsewhere know which time zone this is? What does `astimezone()` add to a time, and `%z` to its text?",
             "history": "What does the function return? For each metric's name a list, with a number for every epoch.",
             "raised": "Read Python's error above. Are the arguments used as the text gives them: train_step(x, y), valid_step(x, y)?",

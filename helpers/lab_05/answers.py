@@ -460,6 +460,17 @@ class ForgetsStep(Warmup):
         return self.base_rate
 
 
+class HalfPrecision(Warmup):
+    def __call__(self, step):
+        part = keras.ops.minimum(keras.ops.cast(step, "float16") / self.n, 1.0)
+        return self.base_rate * (1 + keras.ops.cast(part, "float32") * (self.factor - 1))
+
+
+class RoundsTheRate(Warmup):
+    def __call__(self, step):
+        return keras.ops.round(super().__call__(step), 4)
+
+
 class ByPiece(LearningRateSchedule):
     """With `where` in place of the minimum."""
 
@@ -915,6 +926,8 @@ WRONG = {
         ("start", "one_off", CountsFromOne),
         ("line", "jump", WholeParts),
         ("line", "curve", Exponential),
+        ("line", "coarse", HalfPrecision),
+        ("line", "coarse", RoundsTheRate),
         ("line", "other", Smooth),
         ("line", "other", SquareRoot),
         ("line", "other", WaitsForTheSecondStep),

@@ -175,6 +175,9 @@ def _same_rates(said, right):
     return all_near(1e-3)(said, right)
 
 
+RATE = near(3e-5)  # float32 keeps more digits, and float16 fewer
+
+
 def schedule_question(rng):
     """Warm-ups in which every usual mistake gives other rates."""
     return draw_apart(
@@ -183,7 +186,7 @@ def schedule_question(rng):
 
 
 def judge_schedule(question, observation):
-    """The rate at each step to a thousandth, eagerly and in a graph."""
+    """The rate at each step, as float32 gives it, eagerly and in a graph."""
     if not observation["is_schedule"]:
         return "it is not a Keras LearningRateSchedule", "schedule"
     ways = warmup_ways(question)
@@ -197,13 +200,14 @@ def judge_schedule(question, observation):
 
 def _wrong_rates(question, said, ways, where):
     hint = which(said, ways, _same_rates)
+    hint = "coarse" if hint == "right" else hint
     for case, rates, due in zip(question["cases"], said, ways["right"], strict=True):
         for step, rate, right in zip(case["steps"], rates, due, strict=True):
-            if not near(1e-3)(rate, right):
+            if not RATE(rate, right):
                 base, factor, n = _of(case).values()
                 schedule = f"LinearWarmup({base}, {factor}, {n})"
                 return (
-                    f"{schedule} gives {rate:g} at step {step}{where}, not {right:g}",
+                    f"{schedule} gives {rate:.7g} at step {step}{where}, not {right:.7g}",
                     hint,
                 )
     return None
@@ -405,6 +409,7 @@ EXERCISES = {
             "back": "Which rate does your schedule give long after the warm-up?",
             "one_off": "The first step has the number 0. Which part of the warm-up is over then, and at which step is all of it?",
             "jump": "Does your rate rise with every step? What does `//` do to a part that is below 1?",
+            "coarse": "The first digits are right. Do you round, or in which type of number do you compute?",
             "curve": "At half of the warm-up the rate should lie in the middle between the two. Is yours a straight line?",
             "graph": "In a graph `step` is a tensor without a value. Which of your lines needs its value, and which function of `keras.ops` does not?",
             "schedule": "From which class of `keras.optimizers.schedules` does yours inherit?",

@@ -28,6 +28,11 @@ def divided_twice(losses, global_batch):
     return tf.reduce_sum(losses) / global_batch / context.num_replicas_in_sync
 
 
+def in_half_precision(losses, global_batch):
+    share = tf.reduce_sum(tf.cast(losses, tf.float16)) / tf.cast(global_batch, tf.float16)
+    return tf.cast(share, tf.float32)
+
+
 def every_loss(losses, global_batch):
     return losses / global_batch
 
@@ -152,6 +157,30 @@ def _steps(
         return finish(shares, reduced)
 
     return tf.function(train_step) if graph else train_step
+
+
+def only_the_replicas_have_a_graph(
+    strategy, model, optimizer, metrics, global_loss, global_batch
+):
+    """Python hands the work of every batch to the replicas."""
+
+    @tf.function
+    def replica_step(x, y):
+        with tf.GradientTape() as tape:
+            probabilities = model(x, training=True)
+            losses = keras.losses.categorical_crossentropy(y, probabilities)
+            share = global_loss(losses, global_batch)
+        gradients = tape.gradient(share, model.trainable_variables)
+        optimizer.apply(gradients, model.trainable_variables)
+        metrics["loss"].update_state(losses)
+        metrics["accuracy"].update_state(y, probabilities)
+        return share
+
+    def train_step(x, y):
+        shares = strategy.run(replica_step, args=(x, y))
+        return strategy.reduce("SUM", shares, axis=None)
+
+    return train_step
 
 
 def averages_its_own(*arguments):
@@ -729,6 +758,12 @@ def has_a_copy_of_the_optimizer(devices, build, data, epochs):
     return _train(devices, copied, data, epochs)
 
 
+def returns_tensors(*arguments):
+    return _train(
+        *arguments, returned=lambda model, losses: (model, list(map(tf.constant, losses)))
+    )
+
+
 def returns_text(*arguments):
     return _train(
         *arguments, returned=lambda model, losses: (model, [f"{loss}" for loss in losses])
@@ -1136,6 +1171,7 @@ WRONG = {
         ("ragged", "ragged", leaves_the_size_to_tensorflow),
         ("share", "whole", whole_mean_on_each),
         ("share", "shares", mean_shown_instead),
+        ("share", "coarse", in_half_precision),
         ("number", "number", every_loss),
         ("number", "number", keeps_a_dimension),
         ("gradient", "constant", cut_off),
@@ -1176,6 +1212,7 @@ WRONG = {
         ("returned", "so_far", returns_the_mean_so_far),
         ("returned", "added", adds_up_means),
         ("graph", "eager", without_a_graph),
+        ("graph", "eager", only_the_replicas_have_a_graph),
         ("graph", "eager", makes_a_graph_for_every_batch),
     ],
     "6.3": [
@@ -1210,6 +1247,7 @@ WRONG = {
         ("returned", "own_network", returns_no_network),
         ("returned", "returned", returns_only_the_losses),
         ("returned", "returned", returns_text),
+        ("returned", "returned", returns_tensors),
     ],
 }
 RIGHT = {

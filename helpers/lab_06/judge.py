@@ -12,6 +12,7 @@ LOGICAL_DEVICES = 4
 # What must differ so that two ways of answering can be distinguished.
 APART = 0.01
 same = near(1e-3, 1e-3)  # float32 on any device, after a few steps
+same_sum = near(3e-5, 1e-6)  # float32 without a step: of float16 only three digits are left
 
 
 def _apart(one, other):
@@ -121,12 +122,21 @@ def judge_loss(question, seen):
             ), hint
         split = np.split(right.losses[number], np.cumsum(own)[:-1])
         shares = [losses.sum() / sum(own) for losses in split]
-        if not same(said, shares):
+        if not same_sum(said, shares):
+            if same(said, shares):
+                return _coarse(said, shares), "coarse"
             shown, due = (
                 ", ".join(f"{share:.3f}" for share in some) for some in (said, shares)
             )
             return f"the replicas returned {shown}, and their shares are {due}", "shares"
     return None
+
+
+def _coarse(said, shares):
+    share, due = max(
+        zip(said, shares, strict=True), key=lambda pair: abs(pair[0] - pair[1])
+    )
+    return f"a replica returned {share:.7g}, and its share is {due:.7g}"
 
 
 def _trainings(question, epochs, **shares):
@@ -313,6 +323,9 @@ def _wrong_use(question, seen):
     if seen["python_runs"] >= steps * question["replicas"]:
         reason = f"its Python ran {seen['python_runs']} times for {steps} batches"
         return f"{reason}: no graph was kept", "eager"
+    if seen["eager_runs"] >= steps:
+        reason = f"Python called `strategy.run` {seen['eager_runs']} times"
+        return f"{reason} for {steps} batches: not all of the step is a graph", "eager"
     return _wrong_optimizer(seen["optimizer_steps"], steps)
 
 
@@ -440,7 +453,7 @@ def _wrong_set_up(names, run):
 def _wrong_result(question, names, run, due):
     epochs, said = question["epochs"], run["losses"]
     if said is None or np.shape(said) != (epochs,):
-        return f"it does not return a network and {epochs} losses", "returned"
+        return f"it does not return a network and {epochs} losses as floats", "returned"
     if not run["own_network"]:
         return "it does not return the network that `build` made", "own_network"
     ways = losses_by_epoch(question, due, names)
@@ -474,6 +487,7 @@ EXERCISES = {
             "averaged": "A mean has been divided already. What do you divide by `global_batch`: a sum, or a mean?",
             "whole": "The optimizer adds up what all replicas have. Why do you add it up here, too?",
             "shares": "The gradient is right, the number is not. What did the losses of this replica alone add to the mean?",
+            "coarse": "The first digits are right. In which type of number do you compute, and how many digits does it keep?",
             "number": "The exercise asks for one number from many losses. Which operation of TensorFlow makes one number of many?",
             "constant": "The tape follows TensorFlow's operations from the weights to the loss. Where does your code leave them?",
             "other": "Work it out by hand: losses 1 and 2 on one replica, 6 on the other. What is their mean, and what does each replica contribute?",
@@ -543,7 +557,7 @@ EXERCISES = {
             "mean": "The step follows the mean over the images that are in this batch.",
             "losses": "An epoch's loss is the mean over all its images.",
             "reset": "Each epoch's loss starts again.",
-            "returned": "It returns the network and a list with a loss for each epoch.",
+            "returned": "It returns the network and a list with a loss for each epoch, as floats.",
         },
         question=devices_question,
         judge=judge_devices,
@@ -570,7 +584,7 @@ EXERCISES = {
             "sum": "With twice as many images in a batch, should a step be twice as long?",
             "all_images": "A step follows the mean of its own batch. Do you divide by the images of the batch, or of all `data`?",
             "own_network": "Which network is it that you return? The caller wants the one that `build` made and you trained.",
-            "returned": "What does the function return? The network, and a list with a number for each epoch.",
+            "returned": "What does the function return? The network, and a list with a number for each epoch. What makes a float of a tensor?",
             "never_reset": "Each epoch has a loss of its own. What starts again with it?",
             "batch_means": "A small batch counts as much as a large one in a mean of means. What has to be divided by what?",
             "last_batch": "Is it the mean over the epoch, or that of the last batch?",

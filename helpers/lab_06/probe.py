@@ -1,6 +1,7 @@
 """Probes of lab 06: many GPUs with a hand-written loop."""
 
 import contextlib
+from numbers import Real
 from unittest import mock
 
 import keras
@@ -71,7 +72,7 @@ def make_train_step(answer, question, wait):
 
     step = answer(strategy, model, optimizer, metrics, global_loss, batch)
     returned = []
-    with no_hang("training in this check"):
+    with no_hang("training in this check"), _runs_watched(strategy) as eager_runs:
         for x, y in strategy.experimental_distribute_dataset(numbered_batches(question)):
             local = strategy.experimental_local_results(step(x, y))
             returned.append([v if v is None else np.asarray(v).tolist() for v in local])
@@ -82,8 +83,23 @@ def make_train_step(answer, question, wait):
         "metrics": {name: float(metrics[name].result()) for name in NAMES},
         "counts": {name: float(value_of(metrics[name].count)) for name in NAMES},
         "python_runs": int(watcher.runs[0]),
+        "eager_runs": len(eager_runs),
         "optimizer_steps": int(value_of(optimizer.iterations)),
     }
+
+
+@contextlib.contextmanager
+def _runs_watched(strategy):
+    """Note each time that Python, not a graph, hands work to the replicas."""
+    eager, original = [], strategy.extended.call_for_each_replica
+
+    def watched(*arguments, **more):
+        if tf.executing_eagerly():
+            eager.append(True)
+        return original(*arguments, **more)
+
+    with mock.patch.object(strategy.extended, "call_for_each_replica", watched):
+        yield eager
 
 
 def tiny_network(question, images):
@@ -166,8 +182,10 @@ def _train_on(answer, question, names):
 
 
 def _numbers(values):
-    array = None if values is None else np.asarray(values)
-    return array.tolist() if array is not None and array.dtype.kind in "fiu" else None
+    """The numbers as a list, or None; a tensor is not a number yet."""
+    if not np.iterable(values) or not all(isinstance(one, Real) for one in values):
+        return None
+    return [float(one) for one in values]
 
 
 def value_of(variable):
