@@ -4,6 +4,7 @@ The root of the repository is the source folder (see `make site`), so that a lin
 two files is the same link here and on the repository's own pages.
 """
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -46,3 +47,17 @@ html_theme_options = {
     "navbar_persistent": [],  # the search stands in the sidebar
     "show_toc_level": 2,
 }
+
+
+def _link_pages(app, name, source):
+    """A card's link to the next notebook leads to its page here."""
+
+    def link(found):
+        page = root_doc if found[1] == "index" else f"solutions/{found[1]}"
+        return f'href=\\"../{page}.html'
+
+    source[0] = re.sub(r'href=\\"\.\./notebooks/(\w+)\.ipynb', link, source[0])
+
+
+def setup(app):
+    app.connect("source-read", _link_pages)
