@@ -986,7 +986,7 @@ def with_timeit_and_at(device, m, k, n, repeats):
         times = timeit.repeat(
             lambda: float(tf.reduce_sum(a @ b)), number=1, repeat=repeats + 1
         )[1:]
-    middle = sorted(times)[len(times) // 2]
+    middle = np.quantile(times, 0.5)
     return np.array([middle, 2e-9 * m * n * k / middle])
 
 
@@ -1029,7 +1029,8 @@ def with_a_compiled_graph(device, m, k, n, repeats):
             then = datetime.datetime.now()
             float(total())
             times.append((datetime.datetime.now() - then).total_seconds())
-    seconds = sorted(times)[repeats // 2]
+    ordered = sorted(times)
+    seconds = (ordered[repeats // 2] + ordered[(repeats - 1) // 2]) / 2
     return seconds, 2 * m * k * n / seconds / 10**9
 
 
@@ -1115,7 +1116,8 @@ def by_lambda_and_map(device, m, k, n, repeats):
         job()
         times = [*map(lambda _: timeit.timeit(job, number=1), range(repeats))]  # noqa: C417
     times.sort()
-    return times[len(times) // 2], 2e-9 * m * k * n / times[len(times) // 2]
+    middle = sum(times[i // 2] for i in (len(times), len(times) - 1)) / 2
+    return middle, 2e-9 * m * k * n / middle
 
 
 class Stopwatch:

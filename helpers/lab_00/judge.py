@@ -492,7 +492,7 @@ EXERCISES = {
             "first": "The first product is made, and done, before a clock runs.",
             "repeats": "Then `repeats` products are timed, each by itself.",
             "done": "Each is timed until it is done.",
-            "median": "The first number is the median, in seconds.",
+            "median": "The first number is the median, in seconds; of an even number, the mean of the two in the middle.",
             "speed": "The second is the speed in GFLOP/s: `2 * m * k * n` operations in that time.",
         },
         question=matmul_question,
