@@ -1,7 +1,7 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
-# Four workers for two cores: many tests wait, for a browser, a box or a clock.
-PYTEST = .venv/bin/pytest -n 4 --dist loadgroup
+# Six workers for two cores: many tests wait, for a browser, a box or a clock.
+PYTEST = .venv/bin/pytest -n 6 --dist loadgroup
 
 SUBMISSIONS ?= submissions
 GRADES ?= grades
