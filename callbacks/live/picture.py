@@ -12,8 +12,15 @@ _DEAD = """.jp-OutputArea-child:has(> .jp-OutputArea-output > .jupyter-widgets-d
 WHEN_DEAD = f"""<style class="labs-live">
 {_DEAD}:has(+ .jp-OutputArea-child .labs-kept), {_DEAD}:has(.labs-hint) {{display: none}}
 {_DEAD} + .jp-OutputArea-child .labs-kept {{display: block}}
-{_DEAD} + .jp-OutputArea-child .labs-kept::before
+{_DEAD}:has(.widget-slider, .widget-radio) + .jp-OutputArea-child .labs-kept::before
 {{content: "Not live any more: run this cell again to use it."}}
+</style>"""
+
+
+# A dark JupyterLab shows figures light on dark; half a turn gives each colour its hue back.
+IN_THE_DARK = """<style>
+[data-jp-theme-light="false"] :is(.labs-kept img, .jupyter-matplotlib canvas)
+{filter: invert(1) hue-rotate(180deg)}
 </style>"""
 
 
@@ -51,7 +58,7 @@ def kept(page):
     -------
     str
     """
-    return f'{WHEN_DEAD}<div class="labs-kept" hidden>{page}</div>'
+    return f'{WHEN_DEAD}<div class="labs-kept" hidden>{IN_THE_DARK}{page}</div>'
 
 
 def display_live(widget):

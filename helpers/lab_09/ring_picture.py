@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from callbacks.live.place import in_jupyterlab
-from helpers.figures import ORANGE, show_figure
+from helpers.figures import ORANGE, show_beside, show_figure
 from helpers.lab_09.threads import run_in_threads
 
 # A worker's own values are powers of two, so that every sum tells what is in it; above
@@ -86,14 +86,14 @@ def show_ring(function, workers, caption):
         As `show_figure` takes it.
     """
     rounds = rounds_of(function, workers)
-    if in_jupyterlab():
-        from IPython.display import display
-
-        figure, controls = live(rounds)
-        display(controls)
-    else:
-        figure = frames(rounds)
-    show_figure(figure, text_of(rounds), caption)
+    text = text_of(rounds)
+    if not in_jupyterlab():
+        show_figure(frames(rounds), text, caption)
+        return
+    figure, controls = live(rounds)
+    keep = show_beside(controls, figure, text, caption)
+    chosen, _ = controls.children
+    chosen.observe(lambda change: keep(f"Round {change['new']}. {text}"), "value")
 
 
 def text_of(rounds):
@@ -130,12 +130,12 @@ def live(rounds):
     import ipywidgets as widgets
 
     last = len(rounds) - 1
-    wide = {"layout": {"width": "26em"}, "style": {"description_width": "9em"}}
+    wide = {"layout": {"width": "15em"}, "style": {"description_width": "4em"}}
     chosen = widgets.IntSlider(0, min=0, max=last, description="round", **wide)
     play = widgets.Play(0, min=0, max=last, interval=900, layout={"display": "none"})
     widgets.link((play, "value"), (chosen, "value"))
     button = widgets.Button(description="Play all rounds", layout={"width": "11em"})
-    figure, axis = plt.subplots(figsize=(5.5, 4))
+    figure, axis = plt.subplots(figsize=(4.6, 3.6))
 
     def draw(change=None):
         axis.clear()

@@ -109,6 +109,8 @@ explore(train, bowl, [(0.1, 8), (0.1, 1)], 20, ((-2, 2), (-2, 2)), "no device")"
 from helpers.lab_09 import explorer, forecast
 laws = reference_of("9.5"), reference_of("9.4")
 explorer.explore(forecast.DEFAULTS, *laws, "no device")""",
+    """from helpers.lab_09.ring_picture import show_ring
+show_ring(reference_of("9.1"), 4, "no device")""",
 ]
 
 
@@ -120,7 +122,7 @@ def test_sliders_are_beside_their_plot(lab_server, course, page):
     student.open_notebook(page, lab_server, path.name)
     student.run_and_look(page)
     shown = page.locator(f"{student.PANEL} .jp-Notebook-cell")
-    for place, lab in enumerate(("01", "09")):
+    for place, lab in enumerate(("01", "09", "09-ring")):
         canvas = shown.nth(place).locator(".jupyter-matplotlib").first
         controls = shown.nth(place).locator(".widget-vbox", has=page.get_by_role("slider"))
         student.look(page, canvas, SCREENSHOTS / f"{lab}-beside.png")

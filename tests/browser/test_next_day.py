@@ -81,6 +81,11 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
         student.look(page, cards.nth(0), SCREENSHOTS / f"cards-{name}.png")
         student.look(page, cards.last, SCREENSHOTS / f"end-{name}.png")
         assert not violations(page, [".labs-card"])
+    figure = page.locator(f"{student.PANEL} .jupyter-matplotlib canvas").first
+    expect(figure).to_have_css("filter", "invert(1) hue-rotate(180deg)")
+    student.look(page, figure, SCREENSHOTS / "figure-dark.png")
+    page.evaluate(THEME, "JupyterLab Light")
+    expect(figure).to_have_css("filter", "none")
     page.wait_for_timeout(1000)
     page.evaluate(SAVE)
 

@@ -1,6 +1,6 @@
 """What stands in for a widget is seen in a stored notebook, and only there."""
 
-from callbacks.live.picture import kept
+from callbacks.live.picture import IN_THE_DARK, kept
 from kit.stored_widgets import GONE, HIDDEN, VIEW, without_widgets
 
 VIEWED = {VIEW: {"model_id": "1"}}
@@ -23,7 +23,8 @@ def test_what_is_kept_of_a_widget_takes_its_place():
     assert HIDDEN in page
     below = shows({"text/plain": "", "text/html": page})
     [left] = stored(shows(VIEWED | {"text/plain": ""}), below)
-    assert left["data"]["text/html"] == '<div class="labs-kept"><p>A picture.</p></div>'
+    shown = f'<div class="labs-kept">{IN_THE_DARK}<p>A picture.</p></div>'
+    assert left["data"]["text/html"] == shown
 
 
 def test_a_widget_of_the_students_says_what_it_was():
