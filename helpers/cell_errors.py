@@ -167,12 +167,30 @@ def problem_of_answer(exercise, missing=False):
     last = next((cell for cell in reversed(cells) if todo.match(cell.source)), None)
     if not last:
         return ""
-    if not missing:
-        return last.problem if last.problem.startswith(UNREADABLE) else ""
     asked = re.search(rf'check\("{re.escape(exercise)}", (\w+)\)', _errors.source)
+    if not missing and last.problem.startswith(UNREADABLE):
+        return last.problem
+    if not missing:
+        return _no_function(asked[1], last) if asked else ""
     if last.problem or not asked or asked[1] in _bound(last.source):
         return last.problem
     return f"makes {_names_made(last.source)}, not `{asked[1]}`"
+
+
+def _no_function(name, answer):
+    """Which cell has made the name of an answer stand for something else, if one has."""
+    value = _errors.shell.user_ns.get(name)
+    if callable(value):
+        return ""
+    what = "None" if value is None else _a(type(value).__name__)
+    makers = (cell for cell in reversed(_errors.cells) if name in _bound(cell.source))
+    maker = next(makers, answer)
+    if maker is answer:
+        return f"makes `{name}` {what}, where a function or a class is asked for"
+    return (
+        f"has made `{name}`, and then cell [{maker.number}], {_quoted(maker.source)}, has "
+        f"made it {what}"
+    )
 
 
 def install(shell):
@@ -321,4 +339,4 @@ def _first_line(error):
 
 
 def _a(kind):
-    return f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind}"
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"

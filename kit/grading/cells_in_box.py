@@ -186,11 +186,15 @@ def answer_of(pieces, source, exercise, name, setup, seconds):
     if name in namespace:
         with contextlib.suppress(OutOfTimeError), _at_most(PART * seconds):
             _run(origin, source, nodes[end:], namespace)
-    if name in namespace:
-        return namespace[name], None
+    if callable(answer := namespace.get(name)):
+        return answer, None
     if error:
         return None, _raised(error)
-    return None, {"error": f"its cell makes no `{name}`", "hint": "raised"}
+    problem = f"its cell makes no `{name}`"
+    if name in namespace:
+        what = "None" if answer is None else f"of type {type(answer).__name__}"
+        problem = f"its `{name}` is {what}, where a function or a class is asked for"
+    return None, {"error": problem, "hint": "raised"}
 
 
 def _run(origin, source, nodes, namespace, name=None):

@@ -170,6 +170,27 @@ def test_an_answer_that_raises_is_told_its_line_and_none_is_called_none(kernel):
     assert "it gave None where a value was due: is a `return` missing?" in said
 
 
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        (["# TODO 2.2: measure\nsweep = None"], "makes `sweep` None, where a function"),
+        (["# TODO 2.2: measure\nsweep = (1, 2)"], "makes `sweep` a tuple, where a "),
+        (
+            [ANSWER.format("sweep"), "sweep = sweep(3)"],
+            r'has made `sweep`, and then cell \[\d+\], "sweep = .*", has made it an int',
+        ),
+    ],
+    ids=["None", "a value", "its result elsewhere"],
+)
+def test_an_answer_that_is_no_function_is_told_what_it_is(kernel, cells, problem):
+    kernel.run("from helpers.checks import check")
+    for cell in cells:
+        kernel.run(cell)
+    raised, said = kernel.run(CHECK)
+    assert raised == ""
+    assert re.search(f"your cell above {problem}", said)
+
+
 TRAIN = """
 import keras, numpy
 from callbacks import EpochRecorder, TrainingDashboard
