@@ -27,8 +27,9 @@ def lines(content, texts, left):
     """
     notebook = _this_notebook(content["lab"])
     yield from _left("Still open", [_place(notebook, rf'check\("{n}"', n) for n in left])
-    yield from _quiz(content, len(texts["quiz"]), notebook)
-    yield from _predictions(content, texts["predictions"], notebook)
+    if not content["solution"]:  # nobody answers or predicts there
+        yield from _quiz(content, len(texts["quiz"]), notebook)
+        yield from _predictions(content, texts["predictions"], notebook)
     yield from _own_figure(content)
 
 

@@ -146,6 +146,13 @@ def test_the_end_names_no_more_than_is_left(shown):
     assert [text for _, text in links] == ["law holds at 48"]
 
 
+def test_a_solution_is_asked_nothing(shown):
+    session.current_card().content["solution"] = True
+    said, _ = end(shown)
+    assert "Still open: 2.1, 2.2, 2.3" in said
+    assert not [line for line in said if "Quiz" in line or "redict" in line]
+
+
 def test_where_the_notebook_has_no_such_cells_the_end_has_no_links(
     shown, tmp_path, monkeypatch
 ):
