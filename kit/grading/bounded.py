@@ -10,6 +10,7 @@ import multiprocessing
 import multiprocessing.connection
 import resource
 import signal
+from collections import deque
 
 PR_SET_PDEATHSIG = 1
 FORK = multiprocessing.get_context("fork")
@@ -17,6 +18,93 @@ FORK = multiprocessing.get_context("fork")
 
 class FailedError(Exception):
     """A function raised, or its process ended otherwise than at its limit."""
+
+
+class Crew(contextlib.AbstractContextManager):
+    """Does several works at a time; use it where there is one thread only.
+
+    A work is a generator. It yields functions without arguments and the limit of each,
+    in seconds of CPU time; it is sent the list of what they returned, with None for one
+    that was ended at its limit. If one fails in another way, the others of the work are
+    ended, and `FailedError` is raised in it.
+
+    Parameters
+    ----------
+    at_once : int
+        How many functions of all works may run at the same time.
+    """
+
+    def __init__(self, at_once):
+        self._at_once = at_once
+        self._works, self._waiting, self._running = {}, deque(), {}
+        self._ended = []
+
+    def __exit__(self, *_):
+        for name in list(self._works):
+            self._drop(name)
+
+    def take(self, name, work):
+        """Begin a work; its name comes back with its result."""
+        self._go_on(name, work, work.send, None)
+
+    def wait(self, *others):
+        """Wait until a process, or one of some other connections, has something to say.
+
+        Returns
+        -------
+        tuple of list
+            The other connections that can be read; and the works that have ended, each
+            as its name and what it returned, or the exception that it raised.
+        """
+        while self._waiting and len(self._running) < self._at_once:
+            name, index, function, cpu_seconds = self._waiting.popleft()
+            pipe, process = _start(function, cpu_seconds)
+            self._running[pipe] = name, index, process
+        ready = multiprocessing.connection.wait(
+            [*others, *self._running], timeout=0 if self._ended else None
+        )
+        for pipe in ready:
+            if pipe in self._running:  # not ended with another one of its work
+                self._collect(pipe)
+        ended, self._ended = self._ended, []
+        return [one for one in others if one in ready], ended
+
+    def _collect(self, pipe):
+        name, index, process = self._running.pop(pipe)
+        work, results, left = self._works[name]
+        with contextlib.suppress(EOFError, ConnectionResetError):
+            results[index] = pipe.recv()
+        process.join()
+        pipe.close()
+        left.discard(index)
+        if process.exitcode not in (0, -signal.SIGXCPU):
+            said = results[index] or f"ended with {process.exitcode}"
+            self._drop(name)
+            self._go_on(name, work, work.throw, FailedError(said))
+        elif not left:
+            self._go_on(name, work, work.send, results)
+
+    def _go_on(self, name, work, step, given):
+        self._works.pop(name, None)
+        try:
+            functions, cpu_seconds = step(given)
+        except StopIteration as returned:
+            self._ended.append((name, returned.value))
+        except Exception as error:
+            self._ended.append((name, error))
+        else:
+            self._works[name] = work, [None] * len(functions), set(range(len(functions)))
+            self._waiting.extend((name, *one, cpu_seconds) for one in enumerate(functions))
+            if not functions:
+                self._go_on(name, work, work.send, [])
+
+    def _drop(self, name):
+        self._waiting = deque(one for one in self._waiting if one[0] != name)
+        for pipe in [pipe for pipe, one in self._running.items() if one[0] == name]:
+            _, _, process = self._running.pop(pipe)
+            process.kill()
+            process.join()
+            pipe.close()
 
 
 def run_all(functions, cpu_seconds, at_once):
@@ -41,29 +129,19 @@ def run_all(functions, cpu_seconds, at_once):
     FailedError
         If one failed in another way. The others are ended then.
     """
-    waiting, running = list(enumerate(functions))[::-1], {}
-    results = [None] * len(functions)
-    try:
-        while waiting or running:
-            while waiting and len(running) < at_once:
-                index, function = waiting.pop()
-                pipe, process = _start(function, cpu_seconds)
-                running[pipe] = index, process
-            for pipe in multiprocessing.connection.wait(list(running)):
-                index, process = running[pipe]
-                with contextlib.suppress(EOFError, ConnectionResetError):
-                    results[index] = pipe.recv()
-                process.join()
-                del running[pipe]
-                pipe.close()
-                if process.exitcode not in (0, -signal.SIGXCPU):
-                    raise FailedError(results[index] or f"ended with {process.exitcode}")
-    finally:
-        for pipe, (_, process) in running.items():
-            process.kill()
-            process.join()
-            pipe.close()
-    return results
+
+    def work():
+        return (yield functions, cpu_seconds)
+
+    with Crew(at_once) as crew:
+        crew.take("all", work())
+        ended = []
+        while not ended:
+            _, ended = crew.wait()
+    [(_, result)] = ended
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def _start(function, cpu_seconds):

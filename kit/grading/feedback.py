@@ -45,7 +45,7 @@ def write(results, labs, unassigned, out, class_files=None):
     Parameters
     ----------
     results : list of dict
-        As `kit.grading.grade.grade_one` makes them, with what `about` says of each.
+        As `kit.grading.one_submission.grade_one` makes them, with what `about` says.
     labs : list of kit.labs.Lab
     unassigned : list of (name, problem)
         Files that belong to no student.

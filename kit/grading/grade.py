@@ -6,7 +6,6 @@ interrupted run continues, and no submission is graded twice.
 
 import contextlib
 import fcntl
-import functools
 import hashlib
 import json
 import os
@@ -15,15 +14,14 @@ import time
 
 from tqdm import tqdm
 
-from helpers.checks.exercise import exercise_record
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from helpers.plain_json import as_json, write_json
 from kit.exercises import exercises, modules, reference_names, setup
-from kit.grading import bounded, feedback, sandbox, workers
+from kit.grading import feedback, sandbox, workers
 from kit.grading.decides import fingerprint
-from kit.grading.examine import QUESTIONS, examine, hint_text, plain_text
-from kit.grading.processes import prepare
+from kit.grading.examine import QUESTIONS
+from kit.grading.one_submission import grade_one, result_of
 from kit.grading.submissions import (
     Submission,
     UnreadableError,
@@ -35,10 +33,8 @@ from kit.grading.submissions import (
     text_of,
 )
 from kit.grading.visible import visible_files
-from kit.grading.whole_notebook import run_notebook
 
 NOT_GRADED = "not graded"
-EXERCISES_AT_ONCE = 3  # mostly they wait: all of a usual lab
 DEFAULT_LIMITS = sandbox.Limits()
 
 
@@ -158,6 +154,7 @@ def _task(submission, common):
     found = any(number for number, _ in code)
     task = common | {
         "student": student,
+        "file_name": file_name(student),
         "lab": lab.name,
         "status": "graded" if not problem else "unreadable" if path else "missing",
         "problem": problem,
@@ -184,86 +181,6 @@ def _key(task, lab):
     return hashlib.sha256(as_json(decides, sort_keys=True).encode()).hexdigest()
 
 
-def grade_one(task):
-    """Grade one submission; runs in a worker.
-
-    Returns
-    -------
-    dict
-        Plain JSON; also `notebook`, if the whole notebook was to be executed.
-    """
-    began = time.perf_counter()
-    limits = sandbox.Limits(*task["limits"])
-    verdicts, sources = {}, dict(task["code"])
-    asked = _verdicts(task, limits)
-    for exercise in task["exercises"]:
-        number, _, points, _, _ = exercise
-        source = sources.get(number)
-        verdict = asked.get(number) or _nothing_to_ask(task, number)
-        verdicts[number] = verdict | {
-            "points": points if verdict["passed"] else 0,
-            "of": points,
-            "code": plain_text(source or "", len(source or "")),
-            "hint_key": verdict["hint"],
-            "hint": hint_text(number, verdict["hint"]) if verdict["hint"] else "",
-        }
-    result = {
-        "student": plain_text(task["student"], 200).replace("\n", " "),
-        "file_name": file_name(task["student"]),
-        "lab": task["lab"],
-        "status": task["status"],
-        "problem": plain_text(task["problem"], 500).replace("\n", " "),
-        "exercises": verdicts,
-        "total": sum(verdict["points"] for verdict in verdicts.values()),
-        "of": sum(verdict["of"] for verdict in verdicts.values()),
-        "isolated": task["boxed"],
-        "key": task["key"],
-    }
-    if task["text"]:
-        result["full_run"], result["notebook"] = run_notebook(
-            task["text"], limits, task["boxed"], task["hide"], task["visible"]
-        )
-    return result | {"seconds": round(time.perf_counter() - began, 2)}
-
-
-def _verdicts(task, limits):
-    """Examine the exercises that there are, each in a process of its own."""
-    asked, found = {}, dict(task["code"])
-    for number, _, _, answer, _ in task["exercises"]:
-        if number not in found:
-            continue
-        job = {
-            "lab": task["lab"], "exercise": number, "name": answer,
-            "code": task["code"], "setup": task["setup"],
-            "references": task["references"], "modules": task["modules"],
-            "visible": task["visible"],
-        }  # fmt: skip
-        asked[number] = functools.partial(
-            examine, job, limits, task["seed"].encode(), task["student"], task["boxed"],
-            task["hide"],
-        )  # fmt: skip
-    if asked:
-        prepare(tuple(task["modules"]))
-    for number in asked:
-        exercise_record(number)  # imported here, once, and not in each process below
-    seconds = limits.judge_cpu_seconds
-    verdicts = bounded.run_all(list(asked.values()), seconds, EXERCISES_AT_ONCE)
-    reason = f"judging its replies took more than {seconds} seconds of processor time"
-    too_long = {"reason": reason, "hint": "form"}
-    return {
-        number: verdict or _nothing_to_ask(task, number) | too_long
-        for number, verdict in zip(asked, verdicts, strict=True)
-    }
-
-
-def _nothing_to_ask(task, number):
-    reason = task["problems"].get(number) or task["problem"]
-    return {
-        "passed": False, "borrowed": [], "question": None, "observation": None,
-        "reason": plain_text(reason, 500), "hint": "missing" if reason else "",
-    }  # fmt: skip
-
-
 def _work(tasks, jobs, scheduler):
     """Have workers do the tasks; yield the path for each result, and the result."""
     plain = [task for task, _ in tasks]
@@ -284,7 +201,7 @@ def _not_graded(task, error):
     """A result that says what went wrong with grading, not with the submission."""
     problem = f"grading failed ({type(error).__name__}: {str(error)[:100]}); try again"
     changes = {"status": NOT_GRADED, "problem": problem, "code": [], "text": ""}
-    return grade_one(task | changes)
+    return result_of(task | changes, {})
 
 
 def _keep_full_run(out, result):

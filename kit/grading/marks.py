@@ -16,7 +16,7 @@ def marked(results, labs_texts, class_files):
     Parameters
     ----------
     results : list of dict
-        As `kit.grading.grade.grade_one` makes them, with `about`.
+        As `kit.grading.one_submission.grade_one` makes them, with `about`.
     labs_texts : dict of str to sequence of kit.exercises.Written
         The questions of each lab that a person reads.
     class_files : kit.grading.class_files.ClassFiles

@@ -1,13 +1,15 @@
 """Worker processes: of this machine, over pipes; or those of a Dask cluster, over TLS.
 
 Here no port is opened: whoever can connect to one may run code as the grader. Run as a
-script, `python -m kit.grading.workers DESCRIPTOR MODULE FUNCTION`, it is a worker.
+script, `python -m kit.grading.workers DESCRIPTOR TASKS MODULE FUNCTION`, it is a worker.
 """
 
 import contextlib
 import ctypes
 import functools
 import importlib
+import inspect
+import math
 import multiprocessing.connection
 import os
 import signal
@@ -21,10 +23,14 @@ from typing import NamedTuple
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from kit.grading import bounded
 
 PR_SET_PDEATHSIG = 1
 TRIES = 2  # of a task whose worker died: it may have been the task, or not
 CONNECT_SECONDS = 30
+# Of a worker: the tasks that it has, and the processes that it forks for all of them.
+# Mostly they wait; so the waits of one task need not keep the next one waiting.
+AT_ONCE = 3
 
 
 class DiedError(Exception):
@@ -38,13 +44,20 @@ class Worker(NamedTuple):
     pipe: Connection
 
 
-def start(function):
-    """Start a process that calls a function of a module with whatever it is sent."""
+def start(function, tasks_at_once):
+    """Start a process that calls a function of a module with the tasks that it gets.
+
+    It asks for a task with None, as long as it has fewer than `tasks_at_once`, and then
+    reads: a number and a task, or None: then it ends after those that it has. (If it were
+    sent tasks unasked, both sides could wait for the other one to read.) It sends the
+    number and the result. If the function is a generator function, it makes works of a
+    `bounded.Crew`.
+    """
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
             [sys.executable, "-m", "kit.grading.workers", str(theirs.fileno()),
-             function.__module__, function.__qualname__],
+             str(tasks_at_once), function.__module__, function.__qualname__],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             cwd=REPOSITORY,
@@ -79,31 +92,52 @@ def on_this_machine(function, tasks, workers):
         `DiedError` if its worker died `TRIES` times. The others go on.
     """
     waiting = deque((index, 1) for index in range(len(tasks)))
-    idle, busy = [], {}
+    started = {}  # by its pipe: a worker, and its tasks with how often each was tried
     try:
-        while waiting or busy:
-            while waiting and len(busy) < workers:
-                worker = idle.pop() if idle else start(function)
-                index, attempt = waiting.popleft()
-                busy[worker.pipe] = worker, index, attempt
-                with contextlib.suppress(OSError):  # it is dead: seen below
-                    worker.pipe.send(tasks[index])
-            for pipe in multiprocessing.connection.wait(list(busy)):
-                worker, index, attempt = busy.pop(pipe)
+        while waiting or started:
+            while waiting and len(started) < min(workers, _open(waiting, started)):
+                worker = start(function, AT_ONCE)
+                started[worker.pipe] = worker, {}
+            for pipe in multiprocessing.connection.wait(list(started)):
+                worker, doing = started[pipe]
                 try:
-                    result = pipe.recv()
+                    said = pipe.recv()
+                    if said is None:
+                        share = math.ceil(_open(waiting, started) / workers)
+                        pipe.send(_next(waiting, doing, share, tasks))
                 except (EOFError, OSError):
+                    del started[pipe]
                     end(worker)
-                    if attempt < TRIES:
-                        waiting.append((index, attempt + 1))
-                    else:
-                        yield index, DiedError("its worker was killed")
+                    for index, attempt in doing.items():
+                        if attempt < TRIES:
+                            waiting.append((index, attempt + 1))
+                        else:
+                            yield index, DiedError("its worker was killed")
                 else:
-                    idle.append(worker)
-                    yield index, result
+                    if said is not None:
+                        del doing[said[0]]
+                        yield said
     finally:
-        for worker in [*idle, *(taken[0] for taken in busy.values())]:
+        for worker, _ in started.values():
             end(worker)
+
+
+def _open(waiting, started):
+    """How many tasks have no result."""
+    return len(waiting) + sum(len(doing) for _, doing in started.values())
+
+
+def _next(waiting, doing, share, tasks):
+    """The number of a worker's next task, and the task, or None.
+
+    A task whose worker died is tried again alone, so that it takes no others with it.
+    """
+    first = waiting and waiting[0][1] == 1 and all(tried == 1 for tried in doing.values())
+    if waiting and (not doing or (first and len(doing) < share)):
+        index, attempt = waiting.popleft()
+        doing[index] = attempt
+        return index, tasks[index]
+    return None
 
 
 def on_a_cluster(function, tasks, address):
@@ -169,8 +203,9 @@ def _forward(function, task):
     with _FORWARDING:
         worker = _own_worker(function)
         try:
-            worker.pipe.send(task)
-            return worker.pipe.recv()
+            worker.pipe.recv()  # it asks for a task
+            worker.pipe.send((0, task))
+            return worker.pipe.recv()[1]
         except (EOFError, OSError) as error:
             _own_worker.cache_clear()
             end(worker)
@@ -179,23 +214,37 @@ def _forward(function, task):
 
 @functools.cache
 def _own_worker(function):
-    return start(function)
+    return start(function, 1)
 
 
-def main(descriptor, module, name):
+def main(descriptor, tasks_at_once, module, name):
     """Do what the pipe says until it closes."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     function = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    pipe = Connection(descriptor)
-    with contextlib.suppress(EOFError):
-        while True:
-            task = pipe.recv()
-            try:
-                result = function(task)
-            except Exception as error:
-                result = RuntimeError(f"{type(error).__name__}: {str(error)[:300]}")
-            pipe.send(result)
+    pipe, doing, asks = Connection(descriptor), set(), True
+    with contextlib.suppress(EOFError), bounded.Crew(AT_ONCE) as crew:
+        while asks or doing:
+            while asks and len(doing) < tasks_at_once:
+                pipe.send(None)
+                given = pipe.recv()
+                asks = given is not None
+                if asks:
+                    doing.add(given[0])
+                    crew.take(given[0], _work(function, given[1]))
+            closed, ended = crew.wait(pipe) if doing else (False, [])
+            if closed:
+                return
+            for number, result in ended:
+                if isinstance(result, Exception):
+                    result = RuntimeError(f"{type(result).__name__}: {str(result)[:300]}")
+                doing.remove(number)
+                pipe.send((number, result))
+
+
+def _work(function, task):
+    result = function(task)
+    return (yield from result) if inspect.isgenerator(result) else result
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), *sys.argv[2:])
+    main(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])

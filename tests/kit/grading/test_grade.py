@@ -40,6 +40,7 @@ from kit.grading import (
 )
 from kit.grading import grade as grader
 from kit.grading.grade import grade
+from kit.grading.one_submission import result_of
 from kit.grading.submissions import Submission, code_of, file_name
 from kit.labs import all_labs, find_lab
 from tests.submissions import corpus
@@ -247,7 +248,7 @@ def judge_tiring_replies(result, number, code):
 def test_a_page_that_shows_a_tiring_text_everywhere_is_written_in_its_time(text, tmp_path):
     common = {"limits": (), "seed": "s", "boxed": False, "full": False, "hide": []}
     nothing = Submission("ada", LAB, None, "no notebook")
-    result = grader.grade_one(grader._task(nothing, common | {"modules": []}))
+    result = result_of(grader._task(nothing, common | {"modules": []}), {})
     said = json.dumps({"printed": [[text] * 9, text], text: text})
     for verdict in result["exercises"].values():
         verdict |= {
