@@ -8,18 +8,21 @@ import os
 import random
 
 from helpers import cards, cell_errors, session
-from helpers.checks.exercise import exercise_record, probe_of, reference_of
+from helpers.checks.exercise import UNCLEAR, exercise_record, probe_of, reference_of
 from helpers.checks.observe import observe
 from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
 
 QUESTIONS_IN_A_NOTEBOOK = 2
+MORE_QUESTIONS = 4  # in place of those in which the time of an answer could not be seen
 # What can go wrong with any exercise.
 HINTS = {
     "reference": "Run your own cell above again, and then this one.",
     "no_answer": "Mend your cell above and run it, and then this one.",
     "no_json": "Which value can you return where there is no finite number?",
     "changed": "The caller goes on using what it gave you. Can you work on a copy?",
+    UNCLEAR: "What takes so long in your code, before or after an epoch? Else try again "
+    "when your computer has less to do.",
     "form": "Does your code change the checks, Keras or Python's own functions?",
 }
 
@@ -113,9 +116,11 @@ def judge_replies(exercise, ask, rng, questions):
         only the judge may know, and with a `nonce` that the observation must hold.
     rng : random.Random
     questions : int
+        That must be answered rightly. For one whose verdict is `UNCLEAR`, another one is
+        asked, up to `MORE_QUESTIONS` times.
     """
-    record = exercise_record(exercise)
-    for _ in range(questions):
+    record, verdicts = exercise_record(exercise), []
+    while verdicts.count(None) < questions:
         # As text, so that a notebook judges exactly what a grader would see.
         question = json.dumps(record.question(rng), allow_nan=False)
         asked = json.loads(question)
@@ -125,7 +130,9 @@ def judge_replies(exercise, ask, rng, questions):
         observation = ask(asked)
         if "error" not in observation and observation.pop("nonce", "") != asked["nonce"]:
             return "the reply is not what the probe gives for this question", "form"
-        if verdict := _judge(record, json.loads(question), observation):
+        verdicts.append(verdict := _judge(record, json.loads(question), observation))
+        again = len(verdicts) - verdicts.count(None) <= MORE_QUESTIONS
+        if verdict and not (verdict[1] == UNCLEAR and again):
             return verdict
     return None
 

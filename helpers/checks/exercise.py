@@ -4,6 +4,8 @@ import importlib
 from collections.abc import Callable
 from typing import NamedTuple
 
+UNCLEAR = "unclear"  # the hint of a verdict after which another question is asked
+
 
 class Exercise(NamedTuple):
     """What `EXERCISES` in a lab's `judge.py` holds for each exercise."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.checks.exercise import Exercise
 from helpers.checks.judging.lines import LONGEST, Template, numbers_after
-from helpers.checks.judging.timing import constant, training_spans
+from helpers.checks.judging.timing import constant, training_spans, unclear
 from helpers.checks.judging.verdicts import (
     between,
     draw_apart,
@@ -208,9 +208,8 @@ def judge_total_time(question, observation):
             return f"{reason} of the second fit, which is stopped early", hint
         epochs = range(1, len(spans) + 1)
         total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
-        if constant(total) or constant(np.diff([0, *total]).tolist()):
-            shown = ", ".join(f"{seconds:g}" for seconds in total)
-            return f"after epochs that last very differently it says {shown}", "constant"
+        shown = ", ".join(f"{seconds:g}" for seconds in total)
+        is_constant = constant(total) or constant(np.diff([0, *total]).tolist())
         for epoch, span in enumerate([*spans, spans[-1]], start=1):
             label = f"{EVERY} {epoch}:" if epoch <= len(spans) else END
             [seconds] = numbers_after(lines, label)
@@ -222,6 +221,11 @@ def judge_total_time(question, observation):
             # Half a hundredth, for the rounding to two decimals.
             if between(seconds, low, high, 0.006) and not early:
                 continue
+            if is_constant:
+                return (
+                    f"after epochs that last very differently it says {shown}",
+                    "constant",
+                )
             reason = f"`{label} {seconds}` was printed after {low:.2f} to {high:.2f} s"
             if number:
                 reason += " of the second fit"
@@ -234,7 +238,17 @@ def judge_total_time(question, observation):
             if hint in known.values() and hint != known[right]:
                 hint = "other"
             return reason, hint
-    return None
+        # What is waited before a fit moves all of its times, and none of their steps.
+        steps = zip(np.diff([0, *total]), map(_own, spans), strict=True)
+        if wrong := [step for step, own in steps if not between(step, *own, 0.011)]:
+            hint = "constant" if is_constant else "other"
+            return f"its epochs took other times than {shown} say: {wrong[0]:.2f}", hint
+    return unclear([_own(span) for spans in fits for span in spans])
+
+
+def _own(span):
+    """The shortest and the longest time that an epoch can have taken."""
+    return span["validated"] - span["began"], span["after"] - span["before"]
 
 
 def _too_few_decimals(question, printed):

@@ -8,7 +8,7 @@ import numpy as np
 from helpers.checks.exercise import Exercise
 from helpers.checks.judging import trainer
 from helpers.checks.judging.lines import Template
-from helpers.checks.judging.timing import constant
+from helpers.checks.judging.timing import constant, unclear
 from helpers.checks.judging.trainer import mean, mean_of_means
 from helpers.checks.judging.verdicts import (
     all_near,
@@ -321,6 +321,12 @@ def judge_loop(question, seen):
         or _wrong_speeds(question, seen, printed)
         or _wrong_bars(question, seen, printed)
         or _wrong_history(question, seen["history"])
+        or unclear(
+            [
+                (span["trained"] - span["began"], span["after"] - span["before"])
+                for span in _spans(question, seen)
+            ]
+        )
     )
 
 

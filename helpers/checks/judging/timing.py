@@ -1,5 +1,7 @@
 """Bounds for the time that an answer's clock can show, from the judge's own waits."""
 
+from helpers.checks.exercise import UNCLEAR
+
 
 def training_spans(question, waits):
     """When each epoch of each fit ran, from inside and from outside.
@@ -68,3 +70,31 @@ def constant(numbers, spread=0.01):
         By which part of the largest they may differ.
     """
     return max(numbers) - min(numbers) <= spread * abs(max(numbers, key=abs))
+
+
+def unclear(spans, spread=0.01):
+    """Say so if these bounds would let through a clock that is `constant`.
+
+    Then a table of numbers may lie between them as well, and nothing was measured. It
+    takes a sleep in the answer, or a machine that is very busy: so it is asked again.
+
+    Parameters
+    ----------
+    spans : list of (shortest, longest)
+        For each epoch, what a right clock can show, in seconds.
+    spread : float
+        As for `constant`.
+
+    Returns
+    -------
+    None or tuple of str
+        A verdict.
+    """
+    shortest, longest = zip(*spans, strict=True)
+    if min(longest) < (1 - spread) * max(shortest):
+        return None
+    return (
+        f"every epoch took {min(longest):.2f} s or more with what came before it and "
+        f"after it, and {max(shortest):.2f} s at most were needed: nothing can be seen",
+        UNCLEAR,
+    )

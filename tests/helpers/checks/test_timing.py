@@ -1,0 +1,80 @@
+"""Verdicts on clocks, from waits on a simulated one: no real time passes here."""
+
+import random
+
+import pytest
+
+from helpers.checks import MORE_QUESTIONS, judge_replies
+
+TABLE = (0.91, 1.14, 1.63)  # seconds that nobody measured
+
+
+def reply(question, sleeps, says):
+    """What the judge of 3.2 gets from a callback that sleeps before its epochs."""
+    now, waits, printed = 0.0, [], []
+
+    def wait(seconds):
+        nonlocal now
+        waits.append([now, now + seconds])
+        now += seconds
+
+    epochs = question["epochs"]
+    for validates, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
+        wait(question["seconds_before_fit"])
+        wait(0)
+        began, parts = now, []
+        for number, epoch in enumerate(ran):
+            now += sleeps[number]
+            for seconds in epoch["batch_seconds"]:
+                wait(seconds)
+            if validates:
+                wait(epoch["validation_seconds"])
+            said = says(number, now - began)
+            parts.append([f"Cumulative training time after epoch {number + 1}: {said:.2f}"])
+        wait(0)
+        printed.append([*parts, [f"Cumulative training time: {said:.2f}"]])
+    return {"printed": printed, "waits": waits, "nonce": question["nonce"]}
+
+
+def from_a_clock(number, seconds):
+    return seconds
+
+
+def from_a_table(number, seconds):
+    return TABLE[number]
+
+
+@pytest.mark.parametrize(
+    ("sleeps", "says", "hint"),
+    [
+        ((0, 0, 0), from_a_clock, None),
+        ((2, 0, 0), from_a_clock, None),
+        ((0.02, 0.03, 0.02), from_a_clock, None),
+        ((2, 0, 0), from_a_table, "other"),
+        ((2, 2, 2), lambda number, _: (1.1, 2.9, 4.75)[number], "unclear"),
+        ((2, 2, 2), from_a_clock, "unclear"),
+    ],
+)
+def test_no_table_lies_between_the_bounds_however_long_it_sleeps(sleeps, says, hint):
+    seeds = range(20)
+    verdicts = [
+        judge_replies("3.2", lambda q: reply(q, sleeps, says), random.Random(seed), 2)
+        for seed in seeds
+    ]
+    assert {verdict and verdict[1] for verdict in verdicts} == {hint}
+
+
+@pytest.mark.parametrize(
+    ("slow", "passes"), [(0, True), (MORE_QUESTIONS, True), (MORE_QUESTIONS + 1, False)]
+)
+def test_a_question_in_which_nothing_could_be_seen_is_asked_again(slow, passes):
+    asked = []
+
+    def ask(question):
+        asked.append(question)
+        busy = len(asked) <= slow
+        return reply(question, (3, 3, 3) if busy else (0, 0, 0), from_a_clock)
+
+    verdict = judge_replies("3.2", ask, random.Random(1), 3)
+    assert (verdict is None) == passes
+    assert len(asked) == (3 + slow if passes else slow)
