@@ -423,6 +423,30 @@ def test_a_worker_that_is_killed_costs_its_own_task_only():
     assert not done
 
 
+def test_tasks_and_results_longer_than_a_pipe_holds_come_through():
+    tasks = [repr(str(n) * 10**6) for n in range(7)]
+    done = dict(workers.on_this_machine(eval, tasks, 2))
+    assert done == {n: str(n) * 10**6 for n in range(7)}
+
+
+def test_a_work_that_waits_keeps_no_other_one_waiting_and_one_that_fails_ends_alone():
+    reads, writes = os.pipe()
+
+    def work(*functions):
+        return (yield functions, 5)
+
+    with bounded.Crew(3) as crew:
+        crew.take("waits", work(lambda: os.read(reads, 1)))
+        crew.take("fails", work(lambda: time.sleep(99), lambda: 1 / 0))
+        crew.take("is waited for", work(lambda: os.write(writes, b"x")))
+        ended = {}
+        while len(ended) < 3:
+            ended |= crew.wait()[1]
+    assert ended.pop("waits") == [b"x"]
+    assert ended.pop("is waited for") == [1]
+    assert "ZeroDivisionError" in str(ended.pop("fails"))
+
+
 def test_a_cluster_without_tls_is_refused():
     with pytest.raises(LabError, match="without TLS"):
         workers.tls("tcp://127.0.0.1:8786")
