@@ -14,7 +14,7 @@ from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
 
 QUESTIONS_IN_A_NOTEBOOK = 2
-MORE_QUESTIONS = 4  # in place of those in which the time of an answer could not be seen
+MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen
 # What can go wrong with any exercise.
 HINTS = {
     "reference": "Run your own cell above again, and then this one.",

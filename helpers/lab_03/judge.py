@@ -218,8 +218,8 @@ def judge_total_time(question, observation):
                 return f"`{label} {seconds}` has more than two decimals", "decimals"
             # However long the machine lets it wait, the end comes after the last epoch.
             early = label == END and seconds < total[-1] - 0.011
-            # Half a hundredth, for the rounding to two decimals.
-            if between(seconds, low, high, 0.006) and not early:
+            # Two decimals are rounded, by half a hundredth, or the rest is cut off.
+            if between(seconds, low - 0.005, high, 0.006) and not early:
                 continue
             if is_constant:
                 return (
