@@ -513,9 +513,9 @@ card.measure("images_per_second", speeds["no dropout"])
 # `fetch(numbers)` takes an array of image numbers and returns these images, as float32.
 # Each call takes its time, however few it asks for; any thread may call it, several at once
 # too. Write `feed(fetch, images, batch_size)`: something to loop over that gives all images
-# from 0 on, in order, in batches; the last has what is left. One `fetch` a batch. While a
-# step runs on a batch, the next one is fetched, but no more than eight before the first
-# step ends.
+# from 0 on, in order, in batches: float32 arrays or tensors. The last has what is left. One
+# `fetch` a batch. While a step runs on a batch, the next one is fetched, but no more than
+# eight before the first step ends.
 
 # %% [markdown]
 # A data set does this: `tf.data.Dataset.range`, `batch`, `map` with
@@ -754,9 +754,9 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 # Write `OneCycle(peak, steps, warm_up=0.25, last=0.02)`, a Keras schedule. From 0 at step 0
 # it rises in a straight line to `peak`, which it reaches at `warm_up * steps`. Then it
 # falls in a straight line to `last * peak` at step `steps`, and stays there. `get_config`
-# gives what it was made with. `OneCycle(0.4, 100)` gives 0 at step 0, 0.2 at 12.5, 0.4 at
-# 25, and 0.008 from 100 on. In training `step` is a tensor of whole numbers. About four
-# lines.
+# gives what it was made with. `OneCycle(0.4, 80)` gives 0 at step 0, 0.2 at 10, 0.4 at
+# 20, and 0.008 from 80 on. In training `step` is a tensor of whole numbers, in a figure a
+# plain number. What `get_config` gives is stored as text. About four lines.
 
 # %% name="8.5-one-cycle" points=2
 # TODO 8.5: a learning rate that rises to its peak and falls again, once.

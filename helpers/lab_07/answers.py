@@ -199,6 +199,16 @@ def steps_last(core, replicas, images, batch_size, epoch, seed):
     return _cut(_order(images, epoch, seed), core, replicas, batch_size).T
 
 
+def last_digit_of_the_seed(core, replicas, images, batch_size, epoch, seed):
+    return _cut(_order(images, epoch, seed % 10), core, replicas, batch_size)
+
+
+def sorts_the_images_of_a_core(core, replicas, images, batch_size, epoch, seed):
+    """All images are drawn again, but the first and the last ones never meet."""
+    part = _cut(_order(images, epoch, seed), core, replicas, batch_size)
+    return np.sort(part, axis=None).reshape(part.shape)
+
+
 def seed_times_epoch(core, replicas, images, batch_size, epoch, seed):
     order = default_rng(seed * epoch).permutation(images)
     return _cut(order, core, replicas, batch_size)
@@ -379,10 +389,8 @@ def own_optimizer(base_learning_rate, momentum, replicas):
             sums.assign(momentum * sums + gradient)
             variable.assign_sub(learning_rate * sums)
 
-    schedule = keras.optimizers.schedules.PiecewiseConstantDecay(
-        [10**6], [base_learning_rate * replicas, 0.0]
-    )
-    return Sgd(schedule)
+    rate = base_learning_rate * replicas
+    return Sgd(keras.optimizers.schedules.ExponentialDecay(rate, 1, 1.0))
 
 
 def start_7_2(base_learning_rate, momentum, replicas):
@@ -423,6 +431,11 @@ def in_pieces(base_learning_rate, momentum, replicas):
     )
 
 
+def drops_the_rate_very_late(base_learning_rate, momentum, replicas):
+    rate = base_learning_rate * replicas
+    return SGD(schedules.PiecewiseConstantDecay([200_000], [rate, rate / 10]), momentum)
+
+
 def with_weight_decay(base_learning_rate, momentum, replicas):
     return SGD(base_learning_rate * replicas, momentum, weight_decay=1e-4)
 
@@ -443,6 +456,10 @@ def clips_all_together(base_learning_rate, momentum, replicas):
     return SGD(base_learning_rate * replicas, momentum, global_clipnorm=10.0)
 
 
+def clips_huge_ones(base_learning_rate, momentum, replicas):
+    return SGD(base_learning_rate * replicas, momentum, clipnorm=1e4)
+
+
 def averages(base_learning_rate, momentum, replicas):
     return SGD(base_learning_rate * replicas, momentum, use_ema=True)
 
@@ -461,6 +478,10 @@ def swapped(base_learning_rate, momentum, replicas):
 
 def scaled_momentum(base_learning_rate, momentum, replicas):
     return SGD(base_learning_rate * replicas, 1 - (1 - momentum) / replicas)
+
+
+def one_digit_of_momentum(base_learning_rate, momentum, replicas):
+    return SGD(base_learning_rate * replicas, round(momentum, 1))
 
 
 def rest_of_momentum(base_learning_rate, momentum, replicas):
@@ -888,6 +909,50 @@ def looks_for_nan(one_step, cores):
     return looks
 
 
+def asks_numpy_for_nan(one_step, cores):
+    """NumPy reads a tensor's memory past TensorFlow's own methods."""
+    run = _answer(lambda count, block: tf.range(count))(one_step, cores)
+
+    def asks(block, count):
+        losses = run(block, count)
+        if np.isnan(losses).any():
+            raise ValueError("a loss is nan")
+        return losses
+
+    return asks
+
+
+def shows_the_losses(one_step, cores):
+    run = _answer(lambda count, block: tf.range(count))(one_step, cores)
+
+    def shows(block, count):
+        losses = run(block, count)
+        print(losses)
+        return losses
+
+    return shows
+
+
+def eight_steps_a_graph(one_step, cores):
+    """Python calls the graph again for every eight steps."""
+
+    @tf.function
+    def graph(block, first, last):
+        total = tf.zeros(cores)
+        for i in tf.range(first, last):
+            total += one_step(block, i)
+        return total
+
+    def run(block, count):
+        total = tf.zeros(cores)
+        for first in range(0, count, 8):
+            last = min(first + 8, count)
+            total += graph(block, tf.constant(first), tf.constant(last))
+        return total / count
+
+    return run
+
+
 eight_at_most = _answer(lambda count, block: tf.range(tf.minimum(count, 8)))
 eight_at_most.__name__ = "eight_at_most"
 
@@ -1102,12 +1167,14 @@ WRONG = {
         ("seed", "seed", forgets_the_seed),
         ("seed", "seed", seed_times_epoch),
         ("seed", "seed", even_seeds_are_one),
+        ("seed", "seed", last_digit_of_the_seed),
         ("left_out", "never_seen", cuts_before_it_shuffles),
         ("left_out", "always_seen", leaves_out_the_last_ones_only),
         ("share", "fixed_batches", fixed_batches_shuffled),
         ("share", "fixed_shards", shuffles_its_own_shard),
         ("share", "pairs", rotates_by_chance),
         ("share", "pairs", shuffles_a_little),
+        ("share", "pairs", sorts_the_images_of_a_core),
         ("anew", "pairs", backwards_in_odd_epochs),
         ("anew", "pairs", by_one_image_in_odd_epochs),
         ("anew", "pairs", cores_swap_their_parts),
@@ -1127,9 +1194,11 @@ WRONG = {
         ("constant", "schedule", with_a_schedule),
         ("constant", "schedule", with_cosine),
         ("constant", "schedule", in_pieces),
+        ("constant", "schedule", drops_the_rate_very_late),
         ("momentum", "momentum", no_momentum),
         ("momentum", "momentum", usual_momentum),
         ("momentum", "momentum", rest_of_momentum),
+        ("momentum", "momentum", one_digit_of_momentum),
         ("momentum", "momentum", scaled_momentum),
         ("momentum", "dampened", dampened),
         ("momentum", "swapped", swapped),
@@ -1142,6 +1211,7 @@ WRONG = {
         ("clipping", "clipping", clips_the_norm),
         ("clipping", "clipping", clips_the_value),
         ("clipping", "clipping", clips_all_together),
+        ("clipping", "clipping", clips_huge_ones),
         ("else", "average", averages),
         ("else", "no_step", accumulates),
         ("else", "other", scales_the_loss),
@@ -1149,6 +1219,7 @@ WRONG = {
     "7.3": [
         ("traced_once", "start", start_7_3),
         ("python", "host", a_graph_of_one_step),
+        ("python", "host", eight_steps_a_graph),
         ("traced_once", "retraced", a_graph_for_every_count),
         ("traced_once", "retraced", unrolls_the_loop),
         ("traced_once", "retraced", cuts_the_block),
@@ -1185,6 +1256,8 @@ WRONG = {
         ("shape", "nothing", forgets_to_return),
         ("unread", "read", reads_the_losses),
         ("unread", "read", looks_for_nan),
+        ("unread", "read", asks_numpy_for_nan),
+        ("unread", "read", shows_the_losses),
         ("no_xla", "raised", compiles_it),
     ],
 }

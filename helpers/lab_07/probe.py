@@ -80,6 +80,19 @@ def steps_in_one_call(answer, question, wait):
     return {"made": made, "calls": calls}
 
 
+ASKED_IN_A_GRAPH = 4  # the last call for a short block: nothing is left to trace
+
+
+def _runs_in_a_graph(run, block, asked):
+    """Whether `run` works where tensors have no values yet: then it reads none."""
+    graph = tf.function(lambda block: run(block, asked["count"]), autograph=False)
+    try:
+        graph.get_concrete_function(block)
+    except Exception:  # NumPy, Python and TensorFlow each have an own error for it
+        return False
+    return True
+
+
 class _Steps:
     """Steps whose losses depend on every step before, and that know who calls them."""
 
@@ -107,7 +120,7 @@ class _Steps:
         read = tensor._numpy
 
         def count_reads(value):
-            # Whoever reads a tensor in Python comes by here.
+            # Whoever reads a tensor in Python comes by here, but not NumPy.
             reads[0] += value.dtype.is_floating or value.dtype.is_bool
             return read(value)
 
@@ -123,6 +136,8 @@ class _Steps:
                 gc.enable()
         calls = sum(entry.callcount for entry in profile.getstats())
         seen = self.seen() | {"python_calls": calls, "reads": reads[0]}
+        if turn == ASKED_IN_A_GRAPH:
+            seen["reads"] += not _runs_in_a_graph(run, block, asked)
         if returned is None:
             return seen | {"tensor": False, "shape": None, "dtype": "", "values": []}
         values = np.asarray(returned, "float64")

@@ -242,6 +242,18 @@ def sees_only_gains(seconds, changes):
     return sorts_them(seconds, capped)
 
 
+def saves_most_of_one_operation(seconds, changes):
+    saved = {
+        name: max(
+            seconds.get(operation, 0) * (1 - part) for operation, part in left.items()
+        )
+        for name, left in changes.items()
+    }
+    best = max(saved, key=saved.get)
+    speedup = sum(seconds.values()) / after_change(seconds, changes[best])
+    return (best, speedup) if speedup > 1 else (None, 1.0)
+
+
 def looks_at_one_operation(seconds, changes):
     first = {name: dict(list(left.items())[:1]) for name, left in changes.items()}
     return sorts_them(seconds, first)
@@ -497,6 +509,41 @@ def the_wrong_type(fetch, images, batch_size):
     return numbers.map(lambda i: tf.numpy_function(fetch, [i], tf.uint8)).prefetch(2)
 
 
+def whichever_is_ready(fetch, images, batch_size):
+    numbers = tf.data.Dataset.range(images).batch(batch_size)
+    return numbers.map(
+        lambda i: tf.numpy_function(fetch, [i], tf.float32),
+        num_parallel_calls=3,
+        deterministic=False,
+    ).prefetch(1)
+
+
+def as_float64(fetch, images, batch_size):
+    for batch in prefetched(fetch, images, batch_size):
+        yield np.asarray(batch, float)
+
+
+def as_rows(fetch, images, batch_size):
+    for batch in prefetched(fetch, images, batch_size):
+        yield list(batch.numpy())
+
+
+def by_float_numbers(fetch, images, batch_size):
+    numbers = tf.data.Dataset.range(images, output_type=tf.float32).batch(batch_size)
+    return numbers.map(lambda i: tf.numpy_function(fetch, [i], tf.float32)).prefetch(2)
+
+
+def one_empty_batch(fetch, images, batch_size):
+    """Where nothing is left over."""
+    parts = np.split(np.arange(images), range(batch_size, images + 1, batch_size))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(fetch, parts[0])
+        for part in parts[1:]:
+            batch, coming = coming.result(), pool.submit(fetch, part)
+            yield batch
+        yield coming.result()
+
+
 def one_number_too_many(fetch, images, batch_size):
     return prefetched(fetch, images + 1, batch_size)
 
@@ -672,6 +719,29 @@ def gives_weights_only(weights, gradients_at, learning_rate, state, growth_steps
     return plain_scaler(weights, gradients_at, learning_rate, state, growth_steps)[0][:1]
 
 
+def asks_in_half_precision(weights, gradients_at, learning_rate, state, growth_steps):
+    def asked(weights, scale):
+        return gradients_at([w.astype("float16") for w in weights], scale)
+
+    return by_copy(weights, asked, learning_rate, state, growth_steps)
+
+
+def gives_tensors(weights, gradients_at, learning_rate, state, growth_steps):
+    new, after = by_copy(weights, gradients_at, learning_rate, state, growth_steps)
+    return [tf.constant(w) for w in new], after
+
+
+def adds_up_in_half(weights, gradients_at, learning_rate, state, growth_steps):
+    """The sum of large gradients is infinite in float16."""
+
+    def asked(weights, scale):
+        gradients = gradients_at(weights, scale)
+        fine = all(np.isfinite(g.sum()) for g in gradients)
+        return gradients if fine else [np.full_like(g, np.inf) for g in gradients]
+
+    return by_copy(weights, asked, learning_rate, state, growth_steps)
+
+
 def caps_the_scale(weights, gradients_at, learning_rate, state, growth_steps):
     new, after = plain_scaler(weights, gradients_at, learning_rate, state, growth_steps)
     return new, after | {"scale": min(after["scale"], 2.0**16)}
@@ -724,6 +794,9 @@ WRONG_SCALERS = [
     ("double", "state", caps_the_scale),
     ("halve", "state", at_least_one),
     ("once", "once", asks_twice),
+    ("at", "at", asks_in_half_precision),
+    ("weights", "type", gives_tensors),
+    ("skip", "state", adds_up_in_half),
     ("unchanged", "changed", changes_the_state),
     ("unchanged", "changed", changes_the_weights),
 ]  # fmt: skip
@@ -992,6 +1065,18 @@ class HasNoConfig(keras.optimizers.schedules.LearningRateSchedule):
         return self.made(step)
 
 
+class KeepsTensors(Cycle):
+    """Its settings cannot be stored."""
+
+    def __init__(self, peak, steps, warm_up=0.25, last=0.02):
+        super().__init__(tf.constant(peak), tf.constant(float(steps)), warm_up, last)
+
+
+class WantsATensor(Cycle):
+    def __call__(self, step):
+        return super().__call__(step + tf.zeros((), step.dtype))
+
+
 class DividesWholeNumbers(Cycle):
     def __call__(self, step):
         return self.peak * step / self.steps
@@ -1122,6 +1207,7 @@ WRONG = {
     "8.2": [
         ("whole_step", "start", strongest),
         ("whole_step", "largest_operation", takes_the_largest),
+        ("whole_step", "one_saving", saves_most_of_one_operation),
         ("whole_step", "other", takes_the_worst),
         ("several", "first_operation", looks_at_one_operation),
         ("missing", "raised", wants_every_operation),
@@ -1150,6 +1236,11 @@ WRONG = {
         ("order", "order", backwards),
         ("order", "order", shuffled),
         ("sizes", "other", gives_the_numbers),
+        ("order", "order", whichever_is_ready),
+        ("type", "type", as_float64),
+        ("type", "type", as_rows),
+        ("numbers", "numbers", by_float_numbers),
+        ("rest", "sizes", one_empty_batch),
         ("rest", "other", one_number_too_many),
         ("one_fetch", "raised", the_wrong_type),
     ],
@@ -1177,6 +1268,8 @@ WRONG = {
         ("config", "config", ForgetsTheWarmUp),
         ("config", "raised", HasNoConfig),
         ("up", "raised", DividesWholeNumbers),
+        ("config", "config", KeepsTensors),
+        ("plain", "raised", WantsATensor),
     ],
 }
 RIGHT = {

@@ -181,6 +181,12 @@ def chosen(case, mistake=""):
         largest = max(seconds, key=seconds.get)
         touching = [n for n in changes if largest in changes[n]]
         best = min(touching, key=after.get) if touching else None
+    elif mistake == "one_saving":  # what saves most of a single operation
+        saved = {
+            n: max(seconds.get(o, 0) * (1 - part) for o, part in left.items())
+            for n, left in changes.items()
+        }
+        best = max(saved, key=saved.get)
     else:
         best = min(after, key=after.get)
     if best is None or (after[best] >= before and mistake != "always"):
@@ -203,8 +209,8 @@ def _touched(seconds, left):
 
 
 CHANGE_MISTAKES = [
-    "start", "largest_operation", "only_gains", "first_operation", "always", "saved",
-    "inverted", "percent", "touched",
+    "start", "largest_operation", "one_saving", "only_gains", "first_operation", "always",
+    "saved", "inverted", "percent", "touched",
 ]  # fmt: skip
 
 
@@ -254,22 +260,38 @@ def _name(name):
 
 
 def feed_question(rng):
-    """More batches than anybody should hold, the last one smaller."""
-    batch_size = rng.randint(3, 6)
-    images = 23 * batch_size + rng.randint(1, batch_size - 1)
-    return {"batch_size": batch_size, "images": images, "offset": rng.randint(10, 99)}
+    """More batches than anybody should hold, the last one smaller; and three whole ones."""
+    cases = []
+    for batches, rest in ((23, 1), (3, 0)):
+        size = rng.randint(3, 6)
+        images = batches * size + rest * rng.randint(1, size - 1)
+        cases.append({"batch_size": size, "images": images, "offset": rng.randint(10, 99)})
+    return {"cases": cases}
 
 
 def judge_feed(question, observation):
+    """Each source by itself; after one that never overlaps the probe asks for no other."""
+    seen = observation["cases"]
+    for case, one in zip(question["cases"], seen, strict=False):
+        if verdict := _judge_feed(case, one):
+            return verdict
+    if len(seen) != len(question["cases"]):
+        raise ValueError(f"{len(seen)} sources")
+    return None
+
+
+def _judge_feed(case, observation):
     """Right batches, one fetch for each, the next one while a step runs, few ahead."""
-    size, images = question["batch_size"], question["images"]
+    size, images = case["batch_size"], case["images"]
     due = [
-        [[n + question["offset"], 2 * n] for n in range(first, min(first + size, images))]
+        [[n + case["offset"], 2 * n] for n in range(first, min(first + size, images))]
         for first in range(0, images, size)
     ]
     batches, calls = observation["batches"], observation["calls"]
     if batches != due:
         return _wrong_batches(due, batches)
+    if not observation["whole_numbers"]:
+        return "it asks `fetch` for numbers that are not whole, such as 3.0", "numbers"
     if len(calls) != len(due):
         hint = "one_by_one" if observation["overlaps"] else "start"
         said = f"{len(calls)} fetches brought {len(due)} batches"
@@ -281,6 +303,9 @@ def judge_feed(question, observation):
     if observation["ahead"] > 8:
         said = f"at the first step it had begun {observation['ahead']} batches or more"
         return f"{said} of {len(due)}", "too_far"
+    if observation["types"] != ["float32"]:
+        kinds = ", ".join(observation["types"])
+        return f"its batches are of the type {kinds}, not arrays of float32", "type"
     return None
 
 
@@ -332,9 +357,10 @@ def make_scaling(rng):
         "growth_steps": growth,
     }
     still = [[0.0] * len(large), [0.0] * len(small)]
-    # Just finite; then the scale becomes as large as nobody limits it, and below 1.
+    # Just finite, but not their sum in float16; then the scale becomes as large as nobody
+    # limits it, and below 1.
     *_, (*_, scale, _) = scaling(question)
-    gradients.append([[64_000 / scale, *still[0][1:]], still[1]])
+    gradients.append([[64_000 / scale] * len(large), still[1]])
     gradients += [still] * (16 * growth) + [[still[0], [None, *still[1][1:]]]] * 30
     return question
 
@@ -474,6 +500,8 @@ def judge_scaling(question, observation):
             right = f"{due['scale']:g} and {due['good_steps']}"
             return f"{what}; it left {left}, not {right}", hint or "state"
         return f"{what}; its weights are {_first_off(one, due)}", hint or "weights"
+    if not all(one["at_weights"] for one in said):
+        return "it asks for gradients at other weights than those it was given", "at"
     if other := [one["types"] for one in said if one["types"] != ["float32"]]:
         return f"its weights are of the types {', '.join(other[0])}", "type"
     return None
@@ -510,7 +538,7 @@ def make_cycle(rng):
         ]
         peak = round(rng.uniform(0.01, 1.5), 3)
         arguments = [peak, steps] if usual else [peak, steps, warm_up, last]
-        cases.append({"arguments": arguments, "at": at})
+        cases.append({"arguments": arguments, "at": at, "plain": [1, 3]})
     return {"cases": cases}
 
 
@@ -584,7 +612,13 @@ def judge_cycle(question, observation):
                 return f"`{made}` gives {one:.5g} at step {step}, not {right:.5g}", hint
     if not all(case["schedule"] for case in cases):
         return "what it makes is not a Keras schedule", "no_schedule"
+    for asked, case in zip(question["cases"], cases, strict=True):
+        due = [cycle_rate(asked["arguments"], step) for step in asked["plain"]]
+        if not _same_rates(case["plain"], due):
+            return f"at the plain numbers {asked['plain']} it gives other rates", "other"
     for case, due in zip(cases, ways["right"], strict=True):
+        if case["stored"] is None:
+            return "what its `get_config` gives cannot be stored as JSON", "config"
         if not _same_rates(case["stored"], due):
             return "made again from its own `get_config`, it gives other rates", "config"
     return None
@@ -648,6 +682,7 @@ EXERCISES = {
         hints={
             "start": "It takes the change that makes one operation fastest. How much of the step is that operation?",
             "largest_operation": "The longest operation is where most time is. Does each change take much of it away?",
+            "one_saving": "It takes what saves most of one operation. What do the other operations of that change become?",
             "only_gains": "A change may make another operation slower. Does that count in your sum?",
             "first_operation": "A change may concern several operations. Do you look at all of them?",
             "always": "Is there a step in which every change loses? What is best then?",
@@ -666,6 +701,8 @@ EXERCISES = {
             "order": "The images come in the order of their numbers, each once.",
             "sizes": "A batch has `batch_size` images.",
             "rest": "The last batch has those that are left.",
+            "type": "A batch is an array of float32.",
+            "numbers": "`fetch` gets the numbers of images.",
             "one_fetch": "Each batch takes one call of `fetch`.",
             "overlap": "While a step runs on a batch, the next one is fetched.",
             "ahead": "No more than eight batches are fetched before the first step ends.",
@@ -678,6 +715,8 @@ EXERCISES = {
             "no_overlap": "Who calls `fetch` while a step runs? Which method of a data set works ahead?",
             "too_far": "Where are all the batches that were fetched before the first step? How many does a step need to be ready?",
             "rest": "The last images fill no whole batch. Do they come?",
+            "type": "`fetch` returns an array of float32. Which of your lines makes something else of it?",
+            "numbers": "A place in a data set is a whole number. Of which type are yours?",
             "sizes": "How many images does each batch have, and what is `batch_size`?",
             "order": "Several fetches at once end in any order. In which order do their batches come out?",
             "raised": "Read Python's error above. What does `fetch` take: an array of whole numbers? And of which type is what it returns?",
@@ -688,9 +727,10 @@ EXERCISES = {
         title="dynamic loss scaling",
         requirements={
             "scaled": "It asks for the gradients at the scale of `state`.",
+            "at": "It asks for them at `weights`.",
             "unscaled": "The gradients are divided by the scale.",
             "float32": "They are converted to float32 before that.",
-            "weights": "The weights stay in float32.",
+            "weights": "The weights stay a list of float32 arrays.",
             "skip": "A step with a value that is not finite, in any of the arrays, leaves all weights as they are.",
             "both": "Infinity is not finite, and neither is nan.",
             "halve": "Such a step halves the scale and sets the count to zero.",
@@ -707,7 +747,8 @@ EXERCISES = {
             "scaled": "At which scale is each step's gradient asked for: that of `state`, at its beginning?",
             "not_unscaled": "The gradients are `scale` times too large. When do you divide?",
             "unscaled_in_half": "Divided in float16, a small gradient becomes 0 again. In which type do you divide?",
-            "type": "The weights were float32. In which of your lines do they become something else?",
+            "at": "Which weights does `gradients_at` get from you, in which type? Does it round them itself?",
+            "type": "The weights came as a list of float32 arrays of NumPy. In which of your lines do they become something else?",
             "half_weights": "An update of a small part of a weight is lost in float16. Which type do your new weights have?",
             "updated_anyway": "If a gradient is not finite, what are the weights after the step?",
             "zeroed": "If one gradient overflowed, can the others be trusted? Which of the weights may move?",
@@ -736,6 +777,7 @@ EXERCISES = {
             "stays": "It stays there after that.",
             "usual": "`warm_up` is 0.25 and `last` 0.02 where they are not given.",
             "schedule": "It is a Keras schedule.",
+            "plain": "A step may be a tensor of whole numbers or a plain number.",
             "config": "`get_config` gives what it was made with.",
         },
         question=cycle_question,
@@ -753,8 +795,8 @@ EXERCISES = {
             "whole_way": "At which step does the fall begin? Which part of it is done then?",
             "cosine": "Both parts are straight lines. Is yours?",
             "no_schedule": "From which class of Keras do schedules inherit?",
-            "config": "A saved model is made again by `OneCycle(**config)`. Which names does it need?",
-            "raised": 'Read Python\'s error above. In training the step is a tensor of whole numbers: do you convert it, `keras.ops.cast(step, "float32")`? `if` does not work on it; `keras.ops.minimum` does. Is there a `get_config`?',
+            "config": "A saved model is made again by `OneCycle(**config)`. Which names does it need, and can their values be stored as text?",
+            "raised": 'Read Python\'s error above. In training the step is a tensor of whole numbers: do you convert it, `keras.ops.cast(step, "float32")`? `if` does not work on it; `keras.ops.minimum` does. In a figure it is a plain number, which has no `dtype`. Is there a `get_config`?',
             "other": "Work out by hand the rates at step 0, at the peak, half-way down and at the end. What does yours give there?",
         },
     ),

@@ -1,7 +1,10 @@
 """Probes of lab 08: faster on one device."""
 
+import contextlib
+import json
 import math
 import threading
+import time
 
 import keras
 import numpy as np
@@ -12,6 +15,7 @@ from helpers.checks.probing.arguments import call
 PATIENCE_SECONDS = 1.5  # how long a fetch and a step wait for each other, once
 SETTLED_SECONDS = 0.05  # without a new fetch: then it has fetched ahead what it wants
 MOST_AHEAD = 8
+LATE_BATCH, LATE_SECONDS = 12, 0.1  # no answer fetches as far ahead before its first step
 
 
 def layer_costs(answer, question, wait):
@@ -41,19 +45,25 @@ def best_change(answer, question, wait):
 class Source:
     """A slow source of images that notes what is fetched while a step runs."""
 
-    def __init__(self, question):
-        self.batch_size, self.images = question["batch_size"], question["images"]
-        self.offset = question["offset"]
+    def __init__(self, case):
+        self.batch_size, self.images = case["batch_size"], case["images"]
+        self.offset = case["offset"]
         self.asked, self.begun, self.overlaps = [], set(), True
+        self.whole_numbers = True
         self.changed, self.first_step = threading.Condition(), threading.Event()
 
     def fetch(self, numbers):
-        numbers = np.atleast_1d(np.asarray(numbers)).astype(int)
+        numbers = np.atleast_1d(np.asarray(numbers))
+        whole, numbers = numbers.dtype.kind in "iu", numbers.astype(int)
         batches = {int(number) // self.batch_size for number in numbers}
         with self.changed:
             self.asked.append([int(number) for number in numbers])
             self.begun |= batches
+            # No error: in a thread it may leave its reader waiting for ever.
+            self.whole_numbers = self.whole_numbers and whole
             self.changed.notify_all()
+        if LATE_BATCH in batches:
+            time.sleep(LATE_SECONDS)  # whoever hands on what is ready skips it
         # Whatever comes after the first batch ends only when a step runs.
         if min(batches, default=0) > 0 and not self.first_step.wait(PATIENCE_SECONDS):
             self.overlaps = False
@@ -83,10 +93,20 @@ class Source:
 
 def feed(answer, question, wait):
     """Run steps on the answer's batches: what was fetched, when, and what came."""
-    source, batches, ahead = Source(question), [], None
+    seen = []
+    for case in question["cases"]:
+        seen.append(_feed(answer, case))
+        if not seen[-1]["overlaps"]:  # it would take as long once more
+            break
+    return {"cases": seen}
+
+
+def _feed(answer, case):
+    source, batches, types, ahead = Source(case), [], set(), None
     most = math.ceil(source.images / source.batch_size) + 1
     for number, batch in enumerate(answer(source.fetch, source.images, source.batch_size)):
         batches.append(np.asarray(batch).tolist())
+        types.add(getattr(getattr(batch, "dtype", None), "name", type(batch).__name__))
         source.step(number)
         if ahead is None:
             ahead = source.fetched_ahead()
@@ -95,7 +115,9 @@ def feed(answer, question, wait):
     source.first_step.set()
     return {
         "batches": batches,
+        "types": sorted(types),
         "calls": source.asked[: 4 * source.images],
+        "whole_numbers": source.whole_numbers,
         "overlaps": source.overlaps,
         "ahead": ahead or 0,
     }
@@ -106,10 +128,11 @@ def scaled_step(answer, question, wait):
     weights = [np.array(w, "float32") for w in question["weights"]]
     state, steps = dict(question["state"]), []
     for true in question["gradients"]:
-        scales = []
+        scales, at_weights = [], []
 
-        def gradients_at(weights, scale, true=true, scales=scales):
+        def gradients_at(at, scale, true=true, scales=scales, at_weights=at_weights):
             scales.append(float(scale))
+            at_weights.append(_same_arrays(at, before))  # noqa: B023
             exact = [np.array([math.nan if g is None else g for g in of]) for of in true]
             with np.errstate(over="ignore"):
                 return [(g * scale).astype("float16") for g in exact]
@@ -122,15 +145,15 @@ def scaled_step(answer, question, wait):
             )  # fmt: skip
         if state != state_before:
             return {"steps": steps, "changed": "`state`"}
-        same = [np.array_equal(w, b, equal_nan=True) for w, b in zip(weights, before)]  # noqa: B905
-        if not all(same):
+        if not _same_arrays(weights, before):
             return {"steps": steps, "changed": "`weights`"}
-        types = sorted({np.asarray(w).dtype.name for w in new})
+        types = _types(new)
         weights = [np.asarray(w, "float32") for w in new]
         state = new_state
         steps.append(
             {
                 "scales": scales,
+                "at_weights": all(at_weights),
                 # What JSON lacks, as text.
                 "weights": [[_plain(v) for v in w.astype(float).ravel()] for w in weights],
                 "scale": float(state["scale"]),
@@ -141,19 +164,42 @@ def scaled_step(answer, question, wait):
     return {"steps": steps, "changed": ""}
 
 
+def _same_arrays(some, others):
+    pairs = list(zip(some, others))  # noqa: B905
+    return len(some) == len(others) and all(
+        np.asarray(a).dtype == b.dtype and np.array_equal(a, b, equal_nan=True)
+        for a, b in pairs
+    )
+
+
+def _types(weights):
+    """The types of a list's arrays, or of whatever is none; a tuple does as well."""
+    if not isinstance(weights, list | tuple):
+        return [type(weights).__name__]
+    kinds = {
+        w.dtype.name if isinstance(w, np.ndarray) else type(w).__name__ for w in weights
+    }
+    return sorted(kinds)
+
+
 def _plain(value):
     return float(value) if math.isfinite(value) else "not finite"
 
 
 def one_cycle(answer, question, wait):
-    """The rates at some steps, in a graph, before and after it was stored."""
+    """The rates at plain numbers, and in a graph, before and after it was stored."""
     seen = []
     for case in question["cases"]:
         made = answer(*case["arguments"])
         schedule = isinstance(made, keras.optimizers.schedules.LearningRateSchedule)
         rates = _rates(made, case["at"])
-        stored = _rates(type(made).from_config(made.get_config()), case["at"])
-        seen.append({"schedule": schedule, "rates": rates, "stored": stored})
+        plain = [float(made(step)) for step in case["plain"]]
+        one = {"schedule": schedule, "rates": rates, "plain": plain, "stored": None}
+        config = made.get_config()
+        with contextlib.suppress(TypeError):  # not all of it can be stored
+            config = json.loads(json.dumps(config))
+            one["stored"] = _rates(type(made).from_config(config), case["at"])
+        seen.append(one)
     return {"cases": seen}
 
 

@@ -415,6 +415,11 @@ def judge_restart(question, observation):
     steps = due[-1][0][0] * question["steps_per_epoch"] + due[-1][0][1]
     if began_at != steps:
         return f"it returned {quoted(began_at)} and went on at step {steps}", "returned"
+    if observation["first_began_at"] != 0:
+        said = quoted(observation["first_began_at"])
+        return f"at its first start, which nobody killed, it returned {said}", "returned"
+    if observation["written_at_first"]:
+        return "at its first start a worker that is not the chief wrote files", "chief"
     if observation["other"]["batches"] != due[-1] or not same(
         observation["other"]["weights"], right
     ):

@@ -166,7 +166,12 @@ def restart(copy, question):
             if file.exists() and file.read_bytes() == content:
                 file.unlink()
         kept = len(list(folder.rglob("*.index")))
-    return {"lives": lives, "other": other, "unchanged": unchanged, "kept": kept}
+        fresh = Path(place, "fresh")
+        first = _life(copy(), question | {"epochs": 1}, last, fresh, False)
+        return {
+            "lives": lives, "other": other, "unchanged": unchanged, "kept": kept,
+            "first_began_at": first["began_at"], "written_at_first": len(_files(fresh)),
+        }  # fmt: skip
 
 
 def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
