@@ -847,6 +847,11 @@ def weighted_by_size(points):
     return t0, 1 / slope
 
 
+def never_below_0(points):
+    t0_seconds, peak = by_regression(points)
+    return max(t0_seconds, 0.0), peak
+
+
 def two_points_only(points):
     known = [b for b in points if points[b]][-2:]
     (a, b), (s, t) = known, [size / points[size] for size in known]
@@ -1077,6 +1082,7 @@ WRONG = {
         ("weights", "weights", weighted_per_size),
         ("weights", "weights", weighted_by_speed),
         ("weights", "other", by_logarithms),
+        ("least_squares", "below", never_below_0),
         ("least_squares", "points", two_points_only),
         ("least_squares", "points", the_ends_only),
         ("least_squares", "points", without_the_first),

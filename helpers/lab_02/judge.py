@@ -301,6 +301,10 @@ def make_fit(rng):
         return {"points": points}
 
     cases = [case(), case(), case(0), case(3), case(0, 4, 9)]
+    # Without a fixed cost, and ever slower: the line begins below 0.
+    sizes, peak = [4, 8, 16, 32, 64, 128], rng.uniform(200, 20_000)
+    slower = [[b, peak / (1 + b / 60) * rng.uniform(0.9, 1.1)] for b in sizes]
+    cases.append({"points": slower})
     rng.shuffle(cases)
     return {"cases": cases}
 
@@ -358,6 +362,7 @@ def fit_ways(question):
         "right": right,
         "start": [(0.0, speed) for speed in largest],
         "peak": [(t0, speed) for (t0, _), speed in zip(right, largest, strict=True)],
+        "below": [(max(t0, 0.0), peak) for t0, peak in right],
         "units": [(1000 * t0, peak) for t0, peak in right],
         "swapped": [(peak, t0) for t0, peak in right],
         "per_image": [(t0, 1 / peak) for t0, peak in right],
@@ -488,6 +493,7 @@ EXERCISES = {
             "unweighted": "The longest steps have the largest errors in seconds. Which argument of `np.polyfit` makes an error of 1% weigh the same at every size?",
             "weights": "By what do you multiply the error of each step? If a step takes ten times as long, an error of 1% is ten times as many seconds: which factor makes up for that, and does `np.polyfit` square `w` or not?",
             "points": "Does every point that is not None have a say in your line? Which line do least squares give, as `np.polyfit` does?",
+            "below": "The line of least squares may begin below 0. Do you return where it begins, or what you expect?",
             "units": "Is the fixed cost in seconds, or in milliseconds?",
             "swapped": "In which order does the function return the two?",
             "per_image": "The slope is the time that an image adds. How many images a second is that?",

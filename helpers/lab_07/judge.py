@@ -404,7 +404,8 @@ def _judge_python(cases):
             return f"a call takes {min(work[1:5])} function calls", "new_graph"
         if max(traces[5:], default=0) > traces[0]:
             return _unrolled(lengths[0], traces[0], lengths[5], traces[5])
-        if len(work) > 5 and work[7] - work[6] >= LONG_BLOCK - 1:
+        # A graph that is called twice takes twice the work; a number not seen before a tenth.
+        if len(work) > 5 and work[7] > 1.5 * work[6]:
             return _host(LONG_BLOCK, work[7] - work[6])
     if 0 in first and any(first):
         return (
