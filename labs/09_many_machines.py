@@ -228,8 +228,8 @@ session.show_source(worker.make_train_step)
 #
 # Each worker reads its images by itself. Nobody tells it which: it must know, from five
 # numbers. Write `worker_shard(examples, epoch, rank, workers, seed)`. It returns the numbers
-# of the examples that this worker reads in this epoch, in its order: whole numbers from 0 to
-# `examples - 1`, in a NumPy array or a list.
+# of the examples that this worker reads in this epoch, in its order: an array or a list of
+# whole numbers from 0 to `examples - 1`.
 #
 # - In an epoch every example is read once, by one of the workers, also where `examples`
 #   does not divide by `workers`.

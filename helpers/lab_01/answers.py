@@ -50,6 +50,10 @@ def divides_by_all_points_of_the_lab(weights, x, y):
     return 2 * np.array([np.sum(errors * x), np.sum(errors)]) / 256
 
 
+def takes_the_first_hundred(weights, x, y):
+    return _right(weights, x[:100], y[:100])
+
+
 def divides_by_one_less(weights, x, y):
     return _right(weights, x, y) * len(x) / max(len(x) - 1, 1)
 
@@ -464,6 +468,16 @@ def sorts_by_a_coin(points, batch_size, rng):
     return _slices(np.argsort(rng.integers(2, size=points), kind="stable"), batch_size)
 
 
+def sorts_by_whole_numbers(points, batch_size, rng):
+    """Equal numbers leave their points in the old order."""
+    return _slices(np.argsort(rng.integers(points, size=points), kind="stable"), batch_size)
+
+
+def one_of_a_thousand_orders(points, batch_size, rng):
+    order = np.random.default_rng(rng.integers(1000)).permutation(points)
+    return _slices(order, batch_size)
+
+
 def a_seed_of_its_own(points, batch_size, rng):
     return _slices(np.random.default_rng(0).permutation(points), batch_size)
 
@@ -731,6 +745,10 @@ def the_last_quarter(losses, example_variance, sizes):
 
 def from_step_240_on(losses, example_variance, sizes):
     return _nearest(sizes, example_variance / np.var(losses[240:]))
+
+
+def from_two_fifths_on(losses, example_variance, sizes):
+    return _nearest(sizes, example_variance / np.var(losses[2 * len(losses) // 5 :]))
 
 
 def from_step_30_on(losses, example_variance, sizes):
@@ -1039,6 +1057,7 @@ WRONG = {
         ("mean", "sum", adds_up_instead_of_averaging),
         ("mean", "other", divides_by_the_weights),
         ("mean", "other", divides_by_all_points_of_the_lab),
+        ("mean", "other", takes_the_first_hundred),
         ("mean", "other", divides_by_one_less),
         ("mean", "other", takes_the_median),
         ("mean", "other", one_point_at_random),
@@ -1090,6 +1109,8 @@ WRONG = {
         ("random", "biased", begins_with_point_0),
         ("random", "biased", every_second_one_first),
         ("random", "biased", sorts_by_a_coin),
+        ("random", "biased", sorts_by_whole_numbers),
+        ("random", "biased", one_of_a_thousand_orders),
         ("random", "biased", swaps_naively),
         ("random", "biased", stops_one_swap_early),
         ("random", "biased", steps_by_a_random_number),
@@ -1132,6 +1153,7 @@ WRONG = {
         ("flat", "descent", the_last_quarter),
         ("flat", "descent", from_step_240_on),
         ("flat", "descent", from_a_third_on),
+        ("flat", "descent", from_two_fifths_on),
         ("flat", "descent", from_step_30_on),
         ("flat", "other", jumps_of_the_whole_curve),
         ("listed", "not_listed", gives_the_estimate),

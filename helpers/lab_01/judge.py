@@ -3,7 +3,7 @@
 import functools
 import math
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 
@@ -21,7 +21,13 @@ def make_points(rng):
         weights = [float(w) + rng.choice((-1, 1)) * rng.uniform(*spread) for w in best]
         return {"weights": weights, "x": x, "y": y}
 
-    drawn = [(rng.randint(20, 40), (1, 3)), (1, (1, 3)), (7, (100, 1000)), (15, (0.1, 0.3))]
+    # More points than anybody takes for all of them.
+    drawn = [
+        (rng.randint(260, 300), (1, 3)),
+        (1, (1, 3)),
+        (7, (100, 1000)),
+        (15, (0.1, 0.3)),
+    ]
     return {"cases": [case(*sizes) for sizes in drawn]}
 
 
@@ -91,8 +97,9 @@ def judge_gradient(question, observation):
 EPOCHS = 400  # of the case in which points and pairs are counted
 LIMIT = 6  # standard deviations: chance takes a right answer so far once in millions
 IN_ORDER = 6  # of EPOCHS; by chance at most 0.13, and more than 6 once in 10**10
-THREES = 150  # epochs of three points one by one, whose places are counted
-UNEVEN = 60  # chi-squared with 2 * 2 degrees of freedom: by chance once in 10**11
+AGAIN = 40  # of EPOCHS that come again; by chance 7, and more than 40 once in 10**17
+THREES = 300  # epochs of three points one by one, whose orders are counted
+UNEVEN = 60  # chi-squared with 5 degrees of freedom: by chance once in 10**11
 LONG, LONG_SIZE, LONG_EPOCHS = 1000, 40, 30  # the case that is looked at for patterns
 PATTERN = 7  # standard deviations: by chance once in 10**10, with 21 patterns
 STEPS = 20  # pairs in a batch at one distance; by chance 1.6, and so many once in 10**15
@@ -183,17 +190,15 @@ def _wrong_order(case, epochs, again):
 
 
 def _uneven(epochs):
-    """Each point must come at each place as often as by chance, up to chance itself."""
-    orders = np.array([_points(batches) for batches in epochs])
-    points = orders.shape[1]
-    times = np.array([np.bincount(column, minlength=points) for column in orders.T])
-    due = len(epochs) / points
-    # A point can be at one place only: so the squares are a little larger.
-    if np.sum((times - due) ** 2) / due * (1 - 1 / points) <= UNEVEN:
+    """Each order of the points must come as often as by chance, up to chance itself."""
+    seen = Counter(tuple(_points(batches)) for batches in epochs)
+    times = {order: seen[order] for order in permutations(range(len(epochs[0])))}
+    due = len(epochs) / len(times)
+    if sum((n - due) ** 2 for n in times.values()) / due <= UNEVEN:
         return None
-    place, point = np.unravel_index(np.argmax(abs(times - due)), times.shape)
-    where = f"at place {place + 1} in {times[place, point]} of {len(epochs)} epochs"
-    return f"point {point} came {where}", "biased"
+    order, most = max(times.items(), key=lambda one: abs(one[1] - due))
+    which_one = ", ".join(map(str, order))
+    return f"the order {which_one} came in {most} of {len(epochs)} epochs", "biased"
 
 
 def _has_a_pattern(epochs):
@@ -279,6 +284,12 @@ def _not_random(epochs):
     spread = math.sqrt(np.sum(points**2) * np.sum((one_epoch - one_epoch.mean()) ** 2))
     if abs(points @ early) / spread * math.sqrt((len(early) - 1) * len(epochs)) > LIMIT:
         return f"in {len(epochs)} epochs the first points come too early", "biased"
+    again = len(epochs) - len(set(map(str, epochs)))
+    if again > AGAIN:
+        return (
+            f"in {len(epochs)} epochs the same batches came again {again} times",
+            "biased",
+        )
     in_order = np.sum(np.all(seen == one_epoch, axis=1))
     if in_order > IN_ORDER:
         return f"{in_order} of {len(epochs)} epochs come in the original order", "biased"
@@ -336,11 +347,11 @@ def make_curves(rng):
 
 
 def _curve(rng, steps, variance, deviation):
-    unit, bottom = math.sqrt(variance), 0.45 * steps
+    unit, bottom = math.sqrt(variance), 0.49 * steps
     floor = deviation * -2.5 * BLOCK.min() + unit * math.exp(rng.uniform(-3, 1))
     # High and low falls: else the whole of every curve looks like the smallest size.
     top = 3 * deviation + unit * math.exp(rng.uniform(-1, 4))
-    left = np.clip(1 - np.arange(steps) / bottom, 0, None) ** 2  # of the fall, at each step
+    left = np.clip(1 - np.arange(steps) / bottom, 0, None)  # of the fall, at each step
     shuffled = np.random.default_rng(rng.getrandbits(64)).permuted
     # The second half scatters most in one fifth: no other part of it scatters as it does.
     half = steps // 2
@@ -375,6 +386,7 @@ def size_ways(question):
         "right": right,
         "start": [question["sizes"][0]] * len(right),
         "descent whole": way(part=lambda curve: curve),
+        "descent 40%": way(part=lambda curve: curve[2 * len(curve) // 5 :]),
         "descent third": way(part=lambda curve: curve[len(curve) // 3 :]),
         "descent 30": way(part=lambda curve: curve[30:]),
         "descent 240": way(part=lambda curve: curve[240:]),

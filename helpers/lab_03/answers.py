@@ -80,6 +80,21 @@ class RoundsToTwoDecimals(Stop):
         return round(accuracy, 2) > round(self.target, 2)
 
 
+class RoundsToThreeDecimals(Stop):
+    def good(self, accuracy):
+        return round(accuracy, 3) > self.target
+
+
+class WantsItToRise(Stop):
+    def on_train_begin(self, logs=None):
+        super().on_train_begin()
+        self.before = 0
+
+    def good(self, accuracy):
+        rises, self.before = accuracy >= self.before, accuracy
+        return rises and accuracy > self.target
+
+
 class LooksAtTraining(Stop):
     key = "accuracy"
 
@@ -1133,6 +1148,8 @@ WRONG = {
         ("in_a_row", "reset", ForgetsToReset),
         ("at_target", "exceed", AtLeastTheTarget),
         ("stops", "coarse", RoundsToTwoDecimals),
+        ("stops", "coarse", RoundsToThreeDecimals),
+        ("in_a_row", "falling", WantsItToRise),
         ("at_target", "at_target", PassesOverTheTarget),
         ("metric", "metric", LooksAtTraining),
         ("new_fit", "again", CountsOverFits),

@@ -32,15 +32,19 @@ def make_stopping(rng):
         ]
         return {"target": target, "patience": patience, "metrics": metrics, "fits": fits}
 
-    def drawn(above=0.002):
+    def drawn(above=0.0002):  # as two of 10,000 images
         target = round(rng.uniform(0.5, 0.9), 2)
-        return target, round(target - 0.1, 3), round(target + above, 3), rng.randint(2, 3)
+        return target, round(target - 0.1, 3), round(target + above, 4), rng.randint(2, 3)
 
     cases = []
     target, low, high, patience = drawn()
     almost = [high] * (patience - 1)
-    enough = [high] * patience
-    cases.append(case([*almost, low, *almost, target, *enough, high], target, patience))
+    # Good enough, but worse from epoch to epoch.
+    enough = [round(high + 0.0001 * i, 4) for i in reversed(range(patience))]
+    # Whoever missed those stops here, if it asks for more but not for better ones.
+    late = [round(high + 0.01 * (9 - i), 4) for i in range(patience)]
+    first = [*almost, low, *almost, target, *enough, *late, low]
+    cases.append(case(first, target, patience))
     target, low, high, patience = drawn()
     almost = [high] * (patience - 1)
     never = [low, *almost, target, *almost]
@@ -60,11 +64,13 @@ def stopping_epochs(case, mistake=""):
     patience = case["patience"] + {"early": -1, "late": 1}.get(mistake, 0)
     stops, met = [], 0
     for _ in case["fits"]:
-        met, stopped = met if mistake == "again" else 0, None
+        met, stopped, before = met if mistake == "again" else 0, None, 0
         for number, metrics in enumerate(case["metrics"], start=1):
             accuracy = metrics.get("accuracy" if mistake == "metric" else "val_accuracy", 2)
             shift = {"exceed": -1e-9, "coarse": 0.005}.get(mistake, 0)
             above = accuracy > case["target"] + shift
+            above = above and (mistake != "falling" or accuracy >= before)
+            before = accuracy
             kept = mistake == "reset" or (
                 mistake == "at_target" and accuracy == case["target"]
             )
@@ -82,6 +88,7 @@ STOP_MISTAKES = [
     "exceed",
     "coarse",
     "at_target",
+    "falling",
     "metric",
     "reset",
     "again",
@@ -471,6 +478,7 @@ EXERCISES = {
             "late": "After how many good epochs in a row is it enough: `>` or `>=` patience?",
             "reset": "A good epoch, a bad one, a good one: how many in a row is that?",
             "exceed": "Is an accuracy equal to the target above the target?",
+            "falling": "An epoch above the target counts, also if the one before was better. What do you compare with what?",
             "coarse": "An accuracy that is a little above the target is above it. Do you round, or ask for more?",
             "at_target": "A good epoch, one exactly at the target, a good one: how many in a row are above it?",
             "again": "What does your callback still hold of the first `fit` when the second begins? Which method does Keras call then?",
