@@ -115,7 +115,7 @@ def batches_question(rng):
         (rng.randint(30, 40), 1, 2),
         (points, rng.randint(10, 20), 2),
         (points, points, 2),
-        (rng.randint(10, 11), rng.randint(3, 4), EPOCHS),
+        (11, rng.randint(3, 4), EPOCHS),
         (3, 1, THREES),
         (LONG, LONG_SIZE, LONG_EPOCHS),
     ]
