@@ -184,6 +184,18 @@ def sends_float16(array, rank, workers, send, receive):
     return ring(array, rank, workers, narrow, receive)
 
 
+def sends_whole_numbers(array, rank, workers, send, receive):
+    """As many bytes, another dtype."""
+
+    def whole(to, chunk):
+        send(to, (8 * chunk).astype("int32"))
+
+    def back(sender):
+        return (receive(sender) / 8).astype("float32")
+
+    return ring(array, rank, workers, whole, back)
+
+
 def splits_only_what_divides(array, rank, workers, send, receive):
     return ring(array, rank, workers, send, receive, split=np.split)
 
@@ -547,6 +559,14 @@ def from_a_buffer(examples, epoch, rank, workers, seed):
         if len(buffer) > 6:
             order.append(buffer.pop(rng.integers(6)))
     return np.array(order + buffer)[rank::workers]
+
+
+def digits_in_a_row(examples, epoch, rank, workers, seed):
+    return order_of(examples, 0, int(f"{seed}{epoch}"))[rank::workers]
+
+
+def seed_by_epoch(examples, epoch, rank, workers, seed):
+    return order_of(examples, 0, (seed + 1) * (epoch + 1))[rank::workers]
 
 
 def ten_seeds_to_an_epoch(examples, epoch, rank, workers, seed):
@@ -1283,6 +1303,7 @@ WRONG_CLUSTERS = {
     "goes_around_once": cluster_answer(messages=lambda n: n - 1),
     "sends_one_more": cluster_answer(messages=lambda n: 2 * n),
     "two_messages": cluster_answer(messages=lambda n: 2),
+    "whole_bytes": cluster_answer(chunk=lambda n, gradient: gradient // n),
     "whole_gradients": cluster_answer(chunk=lambda n, gradient: gradient),
     "one_latency": cluster_answer(send=lambda m, latency, seconds: latency + m * seconds),
     "no_latency": cluster_answer(send=lambda m, latency, seconds: m * seconds),
@@ -1410,6 +1431,7 @@ WRONG = {
         ("messages", "messages", one_message_more),
         ("bytes", "bytes", sends_float64),
         ("bytes", "bytes", sends_float16),
+        ("bytes", "bytes", sends_whole_numbers),
         ("deadlock", "deadlock", receives_first),
         ("alone", "raised", one_worker_sends_to_itself),
         ("new", "new", gives_back_the_array_of_one),
@@ -1437,6 +1459,8 @@ WRONG = {
         ("seed", "seed", same_with_every_seed),
         ("seed", "seed_plus", seed_plus_epoch),
         ("seed", "seed_plus", ten_seeds_to_an_epoch),
+        ("seed", "seed_plus", digits_in_a_row),
+        ("seed", "seed_plus", seed_by_epoch),
         ("seed", "seed", seed_times_epoch),
         ("again", "again", keeps_its_generator()),
         ("again", "again", not_seeded),
@@ -1523,6 +1547,7 @@ WRONG = {
         ("latency", "no_latency", WRONG_CLUSTERS["no_latency"]),
         ("latency", "bits", WRONG_CLUSTERS["sends_bits"]),
         ("chunk", "two_gradients", WRONG_CLUSTERS["two_gradients"]),
+        ("chunk", "in_turn", WRONG_CLUSTERS["whole_bytes"]),
         ("hidden", "hides_all", WRONG_CLUSTERS["hides_all"]),
         ("hidden", "hides_fixed_cost", WRONG_CLUSTERS["hides_the_fixed_cost"]),
         ("hidden", "hides_a_third", WRONG_CLUSTERS["hides_a_third"]),

@@ -109,13 +109,13 @@ def _wrong_sum(where, arrays, seen):
 
 def _wrong_messages(where, workers, values, messages):
     due, longest = 2 * (workers - 1), -(-values // workers)
-    for sender, receiver, _, _ in messages:
+    for sender, receiver, *_ in messages:
         if receiver != (sender + 1) % workers:
             everyone = all(m[2] == values for m in messages) and workers > 2
             hint = "start" if everyone and _each_to_all(workers, messages) else "ring"
             return f"{where}: worker {sender} sent to worker {receiver}", hint
     by_sender = Counter(sender for sender, *_ in messages)
-    most = max((size for _, _, size, _ in messages), default=0)
+    most = max((size for _, _, size, *_ in messages), default=0)
     if most > longest:
         hint = "whole" if most == values > workers else "even"
         return f"{where}: a message held {most} values", hint
@@ -123,7 +123,7 @@ def _wrong_messages(where, workers, values, messages):
         if by_sender[rank] != due:
             reason = f"{where}: worker {rank} sent {by_sender[rank]} messages, not {due}"
             return reason, "messages"
-    sent = sum(size for _, _, size, _ in messages)
+    sent = sum(size for _, _, size, *_ in messages)
     if verdict := _wrong_bytes(where, messages):
         return verdict
     if sent < due * values:
@@ -133,10 +133,12 @@ def _wrong_messages(where, workers, values, messages):
 
 def _wrong_bytes(where, messages, below=False):
     """Values that are wider than float32, or narrower; `below`: only narrower ones."""
-    for sender, _, size, bytes_ in messages:
+    for sender, _, size, bytes_, dtype in messages:
         each = bytes_ // max(size, 1)
         if size and (each < FLOAT32_BYTES if below else each != FLOAT32_BYTES):
             return f"{where}: worker {sender} sent values of {each} bytes", "bytes"
+        if size and dtype != "float32" and not below:
+            return f"{where}: worker {sender} sent values of the type {dtype}", "bytes"
     return None
 
 
@@ -166,6 +168,8 @@ def _make_calls(rng):
     # Sums such as seed + 10 * epoch meet here.
     far = [(epoch, s) for epoch in (10, 100) for s in (seed, seed + 1)]
     far += [(epoch, seed + more) for epoch in (0, 1) for more in (10, 100)]
+    # The digits of both in a row meet those of epoch 10, a product those of epoch 1.
+    far += [(0, 10 * seed + 1), (0, 2 * seed + 1)]
     far += [(0, 0), (1, 0)]  # for some code a seed of 0 is none
     calls += [[divides, epoch, 0, 1, s] for epoch, s in far]
     rng.shuffle(calls)
@@ -571,6 +575,7 @@ def make_clusters(rng):
             kind, 0.4
         )
         if kind == "latency":
+            gradient /= 1e5  # so few bytes that a part of one shows
             latency = compute * rng.uniform(0.5, 1.5) / (2 * devices)
         case = [devices, batch_size, t0, peak, gradient, latency]
         bytes_per_second = 2 * gradient / (share * compute)

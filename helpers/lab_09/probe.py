@@ -60,7 +60,8 @@ def _all_reduce(copy, arrays):
             if isinstance(result, np.ndarray)
         ),
         "messages": [
-            [m.sender, m.receiver, m.array.size, m.array.nbytes] for m in messages
+            [m.sender, m.receiver, m.array.size, m.array.nbytes, m.array.dtype.name]
+            for m in messages
         ],
         "changed": any(not np.array_equal(now, then) for now, then in kept),
     }
