@@ -522,6 +522,13 @@ def start_of_4_2(model, metrics, x, y):
 
 
 @tf.function
+def takes_probabilities_for_logits(model, metrics, x, y):
+    probabilities = model(x, training=False)
+    losses = crossentropy(y, probabilities, from_logits=True)
+    count(metrics, losses, y, probabilities, "valid_")
+
+
+@tf.function
 def freezes_the_model(model, metrics, x, y):
     model.trainable = False
     leaves_training_out.python_function(model, metrics, x, y)
@@ -1278,6 +1285,7 @@ WRONG = {
         ("loss", "average", mean_of_means_in_validation),
         ("loss", "reset", resets_in_every_validation_step),
         ("loss", "summed", adds_up_the_losses),
+        ("loss", "metrics", takes_probabilities_for_logits),
         ("only_these", "train_metrics", into_the_metrics_of_training),
         ("only_these", "train_metrics", updates_all_four),
         ("only_these", "train_metrics", resets_those_of_training),

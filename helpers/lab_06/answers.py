@@ -159,6 +159,24 @@ def _steps(
     return tf.function(train_step) if graph else train_step
 
 
+def takes_probabilities_for_logits(*arguments):
+    def per_image(y, p):
+        return keras.losses.categorical_crossentropy(y, p, from_logits=True)
+
+    return _steps(*arguments, per_image=per_image)
+
+
+def resets_those_of_validation(strategy, model, optimizer, metrics, *more):
+    step = _steps(strategy, model, optimizer, metrics, *more)
+
+    def train_step(x, y):
+        metrics["valid_loss"].reset_state()
+        metrics["valid_accuracy"].reset_state()
+        return step(x, y)
+
+    return train_step
+
+
 def only_the_replicas_have_a_graph(
     strategy, model, optimizer, metrics, global_loss, global_batch
 ):
@@ -1205,6 +1223,8 @@ WRONG = {
         ("loss", "reset", starts_the_metrics_again),
         ("accuracy", "metrics", counts_other_predictions),
         ("two_metrics", "valid_metrics", keeps_those_of_validation),
+        ("two_metrics", "valid_metrics", resets_those_of_validation),
+        ("mean", "other", takes_probabilities_for_logits),
         ("returned", "nothing", returns_nothing),
         ("returned", "not_reduced", leaves_a_share_each),
         ("returned", "reduce", means_the_shares),

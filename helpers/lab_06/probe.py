@@ -63,6 +63,9 @@ def make_train_step(answer, question, wait):
     with strategy.scope():
         model, optimizer, watcher = tiny_network(question, images)
         metrics = new_metrics()
+        for name in NAMES[2:]:  # validation has counted before
+            metrics[name].total.assign(3.0)
+            metrics[name].count.assign(4.0)
     batch = len(question["batches"][0]["y"])
 
     def global_loss(losses, global_batch):
@@ -108,7 +111,9 @@ def tiny_network(question, images):
     kernel, bias = map(np.array, question["weights"])
     inputs = keras.Input((1 + len(kernel),))
     dense = keras.layers.Dense(len(bias), activation="softmax")
-    model = keras.Model(inputs, dense(mask(watcher(inputs))))
+    # Behind another layer Keras does not recognise the softmax, and mend a loss.
+    same = keras.layers.Rescaling(1.0)
+    model = keras.Model(inputs, same(dense(mask(watcher(inputs)))))
     dense.set_weights([kernel, bias])
     optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
     optimizer.build(model.trainable_variables)
