@@ -23,6 +23,7 @@ STYLE = (
     "border-radius: 3px; padding: 6px 12px; margin: 4px 0; max-width: 50em; "
     "line-height: 1.5"
 )
+UNDERLINED = "text-decoration: underline"
 LINE = '<div style="overflow-wrap: anywhere; white-space: pre-wrap">{}</div>'
 
 
@@ -50,7 +51,8 @@ def card(kind, title, rest="", lines=(), link=None):
         parts = line if isinstance(line, list) else [line]
         shown.append("".join(map(_part, parts)))
     if link:
-        shown.append(_part(link))
+        address, text = link
+        shown.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
     inside = "\n".join(map(LINE.format, shown))
     style = STYLE.format(edge=EDGES[kind])
     return f'<div class="labs-card labs-card-{kind}" style="{style}">\n{inside}\n</div>'
@@ -81,7 +83,8 @@ def _part(part):
     if isinstance(part, str):
         return _bounded(part)
     address, text = part
-    return f'<a href="{escape(address)}">{_bounded(text)}</a>'
+    # Among other words a link needs more than a colour.
+    return f'<a href="{escape(address)}" style="{UNDERLINED}">{_bounded(text)}</a>'
 
 
 def _bounded(text):

@@ -11,11 +11,18 @@ from urllib.parse import quote
 from helpers import given_back
 from helpers.files import REPOSITORY
 from helpers.machine import computer
-from helpers.notebooks import LAB_NAME, labs_in, read_notebook, students_folder
+from helpers.notebooks import (
+    LAB_NAME,
+    address_in,
+    labs_in,
+    read_notebook,
+    students_folder,
+)
 from helpers.predictions import how_they_went, number, typical_factor
 from helpers.records import cards_of
 from helpers.texts import read_texts
 
+AT_ITS_TOP = r"(?!)"  # matches no cell
 # What a person needs, as an estimate: nobody was timed.
 WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, MINUTES_PER_QUESTION = 150, 15, 1
 
@@ -66,13 +73,16 @@ def page(folder=""):
         Where the notebooks are opened: before each link.
     """
     states = lab_states()
-    text, state = way_on(states)
+    text, state, cell = way_on(states)
     button = f"<strong>{escape(text)}</strong>"
     if state and state.file:
-        # To the notebook, not to the exercise in it: JupyterLab 4.6.6 follows #heading= or
-        # #cell-id= in an address only where a notebook is open already when it reads it.
-        # Of six loads with one, a single one was seen to land.
-        button = f'<a class="way-on" href="{folder}{state.address}">{escape(text)}</a>'
+        # JupyterLab 4.6.6 goes to a place in a notebook only where it is open already when
+        # it reads the address: kit/start.html opens it, and tells it the place afterwards.
+        place = address_in(read_notebook(students_folder() / state.file), cell) or ""
+        button = (
+            f'<a class="way-on" data-place="{escape(place)}" '
+            f'href="{folder}{state.address}">{escape(text)}</a>'
+        )
     return "\n".join(
         [f"<p>{button}</p>", *_table(states, folder), *_calibration(states), _machine()]
     )
@@ -109,19 +119,24 @@ def way_on(states):
     text : str
     state : LabState or None
         None: all is done.
+    cell : str
+        A regular expression for the cell where in its notebook; matches none for its top.
     """
     last = max(states, key=lambda state: state.last_unix_seconds)
     if not last.last_unix_seconds:
-        return f"Begin: {_short(states[0])}", states[0]
+        return f"Begin: {_short(states[0])}", states[0], AT_ITS_TOP
     if last.open_exercises:
-        return f"Continue: {_short(last)}, exercise {last.open_exercises[0]}", last
+        number = last.open_exercises[0]
+        cell = f'check\\("{re.escape(number)}"'
+        return f"Continue: {_short(last)}, exercise {number}", last, cell
     if not last.done:
-        return f"Continue: {_short(last)}, the quiz at its end", last
+        return f"Continue: {_short(last)}, the quiz at its end", last, r"quiz\("
     place = states.index(last)
     for state in states[place:] + states[:place]:
         if not state.done:
-            return f"Continue: {_short(state)}", state
-    return "You have done all there is: run a lab on another machine, and compare.", None
+            return f"Continue: {_short(state)}", state, AT_ITS_TOP
+    all_done = "You have done all there is: run a lab on another machine, and compare."
+    return all_done, None, AT_ITS_TOP
 
 
 def _short(state):

@@ -226,7 +226,12 @@ class TrainingDashboard(keras.callbacks.Callback):
         whole = verb == "Trained"
         part = 1.0 if whole else self._position() / self.params["epochs"]
         # After an interrupt the curves include the current epoch.
-        view.end(part, f"{summary}.", self.series if whole else self.shown)
+        try:
+            view.end(part, f"{summary}.", self.series if whole else self.shown)
+        except KeyboardInterrupt:  # the picture is drawn when the cell has ended
+            self.view = view
+            self._watch_cell(True)
+            raise
         if aloud:
             print(f"{summary}.")
 

@@ -11,6 +11,11 @@ from helpers.texts import as_html, labs_with_texts, read_texts
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
 # ipywidgets gives each choice the height of one line: a longer text would overlap. For
 # a browser its radio buttons are not a group, so the arrow keys go to JupyterLab.
+# As the radio buttons look, in whose place it is stored. nbval compares the page without.
+STYLES = {
+    "fieldset": "border: 0; padding: 0; margin: 0 0 1em; min-width: 0",
+    "legend": "font-weight: bold; padding: 0; border: 0; font-size: inherit",
+}
 HEAD = """<style>
 .labs-quiz .widget-radio-box label {height: auto; white-space: normal}
 .labs-quiz .widget-radio-box label, .labs-quiz .widget-html-content {line-height: 1.5}
@@ -42,6 +47,7 @@ def quiz(number):
     if not in_jupyterlab():
         display(HTML(page))
         return
+    page = unframed(page)
     given = {}
 
     def answered(number, choice):
@@ -82,6 +88,13 @@ def static_quiz(questions):
         )
         parts.append(f"<fieldset><legend>{legend}</legend>\n{choices}\n</fieldset>")
     return "<p>Open the answer that you would give.</p>\n" + "\n".join(parts)
+
+
+def unframed(page):
+    """The page without the frames that a browser draws around groups of choices."""
+    for name, style in STYLES.items():
+        page = page.replace(f"<{name}>", f'<{name} style="{style}">')
+    return page
 
 
 def live_quiz(questions, answered=lambda number, choice: None):

@@ -99,6 +99,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     student.open_notebook(again, lab_server, notebook.name)
     panel = again.locator(student.PANEL)
     expect(panel.get_by_text("Your answers")).to_be_visible()
+    expect(panel.locator("fieldset").first).to_have_css("border-top-width", "0px")
     expect(panel.get_by_text("Error displaying widget")).to_have_count(0)
     expect(panel.locator("img")).to_have_count(2)
     for picture in panel.locator("img").all():
@@ -154,7 +155,11 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
         notebook.with_name("mine.ipynb")
     )
     start.reload()
-    start.get_by_role("link", name="Continue: Lab 03").click()
-    student.wait_for_notebook(start, "mine.ipynb")
+    with start.expect_popup() as opened:
+        start.get_by_role("link", name="Continue: Lab 03, exercise 3.2").click()
+    student.wait_for_notebook(opened.value, "mine.ipynb")
+    heading = opened.value.get_by_role("heading", name="Exercise 3.2")
+    expect(heading).to_be_in_viewport()
+    opened.value.close()
     notebook.with_name("mine.ipynb").rename(notebook.with_name(lab.notebook.name))
     start.close()

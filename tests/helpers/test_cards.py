@@ -93,7 +93,7 @@ def end(shown):
     """The text of the card at the end, line by line, and its links with their texts."""
     session.finish()
     page = shown[-1][1]
-    links = re.findall(r'<a href="(#[^"]*)">([^<]*)</a>', page)
+    links = re.findall(r'<a href="(#[^"]*)" style="[^"]*">([^<]*)</a>', page)
     return [line for line in Reader(page).text.splitlines() if line.strip()], links
 
 

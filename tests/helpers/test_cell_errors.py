@@ -25,9 +25,14 @@ class Kernel:
     def __init__(self, manager, client):
         self.manager, self.client = manager, client
 
-    def run(self, source, interrupt_at=None):
-        """The tracebacks of a cell, without colours; and what it printed or showed."""
+    def run(self, source, interrupt_at=None, after_seconds=(0,)):
+        """The tracebacks of a cell, without colours; and what it printed or showed.
+
+        Whoever clicks the square more than once waits so many seconds before each click.
+        """
         raised, said = [], []
+
+        interrupts = list(after_seconds)
 
         def look(message):
             content = message["content"]
@@ -35,7 +40,9 @@ class Kernel:
                 raised.append("\n".join(content["traceback"]))
             said.append(content.get("text") or str(content.get("data", "")))
             if interrupt_at and interrupt_at in said[-1]:
-                self.manager.interrupt_kernel()
+                while interrupts:
+                    time.sleep(interrupts.pop(0))
+                    self.manager.interrupt_kernel()
 
         self.client.execute_interactive(source, timeout=300, output_hook=look)
         assert len(raised) < 2
@@ -228,6 +235,73 @@ def test_stop_means_stop(kernel):
     assert raised == "", "run again, it is no longer in the way"
 
 
+# Not among the student's names: what runs there is stopped, also by a second click.
+CLICK_IN = '''exec("""
+import importlib, signal
+*path, name = {name!r}.split(".")
+holder = importlib.import_module({module!r})
+for part in path:
+    holder = getattr(holder, part)
+usual = getattr(holder, name)
+def clicked(*arguments):
+    signal.raise_signal(signal.SIGINT)
+    return usual(*arguments)
+setattr(holder, name, clicked)
+""", clicks := {{}})'''
+UNDO = "setattr(clicks['holder'], clicks['name'], clicks['usual'])"
+
+
+def assert_one_line(raised, said):
+    assert raised.startswith("Stopped"), raised
+    assert "\n" not in raised
+    assert "Error in callback" not in said
+    assert said.count("<img alt=") == 1, "the curves so far"
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("callbacks.live.views", "picture_html"),
+        ("callbacks.live.under_way", "now"),
+        ("helpers.cell_errors", "CellErrors._problem"),
+    ],
+)
+def test_a_click_after_the_first_changes_nothing_at_any_moment(kernel, module, name):
+    kernel.run(TRAIN)
+    kernel.run(CLICK_IN.format(module=module, name=name))
+    shown = kernel.run(STOPPED, interrupt_at="Epoch 3")
+    ended = kernel.run(STOPPED.replace("10**6", "2"))
+    kernel.run(UNDO)
+    assert_one_line(*shown)
+    # A first click while `fit` draws what is the last picture.
+    if name == "picture_html":
+        assert_one_line(*ended)
+    else:
+        assert ended[0] == ""
+
+
+@pytest.mark.parametrize("clicks", [(0, 0.05, 0.05), (0, 0.3), (0, 1)], ids=str)
+def test_who_clicks_again_gets_one_line_and_the_kernel_goes_on(kernel, clicks):
+    kernel.run(TRAIN)
+    assert_one_line(*kernel.run(STOPPED, interrupt_at="Epoch 3", after_seconds=clicks))
+    assert kernel.run("print('the kernel goes on')") == ("", "the kernel goes on\n")
+
+
+def test_an_interrupt_that_a_cell_catches_does_not_keep_it_from_being_stopped(kernel):
+    source = """import time
+while True:
+    try:
+        print("waiting")
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("caught", end="")
+        time.sleep(60)
+"""
+    raised, said = kernel.run(source, interrupt_at="waiting", after_seconds=(1, 1))
+    assert raised.startswith("Stopped, after ")
+    assert "caught" in said
+
+
 def test_a_sweep_that_is_stopped_says_where(kernel):
     kernel.run("import time\nfrom callbacks import counted\npoints = {}")
     source = """def wait(size):
@@ -241,7 +315,7 @@ for size in (8, 16):
     assert raised.startswith("Stopped in size 8, after ")
 
 
-# As in the labs: each says so when it is under way, and would make `made` at its end.
+# As in the labs: each says where it can be stopped, and would make `made` at its end.
 LOOP = """
 import contextlib, os, sys, time
 from callbacks import follow
@@ -262,14 +336,14 @@ with (
     for epoch in range(1000):
         step(), step(), look()
         if epoch == 3:
-            print("under way", file=out)
+            print("stop here", file=out)
 made = 1
 """
 TRAININGS = """
 from callbacks import TrainingProgress
 def tell(epoch, logs):
     if epoch == 3:
-        print("under way")
+        print("stop here")
 callbacks = [TrainingProgress(), keras.callbacks.LambdaCallback(on_epoch_end=tell)]
 for run in range(3):
     model.fit(data, data, epochs=1000, verbose=0, callbacks=callbacks)
@@ -280,7 +354,7 @@ import pathlib, sys, tempfile
 from helpers.machine import cluster
 command = [sys.executable, "-c", "import time; time.sleep(600)"]
 with cluster.start(command, 2, pathlib.Path(tempfile.mkdtemp())) as job:
-    print("under way", *job.pids)
+    print("stop here", *job.pids)
     job.wait(600)
 made = 1
 """
@@ -299,14 +373,14 @@ IN_EPOCH = r"Stopped in epoch \d+ of 1000, after \d+ s\. "
 )
 def test_every_kind_of_loop_stops_with_one_line(kernel, source, line, pictures):
     kernel.run(TRAIN)
-    raised, said = kernel.run(source, interrupt_at="under way")
+    raised, said = kernel.run(source, interrupt_at="stop here")
     assert re.fullmatch(rf"{line}This cell did not finish: .*", raised), raised
     assert said.count("<img alt=") == pictures, "the curves so far"
     raised, _ = kernel.run("made")
     assert "\n" not in raised
     assert "This cell needs `made` from cell" in raised
     assert "which was stopped" in raised
-    for pid in map(int, re.findall(r"under way((?: \d+)*)", said)[0].split()):
+    for pid in map(int, re.findall(r"stop here((?: \d+)*)", said)[0].split()):
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)
 

@@ -12,7 +12,7 @@ from helpers import session
 from helpers.checks import check
 from helpers.checks.exercise import reference_of
 from helpers.coach import hint, hints, quiz
-from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz
+from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz, unframed
 from helpers.records import open_card, read_card
 from helpers.texts import as_html, labs_with_texts, read_texts
 from kit.exercises import exercises
@@ -188,7 +188,8 @@ def test_in_jupyterlab_a_stored_notebook_keeps_the_page_and_the_answers(monkeypa
     quiz("02")
     assert "application/vnd.jupyter.widget-view+json" in shown[0]
     questions = read_texts("02")["quiz"]
-    page = static_quiz(questions)
+    page = unframed(static_quiz(questions))
+    assert page.count('<fieldset style="border: 0;') == len(questions)
     assert updates.pop()["text/html"] == kept(page)
     made[0].children[1].children[1].value = 1
     answered = updates.pop()["text/html"]

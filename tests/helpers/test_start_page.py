@@ -1,6 +1,7 @@
 """The start page says what is done, and what to do next."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -91,10 +92,14 @@ def test_what_a_solution_passes_is_not_the_students(variable, monkeypatch):
 
 
 def button():
-    text, state = way_on(lab_states())
+    text, state, _ = way_on(lab_states())
     if state:
-        link = f'<a class="way-on" href="/lab/{state.name}.ipynb">{text}</a>'
-        assert start_page.page("/lab/").startswith(f"<p>{link}</p>")
+        link = (
+            rf'<p><a class="way-on" data-place="(.*)" href="/lab/{state.name}.ipynb">{text}'
+        )
+        place = re.match(link, start_page.page("/lab/"))[1]
+        for leads, there in {"exercise": "#Exercise-", "quiz": "#Quiz"}.items():
+            assert place.startswith(there) == (leads in text)
     return text
 
 
@@ -140,7 +145,11 @@ def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, mon
     assert (found.name, found.passed) == (lab.name, {"2.1"})
     assert (other.name, other.file) == (gone.name, "")
     page = start_page.page("/lab/")
-    assert page.startswith('<p><a class="way-on" href="/lab/my%202nd%20lab.ipynb">Continue')
+    place = "#Exercise-2.2:-sweep-the-batch-size"
+    link = (
+        f'<a class="way-on" data-place="{place}" href="/lab/my%202nd%20lab.ipynb">Continue'
+    )
+    assert page.startswith(f"<p>{link}: Lab 02, exercise 2.2</a>")
     assert "its notebook is gone" in page
     shutil.copy(lab.notebook, tmp_path / "notebooks")
     assert lab_states()[0].file == lab.notebook.name, "a copy beside it is not meant"
