@@ -203,11 +203,10 @@ card.outcome("finished_over_returned", finished / returned)
 # %% [markdown]
 # Write `time_matmul(device, m, k, n, repeats)`. Make a random m x k matrix and a random
 # k x n one. Multiply them on `device`: once without a clock, until that is done, because
-# the first product pays the start-up; then `repeats` times, each timed until the product
-# is done. Return the median (`statistics.median`) in seconds and the speed in GFLOP/s. A
-# product takes `2 * m * k * n` operations: a median of 0.5 s for m = k = n = 1000 gives
-# `(0.5, 4.0)`. Make the matrices only once. About ten lines; `with tf.device(device):`
-# chooses the device.
+# the first product pays the start-up; then `repeats` times, an odd number, each timed until
+# it is done. Return the median in seconds and the speed in GFLOP/s. A product takes
+# `2 * m * k * n` operations: a median of 0.5 s for m = k = n = 1000 gives `(0.5, 4.0)`.
+# Make the matrices once. About ten lines; `with tf.device(device):` chooses the device.
 
 # %% name="0.2-time-matmul" points=2
 # TODO 0.2: the median time of a matrix product in seconds, and its GFLOP/s.
