@@ -14,6 +14,9 @@ WITHOUT_KERNELS = """async () => {
     await window.jupyterapp.restored;
     window.jupyterapp.docRegistry.getWidgetFactory("Notebook")._preferKernel = false;
 }"""
+# The widgets' manager misses the kernel, and says so in the console.
+KERNEL_MISSED = """addEventListener("unhandledrejection", event =>
+    /null \\(reading 'kernel'\\)/.test(event.reason) && event.preventDefault())"""
 OPEN = "path => void window.jupyterapp.commands.execute('docmanager:open', {path})"
 # Not the command: it asks about what is not stored, and JupyterLab changes what it opens.
 CLOSE = "() => window.jupyterapp.shell.currentWidget.dispose()"
@@ -50,6 +53,7 @@ CUT = """() => {
 @pytest.fixture
 def jupyterlab(lab_server, page):
     page.set_viewport_size({"width": 1280, "height": 720})
+    page.add_init_script(KERNEL_MISSED)
     page.goto(f"{lab_server}/lab?token={student.TOKEN}&reset")
     page.wait_for_function("() => window.jupyterapp?.restored")
     page.evaluate(WITHOUT_KERNELS)
