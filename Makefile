@@ -1,7 +1,8 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
-# Six workers for two cores: many tests wait, for a browser, a box or a clock.
-PYTEST = .venv/bin/pytest -n 6 --dist loadgroup
+# Four workers for two cores: many tests wait, for a browser, a box or a clock. Six took
+# a third more processor time, and were no faster.
+PYTEST = .venv/bin/pytest -n 4 --dist loadgroup
 
 SUBMISSIONS ?= submissions
 GRADES ?= grades

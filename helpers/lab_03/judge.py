@@ -206,6 +206,7 @@ def judge_total_time(question, observation):
     if verdict := _too_few_decimals(question, printed):
         return verdict
     fits = _spans_of_fits(question, observation["waits"])
+    said, said_steps = [], []  # of both fits: in the second two epochs can be alike
     for number, (spans, parts) in enumerate(zip(fits, observation["printed"], strict=True)):
         lines = [line for part in parts for line in part]
         if verdict := _wrong_lines(spans, lines, parts):
@@ -216,7 +217,9 @@ def judge_total_time(question, observation):
         epochs = range(1, len(spans) + 1)
         total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
         shown = ", ".join(f"{seconds:g}" for seconds in total)
-        is_constant = constant(total) or constant(np.diff([0, *total]).tolist())
+        said += total
+        said_steps += np.diff([0, *total]).tolist()
+        is_constant = constant(said) or constant(said_steps)
         for epoch, span in enumerate([*spans, spans[-1]], start=1):
             label = f"{EVERY} {epoch}:" if epoch <= len(spans) else END
             [seconds] = numbers_after(lines, label)

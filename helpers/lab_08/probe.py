@@ -196,8 +196,8 @@ def one_cycle(answer, question, wait):
         plain = [float(made(step)) for step in case["plain"]]
         one = {"schedule": schedule, "rates": rates, "plain": plain, "stored": None}
         config = made.get_config()
-        with contextlib.suppress(TypeError):  # not all of it can be stored
-            config = json.loads(json.dumps(config))
+        with contextlib.suppress(TypeError, ValueError):  # not all of it can be stored
+            config = json.loads(json.dumps(config, allow_nan=False))
             one["stored"] = _rates(type(made).from_config(config), case["at"])
         seen.append(one)
     return {"cases": seen}

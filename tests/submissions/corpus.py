@@ -685,7 +685,7 @@ def hostile(world):
                 }
             ),
             ("2.2",),
-            "it gave None",
+            "is None, where a function or a class is asked for",
         ),
     }
     return cases
