@@ -121,6 +121,8 @@ def _live(figure):
     """
     from ipympl.backend_nbagg import Canvas, FigureManager
 
+    # JupyterLab has no more room in a window of 1280 pixels.
+    figure.set_dpi(min(figure.dpi, 800 / figure.get_figwidth()))
     canvas = Canvas(figure)
     canvas.header_visible = False
     FigureManager(canvas, 0)

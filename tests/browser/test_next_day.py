@@ -43,6 +43,8 @@ history = model.fit(x, x, epochs=10**6, verbose=0, callbacks=[TrainingDashboard(
 INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+CUT = """canvas => canvas.getBoundingClientRect().right >
+    canvas.closest(".jp-OutputArea-output").getBoundingClientRect().right + 1"""
 THEME = "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
 
 
@@ -84,6 +86,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     figure = page.locator(f"{student.PANEL} .jupyter-matplotlib canvas").first
     expect(figure).to_have_css("filter", "invert(1) hue-rotate(180deg)")
     student.look(page, figure, SCREENSHOTS / "figure-dark.png")
+    assert not figure.evaluate(CUT), "a live figure is as wide as its place, or less"
     page.evaluate(THEME, "JupyterLab Light")
     expect(figure).to_have_css("filter", "none")
     page.wait_for_timeout(1000)
