@@ -1,7 +1,6 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
-# Four workers for two cores: many tests wait, for a browser, a box or a clock. Six took
-# a third more processor time, and were no faster.
+# Four workers for two cores: many tests wait, for a browser, a box or a clock.
 PYTEST = .venv/bin/pytest -n 4 --dist loadgroup
 
 SUBMISSIONS ?= submissions
