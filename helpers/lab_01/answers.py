@@ -743,6 +743,10 @@ def the_last_quarter(losses, example_variance, sizes):
     return _nearest(sizes, example_variance / np.var(np.array_split(losses, 4)[-1]))
 
 
+def leaves_the_last_loss_out(losses, example_variance, sizes):
+    return _nearest(sizes, example_variance / np.var(losses[len(losses) // 2 : -1]))
+
+
 def from_step_240_on(losses, example_variance, sizes):
     return _nearest(sizes, example_variance / np.var(losses[240:]))
 
@@ -1151,6 +1155,7 @@ WRONG = {
         ("flat", "descent", the_last_hundred),
         ("flat", "descent", the_last_250_at_most),
         ("flat", "descent", the_last_quarter),
+        ("flat", "descent", leaves_the_last_loss_out),
         ("flat", "descent", from_step_240_on),
         ("flat", "descent", from_a_third_on),
         ("flat", "descent", from_two_fifths_on),

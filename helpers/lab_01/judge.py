@@ -331,6 +331,7 @@ def make_curves(rng):
         if high > 10 * low:
             border = math.sqrt(low * high)
             estimates += [1.15 * low, border / 1.25, border * 1.25]
+            below = border / 1.25
         else:  # here another measure of scatter, such as quartiles, goes wrong
             estimates.append(1.35 * low)
     rng.shuffle(estimates)
@@ -340,15 +341,18 @@ def make_curves(rng):
         "sizes": sizes,
         "example_variance": variance,
         "curves": [
-            _curve(rng, steps, variance, math.sqrt(variance / estimate))
+            # Without its last loss this one would seem to lie beyond the border.
+            _curve(rng, steps, variance, math.sqrt(variance / estimate), estimate == below)
             for steps, estimate in zip(lengths, estimates, strict=True)
         ],
     }
 
 
-def _curve(rng, steps, variance, deviation):
+def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
     unit, bottom = math.sqrt(variance), 0.49 * steps
-    floor = deviation * -2.5 * BLOCK.min() + unit * math.exp(rng.uniform(-3, 1))
+    # No loss is below 0, nor is the one before a jump.
+    lowest = min(2.5 * BLOCK.min(), -0.3 * math.sqrt(steps) * jumps_at_the_end)
+    floor = deviation * -lowest + unit * math.exp(rng.uniform(-3, 1))
     # High and low falls: else the whole of every curve looks like the smallest size.
     top = 3 * deviation + unit * math.exp(rng.uniform(-1, 4))
     left = np.clip(1 - np.arange(steps) / bottom, 0, None)  # of the fall, at each step
@@ -361,6 +365,10 @@ def _curve(rng, steps, variance, deviation):
     while True:
         noise = shuffled(np.tile(BLOCK, (steps // 25 + 1, 1)), axis=1).ravel()[-steps:]
         noise[half:] *= scale
+        if jumps_at_the_end:
+            # Two fifths of the variance are its own. The loss before it keeps the
+            # differences of neighbours as they should be.
+            noise[-2:] = -0.5 * math.sqrt(steps - half), math.sqrt(steps - half)
         noise[half:] = (noise[half:] - np.mean(noise[half:])) / np.std(noise[half:])
         late = noise[half:]
         # Nor may it matter to whom the middle of an odd number of losses belongs.
@@ -395,6 +403,7 @@ def size_ways(question):
         "descent quarter": way(part=lambda curve: curve[-len(curve) // 4 :]),
         "descent last": way(part=lambda curve: curve[-100:]),
         "descent last 250": way(part=lambda curve: curve[-250:]),
+        "descent but one": way(part=lambda curve: curve[len(curve) // 2 : -1]),
         "descent half": way(part=lambda curve: curve[: len(curve) // 2]),
         "root": way(lambda floor: math.sqrt(variance) / np.std(floor)),
         "one": way(lambda floor: 1 / np.var(floor)),
@@ -514,7 +523,7 @@ EXERCISES = {
         judge=judge_size,
         hints={
             "start": "It says the smallest size of every curve. Does it look at the losses? Whose mean jumps more: that of a large batch, or of a small one?",
-            "descent": "Which part of the curve falls, and which only scatters? Do you measure its second half, all of it, whatever its length?",
+            "descent": "Which part of the curve falls, and which only scatters? Do you measure its second half, all of it, to the very last loss, whatever its length?",
             "root": "A mean of 4 scatters half as much. What is its variance? Do you divide a variance by a variance?",
             "one": "How much does the loss of a single point scatter? Which argument says it?",
             "level": "Does the law say anything about the height of the floor? Which argument says how much single points scatter?",
