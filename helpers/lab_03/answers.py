@@ -425,6 +425,23 @@ class TimeOfOneEpoch(Total):
         self.began = time.perf_counter()
 
 
+class AddsUpEachEpoch(Total):
+    """Its clock stands still between two epochs."""
+
+    def on_train_begin(self, logs=None):
+        self.sum = 0.0
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.began = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.sum += time.perf_counter() - self.began
+        print(EVERY.format(epoch + 1, self.sum))
+
+    def on_train_end(self, logs=None):
+        print(END.format(self.sum))
+
+
 class AllEpochsOverTheLast(Total):
     """The mean time of an epoch instead of the total."""
 
@@ -1190,6 +1207,7 @@ WRONG = {
         ("began", "raised", NoClock),
         ("total", "constant", SleepsForItsConstant),
         ("total", "per_epoch", TimeOfOneEpoch),
+        ("total", "between", AddsUpEachEpoch),
         ("total", "per_epoch", AllEpochsOverTheLast),
         ("total", "per_epoch", MeanAfterASlowStart),
         ("validation", "validation", LeavesValidationOut),

@@ -181,6 +181,8 @@ def total_time_question(rng):
     return {
         "seconds_before_fit": rng.uniform(0.15, 0.2),
         "stopped_after": len(bases) - 1,
+        # Of another callback, after the first epoch: they belong to no epoch.
+        "seconds_between_epochs": rng.uniform(0.12, 0.16),
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
@@ -241,6 +243,8 @@ def judge_total_time(question, observation):
                 reason += " of the second fit"
             if label == END and abs(10 * seconds - round(10 * seconds)) < 1e-6:
                 return f"{reason}, and after the last epoch {total[-1]}", "decimals"
+            if _epochs_only(total, spans):
+                return reason, "between"
             hint = _time_hint(seconds, epoch, spans, span, number)
             # Who misses validation is right without it, who starts too early is not.
             known = {True: "validation", False: "constructor"}
@@ -249,16 +253,29 @@ def judge_total_time(question, observation):
                 hint = "other"
             return reason, hint
         # What is waited before a fit moves all of its times, and none of their steps.
-        steps = zip(np.diff([0, *total]), map(_own, spans), strict=True)
+        steps = zip(np.diff([0, *total]), _steps(spans), strict=True)
         if wrong := [step for step, own in steps if not between(step, *own, 0.011)]:
-            hint = "constant" if is_constant else "other"
+            hint = "between" if _epochs_only(total, spans) else "other"
+            hint = "constant" if is_constant else hint
             return f"its epochs took other times than {shown} say: {wrong[0]:.2f}", hint
-    return unclear([_own(span) for spans in fits for span in spans])
+    return unclear([step for spans in fits for step in _steps(spans)])
 
 
-def _own(span):
-    """The shortest and the longest time that an epoch can have taken."""
-    return span["validated"] - span["began"], span["after"] - span["before"]
+def _steps(spans):
+    """By epoch the shortest and the longest time since the line before, or the beginning."""
+    since = [(spans[0]["before"], spans[0]["began"])]
+    since += [(span["validated"], span["after"]) for span in spans[:-1]]
+    return [
+        (span["validated"] - latest, span["after"] - earliest)
+        for span, (earliest, latest) in zip(spans, since, strict=True)
+    ]
+
+
+def _epochs_only(total, spans):
+    """Whether each epoch counts as long as it took, and what came between does not."""
+    own = [(s["validated"] - s["began"], s["after"] - s["before"]) for s in spans]
+    steps = zip(np.diff([0, *total]), own, strict=True)
+    return all(between(step, *bounds, 0.011) for step, bounds in steps)
 
 
 def _too_few_decimals(question, printed):
@@ -284,9 +301,14 @@ def _spans_of_fits(question, waits):
     epochs, at, fits = question["epochs"], 0, []
     for validated, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
         # Before each fit there is a wait, and within it one more at each end.
-        count = 2 + sum(len(epoch["batch_seconds"]) + validated for epoch in ran)
+        counts = [len(epoch["batch_seconds"]) + validated for epoch in ran]
+        count = 2 + sum(counts) + 1
         own = waits[at + 1 : at + 1 + count]
-        fits += training_spans({"epochs": ran, "fits": [validated]}, own)
+        # The one between the first two epochs is in neither.
+        between_epochs = own.pop(1 + counts[0])
+        [spans] = training_spans({"epochs": ran, "fits": [validated]}, own)
+        spans[0]["after"], spans[1]["before"] = between_epochs
+        fits.append(spans)
         at += 1 + count
     if at != len(waits):
         raise ValueError(f"{len(waits)} waits where {at} were due")
@@ -337,7 +359,7 @@ def _time_hint(seconds, epoch, spans, span, fit):
     if seconds > high:
         return "again" if fit else "constructor"
     # The longest of all so far: the first may be slow, and it is part of a mean.
-    longest = max(s["after"] - s["before"] for s in spans[:epoch])
+    longest = max(high for _, high in _steps(spans)[:epoch])
     if epoch > 1 and 0 < seconds <= longest + 0.006:
         return "per_epoch"
     trained = sum(s["trained"] - s["began"] for s in spans[:epoch])
@@ -501,7 +523,7 @@ EXERCISES = {
             "end": "It prints `Cumulative training time: 40.21` once more at the end, also of a training that is stopped early.",
             "decimals": "The seconds have two decimals.",
             "began": "The time runs since training began, not since the callback was made.",
-            "total": "It is the time of all epochs so far.",
+            "total": "It is all the time so far, also what passes between two epochs.",
             "validation": "Validation is included.",
             "new_fit": "Each call of `fit` starts again from zero.",
         },
@@ -516,6 +538,7 @@ EXERCISES = {
             "constructor": "When is `__init__` called, and when does training begin?",
             "constant": "Does each number come from a clock? The epochs of this training are not equally long.",
             "per_epoch": "Is it the time of one epoch, or all the time since training began?",
+            "between": "Between two epochs other callbacks may be at work. Do you add up what each epoch took, or does your clock go on?",
             "validation": "After an epoch comes its validation. When does your clock stop?",
             "units": "Seconds, or milliseconds?",
             "decimals": "With how many decimals does the example give the seconds?",

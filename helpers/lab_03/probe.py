@@ -3,6 +3,8 @@
 import itertools
 from numbers import Integral
 
+import keras
+
 from helpers.checks.probing.arguments import call
 from helpers.checks.probing.training import train
 
@@ -27,12 +29,19 @@ def stop_at_accuracy(answer, question, wait):
 def print_total_time(answer, question, wait):
     """Train some time after the callback is made, and later again, with an early stop."""
     callback, epochs = answer(), question["epochs"]
+
+    def between_epochs(epoch, logs):
+        if epoch == 0:
+            wait(question["seconds_between_epochs"])
+
+    other = keras.callbacks.LambdaCallback(on_epoch_end=between_epochs)
+    both = keras.callbacks.CallbackList([callback, other])
     wait(question["seconds_before_fit"])
-    whole = train(callback, epochs, wait, [True])
+    whole = train(both, epochs, wait, [True])
     wait(question["seconds_before_fit"])
     ran = epochs[: question["stopped_after"]]
     batches = sum(len(epoch["batch_seconds"]) for epoch in ran)
-    stopped = train(callback, epochs, _stopping(callback, wait, batches), [False])
+    stopped = train(both, epochs, _stopping(callback, wait, batches), [False])
     return {"printed": whole["printed"] + stopped["printed"]}
 
 
