@@ -532,10 +532,10 @@ for name, curve in shown.items():
 #   strategy's scope.
 
 # %% [markdown]
-# - `data` is a `tf.data.Dataset` of global batches: images and one-hot labels. Let
+# - `data` is a `tf.data.Dataset` of global batches: images, one-hot labels. Let
 #   `strategy.experimental_distribute_dataset` cut each into one part for each replica.
-# - Every epoch goes once through `data`. Each image goes once through the network, in
-#   training mode, on one replica.
+# - Every epoch goes once through `data`, which may shuffle anew. Each image goes once
+#   through the network, in training mode, on one replica.
 # - Each batch is one step of the optimizer, by the gradient of the mean cross-entropy of
 #   its images. The last batch may be smaller, and a replica may have fewer images than
 #   another, or none.

@@ -621,6 +621,7 @@ def _train(
     devices, build, data, epochs,
     ops=distribute.ReductionToOneDevice, names=None, builds=1, scope=True, training=True,
     share=None, apply=None, keep=None, distributed=True, through=1, passes=1, reset=True,
+    once=False,
     returned=lambda model, losses: (model, losses),
 ):  # fmt: skip
     """A right training, of which one part can be replaced."""
@@ -650,10 +651,12 @@ def _train(
         strategy.run(replica_step, args=(x, y, images))
 
     losses = []
+    listed = list(strategy.experimental_distribute_dataset(data)) if once else None
     for _ in range(epochs * through):
         if reset:
             total.reset_state()
         batches = strategy.experimental_distribute_dataset(data) if distributed else data
+        batches = listed or batches
         for x, y in batches:
             parts = strategy.experimental_local_results(y)
             step(x, y, sum(map(len, parts)) if distributed else len(y))
@@ -742,6 +745,17 @@ def drops_the_remainder(devices, build, data, epochs):
 def trains_for_one_epoch(devices, build, data, epochs):
     model, losses = _train(devices, build, data, 1)
     return model, losses * epochs
+
+
+def lists_the_batches_once(*arguments):
+    return _train(*arguments, once=True)
+
+
+def keeps_the_first_pass(devices, build, data, epochs):
+    size = len(next(iter(data))[1])
+    x, y = map(np.concatenate, zip(*data.as_numpy_iterator(), strict=True))
+    kept = tf.data.Dataset.from_tensor_slices((x, y)).batch(size)
+    return _train(devices, build, kept, epochs)
 
 
 def passes_twice(*arguments):
@@ -1245,6 +1259,8 @@ WRONG = {
         ("once", "remainder", drops_the_remainder),
         ("once", "epochs", trains_for_one_epoch),
         ("once", "twice", passes_twice),
+        ("anew", "same_batches", lists_the_batches_once),
+        ("anew", "same_batches", keeps_the_first_pass),
         ("own_part", "run", trains_without_run),
         ("own_part", "whole_batch", gives_everybody_everything),
         ("own_part", "one_replica", lets_one_replica_work),

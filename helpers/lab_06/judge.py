@@ -139,11 +139,11 @@ def _coarse(said, shares):
     return f"a replica returned {share:.7g}, and its share is {due:.7g}"
 
 
-def _trainings(question, epochs, **shares):
+def _trainings(question, batches, **shares):
     """What each way of training is, as arguments of `trainer.train`; right ones first."""
     right = {
         "weights": question["weights"],
-        "batches": question["batches"] * epochs,
+        "batches": batches,
         "learning_rate": question["learning_rate"],
         "momentum": question["momentum"],
         "mask": np.array(question["mask"]),
@@ -184,11 +184,13 @@ def wrong_images(question, images, replicas, epochs=1):
         return None
     per_epoch = " to ".join(f"{n / epochs:g}" for n in sorted({min(times), max(times)}))
     reason = f"on {replicas} replicas an image was seen {per_epoch} times in an epoch"
-    if min(times) == 0:
+    order = [i for _, rows in images for i in rows]
+    passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
+    # Where an image comes again before all have come, it is the same epoch.
+    whole = all(len(set(one)) == len(times) for one in passes)
+    if min(times) == 0 or (max(times) <= epochs and not whole):
         return reason, "remainder"
-    # Where the first image comes again before the last has come, it is the same epoch.
-    ends = [i for _, rows in images for i in rows if i in (0, len(times) - 1)]
-    if ends[::2].count(0) == ends[1::2].count(len(times) - 1) == len(ends) / 2:
+    if whole:
         return reason, "epochs"
     if (
         replicas > 1
@@ -246,7 +248,7 @@ def step_ways(question):
 
 def _step_trainings(question, **shares):
     steep = _share(_mean, question["replicas"], question["steeper"])
-    ways = _trainings(question, 1)
+    ways = _trainings(question, question["batches"])
     return {name: way | {"share": steep} for name, way in ways.items()} | {
         name: ways["right"] | {"share": share} for name, share in shares.items()
     }
@@ -356,11 +358,14 @@ def _wrong_optimizer(said, steps):
 
 
 def _make_devices(rng):
-    """Draw one until Keras would train as the trainer here does."""
+    """Draw one until Keras would train as the trainer here does, from any pass on."""
     while True:
         question = _draw_devices(rng)
-        right = trainer.train(**trainings(question, 1)["right"])
-        if _keras_agrees(right.losses):
+        epochs = question["epochs"]
+        # Who looks at the data before training begins with a later pass.
+        passes = [range(first, first + epochs) for first in range(_count(question))]
+        rights = [trainings(question, 1, some)["right"] for some in passes]
+        if all(_keras_agrees(trainer.train(**right).losses) for right in rights):
             return question
 
 
@@ -377,8 +382,26 @@ def _draw_devices(rng):
     }
 
 
-def trainings(question, replicas):
-    """Each way of training on these replicas, as arguments of `trainer.train`."""
+def _count(question):
+    return sum(len(batch["y"]) for batch in question["batches"])
+
+
+def _batches_of_pass(question, number):
+    """The batches of a pass over the data: each begins one row further on."""
+    batches = question["batches"]
+    ends = np.cumsum([len(batch["y"]) for batch in batches])[:-1]
+    x, y = (
+        np.split(np.roll([one for b in batches for one in b[name]], -number, axis=0), ends)
+        for name in ("x", "y")
+    )
+    return [{"x": rows, "y": labels} for rows, labels in zip(x, y, strict=True)]
+
+
+def trainings(question, replicas, passes):
+    """Each way of training on these replicas, as arguments of `trainer.train`.
+
+    `passes` says for each epoch which pass over the data it is, from 0.
+    """
     sizes = [len(batch["y"]) for batch in question["batches"]]
     divisors = {
         "default": DIVISORS["ragged"],
@@ -389,14 +412,15 @@ def trainings(question, replicas):
         "all_images": lambda own, images, replicas: sum(sizes),
     }
     shares = {name: _share(by, replicas) for name, by in divisors.items()}
-    return _trainings(question, question["epochs"], **shares)
+    batches = [batch for number in passes for batch in _batches_of_pass(question, number)]
+    return _trainings(question, batches, **shares)
 
 
-def _all_ways(question):
+def _all_ways(question, passes):
     """By the name of the mistake: the weights and the losses of each training."""
     found = {}
-    for names in question["devices"]:
-        for name, training in trainings(question, len(names)).items():
+    for names, own in zip(question["devices"], passes, strict=True):
+        for name, training in trainings(question, len(names), own).items():
             trained = trainer.train(**training)
             weights, losses = (
                 _flat(trained.weights),
@@ -415,7 +439,7 @@ def devices_question(rng):
         _make_devices,
         lambda question: {
             name: np.concatenate([numbers for run in runs for numbers in run])
-            for name, runs in _all_ways(question).items()
+            for name, runs in _all_ways(question, [range(question["epochs"])] * 2).items()
         },
         _apart,
     )
@@ -438,19 +462,27 @@ def losses_by_epoch(question, trained, names):
 
 def judge_devices(question, seen):
     """The strategy and its scope, who saw which image, the weights, the losses."""
-    epochs = question["epochs"]
+    epochs, count = question["epochs"], _count(question)
+    passes = []  # of each training: those of which the network saw images
     for names, run in zip(question["devices"], seen["runs"], strict=True):
+        images = [(replica, [n % count for n in rows]) for replica, rows in run["images"]]
         if verdict := _wrong_set_up(names, run) or wrong_images(
-            question, run["images"], len(names), epochs
+            question, images, len(names), epochs
         ):
             return verdict
-    due = trainer.train(**trainings(question, 1)["right"])
+        own = sorted({n // count for _, rows in run["images"] for n in rows})
+        if len(own) < epochs:
+            times = "once" if len(own) == 1 else f"{len(own)} times"
+            return f"for {epochs} epochs it goes {times} through `data`", "same_batches"
+        passes.append(own[:epochs])
+    dues = [trainer.train(**trainings(question, 1, own)["right"]) for own in passes]
     said = [_flat(run["weights"]) for run in seen["runs"]]
-    for names, run, weights in zip(question["devices"], seen["runs"], said, strict=True):
+    trained = zip(question["devices"], seen["runs"], said, dues, strict=True)
+    for names, run, weights, due in trained:
         if not same(weights, _flat(due.weights)):
             off = np.abs(weights - _flat(due.weights)).max()
             reason = f"after training on {', '.join(names)} a weight differs by {off:.2g}"
-            every = _all_ways(question).items()
+            every = _all_ways(question, passes).items()
             ways = {name: [weights for weights, _ in runs] for name, runs in every}
             return f"{reason} from that of one device", which(said, ways, same)
         steps = epochs * len(question["batches"])
@@ -577,6 +609,7 @@ EXERCISES = {
             "all_reduce": "Its all-reduce is `ReductionToOneDevice()`.",
             "build": "`build` is called once, inside the strategy's scope.",
             "once": "Each image goes through the network once an epoch.",
+            "anew": "Every epoch goes through `data`, which may shuffle anew.",
             "own_part": "It does so on one replica, in `strategy.run`; each replica gets its part.",
             "training": "It does so in training mode.",
             "optimizer": "Each batch is one step of the optimizer that `build` made.",
@@ -598,6 +631,7 @@ EXERCISES = {
             "one_replica": "Some replicas wait while others do the work. Who cuts a batch into one part for each?",
             "remainder": "Which images does your loop leave out? The last batch may be smaller than the others.",
             "epochs": "How often does your loop go through all of `data`?",
+            "same_batches": "Data that are shuffled come in another order in each epoch. What do you keep from the first pass, and where is `data` asked again?",
             "twice": "The network works on some images twice in an epoch. Can you use the result of the first pass again?",
             "unchanged": "You have gradients. Which object uses them to move the weights, and is that part of what `strategy.run` runs?",
             "inference": "Some layers behave differently in training. Which argument of the network's call tells them?",

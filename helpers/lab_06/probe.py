@@ -1,6 +1,7 @@
 """Probes of lab 06: many GPUs with a hand-written loop."""
 
 import contextlib
+import itertools
 from numbers import Real
 from unittest import mock
 
@@ -165,7 +166,7 @@ def _train_on(answer, question, names):
     given, returned = list(names), None
     with strategies_watched() as made, no_hang("training in this check"):
         try:
-            returned = answer(given, build, numbered_batches(question), question["epochs"])
+            returned = answer(given, build, turning_batches(question), question["epochs"])
         except Exception:
             # What is made outside of a scope raises later, with a text that does not help.
             if not made or scopes != [[]]:
@@ -200,12 +201,35 @@ def value_of(variable):
 
 def numbered_batches(question):
     """The question's batches; each row begins with its number, in the order of the data."""
+    data = tf.data.Dataset.from_tensor_slices(_numbered_rows(question))
+    return data.batch(len(question["batches"][0]["y"]))
+
+
+def turning_batches(question):
+    """The same rows, as of data that are shuffled: each pass begins one row further on.
+
+    A row's number is that in the data, plus the number of all rows for each pass before.
+    """
+    x, one_hot = _numbered_rows(question)
+    passes = itertools.count()
+
+    def rows():
+        number = next(passes)
+        for at in np.roll(np.arange(len(x)), -number):
+            yield x[at] + np.eye(1, x.shape[1])[0] * number * len(x), one_hot[at]
+
+    signature = [tf.TensorSpec(rows.shape[1:], rows.dtype) for rows in (x, one_hot)]
+    data = tf.data.Dataset.from_generator(rows, output_signature=tuple(signature))
+    # So `len(data)` is known.
+    data = data.apply(tf.data.experimental.assert_cardinality(len(x)))
+    return data.batch(len(question["batches"][0]["y"]))
+
+
+def _numbered_rows(question):
     x = np.concatenate([batch["x"] for batch in question["batches"]])
     y = np.concatenate([batch["y"] for batch in question["batches"]])
     x = np.column_stack([np.arange(len(x)), x]).astype("float32")
-    one_hot = np.eye(len(question["weights"][1]), dtype="float32")[y]
-    data = tf.data.Dataset.from_tensor_slices((x, one_hot))
-    return data.batch(len(question["batches"][0]["y"]))
+    return x, np.eye(len(question["weights"][1]), dtype="float32")[y]
 
 
 class WhoSeesWhat(keras.layers.Layer):
