@@ -1011,6 +1011,9 @@ def _steps_by(name, made):
 
 
 leaves_the_last_out = _steps_by("leaves_the_last_out", lambda n, block: tf.range(n - 1))
+counts_in_int64 = _steps_by(
+    "counts_in_int64", lambda n, block: tf.range(tf.cast(n, "int64"))
+)
 takes_the_last_steps = _steps_by(
     "takes_the_last_steps",
     lambda n, block: tf.range(tf.shape(block[0])[0] - n, tf.shape(block[0])[0]),
@@ -1242,6 +1245,7 @@ WRONG = {
         ("first_steps", "twice", makes_the_first_step_twice),
         ("order", "backwards", goes_backwards),
         ("order", "other", even_steps_first),
+        ("int32", "int32", counts_in_int64),
         ("mean", "sum", gives_the_sum),
         ("mean", "last", gives_the_last_losses),
         ("mean", "per_block", divides_by_the_block),

@@ -365,6 +365,12 @@ def judge_steps(question, observation):
     for case, seen in cases:
         if verdict := _judge_case(case, seen):
             return verdict
+    numbers = {name for seen in calls for one in seen for name in one["numbers"]}
+    if other := numbers - {"int32"}:
+        return (
+            f"`one_step` gets the number of its step as a tensor of {min(other)}",
+            "int32",
+        )
     return None
 
 
@@ -610,6 +616,7 @@ EXERCISES = {
         requirements={
             "first_steps": "`run` makes the first `count` steps of a block.",
             "order": "It makes them in their order.",
+            "int32": "`one_step` gets the number of a step as a number or an int32 tensor.",
             "mean": "It returns the mean loss of each core over these steps.",
             "shape": "What it returns is a float32 tensor of shape `(cores,)`.",
             "unread": "It does not read it.",
@@ -647,6 +654,7 @@ EXERCISES = {
             "mean": "The mean of all cores hides the one that goes wrong. Over what do you take the mean?",
             "shape": "`run` returns one number for each core, in one tensor. Which shape has yours?",
             "dtype": "The losses are float32. Which of your lines makes another type of them?",
+            "int32": "The steps are right. Which types may the number of a step have, for `one_step`? What makes yours another one?",
             "nothing": "What does `run` return?",
             "read": "Which line of yours waits for the device? `run` gives back a tensor, and leaves it to the caller to read it.",
             "other": "Work out by hand what two steps for two cores give, as in the example.",

@@ -98,6 +98,7 @@ class _Steps:
 
     def __init__(self, case):
         self.cores, self.asked, self.traces = case["cores"], case["calls"], 0
+        self.numbers = set()  # the types of the tensors that say which step
         # On a second device, as under a strategy: there XLA cannot compile a step.
         simulated_replicas()
         with tf.device("CPU:1"):
@@ -105,12 +106,18 @@ class _Steps:
 
     def one_step(self, block, i):
         self.traces += 1
+        if tf.is_tensor(i):
+            self.numbers.add(i.dtype.name)
         pushes, losses = block
         self.state.assign(0.5 * self.state + pushes[i])
         return losses[i] + self.state
 
     def seen(self):
-        return {"traces": self.traces, "state": float(self.state)}
+        return {
+            "traces": self.traces,
+            "state": float(self.state),
+            "numbers": sorted(self.numbers),
+        }
 
     def call(self, run, turn):
         asked = self.asked[turn]
