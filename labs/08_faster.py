@@ -383,9 +383,9 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 #
 # Amdahl (1967): what you make faster counts only with its share of the whole. Write
 # `best_change(seconds, changes)`. `seconds` are those of each operation of a step.
-# `changes` says for each change what is *left* of some operations' time: 0.5 is half, 0.0
-# nothing, above 1 it is slower. Operations that it does not name stay as they are; one
-# that is not in the profile costs nothing.
+# `changes` holds one change or more, and says for each what is *left* of some operations'
+# time: 0.5 is half, 0.0 nothing, above 1 it is slower. Operations that it does not name
+# stay as they are; one that is not in the profile costs nothing.
 
 # %% [markdown]
 # Return the change after which the whole step is shortest, and how many times as fast

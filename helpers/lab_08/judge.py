@@ -148,14 +148,29 @@ def make_changes(rng):
                 {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
                 {one: rng.uniform(1.05, 1.2), rng.choice(elsewhere): 0.1},
             ]
+        if kind == "equal":  # one that leaves the step as long as it was, to the last digit
+            changes = [
+                {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
+                {rng.choice(elsewhere): rng.uniform(0.1, 0.6)},
+            ]
+            seconds = _without_rounding(seconds)
         rng.shuffle(changes)
         named = dict(zip(rng.sample(NAMES, len(changes)), changes, strict=True))
         order = rng.sample(names, len(names))
         return {"seconds": {name: seconds[name] for name in order}, "changes": named}
 
-    kinds = ["usual", "usual", "usual", "little", "none"]
+    kinds = ["usual", "usual", "usual", "little", "none", "equal"]
     rng.shuffle(kinds)
     return {"cases": [case(kind) for kind in kinds]}
+
+
+def _without_rounding(seconds):
+    """Nearly the same seconds, of which every sum and every share is exact in binary."""
+    total = sum(seconds.values())
+    parts = {name: round(2**20 * s / total) for name, s in seconds.items()}
+    longest = max(parts, key=parts.get)
+    parts[longest] += 2**20 - sum(parts.values())  # the whole is 1/32 of a second
+    return {name: part / 2**25 for name, part in parts.items()}
 
 
 def changed_seconds(seconds, left, mistake=""):
@@ -189,7 +204,8 @@ def chosen(case, mistake=""):
         best = max(saved, key=saved.get)
     else:
         best = min(after, key=after.get)
-    if best is None or (after[best] >= before and mistake != "always"):
+    as_long = after.get(best) == before and mistake == "equal"
+    if best is None or (after[best] >= before and mistake != "always" and not as_long):
         return [None, {"saved": 0.0, "percent": 0.0}.get(mistake, 1.0)]
     ratio = before / after[best]
     values = {
@@ -210,7 +226,7 @@ def _touched(seconds, left):
 
 CHANGE_MISTAKES = [
     "start", "largest_operation", "one_saving", "only_gains", "first_operation", "always",
-    "saved", "inverted", "percent", "touched",
+    "equal", "saved", "inverted", "percent", "touched",
 ]  # fmt: skip
 
 
@@ -686,6 +702,7 @@ EXERCISES = {
             "only_gains": "A change may make another operation slower. Does that count in your sum?",
             "first_operation": "A change may concern several operations. Do you look at all of them?",
             "always": "Is there a step in which every change loses? What is best then?",
+            "equal": "Does a change help that leaves the step as long as it was?",
             "saved": "Seconds saved, or times as fast: which one is asked for?",
             "inverted": "Twice as fast is 2.0. Which of the two times do you divide by which?",
             "percent": "Is your number a share, or how many times as fast the step is?",
