@@ -1133,6 +1133,15 @@ def leaves_the_formula_early(save_seconds, restart_seconds, machine_days, machin
     return young, daly, lost_by(daly, save_seconds, between, restart_seconds)
 
 
+def leaves_the_formula_late(save_seconds, restart_seconds, machine_days, machines):
+    between = machine_days * 86_400 / machines
+    young = math.sqrt(2 * save_seconds * between)
+    daly = between
+    if save_seconds <= 2 * between:
+        daly = whole_daly(young, save_seconds, between)
+    return young, daly, lost_by(daly, save_seconds, between, restart_seconds)
+
+
 WRONG_INTERVALS = {
     "saves_always": saves_always,
     "young_without_the_save": interval_answer(lambda y, d, lost, s, m, r: (y - s, d, lost)),
@@ -1524,6 +1533,7 @@ WRONG = {
         ("limit", "limit_is_young", WRONG_INTERVALS["limit_is_young"]),
         ("limit", "limit", WRONG_INTERVALS["limit_is_the_save"]),
         ("limit", "early_limit", leaves_the_formula_early),
+        ("limit", "above_limit", leaves_the_formula_late),
         ("lost_saves", "no_saves", WRONG_INTERVALS["saves_for_nothing"]),
         ("lost_saves", "lost_by_young", WRONG_INTERVALS["lost_by_young"]),
         ("lost_failures", "whole_interval", WRONG_INTERVALS["loses_whole_intervals"]),
@@ -1672,9 +1682,6 @@ RIGHT_MUTANTS = {
         "* save_seconds)) ** 0.5": "the same product",
         "5: young = (2 * save_seconds * between) ** 0.5 → young = (save_seconds "
         "* 2 * between) ** 0.5": "the same product",
-        "7: if part < 1: → if part <= 1:": (
-            "where both are equal, rounding decides: no question asks it"
-        ),
         "8: daly = young * (1 + part ** 0.5 / 3 + part / 9) - save_seconds → "
         "daly = (1 + part ** 0.5 / 3 + part / 9) * young - save_seconds": (
             "the same product"

@@ -462,7 +462,7 @@ DAY_SECONDS = 86_400
 
 
 def make_intervals(rng):
-    """Jobs on few and many machines; in two a save takes longer than machines live."""
+    """Jobs on few and many machines; in three a save takes longer than machines live."""
     cases = []
     for low, high in ((10, 100), (500, 2000), (3000, 20_000)):
         seconds = [round(rng.uniform(5, 400), 1), round(rng.uniform(60, 900), 1)]
@@ -472,6 +472,10 @@ def make_intervals(rng):
         between_failures = days * DAY_SECONDS / machines
         long_save = round(between_failures * rng.uniform(shortest, longest), 1)
         cases.append([long_save, round(rng.uniform(60, 900), 1), days, machines])
+    # Exactly at the limit: with these, no way of working it out has to round.
+    days, machines = rng.choice([1.25, 1.5, 2.5, 3.25]), rng.choice([1024, 2048])
+    at_limit = 2 * days * DAY_SECONDS / machines
+    cases.append([at_limit, round(rng.uniform(60, 900), 1), days, machines])
     rng.shuffle(cases)
     return {"cases": cases}
 
@@ -495,7 +499,8 @@ def intervals(case, mistake=""):
         "first_term_only": young - save,
         "without_ninth": young * (1 + math.sqrt(part) / 3) - save,
     }.get(mistake, daly)
-    if save >= 2 * m and mistake != "no_limit":
+    within = save <= 2 * m if mistake == "above_limit" else save < 2 * m
+    if not within and mistake != "no_limit":
         daly = young if mistake == "limit_is_young" else m
     if mistake == "early_limit" and save >= m:
         daly = m
@@ -516,7 +521,7 @@ def intervals(case, mistake=""):
 INTERVAL_MISTAKES = [
     "start", "one_machine", "hours", "days", "more_machines", "no_two", "daly_is_young",
     "save_not_left_out", "first_term_only", "without_ninth", "no_limit", "limit_is_young",
-    "early_limit",
+    "early_limit", "above_limit",
     "lost_by_young", "whole_interval", "no_restart", "no_failures", "no_saves", "share",
     "percent",
 ]  # fmt: skip
@@ -851,6 +856,7 @@ EXERCISES = {
             "no_limit": "What if a save takes longer than machines live? Look at the last sentence about Daly.",
             "limit_is_young": "Where saves are that long, Daly takes the time between failures.",
             "early_limit": "From which save on does Daly leave his formula: from `M` on?",
+            "above_limit": "What if a save takes exactly `2 M`? The text says from which save on Daly leaves his formula.",
             "limit": "Where a save takes `2 M` or longer, which interval does Daly take?",
             "lost_by_young": "Which interval do you divide by for the seconds lost?",
             "whole_interval": "A failure comes anywhere in an interval. How much of it is lost on average?",
