@@ -1,9 +1,11 @@
 """What every test starts from: run cards of its own, and TensorFlow kept quiet."""
 
+import gc
 import http.server
 import os
 import re
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,11 @@ silence_tensorflow()
 # In each process that a test starts: tests run beside others. A thread that waits in a loop
 # for a core that another test has costs lab 02 a tenth of its processor time.
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+
+import matplotlib  # noqa: E402
+
+# Else each process that a test starts lists the fonts again, into the test's own cache.
+os.environ.setdefault("MPLCONFIGDIR", matplotlib.get_configdir())
 
 from helpers.machine.devices import prepare_devices  # noqa: E402
 
@@ -69,14 +76,27 @@ def shared_mnist():
 def pytest_collection_modifyitems(items):
     """What must not run beside its like stays in one worker, and begins first.
 
-    Then what takes long, so that no worker ends alone with it.
+    Then what takes long, so that no worker ends alone with it. Last the answers, in an
+    order without one: those to a question that waits would all wait at the same time.
     """
     for item in items:
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
         if group or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: (group_of(item) is None, item.path.name not in LONG))
+    items.sort(
+        key=lambda item: (group_of(item) is None, item.path.name not in LONG, mixed(item))
+    )
+
+
+def mixed(item):
+    """A number that is the same in each process, as pytest-xdist needs it."""
+    return zlib.crc32(item.nodeid.encode()) if item.path.name == "test_checks.py" else 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    gc.freeze()  # all tests and what they import: they stay
 
 
 # Whole notebooks, kernels, servers that trickle, TensorFlow started again and again.

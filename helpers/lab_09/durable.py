@@ -12,14 +12,18 @@ import time
 from pathlib import Path
 from statistics import median
 
-import numpy as np
-import tensorflow as tf
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-from helpers.lab_09 import own_functions
-from helpers.lab_09.script import ON_THE_CPU
-from helpers.lab_09.worker import images_of, make_train_step, network_in, shape_of
-from helpers.machine import cluster
-from helpers.plain_json import as_json, write_json
+silence_tensorflow()
+
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from helpers.lab_09 import own_functions  # noqa: E402
+from helpers.lab_09.script import ON_THE_CPU  # noqa: E402
+from helpers.lab_09.worker import images_of, make_train_step, network_in, shape_of  # noqa: E402
+from helpers.machine import cluster  # noqa: E402
+from helpers.plain_json import as_json, write_json  # noqa: E402
 
 START_SECONDS = 300  # until a worker is where it is waited for, on a busy machine
 REPLY_SECONDS = 60  # of a stopped worker, for what the lab does to it

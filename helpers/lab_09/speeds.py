@@ -11,13 +11,17 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-import keras
-import numpy as np
-import tensorflow as tf
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-from helpers.lab_09.script import ON_THE_CPU
-from helpers.machine import cluster
-from helpers.plain_json import write_json
+silence_tensorflow()
+
+import keras  # noqa: E402
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from helpers.lab_09.script import ON_THE_CPU  # noqa: E402
+from helpers.machine import cluster  # noqa: E402
+from helpers.plain_json import write_json  # noqa: E402
 
 LIMIT_SECONDS = 300
 WARM_UP = 3  # calls that are not counted: TensorFlow traces in the first

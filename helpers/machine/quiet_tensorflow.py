@@ -37,11 +37,15 @@ def _discard_stderr():
 
 @contextlib.contextmanager
 def _no_garbage_collection():
-    """What an import makes stays: to look for garbage takes a fifth of its time."""
+    """What an import makes stays: to look for garbage takes a fifth of its time.
+
+    Nor is it looked through later, each time that much else has been made.
+    """
     were_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if were_on:
             gc.enable()
