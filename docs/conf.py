@@ -44,7 +44,7 @@ templates_path = ["site"]
 html_sidebars = {"**": ["navbar-logo.html", "search-field.html", "sbt-sidebar-nav.html"]}
 html_theme_options = {
     "home_page_in_toc": True,
-    "navbar_persistent": [],  # the search stands in the sidebar
+    "navbar_persistent": [],  # the search is in the sidebar
     "show_toc_level": 2,
 }
 

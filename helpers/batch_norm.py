@@ -26,7 +26,7 @@ class BatchNormalization(keras.layers.BatchNormalization):
     model loads with ``custom_objects={"scaling_labs>BatchNormalization":
     keras.layers.BatchNormalization}``.
 
-    Keras' own code runs where the kernel cannot stand in for it: on another backend,
+    Keras' own code runs where the kernel cannot replace it: on another backend,
     with ``synchronized=True`` or `renorm`, with a mask, for float64, for inputs that are
     not (batch, height, width, channels), and below an epsilon of 1.001e-5.
     """

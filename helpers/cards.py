@@ -1,7 +1,7 @@
 """What the kit says in a notebook, as a card: one small HTML component.
 
 Its colours are JupyterLab's own variables, light and dark, with values for other places.
-Styles stand in the elements: nothing else survives in a stored notebook everywhere.
+Styles are in the elements: nothing else survives in a stored notebook everywhere.
 """
 
 from html import escape

@@ -46,7 +46,7 @@ class CellErrors:
         self.shell = shell
         self.cells, self.source, self.began = [], "", time.perf_counter()
         self.stopped_in = ""
-        self.pages = set()  # that have run cells: a page that is loaded anew is another
+        self.pages = set()  # that have run cells: a page that is reloaded is another
 
     def cell_begins(self, info):
         """IPython's event before a cell."""
@@ -284,7 +284,7 @@ def _notebook_cells():
 def _what_the_page_has_missed(cells):
     """A line on the cells that ran while no page listened; empty if there are none.
 
-    A page that is loaded anew shows the notebook as it was stored last. The kernel goes
+    A page that is reloaded shows the notebook as it was stored last. The kernel goes
     on with the cells that it was given, and nobody gets what they show.
     """
     stored = {cell.get("id"): cell.get("execution_count") for cell in _notebook_cells()}
@@ -309,7 +309,7 @@ def _what_the_page_has_missed(cells):
         which += f"to [{last.number}], {_quoted(last.source)}"
     ended = f" The last one {last.problem}." if last.problem else ""
     return (
-        f"This page was loaded anew, and does not show what came from {which}.{ended} "
+        f"This page was reloaded, and does not show what came from {which}.{ended} "
         "What was made there is not lost. To see what was shown, run that again."
     )
 

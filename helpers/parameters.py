@@ -164,7 +164,7 @@ def own_parameters(namespace, lab):
     if missing:
         raise ParameterError(
             f"the first code cell has no line for {', '.join(missing)}: put it back, as it "
-            f"stands in solutions/{lab}.ipynb, and run the first cells again."
+            f"is in solutions/{lab}.ipynb, and run the first cells again."
         )
     return {name: namespace[name] for name in names}
 

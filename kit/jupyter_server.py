@@ -19,7 +19,7 @@ PAGE = Path(__file__).with_name("start.html")
 
 
 class StartPage(JupyterHandler):
-    """The start page, made anew each time that somebody looks at it."""
+    """The start page, made again each time that somebody looks at it."""
 
     @authenticated
     def get(self):

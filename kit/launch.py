@@ -166,7 +166,7 @@ def own_place():
     Raises
     ------
     LabError
-        If what stands in the environment gives no place.
+        If what the environment says gives no place.
     """
     if text := os.environ.get("TF_CONFIG"):
         try:

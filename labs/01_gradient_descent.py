@@ -217,7 +217,7 @@ card.outcome("largest_learning_rate", limit)
 #
 # - Each of `0, 1, ..., points - 1` is in exactly one batch.
 # - Each batch has `batch_size` of them; only the last may have fewer, never none.
-# - The order is random, any order equally likely, and drawn anew each time. All randomness
+# - The order is random, any order equally likely, and drawn again each time. All randomness
 #   comes from `rng`, a `np.random.Generator`. So the same seed gives the same batches.
 #
 # About two lines. Example: `epoch_batches(5, 2, rng)` may be

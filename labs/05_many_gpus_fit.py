@@ -382,7 +382,7 @@ kinds = {
 }
 
 # %%
-# With one GPU, logical CPUs stand in for several.
+# With one GPU, logical CPUs take the place of several.
 several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
 one_device = tensorflow.distribute.get_strategy()  # outside of any scope: no strategy
 batch = 8 * several.num_replicas_in_sync
@@ -607,7 +607,7 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # Your first training gave other images/s with as many replicas. There an epoch is short,
-# sets up its input anew, and the dashboard looks on. Which part of the difference is due to
+# sets up its input again, and the dashboard looks on. Which part of the difference is due to
 # what, we have not measured. Compare speeds only where one thing differs.
 
 # %% [markdown]

@@ -515,7 +515,7 @@ for name, curve in shown.items():
 
 # %% [markdown]
 # Adam hides the mistake. It divides the gradient by its own usual size, so a factor on
-# every gradient cancels. (Not quite: a small number stands in the divisor.) It comes out
+# every gradient cancels. (Not quite: a small number is added to the divisor.) It comes out
 # where somebody uses the size of the gradient, say to clip it, or goes from Adam to SGD.
 
 # %% [markdown]
@@ -534,7 +534,7 @@ for name, curve in shown.items():
 # %% [markdown]
 # - `data` is a `tf.data.Dataset` of global batches: images, one-hot labels. Let
 #   `strategy.experimental_distribute_dataset` cut each into one part for each replica.
-# - Every epoch goes once through `data`, which may shuffle anew. Each image goes once
+# - Every epoch goes once through `data`, which may shuffle each time. Each image goes once
 #   through the network, in training mode, on one replica.
 # - Each batch is one step of the optimizer, by the gradient of the mean cross-entropy of
 #   its images. The last batch may be smaller, and a replica may have fewer images than

@@ -13,7 +13,7 @@
 # every step they agree on the next weights, as in labs 05 and 06. You give each core its
 # images, choose a learning rate for all, and put many steps into one call.
 #
-# Without a TPU, eight *simulated* cores stand in. The kit was never run on one: what the
+# Without a TPU, eight *simulated* cores take its place. The kit was never run on one: what the
 # text says of TPUs is from documents.
 #
 # Stuck? `hint("7.1")` asks you a question; call it again for more.
@@ -335,7 +335,7 @@ print(f"Traced for the same as tensors: {len(traced) - of_numbers} times")
 # - `steps` is the largest number of whole batches that every core can get; it may be 0,
 #   and then the shape is `(0, batch_size)`.
 # - No image is given twice in an epoch.
-# - Each epoch shuffles all images anew: any of them can be left out, and any two can
+# - Each epoch shuffles all images again: any of them can be left out, and any two can
 #   share a batch.
 # - Another seed gives another order. The same call gives the same answer.
 

@@ -207,7 +207,7 @@ show_figure(figure, text, session.caption())
 # ## 2. Two machines
 #
 # TensorFlow's `MultiWorkerMirroredStrategy` does such an all-reduce inside `optimizer.apply`.
-# Every machine runs the same script. Which one it is, and where the others are, stands in
+# Every machine runs the same script. Which one it is, and where the others are, it reads from
 # the variable `TF_CONFIG`:
 #
 #     {"cluster": {"worker": ["10.0.0.1:23456", "10.0.0.2:23456"]},

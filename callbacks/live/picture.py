@@ -46,7 +46,7 @@ def picture_html(png, summary, caption):
 
 
 def kept(page):
-    """What stands in for a widget, as HTML: nobody sees it while the widget lives.
+    """What is shown in place of a widget, as HTML: nobody sees it while the widget lives.
 
     kit/stored_widgets.py takes out the style and ``hidden`` when the notebook is saved.
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import time
 
-# `labs run` names a file here, and shows what stands in it.
+# `labs run` names a file here, and shows what it says.
 FILE = "LABS_UNDER_WAY"
 SECONDS = 0.5  # between two writes: a training of milliseconds is not slowed down
 _now = {}

@@ -490,7 +490,7 @@ EXERCISES = {
             "size": "Each batch has `batch_size` of them; only the last may have fewer.",
             "never_empty": "The last batch is never empty.",
             "random": "The order is random, any order equally likely.",
-            "each_time": "It is drawn anew each time.",
+            "each_time": "It is drawn again each time.",
             "from_rng": "All randomness comes from `rng`: the same seed gives the same batches.",
         },
         question=batches_question,

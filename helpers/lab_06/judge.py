@@ -609,7 +609,7 @@ EXERCISES = {
             "all_reduce": "Its all-reduce is `ReductionToOneDevice()`.",
             "build": "`build` is called once, inside the strategy's scope.",
             "once": "Each image goes through the network once an epoch.",
-            "anew": "Every epoch goes through `data`, which may shuffle anew.",
+            "each_pass": "Every epoch goes through `data`, which may shuffle each time.",
             "own_part": "It does so on one replica, in `strategy.run`; each replica gets its part.",
             "training": "It does so in training mode.",
             "optimizer": "Each batch is one step of the optimizer that `build` made.",

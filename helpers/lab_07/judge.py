@@ -550,7 +550,7 @@ EXERCISES = {
             "steps": "`steps` is the largest number of whole batches that every core can get.",
             "none": "It may be 0.",
             "twice": "No image is given twice in an epoch.",
-            "anew": "Each epoch shuffles the images anew.",
+            "each_epoch": "Each epoch shuffles the images again.",
             "left_out": "Any image can be left out.",
             "share": "Any two images can share a batch.",
             "seed": "Another seed gives another order.",

@@ -409,11 +409,11 @@ def test_a_page_that_was_loaded_anew_is_told_what_ran_without_it(started, kernel
     assert run_from_page(kernel.client, "first = 1", cells[0]) == ""
     run_from_page(kernel.client, "second = first + 1", cells[1])
     run_from_page(kernel.client, "import no_such_module", cells[2])
-    anew = BlockingKernelClient(connection_file=started[0].connection_file)
-    anew.load_connection_file()
-    anew.start_channels()
-    anew.wait_for_ready(timeout=60)
-    said = run_from_page(anew, "print(second)", cells[3])
+    again = BlockingKernelClient(connection_file=started[0].connection_file)
+    again.load_connection_file()
+    again.start_channels()
+    again.wait_for_ready(timeout=60)
+    said = run_from_page(again, "print(second)", cells[3])
     assert re.search(
         r'what came from 3 cells, from \[\d+\], "first = 1", to \[\d+\], '
         r'"import no_such_module"\. The last one ended with a ModuleNotFoundError\.',
@@ -421,8 +421,8 @@ def test_a_page_that_was_loaded_anew_is_told_what_ran_without_it(started, kernel
     ), said
     assert said.endswith("\n2\n")
     assert max(map(len, said.splitlines())) <= 92
-    assert run_from_page(anew, "print(second)", cells[3]) == "2\n", "it is said once"
-    anew.stop_channels()
+    assert run_from_page(again, "print(second)", cells[3]) == "2\n", "it is said once"
+    again.stop_channels()
 
 
 @pytest.mark.parametrize("number", ["00", "02"])

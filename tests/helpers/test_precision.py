@@ -58,7 +58,7 @@ def test_auto_takes_the_fastest_and_a_name_is_taken_as_it_is():
     ],
 )
 def test_float16_is_for_gpus_without_bfloat16(capabilities, half, monkeypatch):
-    """No machine of the tests has such GPUs: what TensorFlow says of them stands in."""
+    """No machine of the tests has such GPUs: what TensorFlow says of them is replaced."""
     details = [{"compute_capability": capability} for capability in capabilities]
     monkeypatch.setattr(precision, "has_tpu", lambda: False)
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: details)

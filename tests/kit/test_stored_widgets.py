@@ -1,4 +1,4 @@
-"""What stands in for a widget is seen in a stored notebook, and only there."""
+"""What is shown in place of a widget is seen in a stored notebook, and only there."""
 
 from callbacks.live.picture import IN_THE_DARK, kept
 from kit.stored_widgets import GONE, HIDDEN, VIEW, without_widgets
