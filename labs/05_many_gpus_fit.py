@@ -382,7 +382,7 @@ kinds = {
 }
 
 # %%
-# With one GPU, logical CPUs take the place of several.
+# With one GPU, logical CPUs stand in for several.
 several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
 one_device = tensorflow.distribute.get_strategy()  # outside of any scope: no strategy
 batch = 8 * several.num_replicas_in_sync
