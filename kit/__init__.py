@@ -1,1 +1,7 @@
 """What instructors and operators run."""
+
+import sys
+
+# nbformat imports jsonschema, which makes 39 parsers of web addresses in any script: more
+# than a second at each start. No schema of a notebook has such an address.
+sys.modules.setdefault("rfc3987_syntax", None)
