@@ -90,7 +90,7 @@ def deviations(variables):
 
 
 def _write_settings(file):
-    """Write them at once and whole: Keras writes the file in place, and each process does."""
+    """Write them at once and whole: in each process Keras writes it in place."""
     text = as_json(SETTINGS, indent=4)
     with contextlib.suppress(OSError):  # without a file Keras takes its defaults
         if not file.is_file() or file.read_text(encoding="utf-8") != text:
