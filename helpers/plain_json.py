@@ -45,4 +45,4 @@ def as_json(value, **form):
 
 def write_json(path, value, **form):
     """Write a value as JSON, atomically: see `as_json` and `write_atomically`."""
-    write_atomically(path, as_json(value, indent=1, **form) + "\n")
+    write_atomically(path, as_json(value, **{"indent": 1} | form) + "\n")

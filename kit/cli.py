@@ -334,7 +334,7 @@ def lab(context: typer.Context):
     # for the user: others have not got the kit.
     kernels = str(Path(sys.prefix, "share", "jupyter", "kernels"))
     arguments = [
-        sys.executable, "-m", "jupyterlab",
+        sys.executable, "-m", "kit.jupyterlab",
         "--LabApp.default_url=/start",
         f"--ContentsManager.preferred_dir={WORK.name}",
         f"--KernelSpecManager.kernel_dirs={[kernels]}",

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import kit  # noqa: F401  before anything imports nbformat
 from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 

@@ -68,7 +68,7 @@ def write(results, labs, unassigned, out, class_files=None):
         for result in marked
     ]
     document = {"kit": _version(), "results": public, "unassigned": unassigned}
-    write_json(out / "grades.json", document, default=datetime.isoformat)
+    write_json(out / "grades.json", document, indent=None, default=datetime.isoformat)
     # One at a time and with a limit: they show what submissions said.
     pages = [functools.partial(_write_page, out, result) for result in marked]
     done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())

@@ -79,6 +79,18 @@ def test_a_mistake_is_answered_before_anything_slow_is_imported():
     assert "epochs must be a whole number" in ended.stderr
 
 
+def test_to_read_notebooks_no_parsers_of_web_addresses_are_made():
+    """See `kit/__init__.py`. The check of other formats stays."""
+    script = (
+        "import kit.run, kit.jupyterlab, sys, jsonschema, nbformat.v4\n"
+        "print('lark' in sys.modules, 'date' in jsonschema.FormatChecker.checkers)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert ended.stdout == "False True\n", ended.stderr
+
+
 def test_doctor_names_what_it_looks_at_and_what_to_do():
     ended = labs("doctor")
     for what in ("Python", "packages", "device", "Fashion-MNIST", "disk"):
