@@ -76,8 +76,8 @@ def shared_mnist():
 def pytest_collection_modifyitems(items):
     """What must not run beside its like stays in one worker, and begins first.
 
-    Then what takes long, so that no worker ends alone with it. Last the answers, in an
-    order without one: those to a question that waits would all wait at the same time.
+    Then what takes long, so that no worker ends alone with it. Last the answers, mixed:
+    side by side, those to a question that waits would all wait at the same time.
     """
     for item in items:
         if group := group_of(item):
