@@ -22,7 +22,7 @@ os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 import matplotlib  # noqa: E402
 
 # Else each process that a test starts lists the fonts again, into the test's own cache.
-os.environ.setdefault("MPLCONFIGDIR", matplotlib.get_configdir())
+os.environ.setdefault("MPLCONFIGDIR", matplotlib.get_cachedir())
 
 from helpers.machine.devices import prepare_devices  # noqa: E402
 
