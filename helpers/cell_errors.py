@@ -81,7 +81,7 @@ class CellErrors:
     def _problem(self, error):
         if error is None:
             return ""
-        if isinstance(error, KeyboardInterrupt):
+        if _was_stopped(error, self.shell):
             return f"was stopped{self.stopped_in}"
         if isinstance(error, SyntaxError):
             return f"{UNREADABLE} in line {error.lineno}"
@@ -89,7 +89,7 @@ class CellErrors:
 
     def show(self, shell, kind, error, traceback, tb_offset=None):
         """IPython's handler for what a cell raises."""
-        if isinstance(error, KeyboardInterrupt):
+        if _was_stopped(error, shell):
             what = (under_way := _under_way()) and under_way.now()
             self.stopped_in = f" in {what}" if what else ""
             seconds = time.perf_counter() - self.began
@@ -228,6 +228,23 @@ def _stop_only_the_cells_code(shell):
             frame = frame.f_back
 
     signal.signal(signal.SIGINT, interrupted)
+
+
+def _was_stopped(error, shell):
+    """Whether the square ended a cell, also if a library then raised an error of its own.
+
+    TensorFlow does so where it is stopped while it enters a device's scope.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    frame = error.__traceback__
+    while frame and frame.tb_next:
+        frame = frame.tb_next
+    if not frame or frame.tb_frame.f_globals is shell.user_ns:
+        return False
+    while error and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def _handler(errors):

@@ -287,6 +287,33 @@ def test_who_clicks_again_gets_one_line_and_the_kernel_goes_on(kernel, clicks):
     assert kernel.run("print('the kernel goes on')") == ("", "the kernel goes on\n")
 
 
+# As TensorFlow, where it is stopped while it enters a device's scope.
+SCOPE = '''import contextlib, time, types
+library = types.ModuleType("library")
+exec("""import contextlib
+@contextlib.contextmanager
+def scope():
+    try:
+        yield
+    finally:
+        raise RuntimeError("no proper nesting")
+""", vars(library))'''
+WAIT = """print("waiting")
+    time.sleep(60)"""
+
+
+def test_a_library_that_raises_when_it_is_stopped_does_not_hide_that(kernel):
+    kernel.run(SCOPE)
+    raised, _ = kernel.run(f"with library.scope():\n    {WAIT}", interrupt_at="waiting")
+    assert raised.startswith("Stopped, after ")
+    assert "\n" not in raised
+    own = f"try:\n    {WAIT}\nexcept KeyboardInterrupt:\n    1 / 0"
+    raised, _ = kernel.run(own, interrupt_at="waiting")
+    assert "ZeroDivisionError" in raised, "an error of the cell's own lines is shown"
+    raised, _ = kernel.run("with library.scope():\n    pass")
+    assert "RuntimeError: no proper nesting" in raised
+
+
 def test_an_interrupt_that_a_cell_catches_does_not_keep_it_from_being_stopped(kernel):
     source = """import time
 while True:
