@@ -5,6 +5,7 @@ import io
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
@@ -65,13 +66,7 @@ def _show(figure, summary, caption, controls=None):
 
     figure.text(0.01, 0.005, caption, fontsize=6.5, color=GREY)
     figure.set_layout_engine("constrained", rect=(0, 0.035, 1, 0.965))
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=110)
-    small = io.BytesIO()
-    # 256 colours look the same, and a notebook full of contours is a third as large.
-    with Image.open(png) as picture:
-        picture.convert("RGB").quantize(256).save(small, format="png", optimize=True)
-    image = picture_html(small.getvalue(), summary, caption)
+    image = picture_html(_png(figure), summary, caption)
     table = figure_table(figure)
     plt.close(figure)
     if not in_jupyterlab():
@@ -89,6 +84,20 @@ def _show(figure, summary, caption, controls=None):
         keep(f"<p>{now}</p>{picture_html(pixels_png(canvas), now, caption)}")
 
     return _when_settled(keep_now)
+
+
+def _png(figure):
+    """The figure as PNG bytes, drawn once: `savefig` would draw all of it twice."""
+    usual = figure.dpi
+    figure.set_dpi(110)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    figure.set_dpi(usual)
+    # 256 colours look the same, and a notebook full of contours is a third as large.
+    picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(256)
+    data = io.BytesIO()
+    picture.save(data, format="png")
+    return data.getvalue()
 
 
 def _beside(controls, canvas):
@@ -116,8 +125,8 @@ def _live(figure):
     """Give a figure an ipympl canvas.
 
     Call this last. The browser asks for the picture as soon as there is a canvas, and
-    ipykernel answers from another thread. While `savefig` uses the figure, there is no
-    answer, and the canvas would stay blank.
+    ipykernel answers from another thread. While another canvas has the figure, there is
+    no answer, and this one would stay blank.
     """
     from ipympl.backend_nbagg import Canvas, FigureManager
 
