@@ -48,7 +48,7 @@ def execute(notebook, output, parameters=None, progress=True):
     LabError
         One line, if a cell raised, the kernel died or some cells did not run.
     """
-    # Papermill saves after each cell, in place: a killed run would leave half a file.
+    # Papermill saves in place: a run killed meanwhile would leave half a file.
     running = output.with_name(f".{output.name}{TEMPORARY}.ipynb")
     try:
         write_atomically(running, "")
@@ -83,11 +83,21 @@ class Engine(NBClientEngine):
 
     @classmethod
     def execute_managed_notebook(cls, nb_man, kernel_name, **options):
-        with _training_beside(nb_man.pbar):
+        with _training_beside(nb_man.pbar), _saved_at_the_end(nb_man):
             super().execute_managed_notebook(nb_man, kernel_name, **options)
 
 
 papermill_engines.register(Engine.NAME, Engine)
+
+
+@contextlib.contextmanager
+def _saved_at_the_end(nb_man):
+    """Not before and after each cell: that takes seconds, and nobody reads such a file."""
+    save, nb_man.save = nb_man.save, lambda: None
+    try:
+        yield
+    finally:
+        nb_man.save = save
 
 
 @contextlib.contextmanager
