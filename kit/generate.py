@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import functools
 import re
 
 import jupytext
@@ -30,14 +31,19 @@ def generate(lab):
         The student's and the solution.
     """
     text = lab.source.read_text(encoding="utf-8")
-    lint(text, lab.source.relative_to(REPOSITORY))
+    return copy.deepcopy(_generated(text, lab.source, lab.number))
+
+
+@functools.cache
+def _generated(text, path, lab):
+    lint(text, path.relative_to(REPOSITORY))
     source = jupytext.reads(text, fmt="py:percent")
     student, solution = (new_notebook(metadata=copy.deepcopy(KERNEL)) for _ in range(2))
     points = {}
     for position, cell in enumerate(source.cells):
         name = cell.metadata.pop("name", None)
         worth = cell.metadata.pop("points", None)
-        identity = (name or f"{lab.number}-{position:02d}").replace(".", "-")
+        identity = (name or f"{lab}-{position:02d}").replace(".", "-")
         if name:
             points[name.split("-")[0]] = worth
         for notebook, solved in ((student, False), (solution, True)):

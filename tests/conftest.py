@@ -8,31 +8,34 @@ import threading
 import zlib
 from pathlib import Path
 
+# In each process that a test starts, too: tests run beside others. A thread that waits in a
+# loop for a core that another test has costs lab 02 a tenth of its processor time.
+os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's
+
+import matplotlib
 import pytest
 
 from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-silence_tensorflow()
-
-# In each process that a test starts: tests run beside others. A thread that waits in a loop
-# for a core that another test has costs lab 02 a tenth of its processor time.
-os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-
-import matplotlib  # noqa: E402
-
 # Else each process that a test starts lists the fonts again, into the test's own cache.
 os.environ.setdefault("MPLCONFIGDIR", matplotlib.get_cachedir())
-
-from helpers.machine.devices import prepare_devices  # noqa: E402
-
-# Before any test starts TensorFlow: checks of several devices need logical CPUs.
-prepare_devices(8, simulate=True)
 
 # Where Reuters and MNIST may be: no Debian package has them.
 SHARED = [os.environ.get("LABS_DATA_DIR"), REPOSITORY.parent / "shared" / "data"]
 HAVE_REUTERS = [Path(p) for p in SHARED if p and (Path(p) / "reuters.npz").is_file()]
 HAVE_MNIST = [Path(p) for p in SHARED if p and (Path(p) / "mnist.npz").is_file()]
+
+
+def pytest_configure(config):
+    """Start TensorFlow, but not in the process that only hands out tests to others."""
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        silence_tensorflow()
+        from helpers.machine.devices import prepare_devices
+
+        # Before any test starts it: checks of several devices need logical CPUs.
+        prepare_devices(8, simulate=True)
 
 
 @pytest.fixture(autouse=True)
