@@ -321,7 +321,7 @@ def test_setup_says_which_python_it_needs(tmp_path):
     old.chmod(0o755)
     ended = subprocess.run(
         ["/bin/sh", REPOSITORY / "kit" / "setup.sh"],
-        env={"PATH": str(tmp_path)},
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHON": str(old)},
         cwd=tmp_path,
         capture_output=True,
         text=True,
