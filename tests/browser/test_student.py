@@ -8,6 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
+from helpers.records import latest_cards
 from helpers.texts import read_texts
 from kit.exercises import exercises
 from kit.labs import find_lab
@@ -65,10 +66,19 @@ def answer_the_first_question(page, lab):
     student.look(page, quiz, SCREENSHOTS / f"{lab.number}-quiz.png")
 
 
-def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(lab_server, page):
+def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(
+    course, lab_server, page, monkeypatch
+):
     lab = find_lab("01")
     student.open_notebook(page, lab_server, lab.notebook.name)
-    student.run_and_look(page, f"Checks passed: 0 of {len(exercises(lab))}")
+    open_lines = [f"✗ {exercise.number} not yet: " for exercise in exercises(lab)]
+    nothing = f"Checks passed: 0 of {len(open_lines)}"
+    student.run_and_look(page, *open_lines, nothing, "Steps/sec: ")
+    monkeypatch.setenv("LABS_RUNS_DIR", str(course / "runs"))
+    card = latest_cards()[lab.name]
+    assert card["finished"]
+    assert card["measurements"]["steps_per_second"] > 0
+    assert not any(check["passed"] for check in card["checks"].values())
     controls = page.locator(f"{student.PANEL} .labs-descent").first
     text = controls.locator(".labs-descent-text")
     before = text.inner_text()

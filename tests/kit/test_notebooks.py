@@ -26,9 +26,9 @@ LABS = all_labs()
 # What a student's cell may leave bound to something else.
 BOUND = ("time", "np", "keras", "tf", "math", "random", "statistics", "model", "x", "y")
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
-# The longest ones train the same, solved, in `make test`; lab 02 is run unsolved there
-# in the browser.
-LONG = ("02", "03", "05", "06", "08", "09")
+# The longest ones train the same, solved, in `make test`; labs 01 and 02 are run unsolved
+# there in the browser.
+LONG = ("01", "02", "03", "05", "06", "08", "09")
 each_unsolved_lab = pytest.mark.parametrize(
     "lab",
     [pytest.param(lab, marks=pytest.mark.weekly) if lab.number in LONG else lab
@@ -58,6 +58,7 @@ def exercises(lab):
     return re.findall(r"# TODO (\d+\.\d+):", lab.source.read_text())
 
 
+@pytest.mark.long
 @each_unsolved_lab
 def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     text = printed(execute(lab.notebook, tmp_path / "out.ipynb", progress=False))
@@ -76,6 +77,7 @@ def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     assert not any(check["passed"] for check in card["checks"].values())
 
 
+@pytest.mark.long
 @each_lab
 def test_a_solution_prints_what_its_stored_outputs_say_whatever_else_it_binds(
     lab, tmp_path
