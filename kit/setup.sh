@@ -6,7 +6,7 @@ fits='import sys; (3, 11) <= sys.version_info[:2] <= (3, 13) or sys.exit(1)'
 # their time: Linux' own is taken in its place, or another that is there.
 quick="$fits; import ensurepip, sysconfig"'
 built = sysconfig.get_config_var("CONFIG_ARGS") or ""
-sys.prefix == "/usr" or "--enable-optimizations" in built or sys.exit(1)'
+sys.base_prefix == "/usr" or "--enable-optimizations" in built or sys.exit(1)'
 first() { # of what is there; what is asked of it
   for python in python3 /usr/bin/python3 python3.12 python3.11 python3.13; do
     "$python" -c "$1" 2>/dev/null && return
