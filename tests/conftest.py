@@ -79,24 +79,22 @@ def shared_mnist():
 def pytest_collection_modifyitems(items):
     """What must not run beside its like stays in one worker, and begins first.
 
-    Last, side by side, what computes long and the answers, many of which wait: so that
-    neither all workers wait at the same time, nor one ends alone with a long test.
+    Then what takes long, so that no worker ends alone with it. Last the answers, mixed:
+    side by side, those to a question that waits would all wait at the same time.
     """
     for item in items:
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
         if group or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-    alone = [item for item in items if not group_of(item)]
-    # The labs with the most to compute come last in their file.
-    long = [item for item in reversed(alone) if item.get_closest_marker("long")]
-    answers = [item for item in alone if item.path.name == "test_checks.py"]
-    # Mixed, in the same way in each process, as pytest-xdist needs it.
-    answers.sort(key=lambda item: zlib.crc32(item.nodeid.encode()))
-    place = {item: number / len(answers) for number, item in enumerate(answers)}
-    # The last long one begins when a fifth of the answers are left.
-    place |= {item: 0.8 * number / len(long) for number, item in enumerate(long)}
-    items.sort(key=lambda item: (group_of(item) is None, place.get(item, -1)))
+    items.sort(
+        key=lambda item: (group_of(item) is None, item.path.name not in LONG, mixed(item))
+    )
+
+
+def mixed(item):
+    """A number that is the same in each process, as pytest-xdist needs it."""
+    return zlib.crc32(item.nodeid.encode()) if item.path.name == "test_checks.py" else 0
 
 
 @pytest.hookimpl(trylast=True)
@@ -110,6 +108,9 @@ SLOW = (
     "test_records.py", "test_places.py", "test_cli.py", "test_cluster.py",
     "test_multi_worker_fit.py", "test_launch.py", "test_sweep.py",
 )  # fmt: skip
+
+# Of these, single tests that take about a minute.
+LONG = ("test_notebooks.py", "test_new.py", "test_training.py", "test_cli.py")
 
 
 def group_of(item):

@@ -206,7 +206,6 @@ def test_a_folder_of_somebody_else_is_named_before_a_lab_runs(what, tmp_path, mo
         kit_run.run([find_lab("01")], [{}])
 
 
-@pytest.mark.long
 def test_two_runs_at_once_report_each_its_own_figures(tmp_path, monkeypatch):
     """In an environment on which neither of them may depend."""
     hostile_environment(tmp_path, monkeypatch)
@@ -253,7 +252,6 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     assert not alive
 
 
-@pytest.mark.long
 def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "140")
     log = tmp_path / "log"

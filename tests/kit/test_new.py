@@ -44,7 +44,6 @@ def files_of(folder):
     }
 
 
-@pytest.mark.long
 @pytest.mark.slow
 def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(tmp_path):
     copy = tmp_path / "copy"

@@ -58,7 +58,6 @@ def exercises(lab):
     return re.findall(r"# TODO (\d+\.\d+):", lab.source.read_text())
 
 
-@pytest.mark.long
 @each_unsolved_lab
 def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     text = printed(execute(lab.notebook, tmp_path / "out.ipynb", progress=False))
@@ -77,7 +76,6 @@ def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     assert not any(check["passed"] for check in card["checks"].values())
 
 
-@pytest.mark.long
 @each_lab
 def test_a_solution_prints_what_its_stored_outputs_say_whatever_else_it_binds(
     lab, tmp_path
