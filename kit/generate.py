@@ -35,7 +35,7 @@ def generate(lab):
 
 
 @functools.cache
-def _generated(text, path, lab):
+def _generated(text, path, number):
     lint(text, path.relative_to(REPOSITORY))
     source = jupytext.reads(text, fmt="py:percent")
     student, solution = (new_notebook(metadata=copy.deepcopy(KERNEL)) for _ in range(2))
@@ -43,7 +43,7 @@ def _generated(text, path, lab):
     for position, cell in enumerate(source.cells):
         name = cell.metadata.pop("name", None)
         worth = cell.metadata.pop("points", None)
-        identity = (name or f"{lab}-{position:02d}").replace(".", "-")
+        identity = (name or f"{number}-{position:02d}").replace(".", "-")
         if name:
             points[name.split("-")[0]] = worth
         for notebook, solved in ((student, False), (solution, True)):

@@ -11,7 +11,6 @@ from pathlib import Path
 # In each process that a test starts, too: tests run beside others. A thread that waits in a
 # loop for a core that another test has costs lab 02 a tenth of its processor time.
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy's
 
 import matplotlib
 import pytest
