@@ -1,7 +1,5 @@
 """A browser, and JupyterLab with a copy of the course."""
 
-import shutil
-
 import pytest
 
 from tests.browser import student
@@ -10,7 +8,7 @@ from tests.browser import student
 @pytest.fixture(scope="module")
 def browser():
     """For a module, not longer: its event loop would get in the way of nbclient's."""
-    if not shutil.which("chromium"):
+    if not student.browser_path():
         pytest.skip("chromium is not installed")
     with student.chromium() as browser:
         yield browser

@@ -97,14 +97,18 @@ def _wait_for(url, server, log):
     raise AssertionError(f"JupyterLab does not answer:\n{log.read_text()}")
 
 
+def browser_path():
+    """Debian's Chromium, without a window's parts where it is there so; or None."""
+    return shutil.which("chromium-headless-shell") or shutil.which("chromium")
+
+
 @contextlib.contextmanager
 def chromium():
     """Debian's Chromium; Playwright's own browsers are not used."""
-    path = shutil.which("chromium")
     with sync_playwright() as playwright:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         expect.set_options(timeout=EXPECT_MS)
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        browser = playwright.chromium.launch(executable_path=browser_path(), args=arguments)
         yield browser
         browser.close()
 

@@ -81,8 +81,10 @@ def test_a_scheduler_without_tls_is_refused(tmp_path):
         sweep.sweep(LAB, ["seed=0"], "tcp://127.0.0.1:8786", tmp_path)
 
 
-def test_a_sweep_goes_on_and_takes_a_cluster(tmp_path, capsys, scheduler):
+def test_a_sweep_goes_on_and_takes_a_cluster(tmp_path, capsys, monkeypatch, scheduler):
     """The first run here; the second, and the table over both, with Dask."""
+    for name in ("LABS_RUN", "LABS_NOTEBOOK"):  # it sets them, and no other test may see it
+        monkeypatch.setenv(name, "")
     out = tmp_path / "out"
     assert sweep.sweep(LAB, ["epochs=1", "seed=0"], None, out)
     [first] = out.glob("*.json")
