@@ -241,7 +241,7 @@ def judge_total_time(question, observation):
             reason = f"`{label} {seconds}` was printed after {low:.2f} to {high:.2f} s"
             if number:
                 reason += " of the second fit"
-            if label == END and abs(10 * seconds - round(10 * seconds)) < 1e-6:
+            if label == END and _coarse(lines, total[-1]):
                 return f"{reason}, and after the last epoch {total[-1]}", "decimals"
             if _epochs_only(total, spans):
                 return reason, "between"
@@ -294,6 +294,13 @@ def _too_few_decimals(question, printed):
         shown = ", ".join(f"{n:g}" for n in said[:9])
         return f"the seconds after its epochs are {shown}", "decimals"
     return None
+
+
+def _coarse(lines, last):
+    """Whether the line at the end gives the last epoch's time with fewer decimals."""
+    pattern = re.compile(rf"{END} *(\d{{1,9}}(\.\d)?) *")
+    found = (pattern.fullmatch(line[:LONGEST]) for line in lines)
+    return any(m and abs(float(m[1]) - last) < (0.11 if m[2] else 1) for m in found)
 
 
 def _spans_of_fits(question, waits):
