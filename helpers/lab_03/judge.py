@@ -243,7 +243,7 @@ def judge_total_time(question, observation):
                 reason += " of the second fit"
             if label == END and _coarse(lines, total[-1]):
                 return f"{reason}, and after the last epoch {total[-1]}", "decimals"
-            if _epochs_only(total, spans):
+            if label != END and _epochs_only(total, spans):
                 return reason, "between"
             hint = _time_hint(seconds, epoch, spans, span, number)
             # Who misses validation is right without it, who starts too early is not.
