@@ -7,15 +7,13 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup run test test-fast test-all lab build outputs verify grade bench site requirements
+.PHONY: setup setup-tests run test test-fast test-all lab build outputs verify grade bench site requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
-test: setup ## the test suite
-	@sh kit/setup_tests.sh
+test: setup-tests ## the test suite
 	$(PYTEST) -m "not weekly"
-test-all: setup ## what `make test` leaves out for its length, too
-	@sh kit/setup_tests.sh
+test-all: setup-tests ## what `make test` leaves out for its length, too
 	$(PYTEST)
 test-fast: setup ## the tests without notebooks, browser and sandbox: under three minutes
 	$(PYTEST) -m "not slow and not weekly"
@@ -36,6 +34,8 @@ site: setup ## the course as web pages: build/site/index.html
 	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 setup: ## .venv with the pinned packages, repaired where it does not start
 	@sh kit/setup.sh
+setup-tests: ## what the tests need besides, at the same time
+	@sh kit/setup_tests.sh & sh kit/setup.sh; made=$$?; wait; exit $$made
 requirements: ## pin every dependency again from pyproject.toml
 	.venv/bin/pip install --quiet uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
