@@ -69,6 +69,10 @@ def write(results, labs, unassigned, out, class_files=None):
     ]
     document = {"kit": _version(), "results": public, "unassigned": unassigned}
     write_json(out / "grades.json", document, indent=None, default=datetime.isoformat)
+    # Loaded here, once, and not in each process below.
+    _template("feedback.html.j2")
+    for result in marked:
+        _titles(result)
     # One at a time and with a limit: they show what submissions said.
     pages = [functools.partial(_write_page, out, result) for result in marked]
     done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())
@@ -106,19 +110,27 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers):
 
 
 def _write_page(out, result):
-    titles = {number: exercise_record(number).title for number in result["exercises"]}
     heading = title_and_question(find_lab(result["lab"]))[0]
     tables = {
         number: in_words(number, verdict["question"], verdict["observation"])
         for number, verdict in result["exercises"].items()
     }
     page = _template("feedback.html.j2").render(
-        result=result, heading=heading, titles=titles, tables=tables, version=_version()
+        result=result,
+        heading=heading,
+        titles=_titles(result),
+        tables=tables,
+        version=_version(),
     )
     write_atomically(out / feedback_path(result), page)
     return True
 
 
+def _titles(result):
+    return {number: exercise_record(number).title for number in result["exercises"]}
+
+
+@functools.cache
 def _template(name):
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)

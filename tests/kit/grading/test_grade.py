@@ -6,6 +6,7 @@ import functools
 import html
 import itertools
 import json
+import multiprocessing
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import dask
@@ -69,16 +71,25 @@ def graded(tmp_path_factory):
     name = f"\0labs-corpus-{os.getpid()}"
     abstract.bind(name)
     abstract.listen()
-    world = World(folder, out, REPOSITORY, listening.getsockname()[1], name, os.getpid())
-    cases = corpus.write(folder, world, out_of_time=False)
-    out_of_time = corpus.write(endless, world, out_of_time=True)
-    (folder / os.fsdecode(b"nobody\xff.ipynb")).write_bytes(corpus.notebook())
-    (folder / "ada_03_time_to_accuracy.ipynb").write_bytes(b"")
-    os.environ["LABS_SECRET"] = "LABS_SECRET"
-    with listening, abstract:
-        results = grade(folder, [LAB], out, seed="corpus", limits=SMALL)
-        results += grade(endless, [LAB], base / "endless-out", seed="corpus", limits=SOON)
-    del os.environ["LABS_SECRET"]
+    # In a process without TensorFlow, as `labs grade` is: it forks for each page.
+    grader = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    with pytest.MonkeyPatch.context() as patch, grader, listening, abstract:
+        patch.setenv("LABS_SECRET", "LABS_SECRET")
+        pid, port = grader.submit(os.getpid).result(), listening.getsockname()[1]
+        world = World(folder, out, REPOSITORY, port, name, pid)
+        cases = corpus.write(folder, world, out_of_time=False)
+        out_of_time = corpus.write(endless, world, out_of_time=True)
+        (folder / os.fsdecode(b"nobody\xff.ipynb")).write_bytes(corpus.notebook())
+        (folder / "ada_03_time_to_accuracy.ipynb").write_bytes(b"")
+        results = [
+            result
+            for given, into, limits in (
+                (folder, out, SMALL), (endless, base / "endless-out", SOON),
+            )
+            for result in grader.submit(
+                grade, given, [LAB], into, seed="corpus", limits=limits
+            ).result()
+        ]  # fmt: skip
     by_file = {(r["file_name"], r["lab"]): r for r in results}
     return cases | out_of_time, by_file, out
 
