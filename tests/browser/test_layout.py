@@ -77,6 +77,7 @@ def test_no_lab_is_cut(jupyterlab):
     assert not {name: what for name, what in found.items() if what}
 
 
+@pytest.mark.weekly
 def test_it_would_be_seen(jupyterlab, course):
     table = f"<table><tr>{'<td>wide</td>' * 60}</tr></table>"
     outputs = {

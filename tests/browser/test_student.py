@@ -115,6 +115,7 @@ display(canvas)
 PASSES, FAILS = "print('✓ 9.1 right')", "print('✗ 9.1 not yet: wrong')"
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize(
     ("cells", "problem"),
     [

@@ -15,7 +15,12 @@ from kit.exercises import exercises
 from kit.labs import all_labs
 
 NUMBERS = [exercise.number for lab in all_labs() for exercise in exercises(lab)]
-each_exercise = pytest.mark.parametrize("exercise", NUMBERS)
+# In one process, which keeps the reply.
+each_exercise = pytest.mark.parametrize(
+    "exercise",
+    [pytest.param(n, marks=pytest.mark.xdist_group(f"reply to {n}")) for n in NUMBERS],
+    ids=NUMBERS,
+)
 # The observation holds numbers that the answer was given: what it chose among, or did.
 GIVEN = {
     "2.2": "what `measure` returned is stored as it is",
