@@ -83,25 +83,22 @@ def shared_mnist():
 def pytest_collection_modifyitems(items):
     """What must not run beside its like stays in one worker, and begins first.
 
-    Then what takes long, so that no worker ends alone with it. The answers are spread over
-    the rest: side by side, those to a question that waits would all wait at the same time.
+    Then what takes long, so that no worker ends alone with it. Last the answers, mixed:
+    side by side, those to a question that waits would all wait at the same time.
     """
     for item in items:
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
         if group or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
-    modules = list(dict.fromkeys(item.path for item in items))
-    at = {path: number / len(modules) for number, path in enumerate(modules)}
-
-    def place(item):
-        spread = item.path.name == "test_checks.py"
-        # A number that is the same in each process, as pytest-xdist needs it.
-        return zlib.crc32(item.nodeid.encode()) / 2**32 if spread else at[item.path]
-
     items.sort(
-        key=lambda item: (group_of(item) is None, item.path.name not in LONG, place(item))
+        key=lambda item: (group_of(item) is None, item.path.name not in LONG, mixed(item))
     )
+
+
+def mixed(item):
+    """A number that is the same in each process, as pytest-xdist needs it."""
+    return zlib.crc32(item.nodeid.encode()) if item.path.name == "test_checks.py" else 0
 
 
 @pytest.hookimpl(trylast=True)
