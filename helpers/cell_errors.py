@@ -8,7 +8,6 @@ import ast
 import json
 import os
 import re
-import signal
 import sys
 import textwrap
 import time
@@ -17,6 +16,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from helpers.errors import LabError
+from helpers.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
@@ -50,7 +50,7 @@ class CellErrors:
 
     def cell_begins(self, info):
         """IPython's event before a cell."""
-        _stop_only_the_cells_code(self.shell)
+        stop_only_the_cells_code(self.shell)
         self.source, self.began = info.raw_cell or "", time.perf_counter()
         page = self.shell.get_parent().get("header", {}).get("session")
         of_notebook = getattr(info, "cell_id", None)  # not of a console beside it
@@ -209,25 +209,6 @@ def install(shell):
     shell.events.register("pre_run_cell", errors.cell_begins)
     shell.events.register("post_run_cell", errors.cell_ended)
     shell.set_custom_exc((KeyboardInterrupt, Exception), _handler(errors))
-
-
-def _stop_only_the_cells_code(shell):
-    """Have the square stop what a cell says, and nothing that comes after it.
-
-    It is clicked again while the first click's line is written, or the last picture drawn:
-    that would end in our traceback, or with a cell that never ends. ipykernel takes the
-    handler away once it has answered; a cell that awaits has another one.
-    """
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        return
-
-    def interrupted(number, frame):
-        while frame:
-            if frame.f_globals is shell.user_ns:
-                signal.default_int_handler(number, frame)
-            frame = frame.f_back
-
-    signal.signal(signal.SIGINT, interrupted)
 
 
 def _was_stopped(error, shell):

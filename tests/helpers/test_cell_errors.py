@@ -291,6 +291,41 @@ def test_who_clicks_again_gets_one_line_and_the_kernel_goes_on(kernel, clicks):
     assert kernel.run("print('the kernel goes on')") == ("", "the kernel goes on\n")
 
 
+# Named as Python's own, which the square looks past: as if it were clicked at that line.
+CLICK_AT = """import sys
+exec(compile('''
+import signal, sys
+def click(frame, event, argument):
+    code = frame.f_code
+    if code.co_name == {name!r} and code.co_filename.endswith({file!r}):
+        sys.settrace(None)
+        signal.raise_signal(signal.SIGINT)
+''', "<frozen click>", "exec"), clicks := {{}})
+sys.settrace(clicks["click"])
+for run in range(20):
+    model.fit(data, data, epochs=5, verbose=0)"""
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("atomic_function.py", "__del__"),  # Python ignores what is raised there
+        ("weakref.py", "remove"),  # and there
+        ("tensorflow/core.py", "convert_to_numpy"),  # Keras does
+        ("concrete_function.py", "name"),  # TensorFlow's C++ does
+        ("errors_impl.py", "__init__"),  # it makes another error of it
+        ("tensor_shape.py", "__len__"),  # or writes where it should not
+        ("context.py", "_handle"),  # or reads
+    ],
+)
+def test_a_stop_is_not_lost_where_nobody_listens(kernel, file, name):
+    kernel.run(TRAIN)
+    raised, said = kernel.run(CLICK_AT.format(file=file, name=name))
+    assert raised.startswith("Stopped"), said
+    assert "\n" not in raised
+    assert "ignored" not in said
+
+
 # As TensorFlow, where it is stopped while it enters a device's scope.
 SCOPE = '''import contextlib, time, types
 library = types.ModuleType("library")

@@ -18,7 +18,7 @@ SHARED = {
     "callbacks/total_time.py",
     "helpers/__init__.py", "helpers/batch_norm.py", "helpers/errors.py",
     "helpers/estimate.py", "helpers/machine/own_keras.py", "helpers/precision.py",
-    "helpers/recipes.py", "helpers/cards.py", "helpers/cell_errors.py",
+    "helpers/recipes.py", "helpers/cards.py", "helpers/cell_errors.py", "helpers/stop.py",
     "helpers/end_card.py", "helpers/figures.py", "helpers/files.py",
     "helpers/given_back.py", "helpers/notebooks.py",
     "helpers/models.py", "helpers/parameters.py", "helpers/pipelines.py",
