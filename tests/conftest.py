@@ -40,6 +40,9 @@ def pytest_configure(config):
         import tensorflow as tf
 
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+    # Else what TensorFlow and Keras have made, which stays, is looked through again and
+    # again: a twentieth of the processor time of the checks' tests.
+    gc.set_threshold(20_000)
 
 
 @pytest.fixture(autouse=True)

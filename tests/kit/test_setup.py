@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from helpers.files import REPOSITORY
 
+# There already: the set-up of the kit itself has installed it.
+UV = Path(sys.executable).parent
 PROJECT = """
 [build-system]
 requires = ["setuptools>=80"]
@@ -38,7 +41,7 @@ def checkout(tmp_path):
 def set_up(folder):
     ended = subprocess.run(
         ["sh", "kit/setup.sh"], cwd=folder, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHON": sys.executable},
+        env=os.environ | {"PYTHON": sys.executable, "PATH": f"{UV}:{os.environ['PATH']}"},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     started = subprocess.run([folder / ".venv/bin/labs"], capture_output=True, check=True)
