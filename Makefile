@@ -1,8 +1,8 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
-# Four workers for two cores: many tests wait, for a browser, a box or a clock.
+# Five workers for two cores: many tests wait, for a browser, a box or a clock.
 # What is compiled is kept: else each kernel and command compiles the kit again.
-PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 4 --dist loadgroup
+PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 5 --dist loadgroup
 
 SUBMISSIONS ?= submissions
 GRADES ?= grades
