@@ -20,7 +20,7 @@ from helpers.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
-LONGEST_LINE = 92  # in a window 1280 wide
+LONGEST_LINE = 92  # in a window 1280 wide: JupyterLab breaks longer ones within words
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 
 
@@ -57,7 +57,6 @@ class CellErrors:
         if not of_notebook or page in self.pages:
             return
         if self.pages and (line := _what_the_page_has_missed(self.cells)):
-            # JupyterLab would break it within words.
             print(textwrap.fill(line, LONGEST_LINE))
         self.pages.add(page)
 
@@ -97,11 +96,11 @@ class CellErrors:
                 f"Stopped{self.stopped_in}, after {seconds:.0f} s. "
                 "This cell did not finish: run it again before those that need it."
             )
-            shell._showtraceback(kind, error, [line])
+            _show_line(shell, kind, error, line)
         elif isinstance(error, SyntaxError):
             shell.showsyntaxerror()
         elif line := self._line(error):
-            shell._showtraceback(kind, error, [line])
+            _show_line(shell, kind, error, line)
         elif isinstance(error, LabError) or "LABS_NOTEBOOK" in os.environ:
             shell.showtraceback()  # an operator cannot ask for the rest with %tb
         else:
@@ -236,6 +235,10 @@ def _handler(errors):
             shell.showtraceback((kind, error, traceback))
 
     return handler
+
+
+def _show_line(shell, kind, error, line):
+    shell._showtraceback(kind, error, textwrap.wrap(line, LONGEST_LINE))
 
 
 def _show_own_lines(shell, kind, error, traceback):

@@ -23,6 +23,12 @@ cell_errors._errors.cells.clear()
 del cell_errors"""
 
 
+def as_one_line(traceback):
+    """What is wrapped to the width of a page is one line; a traceback is not."""
+    wide = any("\n" in line or len(line) > 92 for line in traceback)
+    return ("\n" if wide else " ").join(traceback)
+
+
 class Kernel:
     """A kernel, and what its cells show."""
 
@@ -41,7 +47,7 @@ class Kernel:
         def look(message):
             content = message["content"]
             if message["msg_type"] == "error":
-                raised.append("\n".join(content["traceback"]))
+                raised.append(as_one_line(content["traceback"]))
             said.append(content.get("text") or str(content.get("data", "")))
             if interrupt_at and interrupt_at in said[-1]:
                 while interrupts:
