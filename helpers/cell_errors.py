@@ -15,12 +15,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
 
-from helpers.errors import LabError
+from helpers.errors import LONGEST_LINE, LabError
 from helpers.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
-LONGEST_LINE = 92  # in a window 1280 wide: JupyterLab breaks longer ones within words
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 
 

@@ -1,12 +1,16 @@
 """Errors that a user can fix: one line, no traceback."""
 
+import textwrap
+
+LONGEST_LINE = 92  # in a window 1280 wide: JupyterLab breaks longer ones within words
+
 
 class LabError(Exception):
     """What happened, why, and what to do about it, in a line or two."""
 
     def _render_traceback_(self):
         # IPython calls this: a full traceback would hide the message.
-        return [f"{type(self).__name__}: {self}"]
+        return textwrap.wrap(f"{type(self).__name__}: {self}", LONGEST_LINE)
 
 
 class DataError(LabError):

@@ -3,14 +3,15 @@
 import re
 import signal
 import sysconfig
+from traceback import walk_stack
 
 # C++ code of TensorFlow calls into these files; not into those that call it. What they
 # raise is then lost, or becomes another error, or spoils memory, which ends the kernel.
 TENSORFLOW = re.compile(r"/tensorflow/python/(?!eager/execute\.py|ops/gen_)")
 STANDARD_LIBRARY = (sysconfig.get_path("stdlib") + "/", "<frozen ")
-# Python ignores what is raised in the first, also if a weak reference calls it, and Keras
-# what is raised in the last.
-DEAF = "__del__", "remove", "pythonify_logs"
+# Python ignores what is raised where it cleans up, Keras what is raised in its logs.
+DEAF_FILES = re.compile(r"/_?weakref(set)?\.py$")
+DEAF_NAMES = "__del__", "pythonify_logs"
 WAIT_SECONDS = 0.01
 TRIES = 500  # then it is tried wherever it is
 
@@ -20,7 +21,8 @@ def stop_only_the_cells_code(shell):
 
     It is clicked again while the first click's line is written, or the last picture drawn:
     that would end in our traceback, or with a cell that never ends. ipykernel takes the
-    handler away once it has answered; a cell that awaits has another one.
+    handler away once it has answered; a cell that awaits has another one. Where a stop
+    would be lost, it waits.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def stop_only_the_cells_code(shell):
     def interrupted(number, frame):
         nonlocal tries
         tries = 0 if number == signal.SIGINT else tries + 1
-        if not any(caller.f_globals is shell.user_ns for caller in _callers(frame)):
+        if not any(caller.f_globals is shell.user_ns for caller, _ in walk_stack(frame)):
             return
         ours = signal.getsignal(signal.SIGALRM) is interrupted
         if ours and tries < TRIES and _would_be_lost(frame):
@@ -47,15 +49,11 @@ def stop_only_the_cells_code(shell):
         signal.signal(signal.SIGALRM, interrupted)  # else it is the student's
 
 
-def _callers(frame):
-    while frame:
-        yield frame
-        frame = frame.f_back
-
-
 def _would_be_lost(frame):
-    if any(caller.f_code.co_name in DEAF for caller in _callers(frame)):
-        return True
-    paths = (caller.f_code.co_filename for caller in _callers(frame))
+    paths = []
+    for caller, _ in walk_stack(frame):
+        paths.append(caller.f_code.co_filename)
+        if caller.f_code.co_name in DEAF_NAMES or DEAF_FILES.search(paths[-1]):
+            return True
     first = next((path for path in paths if not path.startswith(STANDARD_LIBRARY)), "")
     return bool(TENSORFLOW.search(first))

@@ -9,6 +9,7 @@ import pytest
 from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.manager import start_new_kernel
 
+from helpers.errors import LONGEST_LINE
 from helpers.files import REPOSITORY
 from kit.labs import find_lab
 
@@ -25,8 +26,10 @@ del cell_errors"""
 
 def as_one_line(traceback):
     """What is wrapped to the width of a page is one line; a traceback is not."""
-    wide = any("\n" in line or len(line) > 92 for line in traceback)
-    return ("\n" if wide else " ").join(traceback)
+    if any("\n" in line for line in traceback):
+        return "\n".join(traceback)
+    assert max(map(len, traceback)) <= LONGEST_LINE
+    return " ".join(traceback)
 
 
 class Kernel:
@@ -134,6 +137,14 @@ def test_a_students_own_error_shows_their_lines_and_no_others(kernel):
     assert "JSONDecodeError" in raised
     whole, _ = kernel.run("%tb")
     assert "decoder.py" in whole
+
+
+def test_a_long_line_of_a_lab_is_wrapped_between_words(kernel):
+    words = "a line that is longer than a page is wide, and longer, " * 4
+    raised, _ = kernel.run(
+        f"from helpers.errors import LabError\nraise LabError({words!r})"
+    )
+    assert raised == f"LabError: {words}".strip()
 
 
 def test_a_slip_stays_what_python_says(kernel):
@@ -298,7 +309,7 @@ def test_who_clicks_again_gets_one_line_and_the_kernel_goes_on(kernel, clicks):
 
 
 # Named as Python's own, which the square looks past: as if it were clicked at that line.
-CLICK_AT = """import sys
+CLICK_AT = """import sys, weakref
 exec(compile('''
 import signal, sys
 def click(frame, event, argument):
@@ -308,15 +319,20 @@ def click(frame, event, argument):
         signal.raise_signal(signal.SIGINT)
 ''', "<frozen click>", "exec"), clicks := {{}})
 sys.settrace(clicks["click"])
+class Short:
+    def __del__(self): pass
+lives = weakref.WeakSet()
 for run in range(20):
+    lives.add(Short())
     model.fit(data, data, epochs=5, verbose=0)"""
 
 
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        ("atomic_function.py", "__del__"),  # Python ignores what is raised there
-        ("weakref.py", "remove"),  # and there
+        (".py", "__del__"),  # Python ignores what is raised there
+        ("/weakref.py", "remove"),  # and there
+        ("_weakrefset.py", "_remove"),  # and there
         ("tensorflow/core.py", "convert_to_numpy"),  # Keras does
         ("concrete_function.py", "name"),  # TensorFlow's C++ does
         ("errors_impl.py", "__init__"),  # it makes another error of it
