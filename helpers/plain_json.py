@@ -2,8 +2,13 @@
 
 import json
 import math
+import re
 
 from helpers.files import write_atomically
+
+# JSON can spell half of a surrogate pair, but no UTF-8 file can hold it. NUL ends a text
+# for some programs.
+NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def finite(value):
@@ -24,6 +29,28 @@ def finite(value):
     if isinstance(value, list | tuple):
         return [finite(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def storable(value):
+    """Plain data from a stranger, with U+FFFD for each character that cannot be stored.
+
+    Parameters
+    ----------
+    value : object
+        A text, or lists and dicts that may have texts in them, also as keys.
+
+    Returns
+    -------
+    object
+        A copy that can be written to a file or a page.
+    """
+    if isinstance(value, str):
+        return NOT_STORABLE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {storable(key): storable(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [storable(entry) for entry in value]
+    return value
 
 
 def as_json(value, **form):

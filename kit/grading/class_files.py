@@ -8,6 +8,7 @@ and never writes the first two.
 import csv
 import io
 import math
+import re
 import tomllib
 from datetime import datetime
 from pathlib import Path
@@ -15,12 +16,17 @@ from typing import NamedTuple
 
 from helpers.errors import LabError
 from helpers.files import write_atomically
+from helpers.plain_json import storable
 
 MOST_BYTES = 20_000_000
 LONGEST_COMMENT = 4000  # characters
 ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted")
 OVERRIDES = ("student", "exercise", "points", "comment")
 DATE = "2026-11-20 23:59"
+# A cell begins where the text does, and where a program that takes another character for
+# the separator sees one. The full-width signs count where people write Chinese or Japanese.
+CELL_BEGINS = r"(?:\A|(?<=[;\t\r\n]))"
+FORMULA = r"(?=(?:[^\S\t\r\n]|')*[=+\-@＝＋－＠])"
 
 
 class Person(NamedTuple):
@@ -101,10 +107,11 @@ def rows(path, columns):
     Yields
     ------
     tuple of int and dict
-        The line, and the cells by the column's name in lower case; without blanks
-        around them, and without the apostrophe that keeps a formula from being one.
+        The line, and the cells by the column's name in lower case, without the
+        apostrophes that `harmless` adds, and without blanks around them. Only `student`
+        keeps its blanks: a folder's name may end in one.
     """
-    text = text_of(path)
+    text = storable(text_of(path))
     head = text.partition("\n")[0]
     table = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=head.count))
     try:
@@ -121,8 +128,14 @@ def rows(path, columns):
                         f"{path}: line {table.line_num}: has {len(cells)} of {len(names)} "
                         "cells: separate and fill them as in the first line."
                     )
-                plain = [unharmed(cell.strip()) for cell in cells]
-                yield table.line_num, dict(zip(names, plain, strict=False))
+                plain = map(unharmed, cells)
+                yield (
+                    table.line_num,
+                    {
+                        name: cell if name == "student" else cell.strip()
+                        for name, cell in zip(names, plain, strict=False)
+                    },
+                )
     except csv.Error as error:
         raise LabError(f"{path}: line {table.line_num}: {error}.") from error
 
@@ -140,18 +153,24 @@ def text_of(path):
 
 
 def harmless(text):
-    """Keep a spreadsheet from reading a text as a formula."""
-    is_formula = text != "-" and text.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return "'" + text if is_formula else text
+    """Keep a spreadsheet from reading a text, or a part of it, as a formula.
+
+    It puts an apostrophe before the formula, and before the apostrophes in front of
+    one: so `unharmed` gives back every text.
+    """
+    return text if text == "-" else re.sub(CELL_BEGINS + FORMULA, "'", text)
 
 
 def unharmed(text):
     """A text as it was before `harmless`."""
-    return text[1:] if text[:1] == "'" and harmless(text[1:]) != text[1:] else text
+    return re.sub(f"{CELL_BEGINS}'{FORMULA}", "", text)
 
 
 def as_csv(columns, table):
     """A table as CSV whose texts are no formulas; numbers stay numbers.
+
+    The end of a line in a text becomes ``"\\n"``: Python's reader takes a lone ``"\\r"``
+    for the end of a row.
 
     Parameters
     ----------
@@ -166,8 +185,12 @@ def as_csv(columns, table):
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in [columns, *table]:
-        writer.writerow([harmless(one) if isinstance(one, str) else one for one in row])
+        writer.writerow([_cell(one) if isinstance(one, str) else one for one in row])
     return text.getvalue()
+
+
+def _cell(text):
+    return harmless(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def read_roster(folder, find_lab):
@@ -180,6 +203,29 @@ def read_overrides(folder, known):
     return tuple(_overrides(Path(folder) / "overrides.csv", known))
 
 
+def for_students(files, students):
+    """The same files, where a name with blanks around it may be one without.
+
+    Parameters
+    ----------
+    files : ClassFiles
+    students : set of str
+        Those who handed in. Their names are taken as they are.
+
+    Returns
+    -------
+    ClassFiles
+    """
+
+    def meant(row):
+        return row if row.student in students else row._replace(student=row.student.strip())
+
+    return files._replace(
+        roster=tuple(map(meant, files.roster)),
+        overrides=tuple(map(meant, files.overrides)),
+    )
+
+
 def _roster(path, find_lab):
     if not path.is_file():
         return
@@ -187,8 +233,9 @@ def _roster(path, find_lab):
     for line, row in rows(path, ROSTER[:1]):
         lab = row.get("lab", "") and find_lab(row["lab"]).name
         student = row["student"]
-        if not student or (student, lab) in seen:
-            problem = "a second row for the same student" if student else "no student"
+        if not student.strip() or (student, lab) in seen:
+            is_second = (student, lab) in seen
+            problem = "a second row for the same student" if is_second else "no student"
             raise LabError(f"{path}: line {line}: {problem}: correct or remove it.")
         seen.add((student, lab))
         dates = {name: _date(path, line, name, row) for name in ("due", "submitted")}

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from helpers.files import REPOSITORY
-from helpers.plain_json import as_json, finite, write_json
+from helpers.plain_json import as_json, finite, storable, write_json
 
 NAN, INFINITY = float("nan"), float("inf")
 SOURCES = [
@@ -34,6 +34,13 @@ def test_what_is_not_finite_becomes_null_wherever_it_stands(tmp_path):
         }
     assert math.isnan(value["a"]), "what was given is as it was"
     assert finite((1, True, None, "x")) == [1, True, None, "x"]
+
+
+def test_what_no_file_can_hold_is_replaced_wherever_it_stands():
+    read = json.loads(
+        r'{"\ud800a": ["\u0000", {"x": "\udfff\ud83c\udf93\t"}, 1, null, true]}'
+    )
+    assert storable(read) == {"\ufffda": ["\ufffd", {"x": "\ufffd🎓\t"}, 1, None, True]}
 
 
 def test_no_module_writes_json_in_another_way():

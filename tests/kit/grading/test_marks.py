@@ -118,11 +118,33 @@ def test_a_file_that_excel_saved_half_edited_is_read(tmp_path):
 
 
 def test_no_text_of_a_csv_is_a_formula_and_each_comes_back_as_it_was(tmp_path):
-    texts = ["=cmd()", "+1", "-x", "@a", "'quoted'", "plain", "-", "a,b;c", '"']
+    texts = ["=cmd()", "+1", "-x", "@a", "'quoted'", "plain", "-", "a,b;c", '"', "＝cmd()"]
+    texts += [
+        "'=x",
+        "''=x",
+        "ada ",
+        " ada",
+        " =x",
+        "a;=x",
+        "a\t+1",
+        "a\n@x",
+        "a;'＋1",
+        "\t=x",
+    ]
     path = tmp_path / "x.csv"
     path.write_text(class_files.as_csv(["student"], [[text] for text in texts]))
-    assert not [line for line in path.read_text().splitlines() if line[:1] in tuple("=+@")]
+    for separator in ",;\t\n":
+        cells = path.read_text().replace("\n", separator).split(separator)
+        assert not [cell for cell in cells if cell.strip(' "\t')[:1] in tuple("=+@＝＋")]
     assert [row["student"] for _, row in class_files.rows(path, ["student"])] == texts
+
+
+def test_blanks_that_a_person_typed_around_a_name_cost_nobody_a_mark(tmp_path):
+    text = "student,exercise,points,comment\nada ,2.1,1,\n bob , 2.1 , 1 ,\n"
+    (tmp_path / "overrides.csv").write_text(text)
+    read = class_files.read_class_files(tmp_path, all_points(), find_lab)
+    meant = class_files.for_students(read, {"ada", "ada ", "bob"})
+    assert [one.student for one in meant.overrides] == ["ada ", "bob"]
 
 
 def renamed(code):
