@@ -144,6 +144,29 @@ def run_all(functions, cpu_seconds, at_once):
     return result
 
 
+def run_each(functions, cpu_seconds, at_once):
+    """As `run_all`, but a function that fails costs its own result only.
+
+    Returns
+    -------
+    list
+        What they returned; None for one that was ended at its limit, and a `FailedError`
+        for one that failed in another way.
+    """
+
+    def work(function):
+        [result] = yield [function], cpu_seconds
+        return result
+
+    ended = {}
+    with Crew(at_once) as crew:
+        for place, function in enumerate(functions):
+            crew.take(place, work(function))
+        while len(ended) < len(functions):
+            ended |= crew.wait()[1]
+    return [ended[place] for place in range(len(functions))]
+
+
 def _start(function, cpu_seconds):
     taken, given = FORK.Pipe(duplex=False)
     process = FORK.Process(target=_limited, args=(function, cpu_seconds, given))

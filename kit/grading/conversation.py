@@ -14,7 +14,7 @@ import select
 import socket
 import time
 
-from helpers.plain_json import as_json
+from helpers.plain_json import as_json, storable
 from kit.grading import sandbox
 from kit.grading.processes import family, fork, kill_family, memory_mib
 
@@ -205,7 +205,7 @@ def conversation(job, limits, boxed, hide):
 
 
 def parse_strictly(line):
-    """Plain JSON and nothing else; long texts are cut.
+    """Plain JSON and nothing else; long texts are cut, and what no file holds replaced.
 
     Parameters
     ----------
@@ -244,15 +244,15 @@ def parse_strictly(line):
 
 
 def _cut(value, depth=0):
-    """The same value with all texts cut to `LONGEST_TEXT`."""
+    """The same value with all texts cut to `LONGEST_TEXT`, and storable."""
     if isinstance(value, str):
-        return value[:LONGEST_TEXT]
+        return storable(value[:LONGEST_TEXT])
     if isinstance(value, (list, dict)) and depth >= REPLY_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, list):
         return [_cut(one, depth + 1) for one in value]
     if isinstance(value, dict):
-        return {name[:LONGEST_TEXT]: _cut(one, depth + 1) for name, one in value.items()}
+        return {_cut(name): _cut(one, depth + 1) for name, one in value.items()}
     return value
 
 

@@ -1,6 +1,7 @@
 """Write grades up: CSV and JSON for a gradebook, HTML for students and the instructor."""
 
 import base64
+import contextlib
 import functools
 import hashlib
 import html
@@ -73,28 +74,50 @@ def write(results, labs, unassigned, out, class_files=None):
     _template("feedback.html.j2")
     for result in marked:
         _titles(result)
-    # One at a time and with a limit: they show what submissions said.
+    # With a limit and each by itself: they show what submissions said.
     pages = [functools.partial(_write_page, out, result) for result in marked]
-    done = bounded.run_all(pages, PAGE_CPU_SECONDS, os.cpu_count())
+    done = bounded.run_each(pages, PAGE_CPU_SECONDS, os.cpu_count())
+    problems = []
     for result, is_written in zip(marked, done, strict=True):
-        if not is_written:
+        if is_written is not True:
             nothing = {"question": None, "observation": None}
             short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
-            _write_page(out, result | {"exercises": short})
-    strangers = marks.strangers(marked, class_files)
+            with _others_go_on(out / feedback_path(result), problems):
+                _write_page(out, result | {"exercises": short})
+    strangers = [*marks.strangers(marked, class_files), *problems]
     needs = sum(bool(result["needs"]) for result in marked)
-    _write_overview(marked, labs, unassigned, out, needs, strangers)
+    alike = []
+    with _others_go_on(out / "similar.html", strangers):
+        alike = similar(marked, labs)
+        page = _template("similar.html.j2").render(rows=alike, version=_version())
+        write_atomically(out / "similar.html", page)
+    with _others_go_on(out / "overview.html", strangers):
+        _write_overview(marked, labs, unassigned, out, needs, strangers, alike)
     counted = [f"{needs} need you: overview.html begins with them"] if needs else []
     return [*strangers, *counted]
 
 
-def _write_overview(marked, labs, unassigned, out, needs, strangers):
-    alike = similar(marked, labs)
+@contextlib.contextmanager
+def _others_go_on(page, problems):
+    """If a page cannot be written, say so, and leave no older one in its place."""
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            page.unlink()
+        problems.append(
+            f"{page} could not be written ({type(error).__name__}: {str(error)[:200]}); "
+            "all others were"
+        )
+
+
+def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
     script = (Path(__file__).with_name("table.js")).read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    common = {"script": script, "script_hash": digest, "version": _version()}
     overview = _template("overview.html.j2").render(
-        common,
+        script=script,
+        script_hash=digest,
+        version=_version(),
         results=sorted(marked, key=lambda result: result["total"] is not None),
         needs=needs,
         strangers=strangers,
@@ -105,8 +128,6 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers):
         isolated=all(result["isolated"] for result in marked),
     )
     write_atomically(out / "overview.html", overview)
-    page = _template("similar.html.j2").render(common, rows=alike)
-    write_atomically(out / "similar.html", page)
 
 
 def _write_page(out, result):

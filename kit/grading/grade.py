@@ -6,6 +6,7 @@ interrupted run continues, and no submission is graded twice.
 
 import contextlib
 import fcntl
+import functools
 import hashlib
 import json
 import os
@@ -16,25 +17,30 @@ from tqdm import tqdm
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
-from helpers.plain_json import as_json, write_json
-from kit.exercises import exercises, modules, reference_names, setup
-from kit.grading import feedback, sandbox, workers
+from helpers.plain_json import as_json, storable, write_json
+from kit.exercises import exercises, modules, own_cells, reference_names, setup, written
+from kit.grading import bounded, feedback, sandbox, workers
+from kit.grading.class_files import for_students
 from kit.grading.decides import fingerprint
 from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of
 from kit.grading.submissions import (
+    CPU_SECONDS,
     Submission,
     UnreadableError,
     about,
     code_of,
     file_name,
     find,
+    notebook_of,
     read,
+    shown_name,
     text_of,
 )
 from kit.grading.visible import visible_files
 
 NOT_GRADED = "not graded"
+NOTHING = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
 DEFAULT_LIMITS = sandbox.Limits()
 
 
@@ -83,6 +89,7 @@ def grade(
         raise LabError("--out must not be the folder of submissions.")
     class_files = feedback.read_files(out)
     submissions, unassigned = find(folder, labs)
+    class_files = for_students(class_files, {one.student for one in submissions})
     submissions += absent(submissions, labs, class_files.roster)
     if not submissions:
         raise LabError(f"{folder} holds no notebooks; see docs/instructor.md.")
@@ -96,8 +103,9 @@ def grade(
             "modules": sorted({name for lab in labs for name in modules(lab)}),
         }  # fmt: skip
         results, tasks, abouts = {}, [], {}
-        for submission in submissions:
-            task = _task(submission, common)
+        contents = _read_all(submissions, full, jobs)
+        for submission, content in zip(submissions, contents, strict=True):
+            task = _task(submission, content, common)
             stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
             abouts[stored] = task.pop("about")
             results[stored] = known = _stored(stored, task["key"])
@@ -133,45 +141,91 @@ def absent(submissions, labs, roster):
     return [Submission(student, lab, None, problem) for student in absent for lab in labs]
 
 
-def _task(submission, common):
-    """Read one submission; return all that a worker needs for it, as plain data.
+def _read_all(submissions, full, jobs):
+    """What each submission holds: see `contents_of`.
+
+    Each is read in a process of its own, so that no file can keep the others waiting.
+    """
+    for lab in {submission.lab for submission in submissions}:
+        for generated in (exercises, own_cells, written):
+            generated(lab)  # here, once, and not in each process below
+    handed_in = [one for one in submissions if one.path]
+    reading = [functools.partial(contents_of, one.path, one.lab, full) for one in handed_in]
+    done = bounded.run_each(reading, CPU_SECONDS, jobs or os.cpu_count())
+    found = dict(zip(handed_in, done, strict=True))
+    return [_contents(one.path, found.get(one)) for one in submissions]
+
+
+def _contents(path, read):
+    """What a process has read, or why it has not."""
+    if isinstance(read, dict):
+        return read
+    if path is None:
+        return NOTHING
+    why = read or f"reading it took more than {CPU_SECONDS} seconds of processor time"
+    problem = f"{why}: clear its outputs, save, and hand it in again"
+    return NOTHING | {"problem": f"{shown_name(path.name)}: {problem}"}
+
+
+def contents_of(path, lab, full):
+    """Read one notebook.
+
+    Returns
+    -------
+    dict
+        `code` and `problems`, as `code_of` gives them; `text`, the whole notebook, if it
+        is to be executed; `about`, which decides nothing; `problem`: why there is nothing.
+    """
+    file = {}
+    try:
+        content = read(path)
+        file["sha256"] = hashlib.sha256(content).hexdigest()
+        file["file_date"] = _modified(path)
+        notebook = notebook_of(content)
+    except UnreadableError as error:
+        problem = f"{shown_name(path.name)}: {error}"
+        return NOTHING | {"about": file, "problem": problem}
+    code, problems = code_of(notebook, lab)
+    has_exercise = any(number for number, _ in code)
+    return {
+        "code": code,
+        "problems": problems,
+        "text": text_of(content) if full and has_exercise else "",
+        "about": file | about(notebook, lab),
+        "problem": "",
+    }
+
+
+def _task(submission, contents, common):
+    """All that a worker needs for a submission, as plain data.
 
     And `about`, which no worker needs: it decides nothing.
     """
     student, lab, path, problem = submission
-    code, problems, text, about_it = [], {}, "", {}
-    if path:
-        try:
-            content = read(path)
-            about_it = {
-                "sha256": hashlib.sha256(content).hexdigest(),
-                "file_date": time.strftime("%Y-%m-%d %H:%M", _modified(path)),
-            }
-            code, problems = code_of(content, lab)
-            text = text_of(content)
-            about_it |= about(content, lab)
-        except UnreadableError as error:
-            problem = f"{path.name}: {error}"
-    found = any(number for number, _ in code)
+    problem = problem or contents["problem"]
     task = common | {
         "student": student,
         "file_name": file_name(student),
         "lab": lab.name,
         "status": "graded" if not problem else "unreadable" if path else "missing",
         "problem": problem,
-        "code": code,
-        "problems": problems,
-        "text": text if common["full"] and found else "",
+        "code": contents["code"],
+        "problems": contents["problems"],
+        "text": contents["text"],
         "exercises": [tuple(exercise) for exercise in exercises(lab)],
         "setup": setup(lab),
         "references": reference_names(lab),
         "visible": [str(REPOSITORY / path) for path in visible_files(lab)],
     }
-    return task | {"key": _key(task, lab), "about": about_it}
+    return task | {"key": _key(task, lab), "about": contents["about"]}
 
 
 def _modified(path):
-    return time.localtime(path.lstat().st_mtime)
+    """A file's date, or nothing where no calendar has it."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M", time.localtime(path.lstat().st_mtime))
+    except (OSError, OverflowError, ValueError):
+        return ""
 
 
 def _key(task, lab):
@@ -215,10 +269,10 @@ def _keep_full_run(out, result):
 
 def _stored(path, key):
     try:
-        result = json.loads(path.read_text(encoding="utf-8"))
+        result = storable(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):
         return None
-    return result if result.get("key") == key else None
+    return result if isinstance(result, dict) and result.get("key") == key else None
 
 
 def _seed(out, given):

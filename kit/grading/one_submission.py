@@ -44,7 +44,7 @@ def result_of(task, asked):
             "hint": hint_text(number, verdict["hint"]) if verdict["hint"] else "",
         }
     return {
-        "student": plain_text(task["student"], 200).replace("\n", " "),
+        "student": task["student"],
         "file_name": task["file_name"],
         "lab": task["lab"],
         "status": task["status"],

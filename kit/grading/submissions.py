@@ -1,9 +1,11 @@
 """Find what students handed in, and take the TODO cells out of it; runs nothing.
 
-It treats every file as hostile: it follows no link, reads only plain files, and reads
-no more of a file than a notebook needs.
+It treats every file as hostile: it follows no link, reads only plain files, reads no more
+of a file than a notebook needs, and parses it once. Parsing takes seconds where somebody
+wants it to, so it happens in a process with a limit of CPU time.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -12,7 +14,9 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from helpers.plain_json import storable
 from kit.exercises import exercises, own_cells, written
+from kit.grading import bounded
 from kit.labs import all_labs
 
 MIB = 2**20
@@ -20,8 +24,18 @@ MOST_MIB = 20
 MOST_SOURCE = 100_000  # characters in one cell
 MOST_SOURCE_OF_OTHERS = 300_000  # characters in all cells that are no exercise
 MOST_CELLS = 2_000  # of a notebook; a lab has some 150
+MOST_CODE = 2_000_000  # characters in all code cells
+CPU_SECONDS = 5  # to read one notebook, or to look for a lab in a student's renamed ones
 MOST_TEXT = 10_000  # characters of an answer in words
-ANY_MARK = r"\A(.*\n){0,2}\s*#\s*(TODO|Solution)\s+\d+\.\d+\b"
+MARK = re.compile(r"#\s*(?:TODO|Solution)\s+(\d+\.\d+)\b")
+MAKES = re.compile(
+    r"^(?:class|def|async def)\s+(\w+)|^(\w+)\s*(?::.*)?=(?!=)", re.MULTILINE
+)
+CHECKS = re.compile(r"\bcheck\(\s*['\"](\d+\.\d+)")
+HINT = re.compile(r"\bhint\(\s{0,9}['\"]?(\d\d?\.\d\d?)\b")
+SHOWN_HINT = re.compile(r"Hint \d of \d for (\d\d?\.\d\d?)\b")
+# What breaks a line, ends a text or turns its direction.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 DEPTH = 8  # folders, a student's own included
 MOST_RENAMED = 20  # of a student's notebooks with another name are opened
 ADVICE = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
@@ -35,6 +49,24 @@ class Submission(NamedTuple):
     lab: object  # kit.labs.Lab
     path: Path | None
     problem: str = ""  # why there is nothing to grade
+
+
+class Cell(NamedTuple):
+    """What grading may need of a code cell."""
+
+    source: str
+    names: frozenset  # its id, and nbgrader's
+    marks: frozenset  # the exercises whose `# TODO 2.1` is in one of its first lines
+    makes: frozenset  # the names that it defines
+    checks: frozenset  # the exercises whose check it calls
+
+
+class Notebook(NamedTuple):
+    """What grading may need of a notebook; all of its texts can be stored."""
+
+    code: tuple  # of Cell
+    texts: tuple  # (source, names) of its text cells
+    hints: frozenset  # the exercises whose hint an output shows
 
 
 class UnreadableError(Exception):
@@ -62,7 +94,7 @@ def find(folder, labs):
             student, lab = _student_and_lab(entry.name)
             if not student:
                 unassigned.append(
-                    (_shown(entry.name), f"its name says no student or lab: {ADVICE}")
+                    (shown_name(entry.name), f"its name says no student or lab: {ADVICE}")
                 )
                 continue
             own = found.setdefault(student, {})
@@ -70,16 +102,18 @@ def find(folder, labs):
                 own.setdefault(lab, []).append(Path(entry.path))
         elif entry.is_symlink():
             problem = "a symbolic link, not followed: hand in a copy"
-            unassigned.append((_shown(entry.name), problem))
+            unassigned.append((shown_name(entry.name), problem))
         elif entry.name.startswith("."):
             if entry.is_dir() and entry.name != ".ipynb_checkpoints":
-                unassigned.append((_shown(entry.name), "a hidden folder, not searched"))
+                problem = "a hidden folder, not searched"
+                unassigned.append((shown_name(entry.name), problem))
         elif entry.is_dir():
+            student = shown_name(entry.name)
             mine, rest = _of_student(Path(entry.path), labs)
-            own = found.setdefault(entry.name, {})
+            own = found.setdefault(student, {})
             for lab, paths in mine.items():
                 own.setdefault(lab, []).extend(paths)
-            others.setdefault(entry.name, []).extend(rest)
+            others.setdefault(student, []).extend(rest)
     submissions = [
         _submission(student, lab, found[student].get(lab, ()), others.get(student, ()))
         for student in sorted(found)
@@ -112,18 +146,19 @@ def _of_student(folder, labs):
     for path, problem in _searched(folder, DEPTH):
         _, lab = _student_and_lab(path.name)
         if problem:
-            rest.append(f"{path.name} ({problem})")
+            rest.append(f"{shown_name(path.name)} ({problem})")
         elif not lab:
             unknown.append(path)
         elif lab in labs:
             mine.setdefault(lab, []).append(path)
     renamed = {}
-    for number, path in enumerate(unknown):
-        lab = _lab_by_its_cells(path, labs) if number < MOST_RENAMED else None
+    recognised = _labs_by_their_cells(unknown[:MOST_RENAMED], labs)
+    for path in unknown:
+        lab = recognised.get(path)
         if lab and lab not in mine:
             renamed.setdefault(lab, []).append(path)
         else:
-            rest.append(path.name)
+            rest.append(shown_name(path.name))
     return mine | renamed, rest
 
 
@@ -156,27 +191,48 @@ def _student_and_lab(name):
     stem = re.sub(r"( ?\(\d+\)|-\d+|-Copy\d*)$", "", name[: -len(".ipynb")])
     for lab in all_labs():
         if stem.lower().endswith(lab.name.lower()):
-            return stem[: -len(lab.name)].rstrip("_- "), lab
+            return shown_name(stem[: -len(lab.name)].rstrip("_- ")), lab
     return "", None
 
 
-def _lab_by_its_cells(path, labs):
-    """The lab whose exercises a renamed notebook has, or None."""
-    try:
-        cells = _code_cells(read(path))
-    except UnreadableError:
-        return None
-    found = {
-        lab: sum(bool(_marked(exercise, cells)) for exercise in exercises(lab))
-        for lab in labs
-    }
-    best = max(found, key=found.get)
-    return best if found[best] else None
+def _labs_by_their_cells(paths, labs):
+    """The labs of a student's renamed notebooks, by path; none if that takes too long."""
+    if not paths:
+        return {}
+    for lab in labs:
+        exercises(lab)  # generated here, once, and not in each process below
+    look = functools.partial(map_to_labs, paths, labs)
+    [found] = bounded.run_each([look], CPU_SECONDS, 1)
+    return found if isinstance(found, dict) else {}
 
 
-def _shown(name):
-    """A file's name as text that can be stored: it may be no UTF-8."""
-    return os.fsencode(name).decode("utf-8", "replace")
+def map_to_labs(paths, labs):
+    """The lab whose exercises a notebook has, by path; without those that have none."""
+    found = {}
+    for path in paths:
+        try:
+            cells = notebook_of(read(path)).code
+        except UnreadableError:
+            continue
+        counts = {
+            lab: sum(bool(_marked(exercise, cells)) for exercise in exercises(lab))
+            for lab in labs
+        }
+        best = max(counts, key=counts.get)
+        if counts[best]:
+            found[path] = best
+    return found
+
+
+def shown_name(name):
+    """A file's name as a text that can be stored and shown.
+
+    Escapes stand for bytes that are no UTF-8, and for characters that break a line or
+    turn its direction. So two names stay two.
+    """
+    content = os.fsencode(name).replace(b"\\", b"\\\\")
+    text = content.decode("utf-8", "backslashreplace")
+    return UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def read(path):
@@ -226,12 +282,12 @@ def _all_of(descriptor):
     return b"".join(parts)
 
 
-def code_of(content, lab):
+def code_of(notebook, lab):
     """Take the code that grading may need out of a notebook.
 
     Parameters
     ----------
-    content : bytes
+    notebook : Notebook
     lab : kit.labs.Lab
 
     Returns
@@ -240,16 +296,12 @@ def code_of(content, lab):
         A list of (number, source) in the notebook's order: the cell of each exercise
         that was found, and, with the number "", what else is not the lab's own; and a
         dict of the problem of each exercise that was not found.
-
-    Raises
-    ------
-    UnreadableError
     """
-    cells = _code_cells(content)
+    cells = notebook.code
     found, problems, taken = [], {}, set()
     for exercise in exercises(lab):
         place = _place_of(exercise, cells)
-        source = "\n".join(cells[n][0] for n in place)
+        source = "\n".join(cells[n].source for n in place)
         if not place:
             problems[exercise.number] = f"its cell is missing (`# TODO {exercise.number}:`)"
         elif len(source) > MOST_SOURCE:
@@ -260,7 +312,8 @@ def code_of(content, lab):
             found.append((place[0], exercise.number, source))
         taken.update(place)
     left = MOST_SOURCE_OF_OTHERS
-    for place, (source, _) in enumerate(cells):
+    for place, cell in enumerate(cells):
+        source = cell.source
         if place in taken or source.strip() in own_cells(lab):
             continue
         left -= len(source)
@@ -276,25 +329,24 @@ def _place_of(exercise, cells):
     stand above it: the last one counts, as in the notebook, where the check takes what it
     finds. Below it, up to its check, the answer may go on in further cells.
     """
-    name = exercise.answer
-    defines = rf"^(class|def|async def)\s+{name}\b|^{name}\s*(:.*)?=(?!=)"
-    asks = rf"\bcheck\(\s*['\"]{re.escape(exercise.number)}"
     marked = _marked(exercise, cells)
-    checks = set(_places(asks, cells)) - set(marked)
-    makes = [place for place in _places(defines, cells) if place not in checks]
-    tried = marked or makes
-    tried = [n for n in tried if cells[n][0].strip() != exercise.start.strip()] or tried
+    checks = {n for n, cell in enumerate(cells) if exercise.number in cell.checks}
+    checks -= set(marked)
+    makes = [n for n, cell in enumerate(cells) if exercise.answer in cell.makes]
+    makes = [n for n in makes if n not in checks]
+    tried, start = marked or makes, exercise.start.strip()
+    tried = [n for n in tried if cells[n].source.strip() != start] or tried
     if not tried:
         return range(0)
     check = max((n for n in checks if n > tried[0]), default=None)
     first = last = max(n for n in tried if check is None or n < check)
     # JupyterLab's "split cell" gives both parts the metadata, and only the first the mark.
-    headed = _headed(exercise, cells)
-    while first in marked and first not in headed and first - 1 in marked:
+    while first in marked and first - 1 in marked:
+        if exercise.number in cells[first].marks:
+            break
         first -= 1
     for place in range(first + 1, check or 0):
-        source, _ = cells[place]
-        if place in marked or re.search(ANY_MARK, source):
+        if place in marked or cells[place].marks:
             break
         if place in makes:
             last = place
@@ -303,28 +355,19 @@ def _place_of(exercise, cells):
 
 def _marked(exercise, cells):
     """The cells with an exercise's id, or its mark in one of their first lines."""
-    return _headed(exercise, cells, exercise.cell_id)
-
-
-def _headed(exercise, cells, cell_id=None):
-    mark = rf"\A(.*\n){{0,2}}\s*#\s*(TODO|Solution)\s+{re.escape(exercise.number)}\b"
-    return _places(mark, cells, cell_id)
-
-
-def _places(pattern, cells, cell_id=None):
     return [
         place
-        for place, (source, names) in enumerate(cells)
-        if cell_id in names or re.search(pattern, source[:MOST_SOURCE], re.M)
+        for place, cell in enumerate(cells)
+        if exercise.cell_id in cell.names or exercise.number in cell.marks
     ]
 
 
-def about(content, lab):
+def about(notebook, lab):
     """What a notebook says besides the code that is judged.
 
     Parameters
     ----------
-    content : bytes
+    notebook : Notebook
     lab : kit.labs.Lab
 
     Returns
@@ -333,54 +376,84 @@ def about(content, lab):
         `texts`: what students wrote, by the question's number; `hints`: the exercises
         for which a cell calls `hint`, or for which a stored output shows a hint: those
         that the card's button gave are in no cell's code.
-
-    Raises
-    ------
-    UnreadableError
     """
-    cells, texts = _cells(content, "markdown"), {}
+    texts = {}
     for question in written(lab):
-        mark = rf"\A\W*{re.escape(question.number)}\b"
-        found = _places(mark, cells, question.cell_id)
-        text = cells[found[-1]][0].strip() if found else ""
+        mark = re.compile(rf"\W*{re.escape(question.number)}\b")
+        found = [
+            source
+            for source, names in notebook.texts
+            if question.cell_id in names or mark.match(source)
+        ]
+        text = found[-1].strip() if found else ""
         start = question.start.strip()
         said = text.removeprefix(start).strip() if text != start else ""
         texts[question.number] = said[:MOST_TEXT]
-    calls = set()
-    for source, _ in _cells(content, "code"):
-        calls |= set(re.findall(r"\bhint\(\s{0,9}['\"]?(\d\d?\.\d\d?)\b", source))
-    shown = (
-        re.match(r"Hint \d of \d for (\d\d?\.\d\d?)\b", text)
-        for text in _shown_texts(content)
-    )
-    asked = calls | {found[1] for found in shown if found}
+    asked = notebook.hints.union(*(HINT.findall(cell.source) for cell in notebook.code))
     return {
         "texts": {number: text for number, text in texts.items() if text},
         "hints": sorted(asked & {exercise.number for exercise in exercises(lab)}),
     }
 
 
-def _shown_texts(content):
-    """What a notebook's outputs are as plain text."""
+def notebook_of(content):
+    """Parse a file that should be a notebook.
+
+    Parameters
+    ----------
+    content : bytes
+
+    Returns
+    -------
+    Notebook
+
+    Raises
+    ------
+    UnreadableError
+    """
+    code, texts, hints, left = [], [], set(), MOST_CODE
     for cell in _all_cells(content):
-        outputs = cell.get("outputs")
-        for output in outputs if isinstance(outputs, list) else ():
-            data = output.get("data") if isinstance(output, dict) else None
-            text = data.get("text/plain") if isinstance(data, dict) else None
-            yield _joined(text) or ""
-
-
-def _code_cells(content):
-    return _cells(content, "code")
-
-
-def _cells(content, kind):
-    """(source, names) of every cell of a kind, names being its id and nbgrader's."""
-    found = []
-    for cell in _all_cells(content):
+        hints |= _shown_hints(cell)
         source = _joined(cell.get("source", cell.get("input")))  # input: in format 3
-        if cell.get("cell_type") == kind and source is not None:
-            found.append((source, _names(cell)))
+        if source is None:
+            continue
+        source = storable(source)
+        if cell.get("cell_type") == "markdown":
+            texts.append((source[:MOST_SOURCE], _names(cell)))
+        elif cell.get("cell_type") == "code":
+            left -= len(source[:MOST_SOURCE])
+            if left < 0:
+                raise UnreadableError(
+                    f"more than {MOST_CODE:,} characters of code: remove what is not yours "
+                    "or the lab's, save, and hand it in again"
+                )
+            code.append(_code_cell(source, _names(cell)))
+    return Notebook(tuple(code), tuple(texts), frozenset(hints))
+
+
+def _code_cell(source, names):
+    searched = source[:MOST_SOURCE]
+    makes = frozenset(one or other for one, other in MAKES.findall(searched))
+    return Cell(source, names, _marks(searched), makes, frozenset(CHECKS.findall(searched)))
+
+
+def _marks(source):
+    found, rest = set(), source
+    for _ in range(3):
+        if mark := MARK.match(rest.lstrip()):
+            found.add(mark[1])
+        rest = rest.partition("\n")[2]
+    return frozenset(found)
+
+
+def _shown_hints(cell):
+    """The exercises for which an output of a cell shows a hint."""
+    found, outputs = set(), cell.get("outputs")
+    for output in outputs if isinstance(outputs, list) else ():
+        data = output.get("data") if isinstance(output, dict) else None
+        text = data.get("text/plain") if isinstance(data, dict) else None
+        if shown := SHOWN_HINT.match(_joined(text) or ""):
+            found.add(shown[1])
     return found
 
 
@@ -454,12 +527,10 @@ def text_of(content):
 
 
 def _names(cell):
-    names = {cell.get("id")} if isinstance(cell.get("id"), str) else set()
     metadata = cell.get("metadata")
     marked = metadata.get("nbgrader") if isinstance(metadata, dict) else None
-    if isinstance(marked, dict) and isinstance(marked.get("grade_id"), str):
-        names.add(marked["grade_id"])
-    return names
+    names = (cell.get("id"), marked.get("grade_id") if isinstance(marked, dict) else None)
+    return frozenset(name for name in names if isinstance(name, str))
 
 
 def file_name(student):

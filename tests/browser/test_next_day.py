@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
 from helpers.texts import read_texts
-from kit.grading.submissions import about
+from kit.grading.submissions import about, notebook_of
 from kit.labs import find_lab
 from tests.browser import student
 from tests.browser.accessibility import violations
@@ -96,7 +96,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     texts = [str(output) for cell in stored.cells for output in cell.outputs]
     assert not [text for text in texts if "widget-view" in text or "<function" in text]
     # A hint of the button is in no cell's code; an instructor's overview counts it.
-    assert about(notebook.read_bytes(), find_lab("02"))["hints"] == ["2.3"]
+    assert about(notebook_of(notebook.read_bytes()), find_lab("02"))["hints"] == ["2.3"]
 
     again = browser.new_page(viewport={"width": 1280, "height": 1000})
     student.open_notebook(again, lab_server, notebook.name)

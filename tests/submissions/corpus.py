@@ -563,6 +563,18 @@ def hostile(world):
         "forges_surrogates": forged(
             b'{"error": "\\ud800\\u0000\\u202e", "hint": "\\ud800"}', "."
         ),
+        "gives_back_surrogates": attack(
+            """
+            found = honest(points)
+            points["\\ud800"] = "\\udfff"
+            return found
+            """,
+            "\N{REPLACEMENT CHARACTER}|changed|.",
+        ),
+        "forges_keys_with_surrogates": forged(
+            b'{"observation": {"\\ud800": [{"\\udfff": "\\ud800\\u0000"}]}}',
+            "not what the probe",
+        ),
         "forges_waits": forged(b'{"wait": -1}', "not what a probe says"),
         "forges_long_waits": forged(b'{"wait": 1e9}', "not what a probe says"),
         "forges_many_waits": attack(
@@ -741,7 +753,7 @@ def broken(world):
             place="a/b/c/d/e/f/g/h/i/mine.ipynb",
         ),
         "unknown_name": Case(
-            "{}", (), "there is \ufffd.ipynb", status="missing", place=os.fsdecode(b"\xff.ipynb")
+            "{}", (), r"there is \\xff.ipynb", status="missing", place=os.fsdecode(b"\xff.ipynb")
         ),
         "unknown_cells": Case(
             json.dumps({"nbformat": 4, "cells": [code("1")]}),
@@ -775,14 +787,18 @@ def broken(world):
             json.dumps({"nbformat": 4, "cells": [code("x")] * 10**5}),
             "100,000 cells, more than",
         ),
+        "cells_of_blanks": unreadable(
+            json.dumps({"nbformat": 4, "cells": [code(" " * 100_000)] * 190}),
+            "characters of code: remove what",
+        ),
         "cell_missing": Case(notebook(order=("2.2",)), ("2.2",), "missing"),
         "cell_copied": Case(json.dumps(copied), ("2.2", "2.3")),
         "cell_huge": Case(notebook({"2.3": CELLS["2.3"] + "#" * 10**6}), ("2.2",), "longer than"),
         "cell_with_surrogates": Case(
-            notebook({"2.3": CELLS["2.3"] + "\nx = '\ud800'"}), ("2.2",), "Unicode"
+            notebook({"2.3": CELLS["2.3"] + "\nx = '\ud800'"}), ("2.2", "2.3")
         ),
         "cell_with_null_bytes": Case(
-            notebook({"2.3": CELLS["2.3"] + "\0"}), ("2.2",), "null bytes"
+            notebook({"2.3": CELLS["2.3"] + "\0"}), ("2.2",), "SyntaxError"
         ),
     }  # fmt: skip
 
@@ -823,7 +839,9 @@ def unusual(world):
     for cell in without_names:
         cell["id"] = "removed"
     lines = [cell | {"source": cell["source"].splitlines(True)} for cell in start]
+    words = {"cell_type": "markdown", "source": "2.figure: \ud800\0", "metadata": {}}
     return {
+        "words_with_surrogates": Case(cells(words), both),
         "extra_cells": Case(
             cells(code("raise ValueError"), code("1 / 0"), code("!rm -rf x")), both
         ),

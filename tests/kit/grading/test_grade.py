@@ -43,7 +43,13 @@ from kit.grading import (
 from kit.grading import grade as grader
 from kit.grading.grade import grade
 from kit.grading.one_submission import result_of
-from kit.grading.submissions import Submission, code_of, file_name
+from kit.grading.submissions import (
+    Submission,
+    code_of,
+    file_name,
+    notebook_of,
+    shown_name,
+)
 from kit.labs import all_labs, find_lab
 from tests.submissions import corpus
 from tests.submissions.corpus import MARK, World
@@ -113,7 +119,8 @@ def test_each_submission_of_the_corpus_ends_as_it_must(graded, kind, name):
     cases, results, out = graded
     student = name if kind == "names" else f"{kind}-{name}"
     case = cases[student]
-    result = results[file_name(student), LAB.name]
+    file = file_name(shown_name(student))
+    result = results[file, LAB.name]
     verdicts = result["exercises"]
     passed = tuple(number for number, verdict in verdicts.items() if verdict["passed"])
     reason = result["problem"] or verdicts["2.3"]["reason"]
@@ -125,7 +132,7 @@ def test_each_submission_of_the_corpus_ends_as_it_must(graded, kind, name):
     assert borrowed == set(case.borrowed)
     if case.status == "graded":
         pages = (out.with_name("endless-out") if case.out_of_time else out) / "feedback"
-        page = (pages / file_name(student) / f"{LAB.name}.html").read_text()
+        page = (pages / file / f"{LAB.name}.html").read_text()
         assert "<script" not in page
 
 
@@ -176,7 +183,7 @@ def test_no_cell_of_the_table_is_a_formula_and_every_submission_has_one_row(grad
     stored = json.loads((out / "grades.json").read_text())
     assert len(stored["results"]) == len(mine)
     # A notebook of a lab that was not to be graded is nobody's mistake.
-    assert [name for name, _ in stored["unassigned"]] == ["nobody\ufffd.ipynb"]
+    assert [name for name, _ in stored["unassigned"]] == [r"nobody\xff.ipynb"]
 
 
 def _as_written(page):
@@ -225,7 +232,7 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
     judged = []
     for result in [one for one in results if one["student"] == "solved"]:
         path = tmp_path / "in" / "solved" / f"{result['lab']}.ipynb"
-        code, _ = code_of(path.read_bytes(), find_lab(result["lab"]))
+        code, _ = code_of(notebook_of(path.read_bytes()), find_lab(result["lab"]))
         judged += [
             functools.partial(judge_tiring_replies, result, number, code)
             for number in result["exercises"]
@@ -259,7 +266,7 @@ def judge_tiring_replies(result, number, code):
 def test_a_page_that_shows_a_tiring_text_everywhere_is_written_in_its_time(text, tmp_path):
     common = {"limits": (), "seed": "s", "boxed": False, "full": False, "hide": []}
     nothing = Submission("ada", LAB, None, "no notebook")
-    result = result_of(grader._task(nothing, common | {"modules": []}), {})
+    result = result_of(grader._task(nothing, grader.NOTHING, common | {"modules": []}), {})
     said = json.dumps({"printed": [[text] * 9, text], text: text})
     for verdict in result["exercises"].values():
         verdict |= {
@@ -479,6 +486,9 @@ def test_what_takes_too_long_is_ended_alone():
     assert bounded.run_all(functions, 1, 2) == [1, None, 3]
     with pytest.raises(bounded.FailedError, match="ZeroDivisionError"):
         bounded.run_all([lambda: 1 / 0], 1, 1)
+    *results, failed = bounded.run_each([*functions, lambda: 1 / 0], 1, 2)
+    assert results == [1, None, 3]
+    assert "ZeroDivisionError" in str(failed)
 
 
 @needs_box

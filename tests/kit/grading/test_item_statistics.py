@@ -7,7 +7,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output, writes
 
 from helpers.coach import hint
 from kit.grading import item_statistics
-from kit.grading.submissions import about
+from kit.grading.submissions import about, notebook_of
 from kit.labs import find_lab
 
 LAB = find_lab("02")
@@ -91,6 +91,6 @@ def test_a_hint_counts_however_it_was_asked_for(capsys):
         new_code_cell("print(1)", outputs=[quoted, new_output("stream", text=shown)]),
     ]
     notebook = new_notebook(cells=cells)
-    assert about(writes(notebook).encode(), LAB)["hints"] == ["2.2", "2.3"]
+    assert about(notebook_of(writes(notebook).encode()), LAB)["hints"] == ["2.2", "2.3"]
     notebook.cells[0].outputs = []
-    assert about(writes(notebook).encode(), LAB)["hints"] == ["2.3"]
+    assert about(notebook_of(writes(notebook).encode()), LAB)["hints"] == ["2.3"]
