@@ -12,6 +12,7 @@ WORK = REPOSITORY / "work"
 
 # The end of the name of a file that is being written; .gitignore has it too.
 TEMPORARY = ".labs-tmp"
+LONGEST_PREFIX = 150  # bytes of a file's name in a temporary one; most systems take 255
 
 
 def runs_folder():
@@ -45,7 +46,7 @@ def write_atomically(path, text, mode=0o644):
     file, temporary = _new_temporary(path)
     try:
         with file:
-            file.write(text if isinstance(text, bytes) else text.encode())
+            file.write(text if isinstance(text, bytes) else text.encode(errors="replace"))
             file.flush()
             os.fsync(file.fileno())
             os.chmod(temporary, mode)  # mkstemp makes it private
@@ -59,9 +60,10 @@ def write_atomically(path, text, mode=0o644):
 
 def _new_temporary(path):
     """An open file and its name; until it is closed, `sweep` leaves it alone."""
+    prefix = f".{cut_to_bytes(path.name, LONGEST_PREFIX)}."
     while True:
         descriptor, name = tempfile.mkstemp(
-            dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY
+            dir=path.parent, prefix=prefix, suffix=TEMPORARY
         )
         file = os.fdopen(descriptor, "wb")
         hold(file)
@@ -69,6 +71,26 @@ def _new_temporary(path):
         if os.path.lexists(name):
             return file, name
         file.close()
+
+
+def cut_to_bytes(name, most, keep_end=False):
+    """A file's name that has at most so many bytes: file systems count these.
+
+    Parameters
+    ----------
+    name : str
+    most : int
+    keep_end : bool
+        True: leave out its beginning instead of its end.
+
+    Returns
+    -------
+    str
+        Whole characters.
+    """
+    content = os.fsencode(name)
+    part = content[-most:] if keep_end else content[:most]
+    return name if len(content) <= most else part.decode("utf-8", "ignore")
 
 
 def hold(file):

@@ -48,7 +48,7 @@ def notebooks(path):
                 if left < 0:
                     raise LabError(f"{path}: more than {MOST_MIB} MB of notebooks.")
                 yield parts, content, problem
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, OSError) as error:
         raise LabError(f"{path} is not a zip archive that can be read: {error}.") from error
 
 

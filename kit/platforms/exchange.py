@@ -1,24 +1,28 @@
 """From a platform's zip of submissions to folders, and from grades back to the platform."""
 
+import contextlib
 import csv
 import html
 import io
 import json
 import re
+import tempfile
 import zipfile
 from datetime import datetime
 from pathlib import Path
 
 from helpers.errors import LabError
-from helpers.files import write_atomically
+from helpers.files import TEMPORARY, cut_to_bytes, write_atomically
 from helpers.plain_json import write_json
 from kit.grading import class_files
 from kit.grading.feedback import feedback_path, points
+from kit.grading.submissions import UNSAFE
 from kit.labs import find_lab
 from kit.platforms import canvas, moodle
 from kit.platforms.archive import notebooks
 
-LONGEST_NAME = 60  # characters
+LONGEST_NAME = 60  # characters of a student's name
+MOST_BYTES = 150  # of a name in the folder of submissions; most file systems take 255
 COLLECTED = "collected.json"  # how names of files that go back begin, by student
 
 
@@ -47,6 +51,32 @@ def collect(archive, submissions, out, table=None, due=None):
         raise LabError(f"{submissions} is not empty: give the name of a new folder.")
     # Before anything is written: a mistake here must leave no half-filled folder.
     known, people = class_files.read_roster(out, find_lab), table and read_table(table)
+    with _whole_or_nothing(submissions) as folder:
+        owners, left_out = _unpack(archive, folder)
+        if not owners:
+            raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
+        uploads = {student: owner.upload for student, owner in owners.items()}
+        write_json(out / COLLECTED, uploads)
+        _write_roster(out / "roster.csv", known, owners, people, due)
+    return left_out
+
+
+@contextlib.contextmanager
+def _whole_or_nothing(folder):
+    """A folder that gets its name at the end: one half filled would block the next try."""
+    folder = folder.resolve()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=".collect-", suffix=TEMPORARY
+    ) as temporary:
+        filled = Path(temporary, "submissions")
+        filled.mkdir()
+        yield filled
+        filled.replace(folder)
+
+
+def _unpack(archive, submissions):
+    """Write a zip's notebooks; return their owners by student, and what was left out."""
     owners, left_out = {}, []
     for parts, content, problem in notebooks(archive):
         found = moodle.owner(parts) or canvas.owner(parts)
@@ -57,27 +87,24 @@ def collect(archive, submissions, out, table=None, due=None):
         student = _student(owner.name, owner.id)
         owners.setdefault(student, owner)
         folder = submissions / student
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         if content is None:
             left_out.append(f"{student}: {_plain(name)}: {problem}")
         else:
             write_atomically(_free(folder, _plain(name)), content)
-    if not owners:
-        raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
-    uploads = {student: owner.upload for student, owner in owners.items()}
-    write_json(out / COLLECTED, uploads)
-    _write_roster(out / "roster.csv", known, owners, people, due)
-    return left_out
+    return owners, left_out
 
 
 def _student(name, number):
     """The name of a student's folder: readable, and nobody else's."""
-    return f"{_plain(name)[:LONGEST_NAME].lstrip('.') or 'student'}_{number}"
+    plain = cut_to_bytes(_plain(name)[:LONGEST_NAME], MOST_BYTES).lstrip(".")
+    return f"{plain or 'student'}_{number}"
 
 
 def _plain(name):
-    """A name without what no file name should have."""
-    return re.sub(r"[\x00-\x1f\x7f/\\]|[\ud800-\udfff]", "", name)[-100:] or "file"
+    """A name without what no file name should have; its end says which lab it is."""
+    plain = re.sub(r"[/\\\ud800-\udfff]", "", UNSAFE.sub("", name))
+    return cut_to_bytes(plain[-100:], MOST_BYTES, keep_end=True) or "file"
 
 
 def _free(folder, name):
@@ -202,7 +229,7 @@ def hand_back(out, table_path, lab=None, column=None):
         canvas.filled(table, grades, lab, column)
     )  # fmt: skip
     folder = out / "hand-back"
-    grades_path = folder / f"{table_path.stem}-graded.csv"
+    grades_path = folder / f"{cut_to_bytes(table_path.stem, MOST_BYTES)}-graded.csv"
     head, *rows = made
     write_atomically(grades_path, class_files.as_csv(head, rows))
     pages, without = _pages(out, results, is_moodle)
@@ -251,9 +278,9 @@ def _pages(out, results, is_moodle):
             upload = uploads.get(result["student"])
             if upload is None and is_moodle and re.search(r"_\d+$", result["student"]):
                 upload = f"{result['student']}_assignsubmission_file/"
-            if upload is None:
+            page = out / feedback_path(result)
+            if upload is None or not page.is_file():
                 without.append(result["student"])
                 continue
-            page = (out / feedback_path(result)).read_bytes()
-            archive.writestr(f"{upload}{Path(feedback_path(result)).name}", page)
+            archive.writestr(f"{upload}{page.name}", page.read_bytes())
     return content.getvalue(), without

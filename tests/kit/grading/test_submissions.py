@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.files import REPOSITORY, write_atomically
-from kit.grading.submissions import file_name
+from kit.grading.submissions import file_name, shown_name
 from kit.grading.temporary import PREFIX, temporary_folder
 
 
@@ -45,6 +45,31 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one(tmp_path, monkeypatch
         assert not left.exists()
         assert Path(mine).is_dir()
     assert list(tmp_path.iterdir()) == [others]
+
+
+def test_a_file_may_have_the_longest_name_that_there_is(tmp_path):
+    path = tmp_path / ("学" * 85)
+    write_atomically(path, "x")
+    write_atomically(path, "half a pair: \ud800")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "half a pair: ?"
+
+
+def test_names_that_cannot_be_shown_as_they_are_stay_apart():
+    names = [
+        b"a\xff",
+        b"a\xfe",
+        rb"a\xff",
+        b"a\n",
+        b"a ",
+        b"a",
+        "a\u202e".encode(),
+        b"a\\u202e",
+    ]
+    shown = [shown_name(os.fsdecode(name)) for name in names]
+    assert len(set(shown)) == len(names)
+    assert all(name.encode().decode().isprintable() for name in shown)
+    assert shown_name("Zoë ＝ 学生") == "Zoë ＝ 学生"
 
 
 def test_a_full_disk_names_the_file(tmp_path, monkeypatch):

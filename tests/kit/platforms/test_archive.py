@@ -1,11 +1,15 @@
 """A zip that strangers have filled: nothing leaves its place, nothing is too large."""
 
+import csv
 import stat
+import subprocess
+import sys
 import zipfile
 
 import pytest
 
 from helpers.errors import LabError
+from helpers.files import REPOSITORY
 from kit.platforms import archive
 from kit.platforms.exchange import collect
 from kit.platforms.moodle import owner
@@ -75,6 +79,51 @@ def test_no_name_leads_out_of_the_folder(tmp_path):
     assert {p.name for p in (tmp_path / "deep").iterdir()} == {"in", "grades"}
     assert len(list(inside.iterdir())) >= 5
     assert all(p.resolve().is_relative_to(inside) for p in inside.rglob("*"))
+
+
+def collect_by_command(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "kit.cli", "collect", *map(str, arguments)],
+        cwd=REPOSITORY, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_names_of_many_bytes_are_collected_and_keep_who_and_which_lab(tmp_path):
+    student, lab = "学" * 80, "02_throughput.ipynb"
+    names = [
+        f"{student}_1_assignsubmission_file/{'名' * 90}_{lab}",
+        f"{student}_1_assignsubmission_file/{'名' * 91}_{lab}",
+        f"{'🎓' * 80}_2_assignsubmission_file/{'🎓' * 80}_{lab}",
+        f"Ada_3_assignsubmission_file/{'a' * 250}.ipynb",
+    ]
+    path = zipped(tmp_path / "x.zip", dict.fromkeys(names, "{}"))
+    table = tmp_path / f"{'科' * 83}.csv"
+    with open(table, "w", encoding="utf-8", newline="") as file:
+        head = ["Identifier", "Full name", "Grade", "Last modified (grade)"]
+        csv.writer(file).writerows([head, ["Participant 1", student, "", ""]])
+    inside = tmp_path / "in"
+    ended = collect_by_command(path, inside, "--table", table, "--out", tmp_path / "grades")
+    assert ended.returncode == 0, ended.stderr
+    found = sorted(inside.rglob("*.ipynb"))
+    assert len(found) == len(names)
+    assert sum(one.name.endswith(lab) or " (1)" in one.name for one in found) == 3
+    assert sorted(one.name[-2:] for one in inside.iterdir()) == ["_1", "_2", "_3"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_what_ends_collecting_leaves_no_folder_that_blocks_the_next_try(tmp_path):
+    path = zipped(tmp_path / "x.zip", {"Ada_3_assignsubmission_file/a.ipynb": "{}"})
+    (tmp_path / "grades").write_text("a file where a folder has to be")
+    inside = tmp_path / "in"
+    inside.mkdir()
+    ended = collect_by_command(path, inside, "--out", tmp_path / "grades")
+    assert ended.returncode == 1
+    assert len(ended.stderr.splitlines()) == 1
+    assert list(inside.iterdir()) == []
+    ended = collect_by_command(path, inside, "--out", tmp_path / "others")
+    assert ended.returncode == 0, ended.stderr
+    assert (inside / "Ada_3" / "a.ipynb").read_text() == "{}"
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.parametrize(
