@@ -82,24 +82,24 @@ def write(results, labs, unassigned, out, class_files=None):
         if is_written is not True:
             nothing = {"question": None, "observation": None}
             short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
-            with _others_go_on(out / feedback_path(result), problems):
+            with _isolated(out / feedback_path(result), problems):
                 _write_page(out, result | {"exercises": short})
     strangers = [*marks.strangers(marked, class_files), *problems]
     needs = sum(bool(result["needs"]) for result in marked)
     alike = []
-    with _others_go_on(out / "similar.html", strangers):
+    with _isolated(out / "similar.html", strangers):
         alike = similar(marked, labs)
         page = _template("similar.html.j2").render(rows=alike, version=_version())
         write_atomically(out / "similar.html", page)
-    with _others_go_on(out / "overview.html", strangers):
+    with _isolated(out / "overview.html", strangers):
         _write_overview(marked, labs, unassigned, out, needs, strangers, alike)
     counted = [f"{needs} need you: overview.html begins with them"] if needs else []
     return [*strangers, *counted]
 
 
 @contextlib.contextmanager
-def _others_go_on(page, problems):
-    """If a page cannot be written, say so, and leave no older one in its place."""
+def _isolated(page, problems):
+    """If a page cannot be written, report it, and leave no older one in its place."""
     try:
         yield
     except Exception as error:

@@ -4,9 +4,13 @@ The page is for this machine and this person: it listens on 127.0.0.1 only, unde
 address that nobody can guess, and writes nothing but `overrides.csv`. It has no script.
 """
 
+import contextlib
+import hashlib
+import html
 import http.server
 import json
 import secrets
+import threading
 import urllib.parse
 from http import HTTPStatus
 from pathlib import Path
@@ -14,6 +18,7 @@ from pathlib import Path
 import jinja2
 
 from helpers.errors import LabError
+from helpers.plain_json import storable
 from kit.grading.class_files import (
     LONGEST_COMMENT,
     Override,
@@ -22,6 +27,8 @@ from kit.grading.class_files import (
 )
 
 MOST_BYTES = 50_000_000  # of a form
+MOST_FIELDS = 100_000
+SILENT_SECONDS = 30  # then a connection that says nothing is closed
 
 
 def answers(grades):
@@ -42,7 +49,8 @@ def answers(grades):
         If nothing was graded into the folder, or nobody has written anything.
     """
     try:
-        document = json.loads((grades / "grades.json").read_text(encoding="utf-8"))
+        text = (grades / "grades.json").read_text(encoding="utf-8")
+        document = storable(json.loads(text))
     except (OSError, ValueError) as error:
         raise LabError(f"{grades} has no grades yet: `labs grade` first.") from error
     found = [
@@ -66,8 +74,10 @@ def decided(collected, overrides, form):
         As `answers` gives them.
     overrides : sequence of Override
     form : dict of str to str
-        `points-3` and `comment-3` are about `collected[3]`. Empty points with an empty
-        comment take a decision back.
+        `points-3` and `comment-3` are about `collected[3]`, and `before-3` is the `digest`
+        of what was decided when the page was made. Only what a person has changed on the
+        page counts: another page may have saved the rest since. Empty points with an
+        empty comment take a decision back.
 
     Returns
     -------
@@ -75,19 +85,43 @@ def decided(collected, overrides, form):
         The new list of Override; and what is wrong with some points, by their place.
     """
     kept = {(one.student, one.exercise): one for one in overrides}
+    known = digests(collected, overrides)
     problems = {}
     for place, answer in enumerate(collected):
         key = answer["student"], answer["number"]
         text = form.get(f"points-{place}", "").strip()
-        comment = form.get(f"comment-{place}", "").strip()[:LONGEST_COMMENT]
+        comment = form.get(f"comment-{place}", "").replace("\r\n", "\n").strip()
+        comment = storable(comment[:LONGEST_COMMENT])
         points = number(text)
-        if not text and not comment:
+        before = form.get(f"before-{place}", digest("", ""))
+        if digest(text, comment) in (before, known[place]):
+            continue
+        if known[place] != before:
+            there = f"{kept[key].points:g} points" if key in kept else "no points"
+            problems[place] = (
+                f"another page has saved {there} meanwhile; save again to replace them"
+            )
+        elif not text and not comment:
             kept.pop(key, None)
         elif points is None or not 0 <= points <= answer["of"]:
             problems[place] = f"give 0 to {answer['of']} points, not {text[:20]!r}"
         else:
-            kept[key] = Override(*key, points, comment.replace("\r\n", "\n"), 0)
+            kept[key] = Override(*key, points, comment, 0)
     return list(kept.values()), problems
+
+
+def digest(points, comment):
+    """What a page remembers of a decision, as its form has it."""
+    return hashlib.sha256(f"{points}\0{comment}".encode()).hexdigest()[:16]
+
+
+def digests(collected, overrides):
+    """The digest of what has been decided about each answer."""
+    form = _form(collected, overrides)
+    return [
+        digest(form.get(f"points-{place}", ""), form.get(f"comment-{place}", ""))
+        for place in range(len(collected))
+    ]
 
 
 def serve(grades, read_overrides, port=0):
@@ -103,16 +137,30 @@ def serve(grades, read_overrides, port=0):
 
     Returns
     -------
-    tuple of http.server.HTTPServer and str
-        The server, and the page's address.
+    tuple of http.server.ThreadingHTTPServer and str
+        The server, and the page's address. Browsers open connections in advance: each
+        has a thread, so that none keeps another one waiting.
     """
     collected = answers(grades)
     secret = f"/{secrets.token_urlsafe(16)}/"
+    saving = threading.Lock()  # from reading overrides.csv to having written it
 
     class Handler(http.server.BaseHTTPRequestHandler):
+        timeout = SILENT_SECONDS
+
+        def handle(self):
+            with contextlib.suppress(ConnectionError):  # the browser has left
+                super().handle()
+
         def do_GET(self):
-            if self.is_ours():
-                self.answer(page(collected, _form(collected, read_overrides()), {}))
+            if not self.is_ours():
+                return
+            try:
+                overrides = read_overrides()
+            except LabError as error:
+                self.refuse(error, "Correct the file, and load this page again.")
+            else:
+                self.answer(page(collected, overrides))
 
         def do_POST(self):
             if not self.is_ours():
@@ -121,11 +169,20 @@ def serve(grades, read_overrides, port=0):
             if not length.isdecimal() or int(length) > MOST_BYTES:
                 self.send_error(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
                 return
-            text = self.rfile.read(int(length)).decode("utf-8", "replace")
-            form = dict(urllib.parse.parse_qsl(text, max_num_fields=100_000))
-            new, problems = decided(collected, read_overrides(), form)
-            write_overrides(grades, new)
-            self.answer(page(collected, form, problems, is_saved=True))
+            content = self.rfile.read(int(length))
+            if len(content) < int(length):  # cut off: the rest would look like no points
+                return
+            try:
+                text = content.decode("utf-8", "replace")
+                form = dict(urllib.parse.parse_qsl(text, max_num_fields=MOST_FIELDS))
+                with saving:
+                    new, problems = decided(collected, read_overrides(), form)
+                    write_overrides(grades, new)
+            except (LabError, OSError, ValueError) as error:
+                advice = "Nothing was saved. Correct that, go back, and save once more."
+                self.refuse(error, advice)
+                return
+            self.answer(page(collected, new, form, problems, is_saved=True))
 
         def is_ours(self):
             """Whether who asks knows the address, and no other site's name is used."""
@@ -136,9 +193,13 @@ def serve(grades, read_overrides, port=0):
             self.send_error(HTTPStatus.NOT_FOUND)
             return False
 
-        def answer(self, text):
+        def refuse(self, error, advice):
+            text = html.escape(f"{error} {advice}")
+            self.answer(f"<!doctype html><p>{text}</p>", HTTPStatus.CONFLICT)
+
+        def answer(self, text, status=HTTPStatus.OK):
             content = text.encode()
-            self.send_response(HTTPStatus.OK)
+            self.send_response(status)
             for name, value in (
                 ("Content-Type", "text/html; charset=utf-8"),
                 ("Content-Length", str(len(content))),
@@ -152,7 +213,7 @@ def serve(grades, read_overrides, port=0):
         def log_message(self, *_):
             pass
 
-    server = http.server.HTTPServer(("127.0.0.1", port), Handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
     return server, f"http://127.0.0.1:{server.server_port}{secret}"
 
 
@@ -166,10 +227,18 @@ def _form(collected, overrides):
     return form
 
 
-def page(collected, form, problems, is_saved=False):
-    """The page, with a form's values in it."""
+def page(collected, overrides, form=None, problems=None, is_saved=False):
+    """The page with what has been decided, or what a form says where that is wrong."""
+    shown, problems = _form(collected, overrides), problems or {}
+    for place in problems:
+        fields = (f"points-{place}", f"comment-{place}")
+        shown |= {name: form.get(name, "") for name in fields}
     loader = jinja2.FileSystemLoader(Path(__file__).parent)
     templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
     return templates.get_template("reading.html.j2").render(
-        answers=collected, form=form, problems=problems, is_saved=is_saved
+        answers=collected,
+        before=digests(collected, overrides),
+        form=shown,
+        problems=problems,
+        is_saved=is_saved,
     )

@@ -63,16 +63,21 @@ def collect(archive, submissions, out, table=None, due=None):
 
 @contextlib.contextmanager
 def _whole_or_nothing(folder):
-    """A folder that gets its name at the end: one half filled would block the next try."""
-    folder = folder.resolve()
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    """A folder that is filled at the end: one half filled would block the next try."""
+    is_new = not folder.exists()
+    place = folder.absolute().parent if is_new else folder
+    place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
-        dir=folder.parent, prefix=".collect-", suffix=TEMPORARY
+        dir=place, prefix=".collect-", suffix=TEMPORARY
     ) as temporary:
         filled = Path(temporary, "submissions")
         filled.mkdir()
         yield filled
-        filled.replace(folder)
+        if is_new:
+            filled.replace(folder)
+        else:  # perhaps a mount point, which nothing can replace
+            for path in filled.iterdir():
+                path.replace(folder / path.name)
 
 
 def _unpack(archive, submissions):

@@ -63,7 +63,7 @@ def grades(tmp_path_factory):
     answer = {"student": "ada", "name": "", "number": "0.figure", "question": "Explain.",
               "of": 2, "text": "It grows."}  # fmt: skip
     form = {"points-0": "3", "comment-0": "Why?"}
-    marked = reading.page([answer], form, {0: "give 0 to 2 points"}, is_saved=True)
+    marked = reading.page([answer], [], form, {0: "give 0 to 2 points"}, is_saved=True)
     (out / "mark.html").write_text(marked)
     return out
 
