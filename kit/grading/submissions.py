@@ -89,15 +89,31 @@ def find(folder, labs):
 
 
 def _submission(student, lab, paths, others):
+    paths = _different(paths)
     if len(paths) == 1:
         return Submission(student, lab, paths[0])
     if paths:
-        names = ", ".join(sorted(path.name for path in paths))
+        folder = os.path.commonpath(paths)
+        names = ", ".join(sorted(os.path.relpath(path, folder) for path in paths))
         return Submission(
             student, lab, None, f"handed in twice ({names}): keep one of them"
         )
     there = f"; there is {', '.join(sorted(others)[:3])}" if others else ""
     return Submission(student, lab, None, f"no {lab.name}.ipynb was handed in{there}")
+
+
+def _different(paths):
+    """The first of each group of files with equal content."""
+    if len(paths) < 2:
+        return list(paths)
+    first = {}
+    for path in paths:
+        try:
+            content = hashlib.sha256(read(path)).digest()
+        except UnreadableError:
+            content = path  # equal to no other file
+        first.setdefault(content, path)
+    return list(first.values())
 
 
 def _sorted_entries(folder):
@@ -117,14 +133,13 @@ def _of_student(folder, labs):
             unknown.append(path)
         elif lab in labs:
             mine.setdefault(lab, []).append(path)
-    renamed = {}
     for number, path in enumerate(unknown):
         lab = _lab_by_its_cells(path, labs) if number < MOST_RENAMED else None
-        if lab and lab not in mine:
-            renamed.setdefault(lab, []).append(path)
+        if lab:
+            mine.setdefault(lab, []).append(path)
         else:
             rest.append(path.name)
-    return mine | renamed, rest
+    return mine, rest
 
 
 def _searched(folder, depth):

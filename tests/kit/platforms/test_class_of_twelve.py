@@ -67,15 +67,16 @@ CLASS = [
     ("Cyd Start", 103, ON_TIME, {f"{LAB.name}.ipynb": notebook(solved=False)}),
     ("Dan Late", 104, TOO_LATE, {f"work/my {LAB.name}.ipynb": notebook()}),
     ("Eve Broken", 105, ON_TIME, {f"{LAB.name}.ipynb": notebook()[:5000]}),
-    ("Fay Twice", 106, ON_TIME, {"a/01_gradient_descent.ipynb": notebook(),
-                                 "01_gradient_descent.ipynb": notebook()}),
+    ("Fay Twice", 106, ON_TIME, {"the best.ipynb": notebook(),
+                                 f"{LAB.name}.ipynb": notebook(solved=False)}),
     ("Gus Paper", 107, ON_TIME, {"answers.pdf": b"%PDF-1.4", "lab.zip": b"PK"}),
     ("=cmd()", 108, ON_TIME, {f"{LAB.name}.ipynb": notebook(text="+1")}),
     ("Ida Empty", 109, ON_TIME, {f"{LAB.name}.ipynb": b""}),
     ("Jon Nothing", 110, "-", {}),
     ("Kim Error", 111, ON_TIME, {f"{LAB.name}.ipynb": notebook(
         changes=[(r"(?m)^    return .*", "    raise ValueError(1 / 0)")])}),
-    ("José Ñandú", 112, ON_TIME, {f"{LAB.name}.ipynb": notebook()}),
+    ("José Ñandú", 112, ON_TIME, {f"{LAB.name}.ipynb": notebook(),
+                                  f"a/{LAB.name}.ipynb": notebook()}),
 ]  # fmt: skip
 OPEN = {"105", "106", "107", "109", "110"}
 
@@ -178,6 +179,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     overview = html.unescape((grades / "overview.html").read_text())
     needs = overview.partition("<h2>Needs you</h2>")[2].partition("<h2>The labs</h2>")[0]
     assert set(re.findall(r"_(\d{3})</a>", needs)) == still
+    assert "handed in twice (01_gradient_descent.ipynb, the best.ipynb)" in needs
     assert "of 7" in overview, "seven were graded"
     alike = html.unescape((grades / "similar.html").read_text())
     assert "Ada Lovelace_101 and Bob Copy_102" in alike
