@@ -32,7 +32,8 @@ def collect(archive, submissions, out, table=None, due=None):
     table : Path, optional
         Moodle's grading worksheet or Canvas' gradebook: who is in the class.
     due : datetime, optional
-        For everybody whom `roster.csv` does not give a date already.
+        For everybody whom `roster.csv` does not give a date already. A longer extension
+        that Moodle's worksheet grants replaces it.
 
     Returns
     -------
@@ -66,8 +67,7 @@ def collect(archive, submissions, out, table=None, due=None):
         raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
     uploads = {student: owner.upload for student, owner in owners.items()}
     write_json(out / COLLECTED, uploads)
-    _write_roster(out / "roster.csv", known, owners, people, due)
-    return left_out
+    return left_out + _write_roster(out / "roster.csv", known, owners, people, due)
 
 
 def _student(name, number):
@@ -90,24 +90,33 @@ def _free(folder, name):
 
 
 def _write_roster(path, known, owners, table, due):
-    """Add to `roster.csv` who is new and when they submitted; change nothing else."""
+    """Add who is new, when they submitted and who has an extension; change nothing else.
+
+    Returns the extensions that could not be read, in words.
+    """
     rows = {(p.student, p.lab): p._asdict() for p in known}
     people = {
-        owner.id: (student, owner.name, "", None, owner)
+        owner.id: (student, owner.name, "", None, "", owner)
         for student, owner in owners.items()
     }
-    for number, name, email, submitted in _people(table):
+    unread = []
+    for number, name, email, submitted, extension in _people(table):
         student, owner = _student(name, number), None
         if number in people:
-            student, owner = people[number][0], people[number][4]
-        people[number] = student, name, email, submitted, owner
-    for number, (student, name, email, submitted, owner) in people.items():
+            student, owner = people[number][0], people[number][-1]
+        people[number] = student, name, email, submitted, extension, owner
+    for number, (student, name, email, submitted, extension, owner) in people.items():
         # Canvas says who was late, not when anybody submitted.
         is_canvas = owner and not owner.upload.endswith("/")
         applies = None if is_canvas and not owner.is_late else due
         new = class_files.Person(student, name, number, email)._asdict()
         row = rows.setdefault((student, ""), new)
         row["due"] = row["due"] or applies
+        if until := moodle.date_of(extension):
+            row["due"] = _later(row["due"], until)
+        elif extension:
+            words = f"an extension until {extension[:60]!r}, which is no date in English"
+            unread.append(f"{student}: {words}: write it into {path}")
         row["submitted"] = submitted or row["submitted"]
     table = [
         [
@@ -117,6 +126,12 @@ def _write_roster(path, known, owners, table, due):
         for row in rows.values()
     ]
     write_atomically(path, class_files.as_csv(class_files.ROSTER, sorted(table)))
+    return unread
+
+
+def _later(due, until):
+    """The later one; where only the roster's date has a time zone, both are in it."""
+    return max(due, until.replace(tzinfo=due.tzinfo)) if due else until
 
 
 def _people(table):

@@ -40,6 +40,8 @@ HEAD = [
     "Feedback comments",
 ]  # fmt: skip
 ON_TIME, TOO_LATE = "Friday, 20 November 2026, 9:05 AM", "Sunday, 22 November 2026, 8:00 AM"
+# As Moodle writes it into `Status`, behind what it says there of everybody.
+EXTENDED = {112: f" - 1 day 8 hours late - Extension granted until: {TOO_LATE}"}
 TEXT = '<script>alert("x")</script> =cmd() The noise scale grows near the lowest point.'
 
 
@@ -75,7 +77,7 @@ CLASS = [
     ("Jon Nothing", 110, "-", {}),
     ("Kim Error", 111, ON_TIME, {f"{LAB.name}.ipynb": notebook(
         changes=[(r"(?m)^    return .*", "    raise ValueError(1 / 0)")])}),
-    ("José Ñandú", 112, ON_TIME, {f"{LAB.name}.ipynb": notebook(),
+    ("José Ñandú", 112, TOO_LATE, {f"{LAB.name}.ipynb": notebook(),
                                   f"a/{LAB.name}.ipynb": notebook()}),
 ]  # fmt: skip
 OPEN = {"105", "106", "107", "109", "110"}
@@ -96,8 +98,8 @@ def moodles_files(folder):
         for name, number, came, files in CLASS:
             state = "Submitted for grading" if files else "No submission"
             table.writerow([
-                f"Participant {number}", name, f"s{number}@example.org", state, "",
-                "100.00", "Yes", came, "-", "",
+                f"Participant {number}", name, f"s{number}@example.org",
+                state + EXTENDED.get(number, ""), "", "100.00", "Yes", came, "-", "",
             ])  # fmt: skip
     return archive, worksheet
 
@@ -171,6 +173,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert rows["101"]["of"] == "8"
     assert rows["104"]["late"] == "32.0 hours late"
     assert (rows["104"]["penalty"], rows["104"]["total"]) == ("1.2", "4.8")
+    assert (rows["112"]["late"], rows["112"]["total"]) == ("", "6"), "an extension"
     assert rows["103"]["total"] == "0"
     assert rows["111"]["1.1"] == "1"
     assert rows["108"]["name"] == "'=cmd()"
