@@ -310,11 +310,13 @@ def hand_back(
     """Write the platform's table with grades in it, and a zip of feedback pages."""
     from kit.platforms.exchange import hand_back as write_back
 
-    *files, without = write_back(out, table, lab and find_lab(lab), column)
+    *files, missing, absent = write_back(out, table, lab and find_lab(lab), column)
     for path in files:
         typer.echo(f"wrote {path}")
-    for student in without:
-        typer.echo(f"by hand: {student} is not in the table, or has handed in nothing")
+    for line in absent + missing:
+        typer.echo(line)
+    if missing:
+        raise typer.Exit(1)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})

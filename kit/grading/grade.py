@@ -23,6 +23,7 @@ from kit.grading.decides import fingerprint
 from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of
 from kit.grading.submissions import (
+    NOTHING,
     Submission,
     UnreadableError,
     about,
@@ -129,8 +130,7 @@ def absent(submissions, labs, roster):
     """A Submission without a file for everybody in the roster who handed in nothing."""
     there = {submission.student for submission in submissions}
     absent = sorted({person.student for person in roster} - there)
-    problem = "nothing was handed in"
-    return [Submission(student, lab, None, problem) for student in absent for lab in labs]
+    return [Submission(student, lab, None, NOTHING) for student in absent for lab in labs]
 
 
 def _task(submission, common):

@@ -24,6 +24,7 @@ MOST_TEXT = 10_000  # characters of an answer in words
 ANY_MARK = r"\A(.*\n){0,2}\s*#\s*(TODO|Solution)\s+\d+\.\d+\b"
 DEPTH = 8  # folders, a student's own included
 MOST_RENAMED = 20  # of a student's notebooks with another name are opened
+NOTHING = "nothing was handed in"  # the problem of somebody who has no file at all
 ADVICE = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
 PASSED_OVER = ("__MACOSX", "__pycache__")
 

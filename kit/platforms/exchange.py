@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
@@ -14,12 +15,13 @@ from helpers.files import write_atomically
 from helpers.plain_json import write_json
 from kit.grading import class_files
 from kit.grading.feedback import feedback_path, points
-from kit.labs import find_lab
+from kit.grading.submissions import NOTHING, find
+from kit.labs import all_labs, find_lab
 from kit.platforms import canvas, moodle
 from kit.platforms.archive import notebooks
 
 LONGEST_NAME = 60  # characters
-COLLECTED = "collected.json"  # how names of files that go back begin, by student
+COLLECTED = "collected.json"  # how names of files that go back begin, by lab and student
 
 
 def collect(archive, submissions, out, table=None, due=None):
@@ -48,26 +50,64 @@ def collect(archive, submissions, out, table=None, due=None):
         raise LabError(f"{submissions} is not empty: give the name of a new folder.")
     # Before anything is written: a mistake here must leave no half-filled folder.
     known, people = class_files.read_roster(out, find_lab), table and read_table(table)
-    owners, left_out = {}, []
+    collected, names = _collected(out), _names(known)
+    owners, uploads, left_out = {}, {}, []
     for parts, content, problem in notebooks(archive):
         found = moodle.owner(parts) or canvas.owner(parts)
         if found is None:
             left_out.append(f"{_plain(parts[-1])}: its name says no student")
             continue
         owner, name = found
-        student = _student(owner.name, owner.id)
+        student = names.get(owner.id) or _student(owner.name, owner.id)
         owners.setdefault(student, owner)
         folder = submissions / student
         folder.mkdir(parents=True, exist_ok=True)
         if content is None:
             left_out.append(f"{student}: {_plain(name)}: {problem}")
         else:
-            write_atomically(_free(folder, _plain(name)), content)
+            path = _free(folder, _plain(name))
+            write_atomically(path, content)
+            uploads[path] = owner.upload
     if not owners:
         raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
-    uploads = {student: owner.upload for student, owner in owners.items()}
-    write_json(out / COLLECTED, uploads)
+    for (student, lab), upload in _by_lab(submissions, owners, uploads).items():
+        collected.setdefault(lab, {})[student] = upload
+    write_json(out / COLLECTED, collected)
     return left_out + _write_roster(out / "roster.csv", known, owners, people, due)
+
+
+def _by_lab(folder, owners, uploads):
+    """How the name of each student's page begins, by student and lab.
+
+    In Canvas it has the number of one file, which differs from lab to lab. A student
+    without a notebook has other files for the lab that most of the class handed in.
+    """
+    found, _ = find(folder, all_labs())
+    own = {(one.student, one.lab.name): uploads[one.path] for one in found if one.path}
+    most = Counter(lab for _, lab in own).most_common(1)
+    labs = [lab for lab, _ in most] or [lab.name for lab in all_labs()]
+    others = {(who, lab): owner.upload for who, owner in owners.items() for lab in labs}
+    return others | own
+
+
+def _collected(out):
+    try:
+        return json.loads((out / COLLECTED).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise LabError(
+            f"{out / COLLECTED} is damaged: delete it, and `labs collect` every zip again."
+        ) from error
+
+
+def _names(known):
+    """What the roster calls each student, by number, where it can name a folder."""
+    return {
+        p.id: p.student
+        for p in known
+        if p.id and _plain(p.student).lstrip(".") == p.student
+    }
 
 
 def _student(name, number):
@@ -94,14 +134,14 @@ def _write_roster(path, known, owners, table, due):
 
     Returns the extensions that could not be read, in words.
     """
-    rows = {(p.student, p.lab): p._asdict() for p in known}
+    rows, names = {(p.student, p.lab): p._asdict() for p in known}, _names(known)
     people = {
         owner.id: (student, owner.name, "", None, "", owner)
         for student, owner in owners.items()
     }
     unread = []
     for number, name, email, submitted, extension in _people(table):
-        student, owner = _student(name, number), None
+        student, owner = names.get(number) or _student(name, number), None
         if number in people:
             student, owner = people[number][0], people[number][-1]
         people[number] = student, name, email, submitted, extension, owner
@@ -186,8 +226,8 @@ def hand_back(out, table_path, lab=None, column=None):
     Returns
     -------
     tuple
-        The two files; and the students whose page is in no zip, or who are not in the
-        table.
+        The two files; a line for each grade and page that is not in them; and one for
+        each student of Canvas who handed in nothing, so that no page can go back.
 
     Raises
     ------
@@ -223,8 +263,23 @@ def hand_back(out, table_path, lab=None, column=None):
     pages, without = _pages(out, results, is_moodle)
     write_atomically(folder / "feedback.zip", pages)
     listed = {number for number, *_ in _people(table)}
-    without += [r["student"] for number, r in by_id.items() if number not in listed]
-    return grades_path, folder / "feedback.zip", sorted(set(without))
+    missing = [
+        f"{r['student']} is not in {table_path}: enter their grade by hand"
+        for r in results
+        if (r["person"] or {}).get("id") not in listed
+    ]
+    missing += [
+        f"{r['student']}: no zip that was collected has their {lab.name}, so feedback.zip "
+        f"lacks their page: send {out / feedback_path(r)} by hand"
+        for r in without
+        if r["problem"] != NOTHING
+    ]
+    absent = [
+        f"{r['student']} has handed in nothing, and Canvas takes no page for them"
+        for r in without
+        if r["problem"] == NOTHING
+    ]
+    return grades_path, folder / "feedback.zip", sorted(missing), sorted(absent)
 
 
 def _refuse_old_grades(out):
@@ -256,18 +311,15 @@ def _sentence(result):
 
 
 def _pages(out, results, is_moodle):
-    """A zip of everybody's page, named so that the platform finds its owner."""
-    uploads = {}
-    if (out / COLLECTED).is_file():
-        uploads = json.loads((out / COLLECTED).read_text(encoding="utf-8"))
-    content, without = io.BytesIO(), []
+    """A zip of pages, named so that the platform finds their owners; and who has none."""
+    collected, content, without = _collected(out), io.BytesIO(), []
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for result in results:
-            upload = uploads.get(result["student"])
+            upload = collected.get(result["lab"], {}).get(result["student"])
             if upload is None and is_moodle and re.search(r"_\d+$", result["student"]):
                 upload = f"{result['student']}_assignsubmission_file/"
             if upload is None:
-                without.append(result["student"])
+                without.append(result)
                 continue
             page = (out / feedback_path(result)).read_bytes()
             archive.writestr(f"{upload}{Path(feedback_path(result)).name}", page)

@@ -266,7 +266,7 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
         if result["person"]["id"] == "901":
             result |= {"total": 3, "of": 6}
     (out / "grades.json").write_text(json.dumps(document))
-    path, pages, without = exchange.hand_back(out, table)
+    path, pages, missing, absent = exchange.hand_back(out, table)
     rows = read(path)
     assert list(rows[0]) == ["Student", "ID", "SIS Login ID", "Section", "Lab 01 (6)"]
     assert [row["Lab 01 (6)"] for row in rows] == ["20", "10.00", "", ""]
@@ -275,6 +275,9 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
         assert sorted(made.namelist()) == [
             f"latedan_902_77002_{LAB.name}.html", f"lovelaceada_901_77001_{LAB.name}.html",
         ]  # fmt: skip
-    assert without == ["=Absent, Joe_903"]
+    assert missing == []
+    assert absent == [
+        "=Absent, Joe_903 has handed in nothing, and Canvas takes no page for them"
+    ]
     with pytest.raises(LabError, match="no grades for 02_throughput, but for 01"):
         exchange.hand_back(out, table, find_lab("02"))

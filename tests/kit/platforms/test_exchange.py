@@ -75,3 +75,33 @@ def test_an_extension_in_moodle_is_the_due_date_of_that_student(tmp_path):
     again = worksheet(tmp_path / "again.csv", _1=until, _2="Submitted for grading")
     labs("collect", archive, tmp_path / "in again", "--table", again, "--out", grades)
     assert due_dates(grades)["1"] == due_dates(grades)["2"] == later
+
+
+def test_a_second_zip_adds_to_the_pages_that_can_go_back_to_canvas(tmp_path):
+    grades, name = tmp_path / "grades", LAB.notebook.name
+    head = ["Student", "ID", "SIS Login ID", "Section", "Lab 01", "Lab 02"]
+    students = [[f"Student {n}", str(n), "", "A", "", ""] for n in range(1, 6)]
+    gradebook = table(tmp_path / "gradebook.csv", head, *students)
+    zips = {
+        "class": [f"ada_1_701_{name}", f"bob_2_702_{name}", "cyd_3_703_answers.pdf"],
+        "again": [f"ada_1_801_{name.replace('.', '-1.')}"],  # ada's newer file
+        "other": ["ada_1_901_02_throughput.ipynb", "bob_2_902_02_throughput.ipynb"],
+    }
+    for folder, files in zips.items():
+        labs("collect", zipped(tmp_path / f"{folder}.zip", files), tmp_path / folder,
+             "--table", gradebook, "--out", grades)  # fmt: skip
+    sent_by_mail = tmp_path / "class" / "Student 5_5" / name
+    sent_by_mail.parent.mkdir()
+    sent_by_mail.write_text("{}")  # like the others, it cannot be read, so nothing runs
+    labs("grade", tmp_path / "class", "--lab", "01", "--no-sandbox", "--out", grades)
+    said = labs("hand-back", gradebook, "--out", grades, status=1)
+    with zipfile.ZipFile(grades / "hand-back" / "feedback.zip") as pages:
+        assert sorted(pages.namelist()) == [
+            f"ada_1_801_{LAB.name}.html",
+            f"bob_2_702_{LAB.name}.html",
+            f"cyd_3_703_{LAB.name}.html",
+        ]
+    lines = said.splitlines()[2:]
+    assert lines[0].startswith("Student 4_4 has handed in nothing, and Canvas takes no")
+    assert lines[1].startswith("Student 5_5: no zip that was collected has their 01_")
+    assert len(lines) == 2
