@@ -490,9 +490,17 @@ def fetch():
     """Download all data sets into the user's cache, unless they are here."""
     from helpers.data.sets import DATA_SETS
 
+    failed = False
     for data_set, load in DATA_SETS:
-        data = load(offline_fallback=False)
-        typer.echo(f"{data_set.name} is complete: {data.source}")
+        try:
+            data = load(offline_fallback=False)
+        except LabError as error:  # the other sets may be had
+            typer.echo(f"labs: {data_set.name}: {error}", err=True)
+            failed = True
+        else:
+            typer.echo(f"{data_set.name} is complete: {data.source}")
+    if failed:
+        raise typer.Exit(1)
 
 
 def main():

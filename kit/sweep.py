@@ -27,7 +27,7 @@ from helpers.records import cards_of, versions
 from kit.execute import execute, timed
 from kit.grading.workers import on_a_cluster, tls
 from kit.labs import find_lab
-from kit.parameters import parsed, warning
+from kit.parameters import by_name, parsed, warning
 from kit.report import page, write_table
 from kit.sweep_figure import draw
 
@@ -56,12 +56,7 @@ def combinations(texts, lab):
     LabError
         One line, about the first value that the lab does not take.
     """
-    values = {}
-    for text in texts:
-        name, equals, several = text.partition("=")
-        values[name] = _several(several) if equals else [None]
-        if not equals:
-            parsed([text], lab)
+    values = {name: _several(several) for name, several in by_name(texts).items()}
     count = 1
     for each in values.values():
         count *= len(each)
