@@ -505,6 +505,11 @@ def fetch():
 
 def main():
     """Run the command; a user's mistake ends in one line."""
+    if folder := environment.copied_from_here(sys.argv[0]):
+        sys.exit(
+            f"labs: the .venv of {folder} is a copy, which would run {REPOSITORY}: run "
+            f"`make setup` in {folder}."
+        )
     for name in ("LABS_RUNS_DIR", "LABS_REPORTS_DIR", "LABS_DATA_DIR"):
         if os.environ.get(name):  # relative to this folder, not to the kernel's
             os.environ[name] = str(Path(os.environ[name]).absolute())
