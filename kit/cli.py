@@ -1,7 +1,6 @@
 """The `labs` command."""
 
 import contextlib
-import errno
 import os
 import sys
 from datetime import datetime
@@ -15,9 +14,9 @@ environment.leave_out_foreign_folders()
 import typer
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, WORK, sweep
+from helpers.files import FULL, REPOSITORY, WORK, sweep
 from kit.labs import all_labs, find_lab
-from kit.parameters import parsed, warning
+from kit.parameters import check_folder, parsed, warning
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
@@ -400,6 +399,11 @@ def bench(
     )  # fmt: skip
     if what not in known:
         raise LabError(f"bench measures {', '.join(known)}: {what!r} is none of them.")
+    from kit.bench import DOCS, UNFINISHED
+
+    # Now, and not after hours. Recorded profiles go to lab 08.
+    for folder in (find_lab("08").folder,) if what == "profile" else (DOCS, UNFINISHED):
+        check_folder(folder, "results", "measure in a checkout of yours")
     if what in ("grading", "all"):  # first: before TensorFlow runs in this process
         from kit.bench.grading import bench as measure_grading
 
@@ -528,8 +532,7 @@ def main():
             raise
         typer.echo("labs: this copy is for students and lacks that command.", err=True)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        advice = ": free some space there." if full else ""
+        advice = ": free some space there." if error.errno in FULL else ""
         file = error.filename or "a file"
         typer.echo(f"labs: {file}: {error.strerror}{advice}", err=True)
     else:

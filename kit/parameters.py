@@ -6,6 +6,7 @@ from pathlib import Path
 
 from helpers import estimate
 from helpers.errors import LabError
+from helpers.files import FULL, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.parameters import at_scale, check_given, defaults, scale_asked_for
 
@@ -70,6 +71,30 @@ def by_name(texts):
             raise LabError(f"-p gives {name} twice, {both}: keep one of them.")
         given[name] = value
     return given
+
+
+def check_folder(folder, what, remedy):
+    """Ask the file system now, not after hours of work.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made if need be.
+    what : str
+        What will be written there: "reports".
+    remedy : str
+        What to do if that cannot be.
+
+    Raises
+    ------
+    LabError
+        One line, if a file cannot be written there.
+    """
+    if error := why_not_writable(folder):
+        space = "free some space there, or " if error.errno in FULL else ""
+        raise LabError(
+            f"{what} cannot be written to {folder} ({error.strerror}): {space}{remedy}."
+        )
 
 
 def warning(lab, given):
