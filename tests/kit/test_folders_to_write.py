@@ -66,3 +66,21 @@ def test_a_disk_that_is_full_is_named_before_a_lab_runs(command, tmp_path):
     said = one_line(run(*SMALL_DISK, reports, "sh", "-c", fill, reports / "full", *labs))
     assert "(No space left on device): free some space there, or " in said
     assert not list((tmp_path / "runs").glob("*/*"))
+
+
+@pytest.mark.slow
+@needs_mounts
+def test_a_disk_that_fills_up_while_a_lab_runs_ends_in_lines(tmp_path):
+    """With room for a part of the notebook, which must not be taken for the whole."""
+    reports, runs = tmp_path / "reports", tmp_path / "runs"
+    reports.mkdir()
+    script = f"""
+        {LABS} run 01 & until ls {runs}/*/*.json; do kill -0 $! || exit 2; sleep 0.1; done
+        head -c 9M /dev/zero >{reports}/full; truncate -s -64K {reports}/full
+        wait $!; ended=$?; find {reports} -name "*.ipynb" -size +0; exit $ended
+    """
+    ended = run(*SMALL_DISK, reports, "bash", "-c", script)
+    assert ended.returncode == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.stdout.count(f"no space left in {reports}") == 1
+    assert ".ipynb" not in ended.stdout
