@@ -27,6 +27,7 @@ MOST_RENAMED = 20  # of a student's notebooks with another name are opened
 NOTHING = "nothing was handed in"  # the problem of somebody who has no file at all
 ADVICE = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
 PASSED_OVER = ("__MACOSX", "__pycache__")
+BACKUPS = "backups"  # of older versions, which `labs update` keeps in work/
 
 
 class Submission(NamedTuple):
@@ -157,7 +158,9 @@ def _searched(folder, depth):
         if _is_notebook(entry.name):
             yield path, ""
         elif entry.is_dir(follow_symlinks=False):
-            if depth > 1:
+            if entry.name == BACKUPS:
+                yield path, "older copies, not searched: hand in the notebook itself"
+            elif depth > 1:
                 yield from _searched(path, depth - 1)
             else:
                 yield path, f"more than {DEPTH} folders deep: move the notebook up"

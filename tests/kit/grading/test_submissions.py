@@ -49,6 +49,11 @@ def test_a_second_notebook_of_a_lab_is_never_ignored(tmp_path):
         problem = f"handed in twice ({', '.join(names)}): keep one of them"
         assert found_in(tmp_path) == (None, problem)
         place.unlink()
+    backup = own.parent / "backups" / f"{lab.name}-20261120T101112.ipynb"
+    write_atomically(backup, nbformat.writes(notebook))
+    assert found_in(tmp_path) == (own.name, ""), "what `labs update` keeps is an older one"
+    own.unlink()
+    assert "there is backups (older copies, not searched" in found_in(tmp_path)[1]
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next_one(tmp_path, monkeypatch):
