@@ -1,6 +1,7 @@
 """Where files go, and how to write them so that none is ever incomplete."""
 
 import contextlib
+import errno
 import fcntl
 import os
 import tempfile
@@ -13,6 +14,8 @@ WORK = REPOSITORY / "work"
 # The end of the name of a file that is being written; .gitignore has it too.
 TEMPORARY = ".labs-tmp"
 LONGEST_PREFIX = 150  # bytes of a file's name in a temporary one; most systems take 255
+FULL = (errno.ENOSPC, errno.EDQUOT)  # the error numbers of a full disk, and of a quota
+LEAST_SPACE = 2**20  # bytes; less than most reports need
 
 
 def runs_folder():
@@ -124,7 +127,7 @@ def sweep(folder):
 
 
 def why_not_writable(folder):
-    """Try to write a file to a folder, which is made if need be.
+    """Try to write a file of a MiB to a folder, which is made if need be.
 
     Parameters
     ----------
@@ -137,7 +140,8 @@ def why_not_writable(folder):
     """
     try:
         Path(folder).mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(LEAST_SPACE))
     except OSError as error:
         return error
     return None

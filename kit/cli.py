@@ -1,7 +1,6 @@
 """The `labs` command."""
 
 import contextlib
-import errno
 import os
 import sys
 from datetime import datetime
@@ -15,9 +14,9 @@ environment.leave_out_foreign_folders()
 import typer
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, WORK, sweep
+from helpers.files import FULL, REPOSITORY, WORK, sweep
 from kit.labs import all_labs, find_lab
-from kit.parameters import parsed, warning
+from kit.parameters import check_folder, parsed, warning
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
@@ -310,11 +309,13 @@ def hand_back(
     """Write the platform's table with grades in it, and a zip of feedback pages."""
     from kit.platforms.exchange import hand_back as write_back
 
-    *files, without = write_back(out, table, lab and find_lab(lab), column)
+    *files, missing, absent = write_back(out, table, lab and find_lab(lab), column)
     for path in files:
         typer.echo(f"wrote {path}")
-    for student in without:
-        typer.echo(f"by hand: {student} is not in the table, or has handed in nothing")
+    for line in absent + missing:
+        typer.echo(line)
+    if missing:
+        raise typer.Exit(1)
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
@@ -398,6 +399,11 @@ def bench(
     )  # fmt: skip
     if what not in known:
         raise LabError(f"bench measures {', '.join(known)}: {what!r} is none of them.")
+    from kit.bench import DOCS, UNFINISHED
+
+    # Now, and not after hours. Recorded profiles go to lab 08.
+    for folder in (find_lab("08").folder,) if what == "profile" else (DOCS, UNFINISHED):
+        check_folder(folder, "results", "measure in a checkout of yours")
     if what in ("grading", "all"):  # first: before TensorFlow runs in this process
         from kit.bench.grading import bench as measure_grading
 
@@ -488,13 +494,26 @@ def fetch():
     """Download all data sets into the user's cache, unless they are here."""
     from helpers.data.sets import DATA_SETS
 
+    failed = False
     for data_set, load in DATA_SETS:
-        data = load(offline_fallback=False)
-        typer.echo(f"{data_set.name} is complete: {data.source}")
+        try:
+            data = load(offline_fallback=False)
+        except LabError as error:  # the other sets may be had
+            typer.echo(f"labs: {data_set.name}: {error}", err=True)
+            failed = True
+        else:
+            typer.echo(f"{data_set.name} is complete: {data.source}")
+    if failed:
+        raise typer.Exit(1)
 
 
 def main():
     """Run the command; a user's mistake ends in one line."""
+    if folder := environment.copied_from_here(sys.argv[0]):
+        sys.exit(
+            f"labs: the .venv of {folder} is a copy, which would run {REPOSITORY}: run "
+            f"`make setup` in {folder}."
+        )
     for name in ("LABS_RUNS_DIR", "LABS_REPORTS_DIR", "LABS_DATA_DIR"):
         if os.environ.get(name):  # relative to this folder, not to the kernel's
             os.environ[name] = str(Path(os.environ[name]).absolute())
@@ -513,8 +532,7 @@ def main():
             raise
         typer.echo("labs: this copy is for students and lacks that command.", err=True)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        advice = ": free some space there." if full else ""
+        advice = ": free some space there." if error.errno in FULL else ""
         file = error.filename or "a file"
         typer.echo(f"labs: {file}: {error.strerror}{advice}", err=True)
     else:

@@ -29,6 +29,34 @@ def leave_out_foreign_folders():
         os.environ.pop("PYTHONPATH", None)
 
 
+def copied_from_here(script):
+    """The course in whose environment a command is, where that runs the kit of another.
+
+    A script of an environment names the Python that it was made with, and that imports
+    the kit of the folder that it was made in. So `labs` in a copied or moved folder would
+    run this one. An environment outside of every course is nobody's copy, and whoever
+    names this kit in PYTHONPATH has chosen it.
+
+    Parameters
+    ----------
+    script : str
+        The command as it was started: ``sys.argv[0]``.
+
+    Returns
+    -------
+    Path or None
+    """
+    path = Path(script).absolute()
+    if os.environ.get("PYTHONPATH") or not path.is_file():
+        return None
+    for start in (path, path.resolve()):  # a link may lead into a course, or out of one
+        courses = (above for above in start.parents if (above / "kit" / "cli.py").is_file())
+        course = next(courses, HERE)
+        if not course.samefile(HERE):
+            return course
+    return None
+
+
 def make_own():
     """Set what Keras, Jupyter and Python's texts depend on.
 

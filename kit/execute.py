@@ -1,7 +1,6 @@
 """Run a notebook from top to bottom, and check that it really reached its end."""
 
 import contextlib
-import errno
 import os
 import sys
 import tempfile
@@ -22,7 +21,14 @@ from papermill.engines import NBClientEngine, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 
 from helpers.errors import LabError, ParameterError
-from helpers.files import REPOSITORY, TEMPORARY, hold, write_atomically
+from helpers.files import (
+    FULL,
+    REPOSITORY,
+    TEMPORARY,
+    hold,
+    why_not_writable,
+    write_atomically,
+)
 
 # Else a kernel writes on the terminal: where it listens, and a traceback when interrupted.
 KERNEL_ARGUMENTS = ["--log-level=CRITICAL"]
@@ -50,30 +56,50 @@ def execute(notebook, output, parameters=None, progress=True):
     """
     # Papermill saves in place: a run killed meanwhile would leave half a file.
     running = output.with_name(f".{output.name}{TEMPORARY}.ipynb")
-    try:
-        write_atomically(running, "")
-    except OSError as error:
+    if error := why_not_writable(output.parent):
         raise LabError(
             f"cannot write {output} ({error.strerror}): free some space there, or set "
             "LABS_REPORTS_DIR to a folder of yours."
         ) from error
+    write_atomically(running, "")
     try:
         with open(running) as file:
             hold(file)
             _execute(notebook, running, parameters, progress)
     finally:
-        if running.exists() and running.stat().st_size:
+        if _is_whole(running):
             os.replace(running, output)
         running.unlink(missing_ok=True)
     executed = nbformat.read(output, as_version=4)
     executed, _ = CoalesceStreamsPreprocessor(enabled=True).preprocess(executed, {})
-    write_atomically(output, nbformat.writes(executed) + "\n")
+    with _full_disk_in_a_line(output):
+        write_atomically(output, nbformat.writes(executed) + "\n")
     if skipped := cells_not_executed(executed):
         raise LabError(
             f"{notebook.name} ended early, though no cell failed: code cell {skipped[0]} "
             f"was never run. Its kernel died or was told to exit; see {output}."
         )
     return executed
+
+
+def _is_whole(path):
+    """Whether a file holds a notebook: one that a full disk has cut off does not."""
+    try:
+        nbformat.read(path, as_version=4)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _full_disk_in_a_line(output):
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        problem = f"no space left in {output.parent}"
+        raise LabError(f"{problem}: free some, and run it again.") from error
 
 
 class Engine(NBClientEngine):
@@ -131,15 +157,16 @@ def _training_beside(bar):
 
 def _execute(notebook, output, parameters, progress):
     try:
-        papermill.execute_notebook(
-            str(notebook),
-            str(output),
-            parameters=parameters or {},
-            cwd=str(REPOSITORY),
-            progress_bar=progress,
-            engine_name=Engine.NAME,
-            extra_arguments=KERNEL_ARGUMENTS,
-        )
+        with _full_disk_in_a_line(output):
+            papermill.execute_notebook(
+                str(notebook),
+                str(output),
+                parameters=parameters or {},
+                cwd=str(REPOSITORY),
+                progress_bar=progress,
+                engine_name=Engine.NAME,
+                extra_arguments=KERNEL_ARGUMENTS,
+            )
     except PapermillExecutionError as error:
         kind = ParameterError if error.ename == "ParameterError" else LabError
         where = "" if kind is ParameterError else f"{error.ename} in {notebook.name}: "
@@ -147,8 +174,6 @@ def _execute(notebook, output, parameters, progress):
     except DeadKernelError as error:
         raise LabError(f"the kernel died in {notebook.name}: {error}") from error
     except (NoSuchKernel, OSError, RuntimeError) as error:
-        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-            raise LabError(f"no space left for {output}: free some there.") from error
         raise LabError(
             f"the kernel of {notebook.name} could not start ({_one_line(error)}): "
             "`labs doctor` says what is wrong."

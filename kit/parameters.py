@@ -6,6 +6,7 @@ from pathlib import Path
 
 from helpers import estimate
 from helpers.errors import LabError
+from helpers.files import FULL, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.parameters import at_scale, check_given, defaults, scale_asked_for
 
@@ -27,22 +28,73 @@ def parsed(texts, lab):
     Raises
     ------
     LabError
-        One line: a text without ``=``.
+        As `by_name`.
     ParameterError
         One line: a name or a value that the lab does not take.
     """
     usual, sizes = declared(lab)
-    given = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
-        given[name] = value if isinstance(usual.get(name), str) else _value(value)
+    given = {
+        name: value if isinstance(usual.get(name), str) else _value(value)
+        for name, value in by_name(texts).items()
+    }
     if given.get("log_dir"):  # relative to this folder, not to the kernel's
         given["log_dir"] = str(Path(given["log_dir"]).absolute())
     known = {name: given.get(name, value) for name, value in usual.items()}
     check_given(known, lab.name, sizes, set(given) - set(usual))
     return given
+
+
+def by_name(texts):
+    """The text behind each name that ``-p`` gives.
+
+    Parameters
+    ----------
+    texts : list of str
+        As ``"epochs=3"``.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    LabError
+        One line: a text without ``=``, or a second one with the same name.
+    """
+    given = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
+        if name in given:
+            both = f"as {given[name]!r} and {value!r}"
+            raise LabError(f"-p gives {name} twice, {both}: keep one of them.")
+        given[name] = value
+    return given
+
+
+def check_folder(folder, what, remedy):
+    """Ask the file system now, not after hours of work.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made if need be.
+    what : str
+        What will be written there: "reports".
+    remedy : str
+        What to do if that cannot be.
+
+    Raises
+    ------
+    LabError
+        One line, if a file cannot be written there.
+    """
+    if error := why_not_writable(folder):
+        space = "free some space there, or " if error.errno in FULL else ""
+        raise LabError(
+            f"{what} cannot be written to {folder} ({error.strerror}): {space}{remedy}."
+        )
 
 
 def warning(lab, given):

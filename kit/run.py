@@ -7,13 +7,15 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers.errors import LabError
-from helpers.files import reports_folder, runs_folder, why_not_writable
+from helpers.files import reports_folder, runs_folder
 from helpers.notebooks import labs_in, students_folder
 from helpers.records import cards_of
 from kit.execute import execute, timed
+from kit.parameters import check_folder
 from kit.report import HEADINGS, summary, write_report
 
 REPORTS = reports_folder()
+OWN_FOLDERS = "set LABS_RUNS_DIR and LABS_REPORTS_DIR to folders of yours"
 
 
 def run(labs, parameters, solved=True):
@@ -36,7 +38,8 @@ def run(labs, parameters, solved=True):
         Whether every lab ran to its end.
     """
     console = Console()
-    _refuse_folders()
+    for folder, what in ((runs_folder(), "run cards"), (REPORTS, "reports")):
+        check_folder(folder, what, OWN_FOLDERS)
     name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
     os.environ["LABS_RUN"] = name  # for the run cards
     results = []
@@ -60,16 +63,6 @@ def run(labs, parameters, solved=True):
     page = write_report(results, REPORTS, name)
     console.print(f"Report: {os.path.relpath(page)}", highlight=False)
     return not any(result["error"] for result in results)
-
-
-def _refuse_folders():
-    """Ask the file system now, not after the labs have run."""
-    for folder, what in ((runs_folder(), "run cards"), (REPORTS, "reports")):
-        if error := why_not_writable(folder):
-            raise LabError(
-                f"{what} cannot be written to {folder} ({error.strerror}): set "
-                "LABS_RUNS_DIR and LABS_REPORTS_DIR to folders of yours."
-            )
 
 
 def _try_to_run(lab, parameters, solved, folder):

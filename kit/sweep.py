@@ -21,13 +21,13 @@ from rich.table import Table
 from tqdm import tqdm
 
 from helpers.errors import LabError
-from helpers.files import reports_folder, write_atomically
+from helpers.files import reports_folder, runs_folder, write_atomically
 from helpers.plain_json import as_json, write_json
 from helpers.records import cards_of, versions
 from kit.execute import execute, timed
 from kit.grading.workers import on_a_cluster, tls
 from kit.labs import find_lab
-from kit.parameters import parsed, warning
+from kit.parameters import by_name, check_folder, parsed, warning
 from kit.report import page, write_table
 from kit.sweep_figure import draw
 
@@ -56,12 +56,7 @@ def combinations(texts, lab):
     LabError
         One line, about the first value that the lab does not take.
     """
-    values = {}
-    for text in texts:
-        name, equals, several = text.partition("=")
-        values[name] = _several(several) if equals else [None]
-        if not equals:
-            parsed([text], lab)
+    values = {name: _several(several) for name, several in by_name(texts).items()}
     count = 1
     for each in values.values():
         count *= len(each)
@@ -119,6 +114,9 @@ def sweep(lab, texts, scheduler=None, out=None):
     elif line := warning(lab, points[0]):
         print(f"{lab.name}, the first run alone: {line}")
     out = out or reports_folder() / f"sweep-{lab.name}"
+    check_folder(out, "results", "name another folder with --out")
+    if not scheduler:
+        check_folder(runs_folder(), "run cards", "set LABS_RUNS_DIR to a folder of yours")
     keys = [_key(lab, point) for point in points]
     results = {key: _stored(out / f"{key}.json") for key in keys}
     tasks = [

@@ -5,14 +5,11 @@ import os
 import time
 
 from callbacks.live.progress import progress
-from helpers.files import REPOSITORY
 from helpers.machine.computer import cpu_features
 from helpers.machine.devices import describe_device
 from helpers.plain_json import as_json, write_json
 from helpers.records import versions
-
-DOCS = REPOSITORY / "docs" / "bench"
-UNFINISHED = REPOSITORY / "build" / "bench"
+from kit.bench import DOCS, UNFINISHED
 
 
 def rate(function):

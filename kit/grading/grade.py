@@ -26,6 +26,7 @@ from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of
 from kit.grading.submissions import (
     CPU_SECONDS,
+    NOTHING_HANDED_IN,
     Submission,
     UnreadableError,
     about,
@@ -137,7 +138,7 @@ def absent(submissions, labs, roster):
     """A Submission without a file for everybody in the roster who handed in nothing."""
     there = {submission.student for submission in submissions}
     absent = sorted({person.student for person in roster} - there)
-    problem = "nothing was handed in"
+    problem = NOTHING_HANDED_IN
     return [Submission(student, lab, None, problem) for student in absent for lab in labs]
 
 

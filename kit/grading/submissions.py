@@ -38,8 +38,10 @@ SHOWN_HINT = re.compile(r"Hint \d of \d for (\d\d?\.\d\d?)\b")
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 DEPTH = 8  # folders, a student's own included
 MOST_RENAMED = 20  # of a student's notebooks with another name are opened
+NOTHING_HANDED_IN = "nothing was handed in"  # the problem of a student without a file
 ADVICE = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
 PASSED_OVER = ("__MACOSX", "__pycache__")
+BACKUPS = "backups"  # of older versions, which `labs update` keeps in work/
 
 
 class Submission(NamedTuple):
@@ -123,15 +125,31 @@ def find(folder, labs):
 
 
 def _submission(student, lab, paths, others):
+    paths = _different(paths)
     if len(paths) == 1:
         return Submission(student, lab, paths[0])
     if paths:
-        names = ", ".join(sorted(path.name for path in paths))
+        folder = os.path.commonpath(paths)
+        names = ", ".join(sorted(os.path.relpath(path, folder) for path in paths))
         return Submission(
             student, lab, None, f"handed in twice ({names}): keep one of them"
         )
     there = f"; there is {', '.join(sorted(others)[:3])}" if others else ""
     return Submission(student, lab, None, f"no {lab.name}.ipynb was handed in{there}")
+
+
+def _different(paths):
+    """The first of each group of files with equal content."""
+    if len(paths) < 2:
+        return list(paths)
+    first = {}
+    for path in paths:
+        try:
+            content = hashlib.sha256(read(path)).digest()
+        except UnreadableError:
+            content = path  # equal to no other file
+        first.setdefault(content, path)
+    return list(first.values())
 
 
 def _sorted_entries(folder):
@@ -151,15 +169,13 @@ def _of_student(folder, labs):
             unknown.append(path)
         elif lab in labs:
             mine.setdefault(lab, []).append(path)
-    renamed = {}
     recognised = _labs_by_their_cells(unknown[:MOST_RENAMED], labs)
     for path in unknown:
-        lab = recognised.get(path)
-        if lab and lab not in mine:
-            renamed.setdefault(lab, []).append(path)
+        if lab := recognised.get(path):
+            mine.setdefault(lab, []).append(path)
         else:
             rest.append(shown_name(path.name))
-    return mine | renamed, rest
+    return mine, rest
 
 
 def _searched(folder, depth):
@@ -176,7 +192,9 @@ def _searched(folder, depth):
         if _is_notebook(entry.name):
             yield path, ""
         elif entry.is_dir(follow_symlinks=False):
-            if depth > 1:
+            if entry.name == BACKUPS:
+                yield path, "older copies, not searched: hand in the notebook itself"
+            elif depth > 1:
                 yield from _searched(path, depth - 1)
             else:
                 yield path, f"more than {DEPTH} folders deep: move the notebook up"

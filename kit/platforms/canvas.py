@@ -31,12 +31,12 @@ def is_table(head):
 
 
 def people(table):
-    """Yield (id, name, email, None) for each student of a gradebook."""
+    """Yield (id, name, email, None, "") for each student: it has no dates."""
     head, *rows = table
     for row in rows:
         cells = dict(zip(head, row, strict=False))
         if cells.get("ID", "").isdecimal():
-            yield cells["ID"], cells["Student"], cells.get("SIS Login ID", ""), None
+            yield cells["ID"], cells["Student"], cells.get("SIS Login ID", ""), None, ""
 
 
 def filled(table, grades, lab, column=None):

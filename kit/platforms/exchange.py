@@ -8,6 +8,7 @@ import json
 import re
 import tempfile
 import zipfile
+from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
@@ -16,14 +17,14 @@ from helpers.files import TEMPORARY, cut_to_bytes, write_atomically
 from helpers.plain_json import write_json
 from kit.grading import class_files
 from kit.grading.feedback import feedback_path, points
-from kit.grading.submissions import UNSAFE
-from kit.labs import find_lab
+from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
+from kit.labs import all_labs, find_lab
 from kit.platforms import canvas, moodle
 from kit.platforms.archive import notebooks
 
 LONGEST_NAME = 60  # characters of a student's name
 MOST_BYTES = 150  # of a name in the folder of submissions; most file systems take 255
-COLLECTED = "collected.json"  # how names of files that go back begin, by student
+COLLECTED = "collected.json"  # how names of files that go back begin, by lab and student
 
 
 def collect(archive, submissions, out, table=None, due=None):
@@ -36,7 +37,8 @@ def collect(archive, submissions, out, table=None, due=None):
     table : Path, optional
         Moodle's grading worksheet or Canvas' gradebook: who is in the class.
     due : datetime, optional
-        For everybody whom `roster.csv` does not give a date already.
+        For everybody whom `roster.csv` does not give a date already. A longer extension
+        that Moodle's worksheet grants replaces it.
 
     Returns
     -------
@@ -51,13 +53,15 @@ def collect(archive, submissions, out, table=None, due=None):
         raise LabError(f"{submissions} is not empty: give the name of a new folder.")
     # Before anything is written: a mistake here must leave no half-filled folder.
     known, people = class_files.read_roster(out, find_lab), table and read_table(table)
+    collected, names = _collected(out), _names(known)
     with _whole_or_nothing(submissions) as folder:
-        owners, left_out = _unpack(archive, folder)
+        owners, uploads, left_out = _unpack(archive, folder, names)
         if not owners:
             raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
-        uploads = {student: owner.upload for student, owner in owners.items()}
-        write_json(out / COLLECTED, uploads)
-        _write_roster(out / "roster.csv", known, owners, people, due)
+        for (student, lab), upload in _by_lab(folder, owners, uploads).items():
+            collected.setdefault(lab, {})[student] = upload
+        write_json(out / COLLECTED, collected)
+        left_out += _write_roster(out / "roster.csv", known, owners, people, due)
     return left_out
 
 
@@ -80,24 +84,60 @@ def _whole_or_nothing(folder):
                 path.replace(folder / path.name)
 
 
-def _unpack(archive, submissions):
-    """Write a zip's notebooks; return their owners by student, and what was left out."""
-    owners, left_out = {}, []
+def _unpack(archive, submissions, names):
+    """Write a zip's notebooks; return owners, uploads by path, and what was left out."""
+    owners, uploads, left_out = {}, {}, []
     for parts, content, problem in notebooks(archive):
         found = moodle.owner(parts) or canvas.owner(parts)
         if found is None:
             left_out.append(f"{_plain(parts[-1])}: its name says no student")
             continue
         owner, name = found
-        student = _student(owner.name, owner.id)
+        student = names.get(owner.id) or _student(owner.name, owner.id)
         owners.setdefault(student, owner)
         folder = submissions / student
         folder.mkdir(exist_ok=True)
         if content is None:
             left_out.append(f"{student}: {_plain(name)}: {problem}")
         else:
-            write_atomically(_free(folder, _plain(name)), content)
-    return owners, left_out
+            path = _free(folder, _plain(name))
+            write_atomically(path, content)
+            uploads[path] = owner.upload
+    return owners, uploads, left_out
+
+
+def _by_lab(folder, owners, uploads):
+    """How the name of each student's page begins, by student and lab.
+
+    In Canvas it has the number of one file, which differs from lab to lab. A student
+    without a notebook has other files for the lab that most of the class handed in.
+    """
+    found, _ = find(folder, all_labs())
+    own = {(one.student, one.lab.name): uploads[one.path] for one in found if one.path}
+    most = Counter(lab for _, lab in own).most_common(1)
+    labs = [lab for lab, _ in most] or [lab.name for lab in all_labs()]
+    others = {(who, lab): owner.upload for who, owner in owners.items() for lab in labs}
+    return others | own
+
+
+def _collected(out):
+    try:
+        return json.loads((out / COLLECTED).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise LabError(
+            f"{out / COLLECTED} is damaged: delete it, and `labs collect` every zip again."
+        ) from error
+
+
+def _names(known):
+    """What the roster calls each student, by number, where it can name a folder."""
+    return {
+        p.id: p.student
+        for p in known
+        if p.id and _plain(p.student).lstrip(".") == p.student
+    }
 
 
 def _student(name, number):
@@ -122,24 +162,33 @@ def _free(folder, name):
 
 
 def _write_roster(path, known, owners, table, due):
-    """Add to `roster.csv` who is new and when they submitted; change nothing else."""
-    rows = {(p.student, p.lab): p._asdict() for p in known}
+    """Add who is new, when they submitted and who has an extension; change nothing else.
+
+    Returns the extensions that could not be read, in words.
+    """
+    rows, names = {(p.student, p.lab): p._asdict() for p in known}, _names(known)
     people = {
-        owner.id: (student, owner.name, "", None, owner)
+        owner.id: (student, owner.name, "", None, "", owner)
         for student, owner in owners.items()
     }
-    for number, name, email, submitted in _people(table):
-        student, owner = _student(name, number), None
+    unread = []
+    for number, name, email, submitted, extension in _people(table):
+        student, owner = names.get(number) or _student(name, number), None
         if number in people:
-            student, owner = people[number][0], people[number][4]
-        people[number] = student, name, email, submitted, owner
-    for number, (student, name, email, submitted, owner) in people.items():
+            student, owner = people[number][0], people[number][-1]
+        people[number] = student, name, email, submitted, extension, owner
+    for number, (student, name, email, submitted, extension, owner) in people.items():
         # Canvas says who was late, not when anybody submitted.
         is_canvas = owner and not owner.upload.endswith("/")
         applies = None if is_canvas and not owner.is_late else due
         new = class_files.Person(student, name, number, email)._asdict()
         row = rows.setdefault((student, ""), new)
         row["due"] = row["due"] or applies
+        if until := moodle.date_of(extension):
+            row["due"] = _later(row["due"], until)
+        elif extension:
+            words = f"an extension until {extension[:60]!r}, which is no date in English"
+            unread.append(f"{student}: {words}: write it into {path}")
         row["submitted"] = submitted or row["submitted"]
     table = [
         [
@@ -149,6 +198,12 @@ def _write_roster(path, known, owners, table, due):
         for row in rows.values()
     ]
     write_atomically(path, class_files.as_csv(class_files.ROSTER, sorted(table)))
+    return unread
+
+
+def _later(due, until):
+    """The later one; where only the roster's date has a time zone, both are in it."""
+    return max(due, until.replace(tzinfo=due.tzinfo)) if due else until
 
 
 def _people(table):
@@ -203,8 +258,8 @@ def hand_back(out, table_path, lab=None, column=None):
     Returns
     -------
     tuple
-        The two files; and the students whose page is in no zip, or who are not in the
-        table.
+        The two files; a line for each grade and page that is not in them; and one for
+        each student of Canvas who handed in nothing, so that no page can go back.
 
     Raises
     ------
@@ -240,8 +295,23 @@ def hand_back(out, table_path, lab=None, column=None):
     pages, without = _pages(out, results, is_moodle)
     write_atomically(folder / "feedback.zip", pages)
     listed = {number for number, *_ in _people(table)}
-    without += [r["student"] for number, r in by_id.items() if number not in listed]
-    return grades_path, folder / "feedback.zip", sorted(set(without))
+    missing = [
+        f"{r['student']} is not in {table_path}: enter their grade by hand"
+        for r in results
+        if (r["person"] or {}).get("id") not in listed
+    ]
+    missing += [
+        f"{r['student']}: no zip that was collected has their {lab.name}, so feedback.zip "
+        f"lacks their page: send {out / feedback_path(r)} by hand"
+        for r in without
+        if r["problem"] != NOTHING_HANDED_IN
+    ]
+    absent = [
+        f"{r['student']} has handed in nothing, and Canvas takes no page for them"
+        for r in without
+        if r["problem"] == NOTHING_HANDED_IN
+    ]
+    return grades_path, folder / "feedback.zip", sorted(missing), sorted(absent)
 
 
 def _refuse_old_grades(out):
@@ -273,19 +343,16 @@ def _sentence(result):
 
 
 def _pages(out, results, is_moodle):
-    """A zip of everybody's page, named so that the platform finds its owner."""
-    uploads = {}
-    if (out / COLLECTED).is_file():
-        uploads = json.loads((out / COLLECTED).read_text(encoding="utf-8"))
-    content, without = io.BytesIO(), []
+    """A zip of pages, named so that the platform finds their owners; and who has none."""
+    collected, content, without = _collected(out), io.BytesIO(), []
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for result in results:
-            upload = uploads.get(result["student"])
+            upload = collected.get(result["lab"], {}).get(result["student"])
             if upload is None and is_moodle and re.search(r"_\d+$", result["student"]):
                 upload = f"{result['student']}_assignsubmission_file/"
             page = out / feedback_path(result)
             if upload is None or not page.is_file():
-                without.append(result["student"])
+                without.append(result)
                 continue
             archive.writestr(f"{upload}{page.name}", page.read_bytes())
     return content.getvalue(), without

@@ -3,7 +3,8 @@
 As in `mod/assign` of Moodle 3.1 to 5.0: "Download all submissions" makes
 `Full name_ID_assignsubmission_file/...` (before 4.1 with another `_` at the end; without
 folders `..._file_NAME`). "Upload multiple feedback files in a zip" reads the same names.
-The grading worksheet has the same number at the end of its column `Identifier`.
+The grading worksheet has the same number at the end of its column `Identifier`. Its column
+`Status` joins sentences with " - "; one of them may grant an extension.
 """
 
 import re
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 HEAD = ("Identifier", "Grade", "Last modified (grade)")  # what Moodle wants back
 DATE = "%A, %d %B %Y, %I:%M %p"  # as its English worksheet has it
+EXTENSION = re.compile(r"Extension granted until:\s*(.*?)\s*( - |\n|$)")
 
 
 class Owner(NamedTuple):
@@ -40,9 +42,10 @@ def is_table(head):
 
 
 def people(table):
-    """Yield (id, name, email, submitted) for each row of a worksheet.
+    """Yield (id, name, email, submitted, extension) for each row of a worksheet.
 
-    `submitted` is None where there is no date, or one in another language.
+    `submitted` is None where there is no date, or one in another language. `extension` is
+    the text of the date until which this student has more time, for `date_of`.
     """
     head, *rows = table
     for row in rows:
@@ -50,7 +53,9 @@ def people(table):
         if number := identity(cells):
             name = cells.get("Full name") or cells["Identifier"]
             text = cells.get("Last modified (submission)", "")
-            yield number, name, cells.get("Email address", ""), _date(text)
+            extension = EXTENSION.search(cells.get("Status", ""))
+            email, until = cells.get("Email address", ""), extension[1] if extension else ""
+            yield number, name, email, date_of(text), until
 
 
 def identity(cells):
@@ -59,7 +64,8 @@ def identity(cells):
     return found[1] if found else ""
 
 
-def _date(text):
+def date_of(text):
+    """A date as the English worksheet writes it; None if it is something else."""
     try:
         return datetime.strptime(text.replace("\u202f", " ").strip(), DATE)
     except ValueError:

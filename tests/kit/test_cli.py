@@ -40,6 +40,8 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "batch_size=0"], "batch_size must be a whole number"),
         (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
         (["run", "02", "-p", "width"], "NAME=VALUE"),
+        (["run", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
+        (["sweep", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["run", "02", "03", "-p", "train_images=100"], "1,024 is larger"),
         (
             [

@@ -1,6 +1,7 @@
 """make's set-up makes an environment, leaves it alone, and repairs it."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from helpers.files import REPOSITORY
 
+LABS = Path(sys.executable).with_name("labs")
 # There already: the set-up of the kit itself has installed it.
 UV = Path(sys.executable).parent
 PROJECT = """
@@ -74,3 +76,57 @@ def test_an_environment_that_does_not_start_any_more_is_made_again(checkout, tmp
     python.symlink_to("/gone/python3")
     assert "does not start here" in set_up(moved)
     assert set_up(moved) == ""
+
+
+@pytest.fixture
+def copied_course(tmp_path):
+    """As after `cp -r course course2`, without the packages, which nothing here reads."""
+    course = tmp_path / "course2"
+    (course / "kit").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "kit" / "cli.py", course / "kit")
+    (course / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(LABS, course / ".venv" / "bin")
+    return course
+
+
+def started(command, **variables):
+    return subprocess.run(
+        [command, "data", "--help"], capture_output=True, text=True, check=False,
+        cwd=command.parent, env=os.environ | variables,
+    )  # fmt: skip
+
+
+def test_a_copied_folder_does_not_run_the_original(copied_course, tmp_path):
+    copy, linked = copied_course / ".venv" / "bin" / "labs", tmp_path / "labs"
+    linked.symlink_to(copy)
+    moved = copied_course.with_name("course3")
+    (moved / "kit").mkdir(parents=True)
+    shutil.copy(REPOSITORY / "kit" / "cli.py", moved / "kit")
+    (moved / ".venv").symlink_to(sys.prefix)
+    for command, course in (
+        (copy, copied_course), (linked, copied_course), (moved / ".venv/bin/labs", moved),
+    ):  # fmt: skip
+        ended = started(command)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert ended.stderr == (
+            f"labs: the .venv of {course} is a copy, which would run {REPOSITORY}: run "
+            f"`make setup` in {course}.\n"
+        )
+    assert started(copy, PYTHONPATH=str(REPOSITORY)).returncode == 0, "as it was asked to"
+
+
+def test_an_environment_outside_of_the_course_runs_it(tmp_path):
+    """As conda's or an image's, and a link to the command, or to the whole course."""
+    conda, linked = tmp_path / "conda" / "bin" / "labs", tmp_path / "bin" / "labs"
+    for command in (conda, linked):
+        command.parent.mkdir(parents=True)
+    shutil.copy(LABS, conda)
+    linked.symlink_to(LABS)
+    commands = [conda, linked]
+    if LABS.is_relative_to(REPOSITORY):
+        (tmp_path / "course").symlink_to(REPOSITORY)
+        commands.append(tmp_path / "course" / LABS.relative_to(REPOSITORY))
+    for command in commands:
+        ended = started(command)
+        assert ended.returncode == 0, ended.stderr
+        assert "fetch" in ended.stdout

@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -300,3 +302,18 @@ def test_the_cache_comes_before_the_folder_of_the_system(tmp_path, monkeypatch):
     assert data_set.find() == data_set.cache_folder()
     cached = data_set.cache_folder() / "a"
     assert data_set.remedy(cached) == f"Delete {cached} and run `labs data fetch`."
+
+
+def test_fetch_goes_on_after_a_set_that_fails(own):
+    (own / "train-images-idx3-ubyte.gz").touch()
+    small_sets.write_mnist(own)
+    small_sets.write_reuters(own)
+    labs = Path(sys.executable).with_name("labs")
+    ended = subprocess.run(
+        [labs, "data", "fetch"], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 1
+    [line] = re.findall("^labs: .*", ended.stderr, re.MULTILINE)
+    assert line.startswith("labs: Fashion-MNIST: LABS_DATA_DIR has a part of")
+    complete = [f"{name} is complete: {own}" for name in ("MNIST", "Reuters")]
+    assert ended.stdout.splitlines() == complete

@@ -7,11 +7,14 @@ import sys
 import tempfile
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from helpers.files import REPOSITORY, write_atomically
-from kit.grading.submissions import file_name, shown_name
+from kit.generate import generate
+from kit.grading.submissions import file_name, find, shown_name
 from kit.grading.temporary import PREFIX, temporary_folder
+from kit.labs import find_lab
 
 
 def test_no_two_students_share_a_file():
@@ -20,6 +23,37 @@ def test_no_two_students_share_a_file():
     assert len(files) == len(names)
     # A folder that is called what another student's file is called.
     assert not files & {file_name(file) for file in files - set(names)}
+
+
+def found_in(folder):
+    """What grading finds of lab 02 in a folder with one student's: a path, or a problem."""
+    [submission], unassigned = find(folder, [find_lab("02")])
+    assert unassigned == []
+    return submission.path and submission.path.name, submission.problem
+
+
+def test_a_second_notebook_of_a_lab_is_never_ignored(tmp_path):
+    """Neither under a name of its own nor in another folder nor beside the folder."""
+    lab, notebook = find_lab("02"), generate(find_lab("02"))[1]
+    own, other = tmp_path / "ada" / lab.notebook.name, tmp_path / "ada" / "my best.ipynb"
+    write_atomically(own, nbformat.writes(notebook))
+    write_atomically(other, nbformat.writes(notebook))
+    assert found_in(tmp_path) == (own.name, ""), "equal files count as one"
+    notebook.cells[-1].source += "\n\nAn answer."
+    for place in (other, own.with_name("old") / own.name, tmp_path / f"ada_{own.name}"):
+        other.unlink(missing_ok=True)
+        write_atomically(place, nbformat.writes(notebook))
+        names = sorted(
+            os.path.relpath(path, os.path.commonpath([own, place])) for path in (own, place)
+        )
+        problem = f"handed in twice ({', '.join(names)}): keep one of them"
+        assert found_in(tmp_path) == (None, problem)
+        place.unlink()
+    backup = own.parent / "backups" / f"{lab.name}-20261120T101112.ipynb"
+    write_atomically(backup, nbformat.writes(notebook))
+    assert found_in(tmp_path) == (own.name, ""), "what `labs update` keeps is an older one"
+    own.unlink()
+    assert "there is backups (older copies, not searched" in found_in(tmp_path)[1]
 
 
 def test_what_a_killed_run_left_is_removed_by_the_next_one(tmp_path, monkeypatch):

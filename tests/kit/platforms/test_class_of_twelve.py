@@ -40,6 +40,8 @@ HEAD = [
     "Feedback comments",
 ]  # fmt: skip
 ON_TIME, TOO_LATE = "Friday, 20 November 2026, 9:05 AM", "Sunday, 22 November 2026, 8:00 AM"
+# As Moodle writes it into `Status`, behind what it says there of everybody.
+EXTENDED = {112: f" - 1 day 8 hours late - Extension granted until: {TOO_LATE}"}
 TEXT = '<script>alert("x")</script> =cmd() The noise scale grows near the lowest point.'
 
 
@@ -67,15 +69,16 @@ CLASS = [
     ("Cyd Start", 103, ON_TIME, {f"{LAB.name}.ipynb": notebook(solved=False)}),
     ("Dan Late", 104, TOO_LATE, {f"work/my {LAB.name}.ipynb": notebook()}),
     ("Eve Broken", 105, ON_TIME, {f"{LAB.name}.ipynb": notebook()[:5000]}),
-    ("Fay Twice", 106, ON_TIME, {"a/01_gradient_descent.ipynb": notebook(),
-                                 "01_gradient_descent.ipynb": notebook()}),
+    ("Fay Twice", 106, ON_TIME, {"the best.ipynb": notebook(),
+                                 f"{LAB.name}.ipynb": notebook(solved=False)}),
     ("Gus Paper", 107, ON_TIME, {"answers.pdf": b"%PDF-1.4", "lab.zip": b"PK"}),
     ("=cmd()", 108, ON_TIME, {f"{LAB.name}.ipynb": notebook(text="+1")}),
     ("Ida Empty", 109, ON_TIME, {f"{LAB.name}.ipynb": b""}),
     ("Jon Nothing", 110, "-", {}),
     ("Kim Error", 111, ON_TIME, {f"{LAB.name}.ipynb": notebook(
         changes=[(r"(?m)^    return .*", "    raise ValueError(1 / 0)")])}),
-    ("José Ñandú", 112, ON_TIME, {f"{LAB.name}.ipynb": notebook()}),
+    ("José Ñandú", 112, TOO_LATE, {f"{LAB.name}.ipynb": notebook(),
+                                  f"a/{LAB.name}.ipynb": notebook()}),
 ]  # fmt: skip
 OPEN = {"105", "106", "107", "109", "110"}
 
@@ -95,8 +98,8 @@ def moodles_files(folder):
         for name, number, came, files in CLASS:
             state = "Submitted for grading" if files else "No submission"
             table.writerow([
-                f"Participant {number}", name, f"s{number}@example.org", state, "",
-                "100.00", "Yes", came, "-", "",
+                f"Participant {number}", name, f"s{number}@example.org",
+                state + EXTENDED.get(number, ""), "", "100.00", "Yes", came, "-", "",
             ])  # fmt: skip
     return archive, worksheet
 
@@ -170,6 +173,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert rows["101"]["of"] == "8"
     assert rows["104"]["late"] == "32.0 hours late"
     assert (rows["104"]["penalty"], rows["104"]["total"]) == ("1.2", "4.8")
+    assert (rows["112"]["late"], rows["112"]["total"]) == ("", "6"), "an extension"
     assert rows["103"]["total"] == "0"
     assert rows["111"]["1.1"] == "1"
     assert rows["108"]["name"] == "'=cmd()"
@@ -178,6 +182,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     overview = html.unescape((grades / "overview.html").read_text())
     needs = overview.partition("<h2>Needs you</h2>")[2].partition("<h2>The labs</h2>")[0]
     assert set(re.findall(r"_(\d{3})</a>", needs)) == still
+    assert "handed in twice (01_gradient_descent.ipynb, the best.ipynb)" in needs
     assert "of 7" in overview, "seven were graded"
     alike = html.unescape((grades / "similar.html").read_text())
     assert "Ada Lovelace_101 and Bob Copy_102" in alike
@@ -261,7 +266,7 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
         if result["person"]["id"] == "901":
             result |= {"total": 3, "of": 6}
     (out / "grades.json").write_text(json.dumps(document))
-    path, pages, without = exchange.hand_back(out, table)
+    path, pages, missing, absent = exchange.hand_back(out, table)
     rows = read(path)
     assert list(rows[0]) == ["Student", "ID", "SIS Login ID", "Section", "Lab 01 (6)"]
     assert [row["Lab 01 (6)"] for row in rows] == ["20", "10.00", "", ""]
@@ -270,6 +275,9 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
         assert sorted(made.namelist()) == [
             f"latedan_902_77002_{LAB.name}.html", f"lovelaceada_901_77001_{LAB.name}.html",
         ]  # fmt: skip
-    assert without == ["=Absent, Joe_903"]
+    assert missing == []
+    assert absent == [
+        "=Absent, Joe_903 has handed in nothing, and Canvas takes no page for them"
+    ]
     with pytest.raises(LabError, match="no grades for 02_throughput, but for 01"):
         exchange.hand_back(out, table, find_lab("02"))
