@@ -51,7 +51,7 @@ def check(exercise, answer):
     # After a failed check the name holds the reference; else it may hold an older answer.
     is_reference = answer is reference_of(exercise)
     if problem := cell_errors.problem_of_answer(exercise, missing=is_reference):
-        verdict = (f"your cell above {problem}, so it gave no answer", "no_answer")
+        verdict = (f"your cell above {problem}", "no_answer")
     elif is_reference:
         verdict = ("this is the reference, not your answer", "reference")
     else:
