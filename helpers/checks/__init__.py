@@ -20,6 +20,7 @@ HINTS = {
     "reference": "Run your own cell above again, and then this one.",
     "no_answer": "Mend your cell above and run it, and then this one.",
     "no_json": "Which value can you return where there is no finite number?",
+    "endless": "Which loop does not end, and what has to change in it so that it does?",
     "changed": "The caller goes on using what it gave you. Can you work on a copy?",
     UNCLEAR: "What takes so long in your code, before or after an epoch? Else try again "
     "when your computer has less to do.",
