@@ -51,6 +51,18 @@ class CellErrors:
         """IPython's event before a cell."""
         stop_only_the_cells_code(self.shell)
         self.source, self.began = info.raw_cell or "", time.perf_counter()
+        self._greet(info)
+        identity = getattr(info, "cell_id", None)
+        # What is run again counts as it is now, and is no reason for its own error.
+        self.cells = [
+            cell
+            for cell in self.cells
+            if cell.source != self.source
+            and (identity is None or cell.identity != identity)
+        ]
+
+    def _greet(self, info):
+        """Tell a page that runs its first cell what it has missed."""
         page = self.shell.get_parent().get("header", {}).get("session")
         of_notebook = getattr(info, "cell_id", None)  # not of a console beside it
         if not of_notebook or page in self.pages:
@@ -65,13 +77,6 @@ class CellErrors:
             under_way.forget()
         error = result.error_before_exec or result.error_in_exec
         identity = getattr(result.info, "cell_id", None)
-        # What ran again counts as it is now.
-        self.cells = [
-            cell
-            for cell in self.cells
-            if cell.source != self.source
-            and (identity is None or cell.identity != identity)
-        ]
         number = result.execution_count or 0
         problem = self._problem(error)
         self.cells.append(Cell(self.source, number, identity, problem, time.time()))
@@ -108,10 +113,11 @@ class CellErrors:
     def _line(self, error):
         """A line that says which other cell is the reason, or nothing."""
         missing = error.name if isinstance(error, NameError) else None
-        uses = {missing} if missing else _names(self.source, ast.Load)
-        said = "" if missing else f"{type(error).__name__}: {_first_line(error)}. "
+        own = _bound(self.source)
+        uses = {missing} if missing else _names(self.source, ast.Load) - own
+        said = "" if missing else f"{type(error).__name__}: {_first_line(error)} "
         for cell in reversed(self.cells):
-            if not cell.problem or cell.source == self.source:
+            if not cell.problem:
                 continue
             if needed := uses & _bound(cell.source):
                 return (
@@ -137,7 +143,7 @@ class CellErrors:
 
     def _not_run(self, missing):
         """The notebook makes it in a cell that was not run in this kernel."""
-        were_run = {cell.source for cell in self.cells}
+        were_run = {self.source, *(cell.source for cell in self.cells)}
         for source in ("".join(cell["source"]) for cell in _notebook_cells()):
             if missing in _bound(source) and source not in were_run:
                 return (
@@ -160,21 +166,29 @@ def problem_of_answer(exercise, missing=False):
     Returns
     -------
     str
-        "has a syntax error in line 3"; empty where it made one, or nothing is known.
+        "has a syntax error in line 3, so ..."; empty if it made one, or nothing is known.
     """
-    todo = re.compile(rf"# TODO {re.escape(exercise)}:")
-    cells = _errors.cells if _errors else ()
-    last = next((cell for cell in reversed(cells) if todo.match(cell.source)), None)
+    cells = reversed(_errors.cells) if _errors else ()
+    last = next((cell for cell in cells if _has_answer(cell, exercise)), None)
     if not last:
         return ""
     asked = re.search(rf'check\("{re.escape(exercise)}", (\w+)\)', _errors.source)
-    if not missing and last.problem.startswith(UNREADABLE):
-        return last.problem
-    if not missing:
-        return _no_function(asked[1], last) if asked else ""
-    if last.problem or not asked or asked[1] in _bound(last.source):
-        return last.problem
-    return f"makes {_names_made(last.source)}, not `{asked[1]}`"
+    if last.problem and not missing and not last.problem.startswith(UNREADABLE):
+        # What is there may be older, or use what the rest of the cell was to make.
+        return f"{last.problem}: an answer counts only if its cell runs to its end"
+    problem = last.problem
+    if not problem and asked and not missing:
+        problem = _no_function(asked[1], last)
+    elif not problem and asked and asked[1] not in _bound(last.source):
+        problem = f"makes {_names_made(last.source)}, not `{asked[1]}`"
+    return problem and f"{problem}, so it gave no answer"
+
+
+def _has_answer(cell, exercise):
+    """Whether it is the exercise's own: by its name in the notebook, or its first line."""
+    if str(cell.identity).startswith(f"{exercise.replace('.', '-')}-"):
+        return True
+    return bool(re.search(rf"^# TODO {re.escape(exercise)}:", cell.source, re.M))
 
 
 def _no_function(name, answer):
@@ -356,7 +370,8 @@ def _quoted(source):
 
 
 def _first_line(error):
-    return textwrap.shorten(str(error), 120, placeholder=" ...").rstrip(".") or "no message"
+    line = textwrap.shorten(str(error), 120, placeholder=" ...") or "no message"
+    return line if line.endswith(".") else f"{line}."
 
 
 def _a(kind):

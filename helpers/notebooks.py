@@ -1,16 +1,29 @@
 """A student's notebooks: where they are, and which lab each of them is."""
 
 import json
+import os
 import re
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
 
-from helpers.files import REPOSITORY, WORK
+from helpers.files import REPOSITORY, WORK, runs_folder, write_atomically
 
+RAN_LAST = ".ran_last"  # beside a lab's run cards: the name of the notebook
 LAB_NAME = re.compile(r"\d\d_\w+")
 
 
 def students_folder():
     """``work/``, or where no `labs lab` has put any notebook, ``notebooks/``."""
     return WORK if any(WORK.glob("*.ipynb")) else REPOSITORY / "notebooks"
+
+
+class Found(NamedTuple):
+    """A lab's notebook among the student's."""
+
+    path: Path
+    notebook: dict  # plain JSON; empty if it cannot be read
+    rivals: tuple = ()  # names of all its copies, if nothing says which one is worked in
 
 
 def labs_in(folder):
@@ -23,17 +36,73 @@ def labs_in(folder):
     Returns
     -------
     dict
-        For each lab's name the path and the notebook as plain JSON, which is empty if it
-        cannot be read. Of several copies, the one with the lab's own name.
+        For each lab's name a `Found`. Of several copies, the one that ran last, else the
+        one with the lab's own name; else the first has `rivals`.
     """
-    found = {}
+    copies = defaultdict(list)
     for path in sorted(folder.glob("*.ipynb")):
         notebook = read_notebook(path)
         name = _lab_of(notebook) or path.stem
-        # Not the start page, and no copy beside one that has the lab's own name.
-        if LAB_NAME.fullmatch(name) and (name not in found or path.stem == name):
-            found[name] = path, notebook
-    return found
+        if LAB_NAME.fullmatch(name):  # not the start page
+            copies[name].append(Found(path, notebook))
+    return {name: _the_students(name, found) for name, found in copies.items()}
+
+
+def _the_students(lab, copies):
+    for name in (_ran_last(lab), f"{lab}.ipynb"):
+        for copy in copies:
+            if copy.path.name == name:
+                return copy
+    if len(copies) == 1:
+        return copies[0]
+    return copies[0]._replace(rivals=tuple(copy.path.name for copy in copies))
+
+
+def which_one(lab, found):
+    """The question that only the student can answer, for a `Found` with rivals."""
+    *first, last = found.rivals
+    return (
+        f"{found.path.parent.name}/ has several notebooks of lab {lab[:2]}: "
+        f"{', '.join(first)} and {last}. Which one do you work in? Restart its kernel and "
+        "run its first cells, or move the others to another folder; then try again."
+    )
+
+
+def note_run(lab):
+    """Note which of the student's notebooks runs in this kernel, if it is one of them.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+    """
+    path = os.environ.get("LABS_NOTEBOOK") or os.environ.get("JPY_SESSION_NAME")
+    if path and Path(path).is_file() and is_the_students(Path(path)):
+        _note(lab, Path(path).name)
+
+
+def note_rename(before, after):
+    """Note that a notebook, which may have run, has another name now."""
+    if is_the_students(before) and is_the_students(after):
+        for noted in runs_folder().glob(f"*/{RAN_LAST}"):
+            if _ran_last(noted.parent.name) == before.name:
+                _note(noted.parent.name, after.name)
+
+
+def is_the_students(path):
+    """Whether a file is in the folder of the student's notebooks."""
+    return path.parent.resolve() == students_folder().resolve()
+
+
+def _note(lab, name):
+    write_atomically(runs_folder() / lab / RAN_LAST, os.fsencode(name))
+
+
+def _ran_last(lab):
+    try:
+        return os.fsdecode((runs_folder() / lab / RAN_LAST).read_bytes())
+    except OSError:
+        return None
 
 
 def read_notebook(path):

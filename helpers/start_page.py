@@ -42,6 +42,7 @@ class LabState(NamedTuple):
     last_unix_seconds: float  # when the last run was started; 0.0: never
     predictions: str  # how those of the newest run that has any went; or empty
     factor_off: float | None  # of the same run, the median
+    rivals: tuple = ()  # files of several notebooks, if nothing says which one is meant
 
     @property
     def open_exercises(self):
@@ -58,10 +59,23 @@ class LabState(NamedTuple):
         done = len(self.exercises) - len(self.open_exercises) + len(quiz)
         return done, len(self.exercises) + len(self.questions)
 
-    @property
-    def address(self):
-        """Its notebook's, relative to the folder of the notebooks."""
-        return quote(self.file)
+    def links(self, folder, text, more=""):
+        """A link to its notebook; where nobody knows which one it is, to each of them.
+
+        Parameters
+        ----------
+        folder, text : str
+            Where the notebooks are opened; what the link says, as HTML.
+        more : str
+            Attributes of the link.
+        """
+        if not self.rivals:
+            return f'<a {more}href="{folder}{quote(self.file)}">{text}</a>'
+        each = [
+            f'<a {more}href="{folder}{quote(file)}">{escape(file)}</a>'
+            for file in self.rivals
+        ]
+        return f"{text}: {', '.join(each[:-1])} or {each[-1]}?"
 
 
 def page(folder=""):
@@ -79,10 +93,10 @@ def page(folder=""):
         # JupyterLab 4.6.6 goes to a place in a notebook only where it is open already when
         # it reads the address: kit/start.html opens it, and tells it the place afterwards.
         place = address_in(read_notebook(students_folder() / state.file), cell) or ""
-        button = (
-            f'<a class="way-on" data-place="{escape(place)}" '
-            f'href="{folder}{state.address}">{escape(text)}</a>'
-        )
+        more = f'class="way-on" data-place="{escape(place)}" '
+        button = state.links(folder, escape(text), more)
+        if state.rivals:
+            button += " The one whose first cells you run next is taken from then on."
     return "\n".join(
         [f"<p>{button}</p>", *_table(states, folder), *_calibration(states), _machine()]
     )
@@ -96,12 +110,12 @@ def lab_states():
     list of LabState
     """
     found = {
-        name: (path.name, notebook)
-        for name, (path, notebook) in labs_in(students_folder()).items()
+        name: (own.path.name, own.notebook, own.rivals)
+        for name, own in labs_in(students_folder()).items()
     }
     for path in (REPOSITORY / "solutions").glob("*.ipynb"):
         if LAB_NAME.fullmatch(path.stem):
-            found.setdefault(path.stem, ("", read_notebook(path)))
+            found.setdefault(path.stem, ("", read_notebook(path), ()))
     return [_state(name, *found[name]) for name in sorted(found)]
 
 
@@ -143,7 +157,7 @@ def _short(state):
     return state.title.partition(":")[0]
 
 
-def _state(name, file, notebook):
+def _state(name, file, notebook, rivals):
     texts = read_texts(name[:2])
     passed, answered, last, predictions, factor_off = set(), set(), 0.0, "", None
     seconds = 0.0
@@ -170,6 +184,7 @@ def _state(name, file, notebook):
         last_unix_seconds=last,
         predictions=predictions,
         factor_off=factor_off,
+        rivals=rivals,
     )
 
 
@@ -219,7 +234,7 @@ def _table(states, folder):
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         title = escape(state.title)
         if state.file:
-            title = f'<a href="{folder}{state.address}">{title}</a>'
+            title = state.links(folder, title)
         else:
             title += " (its notebook is gone: <code>labs lab</code> gives another)"
         yield f'<tr><th scope="row">{title}</th>{row}</tr>'

@@ -38,7 +38,7 @@ def stop_only_the_cells_code(shell):
         if not any(caller.f_globals is shell.user_ns for caller, _ in walk_stack(frame)):
             return
         ours = signal.getsignal(signal.SIGALRM) is interrupted
-        if ours and tries < TRIES and _would_be_lost(frame):
+        if ours and tries < TRIES and would_be_lost(frame):
             signal.setitimer(signal.ITIMER_REAL, WAIT_SECONDS)
         else:
             signal.default_int_handler(number, frame)
@@ -49,7 +49,14 @@ def stop_only_the_cells_code(shell):
         signal.signal(signal.SIGALRM, interrupted)  # else it is the student's
 
 
-def _would_be_lost(frame):
+def would_be_lost(frame):
+    """Whether what is raised at this frame now would be lost, or do harm.
+
+    Parameters
+    ----------
+    frame : frame
+        Of Python code that a signal has interrupted.
+    """
     paths = []
     for caller, _ in walk_stack(frame):
         paths.append(caller.f_code.co_filename)

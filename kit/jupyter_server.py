@@ -11,10 +11,11 @@ from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
 from helpers import session, start_page
-from helpers.notebooks import students_folder
+from helpers.notebooks import note_rename, students_folder
 from kit.stored_widgets import without_widgets
 
 ADDRESS = "start"
+FILE_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
 PAGE = Path(__file__).with_name("start.html")
 
 
@@ -47,5 +48,17 @@ def _jupyter_server_extension_points():
 def _load_jupyter_server_extension(app):
     os.environ[session.SERVED] = "1"  # of its kernels
     app.contents_manager.register_pre_save_hook(without_widgets)
+    app.event_logger.add_listener(schema_id=FILE_EVENTS, listener=_follow_renames(app))
     address = url_path_join(app.base_url, ADDRESS)
     app.web_app.add_handlers(".*$", [(address, StartPage)])
+
+
+def _follow_renames(app):
+    """A kernel knows only the name that its notebook had when it was started."""
+
+    async def listen(logger, schema_id, data):
+        if data["action"] == "rename":
+            root = Path(app.root_dir)
+            note_rename(root / data["source_path"], root / data["path"])
+
+    return listen

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder
-from helpers.notebooks import labs_in, students_folder
+from helpers.notebooks import labs_in, students_folder, which_one
 from helpers.records import cards_of
 from kit.execute import execute, timed
 from kit.parameters import check_folder
@@ -66,8 +66,10 @@ def run(labs, parameters, solved=True):
 
 
 def _try_to_run(lab, parameters, solved, folder):
-    own, _ = labs_in(students_folder()).get(lab.name, (lab.notebook, None))
-    notebook = lab.solution if solved else own
+    own = labs_in(students_folder()).get(lab.name)
+    if own and own.rivals and not solved:
+        return which_one(lab.name, own)
+    notebook = lab.solution if solved else own.path if own else lab.notebook
     os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
     try:
         execute(notebook, folder / f"{lab.name}.ipynb", parameters)

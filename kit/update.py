@@ -14,7 +14,7 @@ from nbformat.sign import NotebookNotary
 from helpers import given_back
 from helpers.errors import LabError
 from helpers.files import WORK, write_atomically
-from helpers.notebooks import labs_in
+from helpers.notebooks import labs_in, which_one
 from helpers.texts import read_texts
 from kit.labs import find_lab
 from kit.merge import NOTICE, YOURS, give_back, merge
@@ -58,7 +58,8 @@ def update(labs):
         have = labs_in(WORK)
         for lab in labs:
             if is_older(lab, have):
-                yield _update(lab, have[lab.name][0])
+                mine = have[lab.name]
+                yield which_one(lab.name, mine) if mine.rivals else _update(lab, mine.path)
         if handed_out_list().read_bytes() != (WORK / LIST).read_bytes():
             copy = _replace(WORK / LIST, handed_out_list().read_bytes())
             yield f"{shown(WORK / LIST)} is new, and {shown(copy)} the one before."
@@ -86,7 +87,8 @@ def reset(name):
     Raises
     ------
     LabError
-        If there is no such exercise or lab, or nothing to give back.
+        If there is no such exercise or lab, nothing to give back, or if there are
+        several notebooks and nothing says which is meant.
     """
     lab = find_lab(name.partition(".")[0])
     with alone():
@@ -96,7 +98,10 @@ def reset(name):
 
 def _reset(lab, name):
     newest = _given(lab, signature(read_text(lab.notebook)))
-    path, _ = labs_in(WORK)[lab.name]
+    found = labs_in(WORK)[lab.name]
+    if found.rivals:
+        raise LabError(which_one(lab.name, found))
+    path = found.path
     if not path.exists():
         raise LabError(_unreadable(lab, path))
     if "." not in name:

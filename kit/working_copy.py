@@ -120,7 +120,7 @@ def is_older(lab, have):
     """Whether ``notebooks/`` has another version than the student's notebook."""
     if lab.name not in have or not lab.notebook.exists() or is_edited(lab):
         return False
-    return began_with(have[lab.name][1]) != signature(read_text(lab.notebook))
+    return began_with(have[lab.name].notebook) != signature(read_text(lab.notebook))
 
 
 def put_back():

@@ -20,6 +20,7 @@ HINTS = {
     "reference": "Run your own cell above again, and then this one.",
     "no_answer": "Mend your cell above and run it, and then this one.",
     "no_json": "Which value can you return where there is no finite number?",
+    "endless": "Which loop does not end, and what has to change in it so that it does?",
     "changed": "The caller goes on using what it gave you. Can you work on a copy?",
     UNCLEAR: "What takes so long in your code, before or after an epoch? Else try again "
     "when your computer has less to do.",
@@ -51,7 +52,7 @@ def check(exercise, answer):
     # After a failed check the name holds the reference; else it may hold an older answer.
     is_reference = answer is reference_of(exercise)
     if problem := cell_errors.problem_of_answer(exercise, missing=is_reference):
-        verdict = (f"your cell above {problem}, so it gave no answer", "no_answer")
+        verdict = (f"your cell above {problem}", "no_answer")
     elif is_reference:
         verdict = ("this is the reference, not your answer", "reference")
     else:

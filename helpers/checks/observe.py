@@ -4,6 +4,8 @@ import json
 import time
 from pathlib import Path
 
+from helpers.checks import endless
+
 PROBES = Path(__file__).parents[1]  # they live in helpers/lab_NN and in checks/probing
 
 
@@ -28,8 +30,8 @@ def observe(probe, answer, question, wait=None):
         The observation, plain JSON, with the question's `nonce`, if it has one, and
         with `waits` (unless `wait` was given): when each wait began and ended, in
         seconds, by a clock that the answer does not control. Or `error`, one line,
-        and the `hint` for it, if the answer raised or gave a value that JSON cannot
-        represent; in a notebook also `line`, where in the student's cell it raised.
+        and the `hint` for it, if the answer raised, did not end, or gave a value that
+        JSON cannot represent; in a notebook also `line`, where in the student's cell.
     """
     # Bound before the answer runs: it may replace the clock.
     clock, sleep = time.perf_counter, time.sleep
@@ -40,10 +42,18 @@ def observe(probe, answer, question, wait=None):
         sleep(seconds)
         waits.append([began, clock()])
 
+    def ask():
+        return probe(answer, question, wait or wait_here)
+
     try:
-        observation = probe(answer, question, wait or wait_here)
+        # A judge in another process ends this one when it likes.
+        observation = ask() if wait else endless.within_limit(ask)
     except KeyboardInterrupt:
         raise
+    except endless.EndlessError as error:
+        problem = f"it had not ended after {endless.LIMIT_SECONDS} s, so it was stopped"
+        lines = filter(None, map(_own_line, error.args))
+        return {"error": problem, "hint": "endless"} | next(lines, {})
     except BaseException as error:  # even SystemExit must not end the lab
         lines = str(error).strip().splitlines() or ["no message"]
         # For a graph, TensorFlow first says where, and last what went wrong.
@@ -81,6 +91,11 @@ def _own_line(error):
 
 
 def _of_a_notebook(frame):
-    """Whether it runs a cell's code, or a copy of such code that has globals of its own."""
-    folder = Path(frame.f_code.co_filename).parent.name
-    return "_oh" in frame.f_globals or folder.startswith("ipykernel_")
+    """Whether it runs a cell's code, or a copy of such code that has globals of its own.
+
+    TensorFlow's copies have other lines.
+    """
+    path = Path(frame.f_code.co_filename)
+    if path.name.startswith("__autograph_generated_file"):
+        return False
+    return "_oh" in frame.f_globals or path.parent.name.startswith("ipykernel_")

@@ -1,5 +1,9 @@
 """A student stops a training, comes back the next day, and meets no dead widget."""
 
+import os
+import subprocess
+import sys
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
@@ -165,4 +169,70 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
     expect(heading).to_be_in_viewport()
     opened.value.close()
     notebook.with_name("mine.ipynb").rename(notebook.with_name(lab.notebook.name))
+    start.close()
+
+
+# What the set-up of a lab does first, without TensorFlow.
+FIRST = """from helpers.records import open_card
+card = open_card("02_throughput", {"renamed": True}, {})"""
+RUN_FIRST = """async () => {
+    const panel = window.jupyterapp.shell.currentWidget;
+    panel.content.activeCellIndex = 0;
+    await window.jupyterapp.commands.execute("notebook:run-cell");
+    await panel.context.save();
+}"""
+RENAME = "name => window.jupyterapp.shell.currentWidget.context.rename(name)"
+DUPLICATE = """path => window.jupyterapp.serviceManager.contents.copy(path, "work")"""
+
+
+def labs_in_course(course, *arguments):
+    """What the command `labs` says in the copy of the course."""
+    folder = course / "course"
+    environment = os.environ | {
+        "PYTHONPATH": str(folder), "LABS_RUNS_DIR": str(course / "runs"),
+        "HOME": str(course / "home"),
+    }  # fmt: skip
+    command = [sys.executable, "-m", "kit.cli", *arguments]
+    ended = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    return " ".join((ended.stdout + ended.stderr).split())
+
+
+def test_a_renamed_notebook_is_followed_and_its_backup_left_alone(
+    course, lab_server, page, browser
+):
+    lab, work = find_lab("02"), course / "course" / "work"
+    changed = nbformat.read(work / lab.notebook.name, as_version=4)
+    changed.cells.insert(0, new_code_cell(FIRST))
+    nbformat.write(changed, work / lab.notebook.name)
+    student.open_notebook(page, lab_server, lab.notebook.name)
+    page.evaluate(RUN_FIRST)
+    page.evaluate(RENAME, "my throughput.ipynb")
+    page.evaluate(DUPLICATE, "work/my throughput.ipynb")
+    mine, backup = work / "my throughput.ipynb", work / "my throughput-Copy1.ipynb"
+    kept = backup.read_bytes()
+
+    start = browser.new_page(viewport={"width": 1280, "height": 720})
+    student.open_start_page(start, lab_server)
+    way_on = start.locator("a.way-on")
+    expect(way_on).to_have_attribute("href", "/lab/tree/work/my%20throughput.ipynb")
+    assert f"in work/{mine.name}; what" in labs_in_course(course, "reset", "2.1")
+    assert backup.read_bytes() == kept
+
+    (course / "runs" / lab.name / ".ran_last").unlink()
+    start.reload()
+    expect(way_on).to_have_count(2)
+    expect(
+        start.get_by_text(f"exercise 2.1: {backup.name} or {mine.name}?")
+    ).to_be_visible()
+    before = mine.read_bytes()
+    said = labs_in_course(course, "reset", "2.1")
+    assert f"several notebooks of lab 02: {backup.name} and {mine.name}. Which one" in said
+    assert (backup.read_bytes(), mine.read_bytes()) == (kept, before)
+
+    student.open_notebook(page, lab_server, backup.name)
+    page.evaluate(RUN_FIRST)
+    start.reload()
+    expect(way_on).to_have_attribute("href", "/lab/tree/work/my%20throughput-Copy1.ipynb")
     start.close()

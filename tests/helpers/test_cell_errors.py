@@ -154,16 +154,65 @@ def test_a_slip_stays_what_python_says(kernel):
     assert "SyntaxError" in raised
 
 
-def test_an_older_answer_is_not_checked_in_place_of_one_that_python_cannot_read(kernel):
-    kernel.run("# TODO 2.3: fit\ndef fit_throughput(points):\n    return 0.0, 1.0")
-    kernel.run("# TODO 2.3: fit\ndef fit_throughput(points:\n    return 0.0, 1.0")
+FIT = "# TODO 2.3: fit\ndef fit_throughput(points):\n    return 0.0, 1.0\n"
+WAITS = "import time\nprint('waiting')\ntime.sleep(60)\n"
+
+
+@pytest.mark.parametrize(
+    ("newer", "problem"),
+    [
+        (FIT.replace("points)", "points"), "has a syntax error in line 2, so it gave no"),
+        ("# TODO 2.3: fit\nimport pandaz\n" + FIT, "ended with a ModuleNotFoundError: an"),
+        ("%matplotlib inline\n" + FIT + "1 / 0", "ended with a ZeroDivisionError: an"),
+        (FIT + WAITS, "was stopped: an answer counts only if its cell runs to its end"),
+    ],
+    ids=["syntax error", "import", "raised after it", "stopped"],
+)
+def test_only_a_cell_that_ran_to_its_end_gives_an_answer(kernel, newer, problem):
     kernel.run("from helpers.checks import check")
-    raised, said = kernel.run('fit_throughput = check("2.3", fit_throughput)')
+    kernel.run(FIT)
+    kernel.run(newer, interrupt_at="waiting" if "waiting" in newer else None)
+    raised, said = kernel.run('check("2.3", fit_throughput)')
     assert raised == ""
-    assert "your cell above has a syntax error in line 2" in said
-    kernel.run("# TODO 2.3: fit\ndef fit_throughput(points):\n    return 0.0, 1.0\n1 / 0")
+    assert f"your cell above {problem}" in said
+    kernel.run(FIT)
     _, said = kernel.run('check("2.3", fit_throughput)')
-    assert "your cell above" not in said, "its answer is there, whatever comes after it"
+    assert "your cell above" not in said, "it ran to its end now"
+
+
+def test_an_answer_is_known_by_its_cell_also_without_its_first_line(kernel):
+    kernel.run("from helpers.checks import check")
+    own = FIT.partition("\n")[2]
+    run_from_page(kernel.client, own, "2-3-fit")
+    run_from_page(kernel.client, "import pandaz\n" + own, "2-3-fit")
+    _, said = kernel.run('check("2.3", fit_throughput)')
+    assert "your cell above ended with a ModuleNotFoundError" in said
+
+
+PREDICT = """from helpers.records import RecordError
+def predict(my_guess):
+    raise RecordError(
+        f"the prediction 'loss' is the text {my_guess!r}, but the lab asks for one number, "
+        "with a point, not a comma, and without quotes, such as 0.5. Change it."
+    )
+"""
+
+
+def test_a_cell_that_raises_twice_is_no_reason_for_its_own_error(kernel):
+    kernel.run(PREDICT)
+    for guess in ("'0,5'", "'half'", "'half'"):
+        source = f"my_guess = {guess}\npredict(my_guess)\n"
+        raised = run_from_page(kernel.client, source, "a-guess")
+        assert f"RecordError: the prediction 'loss' is the text {guess}, but" in raised
+        assert "This cell needs" not in raised
+    raised, _ = kernel.run("my_guess = 'many'\npredict(my_guess)")
+    assert "This cell needs" not in raised, "it makes the name itself"
+    raised, _ = kernel.run("print(my_guess)\npredict(my_guess)")
+    assert "needs `my_guess` from cell" in raised, "another cell's error it does explain"
+    assert ", not a . " not in raised
+    raised, _ = kernel.run("print(never_made)\nnever_made = 1")
+    raised, _ = kernel.run("print(never_made)\nnever_made = 1")
+    assert "has not been run" not in raised
 
 
 @pytest.mark.parametrize(
@@ -474,7 +523,10 @@ def test_every_kind_of_loop_stops_with_one_line(kernel, source, line, pictures):
 
 
 def run_from_page(client, source, cell):
-    """As JupyterLab: with the cell's id, and a session for each page that is loaded."""
+    """As JupyterLab: with the cell's id, and a session for each page that is loaded.
+
+    Returns what the cell printed, and the lines of its error.
+    """
     content = {
         "code": source, "silent": False, "store_history": True, "user_expressions": {},
         "allow_stdin": False, "stop_on_error": True,
@@ -487,6 +539,7 @@ def run_from_page(client, source, cell):
         if heard["parent_header"].get("msg_id") != message["header"]["msg_id"]:
             continue
         said.append(heard["content"].get("text", ""))
+        said += [" ".join(heard["content"].get("traceback", ()))]
         if heard["content"].get("execution_state") == "idle":
             return "".join(said)
 

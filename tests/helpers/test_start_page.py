@@ -151,6 +151,14 @@ def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, mon
     )
     assert page.startswith(f"<p>{link}: Lab 02, exercise 2.2</a>")
     assert "its notebook is gone" in page
+    shutil.copy(lab.notebook, tmp_path / "notebooks" / "my 2nd lab-Copy1.ipynb")
+    first, second = (
+        f'href="/lab/my%202nd%20lab{end}.ipynb">my 2nd lab{end}.ipynb</a>'
+        for end in ("-Copy1", "")
+    )
+    page = start_page.page("/lab/")
+    assert re.search(rf"exercise 2.2: <a .*{first} or <a .*{second}\?", page), "asks which"
+    assert f"Lab 02: How many images a second?: <a {first} or <a {second}?" in page
     shutil.copy(lab.notebook, tmp_path / "notebooks")
     assert lab_states()[0].file == lab.notebook.name, "a copy beside it is not meant"
     (tmp_path / "work").mkdir()

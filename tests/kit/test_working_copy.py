@@ -273,6 +273,40 @@ def test_a_lab_is_copied_once_and_only_what_is_missing_comes_later(course):
     assert line == "New versions of 02: `labs update` brings them in."
 
 
+def test_of_several_copies_the_one_that_ran_last_is_changed_or_none(course, monkeypatch):
+    working_copy.make()
+    work, lab = course / "work", find_lab("02")
+    mine, backup = work / "my throughput.ipynb", work / "my throughput-Copy1.ipynb"
+    shutil.copy(work / lab.notebook.name, backup)
+    (work / lab.notebook.name).rename(mine)
+    newer(lab, random.Random(2))
+    before = {path: path.read_bytes() for path in (mine, backup)}
+    said = CliRunner().invoke(app, ["reset", "2.1"])
+    assert said.exit_code != 0
+    [line] = update.update(all_labs())
+    for text in (str(said.exception), line):
+        assert f"several notebooks of lab 02: {backup.name} and {mine.name}. Which" in text
+    assert contents(work).items() >= before.items()
+
+    monkeypatch.setenv("JPY_SESSION_NAME", str(mine))
+    open_card(lab.name, {}, {})
+    # A run of the solution, or of a file somewhere else, is not of one of these.
+    for elsewhere in (lab.solution, lab.notebook, work / "no_such_file.ipynb"):
+        monkeypatch.setenv("JPY_SESSION_NAME", str(elsewhere))
+        open_card(lab.name, {}, {})
+    [line] = update.update(all_labs())
+    assert line.startswith(f"work/{mine.name} has the new version")
+    said = CliRunner().invoke(app, ["reset", "2.1"])
+    assert f"in work/{mine.name};" in " ".join(said.output.split())
+    assert backup.read_bytes() == before[backup]
+
+    monkeypatch.setenv("JPY_SESSION_NAME", str(backup))
+    open_card(lab.name, {}, {})
+    assert notebooks.labs_in(work)[lab.name].path == backup, "its run is the newest now"
+    backup.unlink()
+    assert notebooks.labs_in(work)[lab.name].path == mine, "it is the only one"
+
+
 def test_nothing_is_written_where_no_copy_of_it_can_be(course):
     working_copy.make()
     path = course / "work" / "02_throughput.ipynb"
