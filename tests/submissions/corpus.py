@@ -560,6 +560,20 @@ def hostile(world):
             "plain JSON",
         ),
         "forges_an_error": forged(b'{"error": {"a": 1}, "hint": ["x"]}', "."),
+        # Then the judge would ask another question in place of this one.
+        "forges_an_unclear_question": attack(
+            """
+            import json, os
+            from helpers.checks.observe import observe
+            from helpers.lab_02.probe import PROBES
+            os.write(3, b'{"error": "too hard", "hint": "unclear"}\\n')
+            while line := os.read(3, 2**16):
+                question = json.loads(line)["question"]
+                reply = observe(PROBES["2.3"], honest, question, wait=print)
+                os.write(3, json.dumps({"observation": reply}).encode() + b"\\n")
+            """,
+            "too hard",
+        ),
         "forges_surrogates": forged(
             b'{"error": "\\ud800\\u0000\\u202e", "hint": "\\ud800"}', "."
         ),
