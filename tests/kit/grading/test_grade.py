@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -713,9 +714,40 @@ input()
         assert all(after - before > 10 for before, after in zip(*weights, strict=True))
 
 
-@needs_box
-def test_the_process_that_is_forked_shares_nothing_that_can_be_written():
+@pytest.fixture(scope="module")
+def fork_server():
     _, server = processes._fork_server(())
+    yield server
+    server.kill()
+    server.wait()
+    processes._fork_server.cache_clear()
+
+
+@needs_box
+def test_box_ends_in_time_even_if_its_worker_does_nothing(fork_server):
+    ours, theirs = socket.socketpair()
+    with (
+        ours, theirs, open(os.devnull, "w") as output,
+        sandbox.open_box(sandbox.Limits()) as box,
+    ):  # fmt: skip
+        processes.fork((), ours, [theirs.fileno(), output.fileno(), box.pidfd], 1)
+        ended, _, _ = select.select([box.pidfd], [], [], 60)
+        assert ended
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="no autogroup")
+def test_session_of_a_box_gets_a_smaller_share_of_the_processors():
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as sleeping:
+        share, until = Path(f"/proc/{sleeping.pid}/autogroup"), time.monotonic() + 30
+        while f"nice {processes.SHARE}\n" not in share.read_text():
+            assert time.monotonic() < until
+            processes.let_others_first([sleeping.pid])  # the kernel may say: not so often
+        sleeping.kill()
+
+
+@needs_box
+def test_the_process_that_is_forked_shares_nothing_that_can_be_written(fork_server):
+    server = fork_server
     proc = Path("/proc", str(server.pid))
     assert len(list((proc / "task").iterdir())) == 1, "a fork copies one thread only"
     for line in (proc / "maps").read_text().splitlines():
@@ -724,9 +756,6 @@ def test_the_process_that_is_forked_shares_nothing_that_can_be_written():
     assert "LABS_" not in (proc / "environ").read_text().replace("LABS_SCALE", "")
     opened = {str((proc / "fd" / fd.name).readlink()) for fd in (proc / "fd").iterdir()}
     assert all(name == "/dev/null" or name.startswith("socket:") for name in opened)
-    server.kill()
-    server.wait()
-    processes._fork_server.cache_clear()
 
 
 # It sleeps until the test has seen its box; then it needs some processor time.
