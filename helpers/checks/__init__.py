@@ -140,11 +140,12 @@ def judge_replies(exercise, ask, rng, questions):
 
 def _judge(record, question, observation):
     if "error" in observation:
-        hint, line = observation.get("hint"), observation.get("line")
-        reason = str(observation["error"])
+        line, reason = observation.get("line"), str(observation["error"])
         if isinstance(line, int):
             reason += f" (line {line} of your cell)"
-        return reason, hint if isinstance(hint, str) else "raised"
+        # No other hint: a submission can forge this reply, and `UNCLEAR` would give it
+        # another question in place of one that it cannot answer.
+        return reason, "no_json" if observation.get("hint") == "no_json" else "raised"
     if changed := observation.get("changed"):
         return f"it changed {str(changed)[:200]}, which it was given", "changed"
     try:

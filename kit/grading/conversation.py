@@ -16,7 +16,14 @@ import time
 
 from helpers.plain_json import as_json, storable
 from kit.grading import sandbox
-from kit.grading.processes import family, fork, kill_family, memory_mib
+from kit.grading.processes import (
+    family,
+    fork,
+    kill_family,
+    let_others_first,
+    memory_mib,
+    was_starved,
+)
 
 REPLY_DEPTH = 20
 LONGEST_TEXT = 2000  # characters of a string that judges and pages get
@@ -24,6 +31,8 @@ MOST_WAITS = 1000  # for one question; the judges' own questions need some 20
 MOST_BORROWED = 2  # messages: before the cells run, and after
 LONGEST_WAIT_SECONDS = 10
 LOOK_SECONDS = 0.2  # between two looks at the box's memory
+GUARD_SECONDS = 10  # after its time the box's guard ends it, if nobody else has
+STARVED = "overloaded"  # the hint of what the machine was too busy to judge
 
 
 class RefusedError(Exception):
@@ -85,6 +94,8 @@ class Box:
                 data = self.channel.recv(2**16)
             except OSError:  # killed, or it left without reading what it was sent
                 data = b""
+            if not data and time.perf_counter() >= self.deadline:
+                raise RefusedError(*self._out_of_time())  # its guard has ended it
             if not data:
                 raise RefusedError(f"its process ended early{self._last_line()}", "ended")
             self.received.extend(data)
@@ -115,8 +126,7 @@ class Box:
                 self._weigh()
                 self.weigh_at = now + LOOK_SECONDS
             if now >= self.deadline:
-                took = f"{self.limits.wall_seconds:g} seconds"
-                raise RefusedError(f"it had not finished after {took}", "time")
+                raise RefusedError(*self._out_of_time())
             if now >= until:
                 return
             output = None if self.output_ended else self.output
@@ -140,8 +150,23 @@ class Box:
             size = f"{self.limits.printed_bytes // 1024:,} KB"
             raise RefusedError(f"it printed more than {size}", "output")
 
+    def _out_of_time(self):
+        """The reason and the hint: the box was too slow, or the machine was."""
+        late = time.perf_counter() - self.deadline
+        took = f"{self.limits.wall_seconds:g} seconds"
+        if self.was_starved() or late > GUARD_SECONDS / 2:
+            return f"the machine was too busy: not finished after {took}", STARVED
+        return f"it had not finished after {took}", "time"
+
+    def was_starved(self):
+        """Whether the machine was too busy to run it."""
+        began = self.deadline - self.limits.wall_seconds
+        return was_starved(self.pids(), time.perf_counter() - began)
+
     def _weigh(self):
-        used = memory_mib(self.pids(), self.limits.memory_mib)
+        pids = self.pids()
+        let_others_first(pids)
+        used = memory_mib(pids, self.limits.memory_mib)
         if used > self.limits.memory_mib:
             raise RefusedError(
                 f"it took more than {self.limits.memory_mib:,} MiB of memory", "memory"
@@ -160,7 +185,7 @@ class Box:
         try:
             self.channel.sendall(as_json(message).encode() + b"\n")
         except TimeoutError:
-            raise RefusedError("it read none of its questions", "time") from None
+            raise RefusedError(*self._out_of_time()) from None
         except OSError:
             return  # it has ended: `listen` reads what it said before
 
@@ -180,7 +205,8 @@ def conversation(job, limits, boxed, hide):
             descriptors = [theirs.fileno(), output_end, room.pidfd]
         else:
             descriptors = [theirs.fileno(), output_end]
-        pid = fork(tuple(job["modules"]), ours, descriptors)
+        seconds = math.ceil(limits.wall_seconds) + GUARD_SECONDS
+        pid = fork(tuple(job["modules"]), ours, descriptors, seconds)
         theirs.close()
         os.close(output_end)
         if not boxed:

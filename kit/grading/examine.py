@@ -5,9 +5,14 @@ import hmac
 import random
 
 from helpers.checks import HINTS, judge_replies
-from helpers.checks.exercise import exercise_record
+from helpers.checks.exercise import UNCLEAR, exercise_record
 from helpers.plain_json import as_json
-from kit.grading.conversation import RefusedError, conversation, plain_text
+from kit.grading.conversation import (
+    STARVED,
+    RefusedError,
+    conversation,
+    plain_text,
+)
 
 QUESTIONS = 3
 HINTS_IN_A_BOX = {
@@ -15,6 +20,7 @@ HINTS_IN_A_BOX = {
     "memory": "What grows with every call? Try your cell with a small example.",
     "output": "Which of your prints is called in a loop that does not end?",
     "ended": "Does your code end Python itself, with os._exit, a signal or a crash?",
+    STARVED: "You need not do anything: your instructor grades it again.",
     "names": "Of other cells only imports, functions, classes and written-out values "
     "are used. Where do you make that name?",
     "missing": "Start from the lab's own notebook and keep the cell with the TODO.",
@@ -58,7 +64,9 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     try:
         with conversation(job, limits, boxed, hide) as box:
             if verdict := judge_replies(exercise, ask, rng, QUESTIONS):
-                raise RefusedError(*verdict)
+                reason, hint = verdict
+                starved = hint == UNCLEAR and box.was_starved()
+                raise RefusedError(reason, STARVED if starved else hint)
     except RefusedError as refused:
         reason, hint = refused.args
         if hint == "raised" and "raised NameError" in reason:

@@ -1,10 +1,11 @@
 """The fork server: has TensorFlow imported, nothing started and no secrets; forks children.
 
 Run as a script, `python -I fork_server.py SOCKET REPOSITORY MODULES FILTER`, outside of
-every box. Each byte on the socket comes with the child's socket, its output pipe and the
-box. Then it forks a child that enters the box, gives up all privileges, and only then
-reads the student's code from its socket. It reads nothing from a child. The grader gets
-the child's process number on the child's socket, before the child says anything.
+every box. Each message on the socket is a number of seconds, and comes with the child's
+socket, its output pipe and the box. Then it forks a child that enters the box,
+gives up all privileges, and only then reads the student's code from its socket. It reads
+nothing from a child. The grader gets the child's process number on the child's socket,
+before the child says anything.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ from pathlib import Path
 # -I hides the script's folder. Under their own names, so that no box has a module of `kit`.
 sys.path.insert(0, str(Path(__file__).parent))
 import cells_in_box
-from filter_in_box import load_filter
+from filter_in_box import load_filter, step_back
 
 del sys.path[0]
 
@@ -41,6 +42,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 NS_GET_USERNS = 0xB701
 MS_NOSUID, MS_NODEV, MS_REMOUNT = 2, 4, 32
 FILES = 20_000  # in each of the box's two disks
+CORES = 2  # of an exercise
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
 
@@ -62,13 +64,13 @@ def main():
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     control.sendall(b"r")
     while True:
-        asked, descriptors, _, _ = socket.recv_fds(control, 1, 3)
-        if not asked:
+        seconds, descriptors, _, _ = socket.recv_fds(control, 8, 3)
+        if not seconds:
             return
         pid = os.fork()
         if pid == 0:
             control.close()
-            _child(code, *descriptors)
+            _child(code, int.from_bytes(seconds, "big"), *descriptors)
         with contextlib.suppress(OSError):  # whoever asked has ended
             os.write(descriptors[0], pid.to_bytes(8, "big"))
         for descriptor in descriptors:
@@ -82,7 +84,7 @@ def _let_checks_pass():
     helpers.checks.check = lambda exercise, answer: answer
 
 
-def _child(code, channel, output, box=None):
+def _child(code, seconds, channel, output, box=None):
     """Enter the box, drop all privileges, and do what the channel says; never returns."""
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -91,7 +93,7 @@ def _child(code, channel, output, box=None):
         os.dup2(output, 1)
         os.dup2(output, 2)
         if box is not None:
-            _enter(box, code)
+            _enter(box, code, seconds)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(channel, 3)
         os.closerange(4, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
@@ -104,7 +106,7 @@ def _child(code, channel, output, box=None):
         os._exit(0)
 
 
-def _enter(box, code):
+def _enter(box, code, seconds):
     """Join the box's namespaces, fork into its process numbers, drop every privilege."""
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -112,7 +114,7 @@ def _enter(box, code):
         if getattr(libc, name)(*arguments):
             raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
 
-    root, server = os.geteuid() == 0, os.getppid()
+    root, server, number = os.geteuid() == 0, os.getppid(), os.getpid()
     uid = 64000
     proc = os.open("/proc", os.O_PATH)
     if not root:  # as root bubblewrap makes no user namespace
@@ -123,10 +125,11 @@ def _enter(box, code):
         call("mount", b"tmpfs", place, None, flags, b"nr_inodes=%d" % FILES)
     inner = os.fork()
     if inner:
-        _guard(box, server, call)
+        _guard(box, server, seconds, call)
         os.waitpid(inner, 0)
         os._exit(0)
     os.setsid()
+    step_back(number, CORES)
     if root:
         os.setgroups([])
         os.setresgid(uid, uid, uid)
@@ -135,11 +138,12 @@ def _enter(box, code):
     own_gid, own_uid = os.getegid(), os.geteuid()
     call("unshare", NAMESPACES["user"])
     call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)  # it must own its files in /proc
-    _write("/proc/self/setgroups", "deny")
-    _write("/proc/self/gid_map", f"{uid} {own_gid} 1")
-    _write("/proc/self/uid_map", f"{uid} {own_uid} 1")
-    # Through the outer /proc: no process in here may make a user namespace again.
-    _write("sys/user/max_user_namespaces", "0", dir_fd=proc)
+    # Through the outer /proc: that of the box is read only.
+    _write("self/setgroups", "deny", proc)
+    _write("self/gid_map", f"{uid} {own_gid} 1", proc)
+    _write("self/uid_map", f"{uid} {own_uid} 1", proc)
+    # No process in here may make a user namespace again.
+    _write("sys/user/max_user_namespaces", "0", proc)
     os.close(proc)
     for capability in range(64):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
@@ -158,10 +162,15 @@ def _owner(box):
         return fcntl.ioctl(mounted, NS_GET_USERNS)
 
 
-def _guard(box, server, call):
-    """Out of the submission's reach: end the box if the fork server ends, as it does when
-    its worker is killed. (In the box a submission may have stopped the `cat`.)"""
-    signal.signal(signal.SIGTERM, lambda *_: signal.pidfd_send_signal(box, signal.SIGKILL))
+def _guard(box, server, seconds, call):
+    """Out of the submission's reach: end the box after its time, even where the worker gets
+    none of the processors; and if the fork server ends, as it does when its worker is
+    killed. (In the box a submission may have stopped the `cat`.)"""
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, lambda *_: signal.pidfd_send_signal(box, signal.SIGKILL))
+    with contextlib.suppress(OSError):  # root may run before all others
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    signal.alarm(seconds)
     call("prctl", PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != server:  # it ended before the line above
         signal.pidfd_send_signal(box, signal.SIGKILL)
@@ -169,7 +178,7 @@ def _guard(box, server, call):
     os.closerange(box + 1, 64)
 
 
-def _write(path, text, dir_fd=None):
+def _write(path, text, dir_fd):
     descriptor = os.open(path, os.O_WRONLY, dir_fd=dir_fd)
     os.write(descriptor, text.encode())
     os.close(descriptor)

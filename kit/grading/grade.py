@@ -23,7 +23,7 @@ from kit.grading import bounded, feedback, sandbox, workers
 from kit.grading.class_files import for_students
 from kit.grading.decides import fingerprint
 from kit.grading.examine import QUESTIONS
-from kit.grading.one_submission import grade_one, result_of
+from kit.grading.one_submission import grade_one, result_of, starved
 from kit.grading.submissions import (
     CPU_SECONDS,
     NOTHING_HANDED_IN,
@@ -118,7 +118,8 @@ def grade(
         try:
             for stored, result in _work(tasks, jobs, scheduler):
                 _keep_full_run(out, result)
-                if result["status"] != NOT_GRADED:  # the next run tries that again
+                # The next run tries again what could not be judged.
+                if result["status"] != NOT_GRADED and not starved(result):
                     # In one line: written five times as fast, and read by programs.
                     write_json(stored, result, indent=None)
                 results[stored] = result
@@ -238,19 +239,49 @@ def _key(task, lab):
 
 
 def _work(tasks, jobs, scheduler):
-    """Have workers do the tasks; yield the path for each result, and the result."""
-    plain = [task for task, _ in tasks]
+    """Have workers do the tasks; yield the path for each result, and the result.
+
+    What the machine was too busy to judge waits until all else is done.
+    """
+    plain, waiting = [task for task, _ in tasks], []
     if scheduler:
         done = workers.on_a_cluster(grade_one, plain, scheduler)
     else:
         done = workers.on_this_machine(grade_one, plain, jobs or os.cpu_count())
     with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
         for index, result in done:
-            bar.update()
             task, stored = tasks[index]
             if isinstance(result, Exception):  # the others go on
                 result = _not_graded(task, result)
-            yield stored, result
+            if starved(result):
+                waiting.append((task, stored, result))
+            else:
+                bar.update()
+                yield stored, result
+        if waiting:
+            number = sum(len(starved(result)) for _, _, result in waiting)
+            print(f"this machine was too busy for {number} exercises: asking them again")
+        for task, stored, result in waiting:
+            bar.update()
+            yield stored, _asked_alone(task, result, scheduler)
+
+
+def _asked_alone(task, result, scheduler):
+    """The result, with new verdicts on what the machine was too busy to judge."""
+    again = [
+        task | {"exercises": [one for one in task["exercises"] if one[0] == number]}
+        for number in starved(result)
+    ]
+    again = [one | {"text": ""} for one in again]  # the whole notebook has been executed
+    if scheduler:
+        pairs = [next(workers.on_a_cluster(grade_one, [one], scheduler)) for one in again]
+    else:
+        pairs = workers.on_this_machine(grade_one, again, 1, at_once=1)
+    for _, new in pairs:
+        if not isinstance(new, Exception):  # else it stays open
+            result["exercises"] |= new["exercises"]
+    result["total"] = sum(one["points"] for one in result["exercises"].values())
+    return result
 
 
 def _not_graded(task, error):

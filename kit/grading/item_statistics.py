@@ -33,13 +33,14 @@ def by_exercise(results, labs):
         mine = [r for r in results if r["lab"] == lab.name and r["status"] == "graded"]
         for exercise in exercises(lab):
             number = exercise.number
-            verdicts = [(r["student"], r["exercises"][number]) for r in mine]
+            judged = [r for r in mine if r["exercises"][number]["judged"] is not None]
+            verdicts = [(r["student"], r["exercises"][number]) for r in judged]
             rows.append(
                 {
                     "number": number,
                     "title": exercise_record(number).title,
                     "passed": sum(verdict["passed"] for _, verdict in verdicts),
-                    "graded": len(mine),
+                    "graded": len(judged),
                     "discrimination": discrimination(mine, number),
                     "asked": sum(number in r["about"].get("hints", ()) for r in mine),
                     "mistakes": _mistakes(verdicts),
@@ -50,6 +51,9 @@ def by_exercise(results, labs):
 
 def discrimination(results, number):
     """Point-biserial correlation of an exercise with the rest of its lab, or None."""
+    results = [
+        r for r in results if None not in [v["judged"] for v in r["exercises"].values()]
+    ]
     if len(results) < FEWEST:
         return None
     passed = [float(r["exercises"][number]["passed"]) for r in results]

@@ -7,7 +7,10 @@ to decide. It stays open until every exercise of it has an override.
 import math
 from datetime import timedelta
 
+from kit.grading.one_submission import starved
+
 DAY = timedelta(days=1)
+TOO_BUSY = "this machine was too busy to judge {}: run `labs grade` again"
 
 
 def marked(results, labs_texts, class_files):
@@ -25,8 +28,9 @@ def marked(results, labs_texts, class_files):
     -------
     list of dict
         Copies, in which every exercise has `judged` (the grader's points), `points` (None
-        where there is nothing to give them for) and `comment`. Also: `texts`, `person`,
-        `late`, `penalty`, `total` (None while it is open), `needs` (why it is open).
+        where there is nothing to give them for, or the machine was too busy) and `comment`.
+        Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open), `needs`
+        (why it is open).
     """
     given = {(one.student, one.exercise): one for one in class_files.overrides}
     read = {one.exercise for one in class_files.overrides}
@@ -68,10 +72,10 @@ def _names(result, roster):
 
 def _marked(result, texts, counted, own, class_files):
     handed_in = result["status"] == "graded"
-    exercises = {}
+    exercises, too_busy = {}, starved(result)
     for number, verdict in result["exercises"].items():
         override = own.get(number)
-        judged = verdict["points"] if handed_in else None
+        judged = verdict["points"] if handed_in and number not in too_busy else None
         exercises[number] = verdict | {
             "judged": judged,
             "points": override.points if override else judged,
@@ -88,7 +92,10 @@ def _marked(result, texts, counted, own, class_files):
     if reached is None:
         unread = [t["number"] for t in written if t["points"] is None and t["text"]]
         why = result["problem"] or result["status"]
-        needs += [f"read {', '.join(unread)}" if handed_in else why]
+        open_ones = [n for n in too_busy if exercises[n]["points"] is None]
+        needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
+        needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
+        needs += [] if handed_in else [why]
     return result | {
         "exercises": exercises,
         "texts": written,

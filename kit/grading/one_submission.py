@@ -5,6 +5,7 @@ import time
 
 from helpers.checks.exercise import exercise_record
 from kit.grading import sandbox
+from kit.grading.conversation import STARVED
 from kit.grading.examine import examine, hint_text, plain_text
 from kit.grading.processes import prepare
 from kit.grading.whole_notebook import run_notebook
@@ -56,6 +57,12 @@ def result_of(task, asked):
         "key": task["key"],
         "seconds": 0.0,
     }
+
+
+def starved(result):
+    """The numbers of the exercises that the machine was too busy to judge."""
+    verdicts = result["exercises"].items()
+    return [number for number, verdict in verdicts if verdict.get("hint_key") == STARVED]
 
 
 def _verdicts(task, limits):

@@ -20,6 +20,7 @@ from kit.grading.system_calls import allowed
 from kit.grading.temporary import temporary_folder
 
 START_SECONDS = 300
+SHARE = 3  # of the processors: how "nice" the kernel's group of a box's processes is
 AREA_BYTES = 210  # measured on Linux 6 as growth of /proc/meminfo's SUnreclaim
 
 
@@ -31,6 +32,52 @@ def memory_mib(pids, enough):
     """
     rough = sum(_rough_mib(pid) for pid in pids)
     return rough if rough <= enough else sum(_exact_mib(pid) for pid in pids)
+
+
+def let_others_first(pids):
+    """Give the sessions of a box a smaller share of the processors than the grader's.
+
+    Of two sessions each gets the same share, however many processes it has and whatever
+    their priority, where the kernel has `sched_autogroup`. A box cannot undo this: it may
+    not write to /proc. (In cgroups with shares of their own, the priority counts.)
+    """
+    for pid in pids:
+        with contextlib.suppress(OSError):  # no autogroup, gone, or asked too often
+            group = Path(f"/proc/{pid}/autogroup")
+            is_leader = os.getsid(pid) == pid
+            if is_leader and not group.read_text().endswith(f" nice {SHARE}\n"):
+                group.write_text(str(SHARE))
+
+
+def was_starved(pids, seconds):
+    """Whether other processes of the machine kept a box's from running.
+
+    Parameters
+    ----------
+    pids : list of int
+        The box's.
+    seconds : float
+        Since when it has run.
+
+    Returns
+    -------
+    bool
+        True if it was ready to run for more than half of the time and had to wait; and
+        got less than a tenth of a core, which is what honest work needs of its time. (One
+        that waits for processes of its own has run more.)
+    """
+    tasks = [task for pid in pids for task in Path(f"/proc/{pid}/task").glob("*")]
+    run, waited = zip((0, 0), *map(_run_and_waited, tasks), strict=True)
+    return sum(run) < seconds / 10 and max(waited) > seconds / 2
+
+
+def _run_and_waited(task):
+    """The seconds that a thread has run, and that it was ready to run and did not."""
+    try:
+        run, waited, _ = (task / "schedstat").read_text().split()
+    except (OSError, ValueError):  # it has ended, or this kernel does not count
+        return 0, 0
+    return int(run) / 1e9, int(waited) / 1e9
 
 
 def _rough_mib(pid):
@@ -102,7 +149,7 @@ def prepare(modules):
         _fork_server(modules)
 
 
-def fork(modules, channel, descriptors):
+def fork(modules, channel, descriptors, seconds):
     """Have a child forked that gets the descriptors; return its process number.
 
     Parameters
@@ -112,10 +159,12 @@ def fork(modules, channel, descriptors):
     channel : socket.socket
         The other end of the first descriptor.
     descriptors : list of int
+    seconds : int
+        After which the box is ended, if this process does not end it before.
     """
     control, _ = _fork_server(modules)
     with contextlib.suppress(OSError):
-        socket.send_fds(control, [b"f"], descriptors)
+        socket.send_fds(control, [seconds.to_bytes(8, "big")], descriptors)
         channel.settimeout(START_SECONDS)
         if told := channel.recv(8, socket.MSG_WAITALL):
             return int.from_bytes(told, "big")

@@ -3,8 +3,8 @@
 What is not named here fails with ENOSYS, as on a kernel that has no such call, so that
 libraries take another way. Left out on purpose: what holds memory that is in no process's
 account (memfd_create, System V objects, sockets, locks of parts of files), what reaches
-into other processes, and what is mostly found in descriptions of kernel bugs (io_uring,
-userfaultfd, bpf, keyctl).
+into other processes, what gives a box more of the processors than its share, and what is
+mostly found in descriptions of kernel bugs (io_uring, userfaultfd, bpf, keyctl).
 The names follow the groups of Docker's default profile, which is an allowlist too.
 """
 
@@ -20,7 +20,7 @@ FILES = """
     rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat chmod
     fchmod fchmodat fchmodat2 utime utimes utimensat futimesat truncate ftruncate fallocate
     fsync fdatasync sync_file_range sendfile copy_file_range umask statfs fstatfs dup dup2
-    dup3 ioctl flock pipe pipe2 fadvise64 readahead getxattr lgetxattr fgetxattr
+    dup3 ioctl pipe pipe2 fadvise64 readahead getxattr lgetxattr fgetxattr
     listxattr llistxattr flistxattr
 """
 MEMORY = """
@@ -29,10 +29,10 @@ MEMORY = """
 """
 PROCESSES = """
     fork vfork execve execveat exit exit_group wait4 waitid kill tkill tgkill getpid getppid
-    gettid getpgid getpgrp setpgid getsid setsid getuid geteuid getgid getegid getresuid
-    getresgid getgroups setuid setgid prctl arch_prctl getrlimit setrlimit prlimit64
-    getrusage times sched_yield sched_getaffinity sched_setaffinity sched_getparam
-    sched_setparam sched_getscheduler sched_setscheduler sched_getattr
+    gettid getpgid getpgrp getsid getuid geteuid getgid getegid getresuid getresgid
+    getgroups setuid setgid prctl arch_prctl getrlimit setrlimit prlimit64 getrusage times
+    sched_yield sched_getaffinity sched_getparam sched_setparam sched_getscheduler
+    sched_setscheduler sched_getattr
     sched_get_priority_max sched_get_priority_min getpriority setpriority set_tid_address
     set_robust_list get_robust_list rseq futex futex_waitv getcpu sysinfo uname capget
     getrandom riscv_hwprobe
@@ -47,26 +47,36 @@ SIGNALS_AND_TIME = """
 """
 # On the socket that is there; no new one.
 CHANNEL = "recvfrom sendto shutdown getsockopt getsockname getpeername"
-# What a notebook's kernel talks with.
-SOCKETS = "socket socketpair bind listen accept accept4 connect setsockopt sendmsg recvmsg"
-# Not its locks of parts of a file, of which the kernel keeps any number in its own memory;
-# `flock`, one for a file, is there.
+# What a notebook's kernel talks with; and lab 09 ends its workers by their group.
+NOTEBOOK = """
+    socket socketpair bind listen accept accept4 connect setsockopt sendmsg recvmsg setpgid
+"""
 FCNTL = (
     fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC, fcntl.F_GETFD, fcntl.F_SETFD, fcntl.F_GETFL,
     fcntl.F_SETFL,
 )  # fmt: skip
+# They do nothing, and report success. A lock belongs to a file, and boxes see files of the
+# machine: a real lock would reach its other users. Inside of a box there is nobody to lock
+# out. And of locks of parts of files the kernel keeps any number in its own memory.
+F_OFD_SETLK, F_OFD_SETLKW = 37, 38  # macOS has no such names
+LOCKS = (fcntl.F_SETLK, fcntl.F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW)
+# They fail as they do for a process that leads its group. With `sched_autogroup` the kernel
+# shares the processors among sessions: each new one would be another share.
+GROUPS = "setsid setpgid"
 INT = 0xFFFFFFFF
 NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW... flag
 
 
 @functools.cache
-def allowed(sockets=False):
+def allowed(notebook=False, sessions=False):
     """The filter as a BPF program, for bubblewrap or the kernel.
 
     Parameters
     ----------
-    sockets : bool
-        Whether new sockets may be made.
+    notebook : bool
+        Also what a whole notebook needs: new sockets and process groups.
+    sessions : bool
+        Also new sessions: for what starts the notebook's kernel, not for the kernel.
 
     Returns
     -------
@@ -80,20 +90,27 @@ def allowed(sockets=False):
     import pyseccomp
 
     made = pyseccomp.SyscallFilter(pyseccomp.ERRNO(errno.ENOSYS))
-    names = [FILES, MEMORY, PROCESSES, SIGNALS_AND_TIME, CHANNEL]
-    for name in " ".join([*names, SOCKETS] if sockets else names).split():
+
+    def add(action, name, *arguments):
         # Not every machine has each of them.
         if pyseccomp.resolve_syscall(pyseccomp.system_arch(), name) != -1:
-            made.add_rule(pyseccomp.ALLOW, name)
+            made.add_rule(action, name, *arguments)
+
+    names = " ".join([FILES, MEMORY, PROCESSES, SIGNALS_AND_TIME, CHANNEL]).split()
+    names += NOTEBOOK.split() if notebook else []
+    names += ["setsid"] if sessions else []
+    for name in names:
+        add(pyseccomp.ALLOW, name)
+    for name in set(GROUPS.split()) - set(names):
+        add(pyseccomp.ERRNO(errno.EPERM), name)
     # clone3 hides its flags from a filter; without it the C library takes clone.
-    no_namespace = pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_NAMESPACES, 0)
-    made.add_rule(pyseccomp.ALLOW, "clone", no_namespace)
-    if sockets:  # a notebook's kernel keeps a history in SQLite, which takes such locks
-        made.add_rule(pyseccomp.ALLOW, "fcntl")
-    else:
-        for command in FCNTL:
-            told = pyseccomp.Arg(1, pyseccomp.MASKED_EQ, INT, command)
-            made.add_rule(pyseccomp.ALLOW, "fcntl", told)
+    add(pyseccomp.ALLOW, "clone", pyseccomp.Arg(0, pyseccomp.MASKED_EQ, NEW_NAMESPACES, 0))
+    for command in FCNTL:
+        add(pyseccomp.ALLOW, "fcntl", pyseccomp.Arg(1, pyseccomp.MASKED_EQ, INT, command))
+    nothing = pyseccomp.ERRNO(0)
+    add(nothing, "flock")
+    for command in LOCKS:
+        add(nothing, "fcntl", pyseccomp.Arg(1, pyseccomp.MASKED_EQ, INT, command))
     with tempfile.TemporaryFile() as file:
         made.export_bpf(file)
         file.seek(0)

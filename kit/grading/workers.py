@@ -74,7 +74,7 @@ def end(worker):
     worker.pipe.close()
 
 
-def on_this_machine(function, tasks, workers):
+def on_this_machine(function, tasks, workers, at_once=AT_ONCE):
     """Have processes of this machine do tasks.
 
     Parameters
@@ -84,6 +84,8 @@ def on_this_machine(function, tasks, workers):
     tasks : sequence
         Plain data.
     workers : int
+    at_once : int
+        The tasks that a worker may have at a time.
 
     Yields
     ------
@@ -96,7 +98,7 @@ def on_this_machine(function, tasks, workers):
     try:
         while waiting or started:
             while waiting and len(started) < min(workers, _open(waiting, started)):
-                worker = start(function, AT_ONCE)
+                worker = start(function, at_once)
                 started[worker.pipe] = worker, {}
             for pipe in multiprocessing.connection.wait(list(started)):
                 worker, doing = started[pipe]

@@ -289,6 +289,23 @@ def hostile(world):
             "not permitted",
         ),
         "goes_before_others": attack("import os; os.nice(-5)", "not permitted|denied"),
+        # Each session has the same share of the processors.
+        "makes_a_session": attack(
+            """
+            import subprocess
+            subprocess.run(["true"], start_new_session=True)
+            """,
+            "not permitted",
+        ),
+        "makes_a_process_group": attack(
+            "import subprocess; subprocess.run(['true'], process_group=0)", "not permitted"
+        ),
+        "raises_its_sessions_share": attack(
+            "open('/proc/self/autogroup', 'w').write('0')", "Read-only"
+        ),
+        "takes_more_cores": attack(
+            "import os; os.sched_setaffinity(0, range(1024))", "not implemented"
+        ),
         # What it may not change or leave behind.
         "writes_kit": attack(f"open({repository + '/helpers/x.py'!r}, 'w')", barred),
         "writes_callbacks": attack(
@@ -314,11 +331,12 @@ def hostile(world):
         ),
         "leaves_a_process": attack(
             f"""
-            import os, subprocess, sys
+            import contextlib, os, subprocess, sys
             command = [sys.executable, "-c", "import time; time.sleep(600)", {MARK!r}]
-            subprocess.Popen(command, start_new_session=True)
+            subprocess.Popen(command)
             if os.fork() == 0:
-                os.setsid()
+                with contextlib.suppress(OSError):
+                    os.setsid()
                 if os.fork() == 0:
                     os.execv(sys.executable, command)
                 os._exit(0)
@@ -411,8 +429,20 @@ def hostile(world):
             with open("/tmp/locked", "wb") as file:
                 for place in range(20_000):
                     fcntl.lockf(file, fcntl.LOCK_EX, 1, 2 * place)
+            with open("/proc/locks") as locks:
+                assert len(locks.readlines()) > 1000, "none was kept"
             """,
-            "not implemented",
+            "none was kept",
+        ),
+        # What locks a file of the machine keeps others outside waiting.
+        "locks_a_file_that_another_process_has_locked": attack(
+            """
+            import fcntl, helpers.lab_02.probe
+            with open(helpers.lab_02.probe.__file__) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            """,
+            "",
+            both,
         ),
         "memory_of_pipes": attack(
             """
@@ -560,6 +590,20 @@ def hostile(world):
             "plain JSON",
         ),
         "forges_an_error": forged(b'{"error": {"a": 1}, "hint": ["x"]}', "."),
+        # Then the judge would ask another question in place of this one.
+        "forges_an_unclear_question": attack(
+            """
+            import json, os
+            from helpers.checks.observe import observe
+            from helpers.lab_02.probe import PROBES
+            os.write(3, b'{"error": "too hard", "hint": "unclear"}\\n')
+            while line := os.read(3, 2**16):
+                question = json.loads(line)["question"]
+                reply = observe(PROBES["2.3"], honest, question, wait=print)
+                os.write(3, json.dumps({"observation": reply}).encode() + b"\\n")
+            """,
+            "too hard",
+        ),
         "forges_surrogates": forged(
             b'{"error": "\\ud800\\u0000\\u202e", "hint": "\\ud800"}', "."
         ),

@@ -205,6 +205,18 @@ def test_a_reply_that_was_written_before_the_question_is_none():
     assert hint == "form"
 
 
+def test_only_the_judge_may_call_a_reply_unclear():
+    probe, reference = part("probe", "2.3").PROBES["2.3"], reference_of("2.3")
+    replies = [lambda _: {"error": "too hard", "hint": "unclear"}]
+    replies += [lambda question: observe(probe, reference, question)] * 3
+
+    def ask(question):
+        return replies.pop(0)(question)
+
+    verdict = judge_replies("2.3", ask, random.Random(1), 3)
+    assert verdict == ("too hard", "raised")
+
+
 def test_a_student_who_replaces_the_clock_does_not_reach_the_judge(monkeypatch):
     import time
 

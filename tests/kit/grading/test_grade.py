@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import fcntl
 import functools
 import html
 import itertools
@@ -9,6 +10,7 @@ import json
 import multiprocessing
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -57,7 +59,7 @@ from tests.submissions.corpus import MARK, World
 LAB = find_lab("02")
 # Small, so that bombs go off soon. Not the limits of time: what ends otherwise must do so
 # on a machine that is slow and busy too.
-SMALL = sandbox.Limits(memory_mib=2048, disk_mib=32, processes=96)
+SMALL = sandbox.Limits(memory_mib=2048, disk_mib=32)
 SOON = SMALL._replace(wall_seconds=20, cpu_seconds=4)  # honest work needs a second
 needs_box = pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
 
@@ -79,7 +81,12 @@ def graded(tmp_path_factory):
     abstract.listen()
     # In a process without TensorFlow, as `labs grade` is: it forks for each page.
     grader = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
-    with pytest.MonkeyPatch.context() as patch, grader, listening, abstract:
+    probe = REPOSITORY / "helpers" / "lab_02" / "probe.py"
+    with (
+        pytest.MonkeyPatch.context() as patch, grader, listening, abstract,
+        open(probe) as locked,
+    ):  # fmt: skip
+        fcntl.flock(locked, fcntl.LOCK_EX)
         patch.setenv("LABS_SECRET", "LABS_SECRET")
         pid, port = grader.submit(os.getpid).result(), listening.getsockname()[1]
         world = World(folder, out, REPOSITORY, port, name, pid)
@@ -280,6 +287,24 @@ def test_a_page_that_shows_a_tiring_text_everywhere_is_written_in_its_time(text,
     # Without them the page took longer than PAGE_CPU_SECONDS.
     assert page.count("and what your code did") == len(result["exercises"])
     assert len(page) < 10 * len(html.escape(text)) + 10**5
+
+
+def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):
+    common = {"limits": (), "seed": "s", "boxed": True, "full": False, "hide": []}
+    task = grader._task(Submission("ada", LAB, None, ""), common | {"modules": []})
+    result = result_of(task, {}) | {"status": "graded"}
+    key = conversation.STARVED
+    result["exercises"]["2.3"] |= {"hint_key": key, "hint": examine.hint_text("2.3", key)}
+    [to_look_at] = feedback.write([result], [LAB], [], tmp_path)
+    assert "1 need you" in to_look_at
+    overview = (tmp_path / "overview.html").read_text()
+    assert "this machine was too busy to judge 2.3: run `labs grade` again" in overview
+    assert "2.2 ✗, 2.3 not judged" in overview
+    page = (tmp_path / feedback.feedback_path(result)).read_text()
+    assert page.count("Not judged yet: the machine that grades was too busy.") == 1
+    with open(tmp_path / "grades.csv", newline="") as file:
+        [row] = csv.DictReader(file)
+    assert (row["2.2"], row["2.3"], row["total"]) == ("0", "", "")
 
 
 def places(value, place=()):
@@ -586,6 +611,12 @@ def test_a_whole_notebook_is_executed_and_kept(tmp_path, cluster):
         "path = user_cache() / 'mnist' / 'mnist.npz'\n"
         "print('data', path.read_text())\n(path.parent / 'part').write_text('')",
         "path.write_text('changed')",
+        "import fcntl, helpers.files\nwith open(helpers.files.__file__) as file:\n"
+        "    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        "print('locked nothing')",
+        "import subprocess\nsubprocess.run(['true'], process_group=0)\n"
+        "try:\n    subprocess.run(['true'], start_new_session=True)\n"
+        "except PermissionError:\n    print('no new session')",
         "print('went on')",
     ]
     cells = [corpus.code(source, id=f"b{n}") for n, source in enumerate(sources)]
@@ -593,11 +624,18 @@ def test_a_whole_notebook_is_executed_and_kept(tmp_path, cluster):
     path = tmp_path / "in" / "ada" / f"{lab.name}.ipynb"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps(document))
-    [result] = grade(tmp_path / "in", [lab], tmp_path / "out", scheduler=cluster, full=True)
+    with open(REPOSITORY / "helpers" / "files.py") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        [result] = grade(
+            tmp_path / "in", [lab], tmp_path / "out", scheduler=cluster, full=True
+        )
     executed = (tmp_path / "out" / "executed" / "ada" / path.name).read_text()
     assert result["full_run"] == "executed, 1 cells with errors", executed
-    for seen in ("[] False", "2 timed", "data of the grader", "Read-only", "went on"):
-        assert seen in executed
+    for seen in (
+        "[] False", "2 timed", "data of the grader", "Read-only", "locked nothing",
+        "no new session", "went on",
+    ):  # fmt: skip
+        assert seen in executed, seen
 
 
 OWN_SIZE_MIB = 61  # tells these boxes from those of another run
@@ -686,9 +724,40 @@ input()
         assert all(after - before > 10 for before, after in zip(*weights, strict=True))
 
 
-@needs_box
-def test_the_process_that_is_forked_shares_nothing_that_can_be_written():
+@pytest.fixture(scope="module")
+def fork_server():
     _, server = processes._fork_server(())
+    yield server
+    server.kill()
+    server.wait()
+    processes._fork_server.cache_clear()
+
+
+@needs_box
+def test_box_ends_in_time_even_if_its_worker_does_nothing(fork_server):
+    ours, theirs = socket.socketpair()
+    with (
+        ours, theirs, open(os.devnull, "w") as output,
+        sandbox.open_box(sandbox.Limits()) as box,
+    ):  # fmt: skip
+        processes.fork((), ours, [theirs.fileno(), output.fileno(), box.pidfd], 1)
+        ended, _, _ = select.select([box.pidfd], [], [], 60)
+        assert ended
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="no autogroup")
+def test_session_of_a_box_gets_a_smaller_share_of_the_processors():
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as sleeping:
+        share, until = Path(f"/proc/{sleeping.pid}/autogroup"), time.monotonic() + 30
+        while f"nice {processes.SHARE}\n" not in share.read_text():
+            assert time.monotonic() < until
+            processes.let_others_first([sleeping.pid])  # the kernel may say: not so often
+        sleeping.kill()
+
+
+@needs_box
+def test_the_process_that_is_forked_shares_nothing_that_can_be_written(fork_server):
+    server = fork_server
     proc = Path("/proc", str(server.pid))
     assert len(list((proc / "task").iterdir())) == 1, "a fork copies one thread only"
     for line in (proc / "maps").read_text().splitlines():
@@ -697,6 +766,65 @@ def test_the_process_that_is_forked_shares_nothing_that_can_be_written():
     assert "LABS_" not in (proc / "environ").read_text().replace("LABS_SCALE", "")
     opened = {str((proc / "fd" / fd.name).readlink()) for fd in (proc / "fd").iterdir()}
     assert all(name == "/dev/null" or name.startswith("socket:") for name in opened)
-    server.kill()
-    server.wait()
-    processes._fork_server.cache_clear()
+
+
+# It sleeps until the test has seen its box; then it needs some processor time.
+BUSY_LIMITS = sandbox.Limits(wall_seconds=10, disk_mib=OWN_SIZE_MIB)
+WORKS = f"""# TODO 2.3: x
+import time
+time.sleep(1.5)
+while time.process_time() < 1.2:
+    pass
+{corpus.CELLS["2.3"]}
+"""
+GRADES_ON_A_BUSY_MACHINE = f"""
+import sys
+from pathlib import Path
+from kit.grading import sandbox
+from kit.grading.grade import grade
+from kit.labs import find_lab
+given, out = map(Path, sys.argv[1:])
+grade(given, [find_lab("02")], out, jobs=1, limits=sandbox.{BUSY_LIMITS!r})
+"""
+
+
+@pytest.fixture
+def busy():
+    """Call it to make all cores busy, with sessions as other people's work has them."""
+    hogs = []
+
+    def start():
+        for _ in range(10 * os.cpu_count()):
+            command = [sys.executable, "-S", "-c", "while True: pass"]
+            hogs.append(subprocess.Popen(command, start_new_session=True))
+
+    def end():
+        while hogs:
+            hog = hogs.pop()
+            hog.kill()
+            hog.wait()
+
+    yield start, end
+    end()
+
+
+@needs_box
+def test_answer_that_a_busy_machine_kept_from_running_is_asked_again(tmp_path, busy):
+    start, end = busy
+    write_class(tmp_path / "in", ["ada"], corpus.notebook({"2.3": WORKS}, ("2.3",)))
+    grading = subprocess.Popen(
+        [sys.executable, "-u", "-c", GRADES_ON_A_BUSY_MACHINE, tmp_path / "in",
+         tmp_path / "out"],
+        cwd=REPOSITORY, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    family = psutil.Process(grading.pid)
+    while not any(_is_own_box(one) for one in family.children(recursive=True)):
+        assert grading.poll() is None
+        time.sleep(0.05)
+    start()
+    assert "too busy for 1 exercises" in grading.stdout.readline()
+    end()
+    grading.communicate(timeout=300)
+    [result] = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
+    verdict = result["exercises"]["2.3"]
+    assert verdict["passed"], verdict["reason"]
