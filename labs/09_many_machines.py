@@ -797,7 +797,8 @@ laws_of_rounds = [law_of(one) for one in measured["rounds"]]
 law = tuple(median(numbers) for numbers in zip(*laws_of_rounds, strict=True))
 print(f"Fixed cost: {1e3 * law[0]:.2f} ms, peak: {law[1]:.1f} images/s")
 print(f"Latency: {1e3 * law[3]:.3f} ms, bandwidth: {law[4] / 1e6:.1f} MB/sec")
-card.measure("fit", {"t0_seconds": law[0], "peak_images_per_second": law[1]})
+fit = {"t0_seconds": law[0], "peak_images_per_second": law[1]}
+card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %%
