@@ -426,6 +426,15 @@ def cards_of(lab):
     return [content for path in paths if (content := read_card(path))]
 
 
+def newest_card_with(lab, measurement):
+    """The newest run card of a lab that has a measurement; None if no card has it.
+
+    A card begins with the setup cell, so the newest one may hold nothing yet.
+    """
+    cards_with = [card for card in cards_of(lab) if card["measurements"].get(measurement)]
+    return cards_with[-1] if cards_with else None
+
+
 def latest_cards():
     """The newest run card of each lab, as ``{lab: content}``."""
     newest = {}

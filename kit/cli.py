@@ -442,8 +442,15 @@ def bench(
 def plan(
     devices: Annotated[int, typer.Option(min=1, help="How many.")],
     link: Annotated[str, typer.Option(help="Between them, such as 25Gbit.")],
-    batch_size: Annotated[int, typer.Option(min=1, help="Of one device.")] = 64,
-    parameters: Annotated[int, typer.Option(min=1, help="Of the network.")] = 25_000_000,
+    batch_size: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Of one device.")
+    ] = 64,
+    parameters: Annotated[
+        int | None,
+        typer.Option(
+            min=1, max=10**13, help="Of the network; default: of the one measured."
+        ),
+    ] = None,
 ):
     """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
     from kit.plan import lines

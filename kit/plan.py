@@ -4,20 +4,29 @@ import re
 
 from helpers.checks.exercise import reference_of
 from helpers.errors import LabError
-from helpers.lab_09.forecast import DEFAULTS, critical_batch_of_lab_03, in_words, plan
-from helpers.records import latest_cards
+from helpers.lab_09.forecast import (
+    DEFAULTS,
+    critical_batch_of_lab_03,
+    in_words,
+    law_of_lab_02,
+    law_of_lab_09,
+    plan,
+)
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-LINK = re.compile(r"(\d+(?:\.\d+)?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
+LINK = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
 
 
-def lines(devices, link, batch_size, parameters):
+def lines(devices, link, batch_size, parameters=None):
     """The plan in lines, and a line about where its figures come from.
 
     Parameters
     ----------
-    devices, batch_size, parameters : int
+    devices, batch_size : int
     link : str
         Such as ``"25Gbit"``.
+    parameters : int, optional
+        Of the network; None: those of the network whose speed was measured.
 
     Returns
     -------
@@ -26,16 +35,38 @@ def lines(devices, link, batch_size, parameters):
     Raises
     ------
     LabError
-        If the link is not one, or no run card has a law of a step.
+        If the link is not one, if so many devices fail all the time, or if no run card
+        has a law of a step.
     """
     settings = DEFAULTS | {"devices": devices, "link_gbit": gbit(link)}
-    settings |= {"batch_size": batch_size, "parameters": parameters}
+    settings["batch_size"] = batch_size
+    refuse_constant_failure(settings)
     measured, sources = from_cards()
     settings |= measured
+    if parameters:
+        settings["parameters"] = parameters
+    silence_tensorflow()  # the references import it
     said = plan(settings, reference_of("9.5"), reference_of("9.4"))
-    assumed = [name for name in ("critical_batch", "images") if name not in measured]
+    assumed = [
+        name
+        for name in ("parameters", "critical_batch", "images")
+        if settings[name] != measured.get(name)
+    ]
     shown = ", ".join(f"{name} {settings[name]:,.0f}" for name in assumed)
     return [*in_words(settings, said), f"From {'; '.join(sources)}.", f"Assumed: {shown}."]
+
+
+def refuse_constant_failure(settings):
+    """`LabError` where a job fails again before it has restarted: it would never end."""
+    restart_seconds = settings["restart_seconds"]
+    device_seconds = settings["machine_days"] * 86_400  # from one failure to the next
+    if device_seconds < settings["devices"] * restart_seconds:
+        raise LabError(
+            f"{settings['devices']:,} devices would fail every "
+            f"{device_seconds / settings['devices']:.3g} s, and a restart takes "
+            f"{restart_seconds:.0f} s: ask for at most "
+            f"{device_seconds // restart_seconds:,.0f} devices."
+        )
 
 
 def gbit(text):
@@ -47,25 +78,21 @@ def gbit(text):
 
 
 def from_cards():
-    """What the newest run cards know of a plan's settings, and a line about each of them.
+    """What the run cards know of a plan's settings, and a line about each of them.
 
     Raises
     ------
     LabError
         If none has a law of a step.
     """
-    cards, found, sources = latest_cards(), {}, []
-    for lab in ("02_throughput", "09_many_machines"):
-        fit = cards.get(lab, {}).get("measurements", {}).get("fit")
-        if fit and not found:
-            found = {"t0_seconds": fit["t0_seconds"], "peak": fit["peak_images_per_second"]}
-            sources.append(f"t0 and peak of lab {lab[:2]}")
-    if not found:
+    laws = {"02": law_of_lab_02(), "09": law_of_lab_09()}
+    lab = next((lab for lab, law in laws.items() if law), None)
+    if not lab:
         raise LabError(
             "no run card has the fixed cost and the peak of a step: run lab 02 or lab 09 "
             "first, `labs run 02`."
         )
+    sources = [f"t0, peak and parameters of lab {lab}"]
     if bend := critical_batch_of_lab_03():
-        found |= bend
         sources.append("the bend of lab 03 as the critical batch")
-    return found, sources
+    return laws[lab] | bend, sources

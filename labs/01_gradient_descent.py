@@ -499,10 +499,10 @@ def noise_scale(single):
     """V / |G|², from the gradients of single points."""
     return single.var(axis=0).sum() / numpy.sum(single.mean(axis=0) ** 2)
 
-path, scales = train(0.1, lab.train_points, 30), {}
+descent, scales = train(0.1, lab.train_points, 30), {}
 for step in (0, 5, 10, 15, 20, 30):
-    scales[step] = noise_scale(single_gradients(path[step], all_x, all_y))
-    print(f"Step {step}: loss {full_loss(path[step]):.3f}, noise scale {scales[step]:,.2f}")
+    scales[step] = noise_scale(single_gradients(descent[step], all_x, all_y))
+    print(f"Step {step}: loss {full_loss(descent[step]):.3f}, noise scale {scales[step]:,.2f}")
 card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %% [markdown]
@@ -537,7 +537,7 @@ def steps_needed(single, batch_size, curvature):
 
 # %%
 needed, laws = {}, {"start": scales[0], "step 15": scales[15]}
-for place, weights in {"start": path[0], "step 15": path[15]}.items():
+for place, weights in {"start": descent[0], "step 15": descent[15]}.items():
     single, needed[place] = single_gradients(weights, all_x, all_y), {}
     print(f"{place}, noise scale {laws[place]:.2f}:")
     for size in (1, 4, 16, 64, 256):
@@ -592,15 +592,15 @@ def train_in_valley(learning_rate, batch_size, steps, shuffle=0):
 
 # %%
 card.lock("batch_sizes_thrown_out")
-settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
+valley_settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
 valley = ((-2.0, 4.0), (-6.0, 4.0))
-explore(train_in_valley, valley_loss, settings, 60, valley, session.caption())
+explore(train_in_valley, valley_loss, valley_settings, 60, valley, session.caption())
 
 # %%
 print(f"Learning rate, largest: {largest_learning_rate(x_moved):.3f}, before {limit:.3f}")
 thrown = {
     size: times_thrown_out(train_in_valley, valley_loss, rate, size)
-    for rate, size in settings
+    for rate, size in valley_settings
 }
 for size, times in thrown.items():
     print(f"Batch size {size}: thrown out in {times} of 20 shuffles")
@@ -707,14 +707,14 @@ def train_on_cross(learning_rate, batch_size, steps, shuffle=0):
 
 # %%
 card.lock("batch_sizes_that_leave_the_saddle")
-settings = [(0.2, size) for size in (1, lab.batch_size, len(x_cross))]
+saddle_settings = [(0.2, size) for size in (1, lab.batch_size, len(x_cross))]
 saddle = ((-1.6, 1.6), (-1.3, 1.8))
-explore(train_on_cross, cross_loss, settings, 200, saddle, session.caption())
+explore(train_on_cross, cross_loss, saddle_settings, 200, saddle, session.caption())
 
 # %%
 AWAY = 0.35  # about half way to the lowest points, which have slopes near 0.7 and -0.7
 leavers = []
-for rate, size in settings:
+for rate, size in saddle_settings:
     ends = [train_on_cross(rate, size, 200, shuffle)[-1, 0] for shuffle in SHUFFLES]
     left, right = (sum(side * slope > AWAY for slope in ends) for side in (-1, 1))
     print(f"Batch size {size}: {left} of 20 shuffles ended left, {right} right")

@@ -728,6 +728,7 @@ mib = 2**20
 weights_mib = 2 * 4 * this_model.count_params() / mib  # and gradients; float32
 estimated = {size: memory_needed_bytes(trained_model, size) / mib for size in measured}
 grown = {b: held[b] / mib for b in measured if b > lab.batch_size and held[b] > 0}
+largest = max(measured)
 figure = figures.memory_by_batch(estimated, grown, lab.batch_size, weights_mib)
 summary = f"At batch size {largest} a step needs about {estimated[largest]:.1f} MiB by the "
 summary += f"estimate; weights and gradients take {weights_mib:.1f} MiB."

@@ -533,15 +533,15 @@ watches = {name: stopwatch(kind) for name, kind in zip(calls, kinds, strict=True
 first_seconds = {name: watch(1) / 1000 for name, watch in watches.items()}
 rounds = [{name: watches[name](n) for name, n in calls.items()} for _ in range(5)]
 times = {name: [one[name] for one in rounds] for name in calls}
-steps = {name: numpy.median(several) for name, several in times.items()}
+step_ms = {name: numpy.median(several) for name, several in times.items()}
 card.measure("step_milliseconds", times)
-card.measure("newswires_per_second", 1000 * lab.batch_size / steps["graph"])
+card.measure("newswires_per_second", 1000 * lab.batch_size / step_ms["graph"])
 
 # %%
 for name, several in times.items():
     print(f"{name}: first call {first_seconds[name]:.2f} s, then ", end="")
-    print(f"{steps[name]:.2f} ms a step ({min(several):.2f} to {max(several):.2f})")
-ratios = {name: steps["eager"] / steps[name] for name in ("graph", "jit_compile")}
+    print(f"{step_ms[name]:.2f} ms a step ({min(several):.2f} to {max(several):.2f})")
+ratios = {name: step_ms["eager"] / step_ms[name] for name in ("graph", "jit_compile")}
 figure = figures.step_modes(times, speed_ups_guess)
 text = f"The graph is {ratios['graph']:.1f} times as fast as eager."
 show_figure(figure, text, session.caption())
@@ -558,7 +558,7 @@ print(f"XLA's steps were faster than the graph's in {faster} of 5 rounds")
 wait = max(0, first_seconds["jit_compile"] - first_seconds["graph"])
 even = "never" if faster == 0 else "unclear, for it was not faster in every round"
 if min(saved) > 0:
-    even = f"{wait * steps['graph'] / numpy.median(saved):.1f} s"
+    even = f"{wait * step_ms['graph'] / numpy.median(saved):.1f} s"
 print(f"XLA has paid for its compilation after training for: {even}")
 
 # %% [markdown]

@@ -288,13 +288,13 @@ LinearWarmup = check("5.2", LinearWarmup)
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
 warmup_steps = max(1, round(lab.warmup_epochs * steps))
 schedule = LinearWarmup(lab.learning_rate, factor, warmup_steps)
-rates = [float(schedule(step)) for step in range(3 * warmup_steps)]
+rising = [float(schedule(step)) for step in range(3 * warmup_steps)]
 lines = {
-    "linear + warm-up": rates,
-    "linear": [factor * lab.learning_rate] * len(rates),
-    "as for a batch of 32": [lab.learning_rate] * len(rates),
+    "linear + warm-up": rising,
+    "linear": [factor * lab.learning_rate] * len(rising),
+    "as for a batch of 32": [lab.learning_rate] * len(rising),
 }
-top = f"The rate rises from {rates[0]:.3f} to {rates[-1]:.3f} in {warmup_steps} steps."
+top = f"The rate rises from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_steps} steps."
 show_figure(figures.learning_rates(lines), top, session.caption())
 
 # %% [markdown]
@@ -770,22 +770,22 @@ with no_hang("training with a large batch"):
             done[name] = train(name)
 
 # %%
-found = {}
+accuracies = {}
 for name, (recipe, _, factor, *_) in runs.items():
-    by_rate = found.setdefault(recipe, {})
+    by_rate = accuracies.setdefault(recipe, {})
     by_rate.setdefault(lab.learning_rate * factor, []).append(done[name])
-for recipe, by_rate in found.items():
+for recipe, by_rate in accuracies.items():
     each = [f"{' '.join(f'{a:.3f}' for a in by_rate[r])} at {r:.4f}" for r in by_rate]
     print(f"{recipe}: {', '.join(each)}")
 rule = {recipe: lab.learning_rate * size / 32 for recipe, size, *_ in runs.values()}
-figure = figures.accuracy_by_rate(found, rule)
+figure = figures.accuracy_by_rate(accuracies, rule)
 summary = "Medians and single runs of each learning rate; triangles mark the linear rule."
 show_figure(figure, summary, session.caption())
 
 # %%
 best = {}
 for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items():
-    by_rate = found[recipe]
+    by_rate = accuracies[recipe]
     rate = max(by_rate, key=lambda r: median(by_rate[r]))
     top = median(by_rate[rate])
     best[size] = max(best.get(size, (0, 0)), (top, rate))

@@ -110,8 +110,8 @@ x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
 parts = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
 folder = write_class_folders("mnist", MNIST_CLASSES, **parts)
 print(f"Folders for training: {', '.join(sorted(p.name for p in folder.glob('train/*')))}")
-files = sum(1 for _ in folder.glob("train/*/*.png"))
-print(f"Image files: {files:,} to train on")
+file_count = sum(1 for _ in folder.glob("train/*/*.png"))
+print(f"Image files: {file_count:,} to train on")
 
 # %% [markdown]
 # Keras reads such folders: the name of the folder is the class. **Question** before you
@@ -680,10 +680,10 @@ dashboard = TrainingDashboard(session.caption(), steps * global_batch, print_epo
 def logs(_):
     return {name.replace("valid", "val"): m.result() for name, m in epoch_metrics.items()}
 
-lengths = lab.epochs, steps, lab.valid_images // global_batch
+epochs_and_steps = lab.epochs, steps, lab.valid_images // global_batch
 with (
     no_hang("training on all replicas"),
-    follow(dashboard, train_step, valid_step, logs, *lengths) as watched,
+    follow(dashboard, train_step, valid_step, logs, *epochs_and_steps) as watched,
 ):
     rows = [train_epoch(number, *watched) for number in range(1, lab.epochs + 1)]
 

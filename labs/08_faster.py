@@ -173,8 +173,8 @@ types = {"float32": "float32", "mixed_bfloat16": "bfloat16", "mixed_float16": "f
 card.lock("billion_operations_per_second", "billion_bytes_per_second")
 peaks = {policy: product_speed(types[policy]) for policy in candidates()}
 peak, bytes_per_second = peaks["float32"], add_speed()
-for policy, speed in peaks.items():
-    print(f"Product in {types[policy]}: {speed / 1e9:.1f} billion operations a second")
+for name, rate in peaks.items():
+    print(f"Product in {types[name]}: {rate / 1e9:.1f} billion operations a second")
 print(f"Memory: {bytes_per_second / 1e9:.1f} billion bytes a second")
 print(f"The ridge: {peak / bytes_per_second:.1f} operations for each byte")
 card.measure("product_operations_per_second", peaks)
@@ -295,12 +295,12 @@ for (kind, stage), layer in sorted(layers_of_stages(original).items()):
     name = f"{figures.NAMES[kind]}, stage {stage}"
     print(f"{name}: {operations / moved:.2f} operations a byte")
 card.measure("layers", points)
-below = sum(p["intensity"] < peak / bytes_per_second for p in points)
-card.outcome("layers_bound_by_memory", below)
+bound_by_memory = sum(p["intensity"] < peak / bytes_per_second for p in points)
+card.outcome("layers_bound_by_memory", bound_by_memory)
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
-summary = f"Bound by memory, by the roofline: {below} of {len(points)} layers."
+summary = f"Bound by memory, by the roofline: {bound_by_memory} of {len(points)} layers."
 show_figure(figure, summary, session.caption())
 names = [f"{figures.NAMES[p['kind']]} {p['stage']}" for p in points]
 limits, measured = ([1000 * p[of] for p in points] for of in ("by_roofline", "seconds"))

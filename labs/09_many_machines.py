@@ -179,11 +179,11 @@ def measure_ring(n):
 
 # %%
 ring_seconds, megabytes_sent = {}, {}
-for n in (2, 4):
-    ring_seconds[n], sent = measure_ring(n)
-    megabytes_sent[n] = sent / 1e6
-    print(f"Workers: {n}, MB that each sends: {megabytes_sent[n]:.2f}")
-    for size, seconds in ring_seconds[n].items():
+for ring_size in (2, 4):
+    ring_seconds[ring_size], sent = measure_ring(ring_size)
+    megabytes_sent[ring_size] = sent / 1e6
+    print(f"Workers: {ring_size}, MB that each sends: {megabytes_sent[ring_size]:.2f}")
+    for size, seconds in ring_seconds[ring_size].items():
         print(f"  All-reduce of {size:,} bytes: {1e3 * seconds:.2f} ms")
 card.measure("ring_seconds", ring_seconds)
 times_as_long = ring_seconds[4][4_000_000] / ring_seconds[2][4_000_000]
@@ -311,13 +311,13 @@ for name, difference in differences.items():
     print(f"Largest difference of a weight, {name.replace('_', ' ')}: {difference:.1e}")
 card.measure("largest_weight_difference", differences)
 card.outcome("largest_weight_difference", differences)
-speeds = {}
+images_per_second = {}
 for name, result in ((f"{lab.workers} workers", of_workers[0][0]), ("one process", alone[0])):
     step_seconds = float(numpy.median(result["seconds"][1:]))
-    speeds[name] = same_batch / step_seconds
-    print(f"Images/sec, {name}: {speeds[name]:.2f}")
-card.measure("images_per_second", speeds[f"{lab.workers} workers"])
-card.measure("one_process_images_per_second", speeds["one process"])
+    images_per_second[name] = same_batch / step_seconds
+    print(f"Images/sec, {name}: {images_per_second[name]:.2f}")
+card.measure("images_per_second", images_per_second[f"{lab.workers} workers"])
+card.measure("one_process_images_per_second", images_per_second["one process"])
 curves = {"one process": alone[0]["losses"], "workers": of_workers[0][0]["losses"]}
 apart = max(abs(numpy.subtract(*curves.values())))
 text = f"The loss of {len(curves['workers'])} steps: the curves differ by at most {apart:.1e}."
@@ -458,10 +458,10 @@ durable.prepare(killed_folder, killed_settings, train_with_saves, worker_shard)
 with durable.start(killed_folder, lab.workers, "until killed") as job:
     job.wait_for(f"stopped at step {stop_at}", 1, durable.START_SECONDS)
     killed_at = durable.kill(job, 1)
-    exit_codes = job.wait(durable.START_SECONDS, check=False)
+    codes_after_kill = job.wait(durable.START_SECONDS, check=False)
     seen = durable.noticed(job, 0)
 notice_seconds = seen["unix_seconds"] - killed_at
-print(f"Exit codes of the workers: {exit_codes}")
+print(f"Exit codes of the workers: {codes_after_kill}")
 print(f"Worker 0 got {seen['reason']}, {notice_seconds:.2f} s after the kill")
 
 # %% [markdown]
@@ -637,11 +637,11 @@ card.predict("straggler_steps", my_straggler_guess)
 # %%
 card.lock("straggler_steps")
 at_least_seconds, spreads = 0.02, (0.0, 0.5, 2.0)
-rng = numpy.random.default_rng(lab.seed)
+straggler_rng = numpy.random.default_rng(lab.seed)
 
 def waits(spread, n, steps):
     """Seconds that each worker computes in each step, shape (steps, n)."""
-    return at_least_seconds * (1 + spread * rng.exponential(size=(steps, n)))
+    return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
 
 # %% [markdown]
 # First with real waits: processes that sleep so long, and then all-reduce a small array
@@ -649,11 +649,12 @@ def waits(spread, n, steps):
 
 # %%
 waited = {spread: {} for spread in spreads}
-for n in (1, 2, 4):
-    rounds = [{"values": 64, "waits": waits(s, n, 2 * lab.repeats).tolist()} for s in spreads]
-    done = run_ring(ring_all_reduce, folder / "stragglers", n, rounds)
+for ring_size in (1, 2, 4):
+    drawn = [waits(s, ring_size, 2 * lab.repeats).tolist() for s in spreads]
+    rounds = [{"values": 64, "waits": seconds} for seconds in drawn]
+    done = run_ring(ring_all_reduce, folder / "stragglers", ring_size, rounds)
     for spread, one in zip(spreads, done, strict=True):
-        waited[spread][n] = float(numpy.mean(one["seconds"]))
+        waited[spread][ring_size] = float(numpy.mean(one["seconds"]))
 for spread, seconds in waited.items():
     shown = ", ".join(f"{1e3 * s:.2f} ms with {n}" for n, s in seconds.items())
     print(f"Spread {spread:g}, mean step by workers: {shown}")
@@ -669,8 +670,8 @@ simulated = {
     for spread in spreads
 }
 steps_of = {n: simulated[0.5][n] / at_least_seconds for n in (4, 10_000)}
-for n, times in steps_of.items():
-    print(f"Simulated, spread 0.5, {n:,} workers: {times:.2f} times the shortest step")
+for count, times in steps_of.items():
+    print(f"Simulated, spread 0.5, {count:,} workers: {times:.2f} times the shortest step")
 card.outcome("straggler_steps", {f"of_{n}": times for n, times in steps_of.items()})
 figure = figures.stragglers(waited, simulated, at_least_seconds)
 text = f"With 10,000 workers and spread 0.5 a step takes {steps_of[10_000]:.1f} times as long."
@@ -768,9 +769,9 @@ forecast = check("9.5", forecast)
 n, hidden_units = lab.workers, 256
 known_batches, new_batch = [16, 64, 256], 128
 measuring = {"hidden": hidden_units, "rounds": 3, "calls": 2 * lab.repeats}
-alone = {"local_batches": known_batches, "shared_batches": known_batches}
+batches = {"local_batches": known_batches, "shared_batches": known_batches}
 values = {"all_reduce_values": [1000, 100_000, 400_000]}
-measured = speeds.measure(folder / "speeds", n, measuring | alone | values)
+measured = speeds.measure(folder / "speeds", n, measuring | batches | values)
 gradient_bytes = 4 * measured["parameters"]
 
 def law_of(one_round):
@@ -796,7 +797,8 @@ laws_of_rounds = [law_of(one) for one in measured["rounds"]]
 law = tuple(median(numbers) for numbers in zip(*laws_of_rounds, strict=True))
 print(f"Fixed cost: {1e3 * law[0]:.2f} ms, peak: {law[1]:.1f} images/s")
 print(f"Latency: {1e3 * law[3]:.3f} ms, bandwidth: {law[4] / 1e6:.1f} MB/sec")
-card.measure("fit", {"t0_seconds": law[0], "peak_images_per_second": law[1]})
+fit = {"t0_seconds": law[0], "peak_images_per_second": law[1]}
+card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %%
@@ -822,11 +824,11 @@ for name, one in both:
 
 # %%
 said, came = [], []
-for batch_size in known_batches:
+for batch in known_batches:
     for one in measured["rounds"]:
         for candidate in [law, law_of(one)]:
-            said.append(here(candidate, n, batch_size))
-            came.append(n * batch_size / one["shared"][batch_size])
+            said.append(here(candidate, n, batch))
+            came.append(n * batch / one["shared"][batch])
 factor = laws.stated_factor(said, came)
 print(f"Stated error: a factor of {factor:.2f}")
 
@@ -886,9 +888,10 @@ card.predict("vgg_efficiency", my_vgg_guess)
 # %%
 card.lock("vgg_efficiency")
 rows = laws.published_forecasts(forecast)
+ways = ("in_turn", "overlapped", "reported")
 for row in rows:
-    low, high, reported = (100 * row[name] for name in ("in_turn", "overlapped", "reported"))
-    print(f"{row['name']}: in turn {low:.1f}%, overlapped {high:.1f}%, ", end="")
+    in_turn, overlapped, reported = (100 * row[way] for way in ways)
+    print(f"{row['name']}: in turn {in_turn:.1f}%, overlapped {overlapped:.1f}%, ", end="")
     print(f"reported {reported:.0f}%")
 figure = forecast_figures.published(rows)
 between_both = sum(row["in_turn"] <= row["reported"] <= row["overlapped"] for row in rows)

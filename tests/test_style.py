@@ -1,12 +1,14 @@
 """The labs and the repository keep the style that docs and readers rely on."""
 
 import ast
+import dis
 import inspect
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import CodeType
 
 import grimp
 import jupytext
@@ -53,6 +55,43 @@ def test_a_lab_takes_the_shared_parameters_first(lab):
     assert cell is next(c for c in cells if c.cell_type == "code")
     names = re.findall(r"^(\w+):", cell.source, re.M)
     assert {"scale", "seed", "epochs", "batch_size"} <= set(names)
+
+
+@each_lab
+def test_a_name_that_cells_share_is_bound_in_one_of_them(lab):
+    """Else a cell that is run again changes what later cells read.
+
+    In a loop, a `with` or an import, too. Only a check may bind its answer again. The
+    setup reads all parameters, through `globals()`.
+    """
+    sources = [c.source for c in generate(lab)[1].cells if c.cell_type == "code"]
+    cells = [names_bound_and_read(compile(source, "cell", "exec")) for source in sources]
+    parameters, _ = cells[0]
+    for name in parameters.union(*(read for _, read in cells)):
+        binders = [
+            source
+            for source, (bound, _) in zip(sources, cells, strict=True)
+            if name in bound and f"{name} = check(" not in source
+        ]
+        assert len(binders) <= 1, "\n\n".join([f"{name}:", *binders])
+
+
+def names_bound_and_read(code):
+    """The global names that code binds, and those that it reads without binding first.
+
+    Functions and classes read when they are called; lambdas and comprehensions, at once.
+    """
+    bound, read = set(), set()
+    for step in dis.get_instructions(code):
+        if step.opname == "STORE_NAME":
+            bound.add(step.argval)
+        elif step.opname in ("LOAD_NAME", "LOAD_GLOBAL"):
+            read |= {step.argval} - bound
+        elif isinstance(step.argval, CodeType):
+            _, inner = names_bound_and_read(step.argval)
+            at_once = step.argval.co_name.startswith("<")
+            read |= inner - bound if at_once else inner
+    return bound, read
 
 
 @pytest.mark.parametrize(

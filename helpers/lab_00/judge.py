@@ -8,7 +8,14 @@ import numpy as np
 
 from helpers.checks.exercise import Exercise
 from helpers.checks.judging.timing import constant
-from helpers.checks.judging.verdicts import between, draw_apart, first_wrong, near, which
+from helpers.checks.judging.verdicts import (
+    between,
+    draw_apart,
+    first_wrong,
+    near,
+    number_of,
+    which,
+)
 
 RESTARTED = ("kernel", "notebook", "python")  # what a reader can restart
 NOTHING = {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
@@ -269,7 +276,8 @@ def _wrong_products(case, seen):
     if any(product["queue"] for product in timed[1:]):
         return "it began a product before the one before was done", "not_waited"
     if len(timed) != repeats:
-        reason = f"it made {len(products)} products for {repeats} repeats and one before"
+        made = number_of(len(products), "product")
+        reason = f"it made {made} for {number_of(repeats, 'repeat')} and one before"
         return reason, "first" if len(products) == repeats else "repeats"
     if timed[0]["queue"]:
         return "its clock started before the first product was done", "first"

@@ -15,6 +15,7 @@ from helpers.checks.judging.verdicts import (
     between,
     draw_apart,
     near,
+    number_of,
     quoted,
     which,
 )
@@ -202,7 +203,7 @@ def _want_all(seen):
 
 
 def _now_trainable(seen):
-    return f"afterwards the model has {seen['trainable']} weights that can be trained"
+    return f"afterwards the model has {number_of(seen['trainable'], 'trainable weight')}"
 
 
 def _wrong_metrics(question, seen, pairs):
@@ -348,7 +349,8 @@ def _wrong_calls(question, seen, printed):
         return "it called valid_step with batches of `train`", "valid_on_train"
     times = kinds.count("train") / len(train)
     if times != epochs:
-        return f"it went {times:g} times through `train`, not {epochs} times", "epochs"
+        went = f"it went {number_of(times, 'time')} through `train`"
+        return f"{went}, not {number_of(epochs, 'time')}", "epochs"
     return "the steps did not get every batch once an epoch, `train` first", "order"
 
 
@@ -403,7 +405,8 @@ def _wrong_moments(question, seen):
         ("b", "bar", BARS),
     ):
         if (count := moments.count(letter)) != epochs:
-            return f"{count} lines look like `{what}`, not {epochs}", hint
+            lines = number_of(count, "line")
+            return f"it printed {lines} like `{what}`, not {epochs}", hint
     if re.sub("[es]", "", moments) != "bTV" * epochs:
         return "a bar did not come just before its epoch", "bar"
     if not re.fullmatch("(bTVes|bTVse|bTsVe)+", moments):
@@ -520,8 +523,8 @@ def _wrong_bars(question, seen, printed):
         seconds = (at - times[0] + 43_200) % 86_400 - 43_200
         if not between(seconds, least, most, 1):
             return (
-                f"bar {number} says that {seconds} s have passed since the first one, it "
-                f"were {least:.1f} to {most:.1f} s"
+                f"bar {number} says that {seconds} s have passed since the first one, but "
+                f"it was {least:.1f} to {most:.1f} s"
             ), "stale"
     return None
 

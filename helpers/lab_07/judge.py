@@ -7,7 +7,7 @@ import numpy as np
 
 from helpers.checks.exercise import Exercise
 from helpers.checks.judging.trainer import draw_batches, train
-from helpers.checks.judging.verdicts import first_wrong, near, which
+from helpers.checks.judging.verdicts import first_wrong, near, number_of, which
 
 # As many epochs as it takes until any image was left out once: else fewer than one right
 # answer in a billion.
@@ -442,8 +442,8 @@ def _host(count, more):
 
 def _unrolled(length, traces, other_length, other_traces):
     return (
-        f"for a block of {length} steps `one_step` is traced {traces} times, for one of "
-        f"{other_length} {other_traces} times",
+        f"for a block of {length} steps `one_step` is traced {number_of(traces, 'time')}, "
+        f"for one of {other_length} {number_of(other_traces, 'time')}",
         "unrolled",
     )
 
@@ -533,7 +533,8 @@ def _judge_losses(case, due, seen, same):
         return reason, hint.strip()
     for one in seen[1:5]:  # while it traces, TensorFlow itself may read
         if one["reads"]:
-            return f"`run` reads {one['reads']} tensors before it returns", "read"
+            tensors = number_of(one["reads"], "tensor")
+            return f"`run` reads {tensors} before it returns", "read"
     if not all(one["tensor"] for one in seen):
         return "`run` does not return one tensor", "shape"
     if other := {one["dtype"] for one in seen} - {"float32"}:

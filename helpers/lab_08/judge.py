@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from helpers.checks.exercise import Exercise
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, number_of, which
 
 KINDS = {"conv": "the convolution", "norm": "batch normalisation", "relu": "the ReLU"}
 
@@ -85,7 +85,8 @@ def judge_costs(question, observation):
         one, due = pair
         if len(one) != 4:
             return (
-                f"for {KINDS[case['kind']]} it gave {len(one)} numbers, not 2 and 2",
+                f"for {KINDS[case['kind']]} it gave {number_of(len(one), 'number')}, "
+                "not 2 and 2",
                 "form",
             )
         wrong = [i for i in range(4) if not near(1e-6)(one[i], due[i])]
@@ -310,7 +311,8 @@ def _judge_feed(case, observation):
         return "it asks `fetch` for numbers that are not whole, such as 3.0", "numbers"
     if len(calls) != len(due):
         hint = "one_by_one" if observation["overlaps"] else "start"
-        said = f"{len(calls)} fetches brought {len(due)} batches"
+        fetches = number_of(len(calls), "fetch", "fetches")
+        said = f"{fetches} brought {number_of(len(due), 'batch', 'batches')}"
         return (said if observation["overlaps"] else f"{said}, none during a step"), hint
     if sum(map(len, calls)) != images:
         return f"its fetches brought {sum(map(len, calls))} images of {images}", "other"

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 
 from helpers.estimate import wide_resnet
-from helpers.records import latest_cards
+from helpers.records import newest_card_with
 
 GBIT = 1e9 / 8  # bytes per second
 
@@ -184,29 +184,45 @@ DEFAULTS = {
 
 
 def law_of_lab_02():
-    """t0, peak and parameters of the newest run of lab 02, as settings of a plan.
+    """t0, peak and parameters of the newest run of lab 02 with a fit.
 
     Returns
     -------
     dict
-        Empty without a run that has them.
+        Settings of a plan; empty without such a run.
     """
-    card = latest_cards().get("02_throughput", {})
-    fit, asked = card.get("measurements", {}).get("fit"), card.get("parameters", {})
-    if not fit or "depth" not in asked or "width" not in asked:
+    card = newest_card_with("02_throughput", "fit")
+    if not card:
         return {}
+    asked = card["parameters"]
+    if "depth" not in asked or "width" not in asked:
+        return {}
+    return _law(card, wide_resnet(asked["depth"], asked["width"]).weights)
+
+
+def law_of_lab_09():
+    """As `law_of_lab_02`, of lab 09's workers and their network."""
+    card = newest_card_with("09_many_machines", "fit")
+    parameters = card and card["measurements"]["fit"].get("parameters")
+    return _law(card, parameters) if parameters else {}
+
+
+def _law(card, parameters):
+    fit = card["measurements"]["fit"]
     return {
         "t0_seconds": fit["t0_seconds"],
         "peak": fit["peak_images_per_second"],
-        "parameters": wide_resnet(asked["depth"], asked["width"]).weights,
+        "parameters": parameters,
     }
 
 
 def critical_batch_of_lab_03():
-    """The bend of the newest run of lab 03, as a setting of a plan; empty without one."""
-    card = latest_cards().get("03_time_to_accuracy", {})
-    bends = card.get("measurements", {}).get("bend")
-    return {"critical_batch": sorted(bends)[len(bends) // 2]} if bends else {}
+    """The bend of the newest run of lab 03 that has one, as a setting of a plan."""
+    card = newest_card_with("03_time_to_accuracy", "bend")
+    if not card:
+        return {}
+    bends = sorted(card["measurements"]["bend"])
+    return {"critical_batch": bends[len(bends) // 2]}
 
 
 def plan(settings, forecast, save_interval):

@@ -7,7 +7,14 @@ from itertools import pairwise
 import numpy as np
 
 from helpers.checks.exercise import Exercise
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, quoted, which
+from helpers.checks.judging.verdicts import (
+    draw_apart,
+    first_wrong,
+    near,
+    number_of,
+    quoted,
+    which,
+)
 
 FLOAT32_BYTES = 4
 MOST_ALONG = 0.9
@@ -73,7 +80,7 @@ def judge_all_reduce(question, observation):
 
 def _judge_all_reduce(arrays, seen):
     workers, values = len(arrays), len(arrays[0])
-    where = f"{workers} workers with {values} values each"
+    where = f"{number_of(workers, 'worker')} with {number_of(values, 'value')} each"
     if seen["deadlock"]:
         return f"{where}: all of them wait, and nobody sends", "deadlock"
     if verdict := _wrong_sum(where, arrays, seen):
@@ -118,11 +125,11 @@ def _wrong_messages(where, workers, values, messages):
     most = max((size for _, _, size, *_ in messages), default=0)
     if most > longest:
         hint = "whole" if most == values > workers else "even"
-        return f"{where}: a message held {most} values", hint
+        return f"{where}: a message held {number_of(most, 'value')}", hint
     for rank in range(workers):
         if by_sender[rank] != due:
-            reason = f"{where}: worker {rank} sent {by_sender[rank]} messages, not {due}"
-            return reason, "messages"
+            sent = number_of(by_sender[rank], "message")
+            return f"{where}: worker {rank} sent {sent}, not {due}", "messages"
     sent = sum(size for _, _, size, *_ in messages)
     if verdict := _wrong_bytes(where, messages):
         return verdict
@@ -222,8 +229,9 @@ def _wrong_examples(read):
             continue
         times = [often[i] for i in range(examples)]
         reason = (
-            f"{workers} workers, {examples} examples, epoch {epoch}: {times.count(0)} were "
-            f"read by nobody, {sum(n > 1 for n in times)} more than once"
+            f"{number_of(workers, 'worker')}, {examples} examples, epoch {epoch}: nobody "
+            f"read {times.count(0)} of them, and {sum(n > 1 for n in times)} came more "
+            "than once"
         )
         if examples % workers:
             return reason, "remainder"
@@ -431,7 +439,8 @@ def judge_restart(question, observation):
     if not observation["unchanged"]:
         return "a worker that is not the chief changed files in the folder", "chief"
     if observation["kept"] != 2:
-        return f"at the end the folder has {observation['kept']} saves, not 2", "two"
+        saves = number_of(observation["kept"], "save")
+        return f"at the end the folder has {saves}, not 2", "two"
     return None
 
 
@@ -550,7 +559,7 @@ def judge_intervals(question, observation):
     def different(case, pair):
         one, due = pair
         if len(one) != 3:
-            return f"it gave {len(one)} numbers, not 3", "form"
+            return f"it gave {number_of(len(one), 'number')}, not 3", "form"
         wrong = [i for i in range(3) if not near(1e-5)(one[i], due[i])]
         if not wrong:
             return None
@@ -677,7 +686,7 @@ def judge_forecast(question, observation):
     def different(case, pair):
         one, due = pair
         if len(one) != 4:
-            return f"it gave {len(one)} numbers, not 2 and 2", "form"
+            return f"it gave {number_of(len(one), 'number')}, not 2 and 2", "form"
         wrong = [i for i in range(4) if not near(1e-5)(one[i], due[i])]
         if not wrong:
             return None

@@ -1,5 +1,6 @@
 """The devices that the labs run on, with a description for every figure."""
 
+import functools
 import os
 
 import tensorflow as tf
@@ -179,6 +180,9 @@ def _connect_tpu(replicas):
 def new_strategy(replicas=None):
     """A strategy over the devices that `prepare_devices` made ready.
 
+    It is the same one whenever as many replicas are asked for, because a strategy refuses
+    the variables of another: a lab goes on after its first cells are run again.
+
     Parameters
     ----------
     replicas : int, optional
@@ -201,9 +205,15 @@ def new_strategy(replicas=None):
         raise DeviceError(
             f"{replicas} replicas were asked for; this kernel has {device['replicas']}."
         )
+    if device["kind"] == "tpu" and replicas < device["replicas"]:
+        raise DeviceError("On a TPU the labs use all cores, or none.")
+    return _strategy(replicas)
+
+
+@functools.cache
+def _strategy(replicas):
+    device = _prepared[1]
     if device["kind"] == "tpu":
-        if replicas < device["replicas"]:
-            raise DeviceError("On a TPU the labs use all cores, or none.")
         return tf.distribute.TPUStrategy(device["resolver"])
     if device["kind"] == "cpu":
         return simulated_strategy(replicas)

@@ -10,6 +10,7 @@ import nbformat
 import papermill
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from nbval.plugin import get_sanitize_patterns
 
 from helpers import cards
 from helpers.data.reuters import reuters
@@ -20,7 +21,7 @@ from kit.execute import execute
 from kit.exercises import exercises as lab_exercises
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
-from kit.verify import disagreeing_cells, verify
+from kit.verify import disagreeing_cells, rules_for, verify
 
 LABS = all_labs()
 # What a student's cell may leave bound to something else.
@@ -103,6 +104,34 @@ def imports(lab):
     nodes = ast.parse("\n".join(code)).body
     found = [n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))]
     return "\n".join(map(ast.unparse, found))
+
+
+@pytest.mark.weekly
+@each_lab
+def test_cells_that_are_run_again_print_what_they_printed(lab, tmp_path):
+    """One kernel runs the lab, its halves again, and its first and last quarter again.
+
+    Measured numbers may differ, and the end card counts only what a run has checked.
+    """
+    notebook = nbformat.read(lab.solution, as_version=4)
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    end, quarter = len(code), len(code) // 4
+    last = code.index("session.finish()")
+    order = [*range(end), *range(end), *range(quarter), *range(end - quarter, last)]
+    notebook.cells = [new_code_cell(code[place]) for place in order]
+    path = tmp_path / lab.solution.name
+    nbformat.write(notebook, path)
+    cells = execute(path, tmp_path / "out.ipynb", progress=False).cells
+    said = [without_figures(lab, printed(new_notebook(cells=[cell]))) for cell in cells]
+    for place, again in zip(order[end:], said[end:], strict=True):
+        assert again == said[place], code[place]
+
+
+def without_figures(lab, text):
+    """A text as nbval compares it: measured numbers are replaced."""
+    for pattern, replacement in get_sanitize_patterns(rules_for(lab.name)):
+        text = re.sub(pattern, replacement, text)
+    return text
 
 
 @each_lab

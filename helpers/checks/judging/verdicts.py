@@ -117,6 +117,11 @@ def first_wrong(cases, seen, judge):
     return None
 
 
+def number_of(count, noun, plural=None):
+    """A count with its noun: "1 save", "2 saves"."""
+    return f"{count:,g} {noun if count == 1 else plural or f'{noun}s'}"
+
+
 def quoted(text, longest=60):
     """A student's text within a sentence: short, in one line."""
     line = " ".join(str(text)[: 4 * longest].split())

@@ -6,6 +6,7 @@ import importlib
 import json
 import linecache
 import random
+import re
 import sys
 import time
 from types import SimpleNamespace
@@ -60,6 +61,12 @@ def imports(lab):
 
 
 EXERCISES = exercises()
+# One thing in the plural, but at the end of a list: "batches of 3, 3, 1 images".
+MISCOUNTED = re.compile(
+    r"\bit were\b|(?<![\w.,-])(?<!, )1 (?:were|batches|fetches|(?:epoch|example|image|"
+    r"line|message|number|point|product|repeat|replica|save|step|tensor|time|value|"
+    r"weight|worker)s)\b"
+)
 NUMBERS = [exercise for exercise, _, _ in EXERCISES]
 WRONG = [
     pytest.param(exercise, hint, answer, id=f"{exercise}-{answer.__name__}")
@@ -97,6 +104,7 @@ def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
     verdict = judge_answer(exercise, answer, random.Random(2))
     assert verdict is not None
     assert verdict[1] == hint, verdict
+    assert not MISCOUNTED.search(verdict[0])
 
 
 @pytest.mark.slow

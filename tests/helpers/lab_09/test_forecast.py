@@ -133,6 +133,9 @@ def test_the_critical_batch_is_the_bend_of_lab_03():
     card = open_card("03_time_to_accuracy", {}, {})
     card.measure("bend", [80.0, 120.0, 900.0])
     assert forecast.critical_batch_of_lab_03() == {"critical_batch": 120.0}
+    card.finish()
+    open_card("03_time_to_accuracy", {}, {})  # the setup cell was run again, no more
+    assert forecast.critical_batch_of_lab_03() == {"critical_batch": 120.0}
 
 
 def test_the_law_of_lab_02_comes_with_the_parameters_of_its_network():
@@ -141,4 +144,7 @@ def test_the_law_of_lab_02_comes_with_the_parameters_of_its_network():
     card.measure("fit", {"t0_seconds": 0.01, "peak_images_per_second": 500.0})
     parameters = models.wide_resnet(10, 1).count_params()
     expected = {"t0_seconds": 0.01, "peak": 500.0, "parameters": parameters}
+    assert forecast.law_of_lab_02() == expected
+    card.finish()
+    open_card("02_throughput", {"depth": 16, "width": 4}, {})  # measured nothing yet
     assert forecast.law_of_lab_02() == expected

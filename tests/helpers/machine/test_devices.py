@@ -77,6 +77,19 @@ def test_the_cpu_is_split_and_called_simulated(run, replicas):
     assert f"{counts}\n1" in printed
 
 
+def test_a_layer_works_after_the_cell_of_its_strategy_is_run_again(run):
+    printed = run("""
+        devices.prepare_devices(2)
+        with devices.new_strategy().scope():
+            layer = keras.layers.BatchNormalization()
+            layer.build((None, 1))
+        again = devices.new_strategy()
+        again.run(tf.function(lambda: layer(tf.ones((4, 1)), training=True)))
+        print("trained on", again.num_replicas_in_sync)
+    """)
+    assert "trained on 2" in printed
+
+
 def test_strategies_of_several_sizes_train_in_one_process(run):
     run("""
         devices.prepare_devices(4)
