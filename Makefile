@@ -34,9 +34,9 @@ site: setup ## the course as web pages: build/site/index.html
 	@.venv/bin/python -m pip install --quiet --constraint requirements.txt --editable ".[site]"
 	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 setup: ## .venv with the pinned packages, repaired where it does not start
-	@sh kit/setup.sh
+	@sh kit/place/setup.sh
 setup-tests: ## what the tests need besides, at the same time
-	@sh kit/setup_tests.sh & sh kit/setup.sh; made=$$?; wait; exit $$made
+	@sh kit/place/setup_tests.sh & sh kit/place/setup.sh; made=$$?; wait; exit $$made
 requirements: ## pin every dependency again from pyproject.toml
 	.venv/bin/pip install --quiet uv
 	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \

@@ -114,7 +114,7 @@ TARGET_ACCURACY = Rule(
     "a number between 0 and 1, such as 0.85",
     float,
 )
-# auto: the faster one, as `helpers.precision` measures it.
+# auto: the faster one, as `helpers.network.precision` measures it.
 PRECISION = one_of("auto", "float32", "mixed_bfloat16", "mixed_float16")
 
 # Every lab has these four.

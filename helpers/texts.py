@@ -21,7 +21,7 @@ def read_texts(number):
     dict
         `hints`: for each exercise its three hints; `quiz`: a list of questions, each
         with `question` and `choices`, which have `text`, `why` and perhaps `right`;
-        `predictions`: for each its kind, see `helpers.prediction_kinds`.
+        `predictions`: for each its kind, see `helpers.run_card.prediction_kinds`.
         All are empty for a lab without such a file.
     """
     texts = {"hints": {}, "quiz": [], "predictions": {}}

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from kit import environment
+from kit.place import environment
 
 environment.leave_out_foreign_folders()
 
@@ -15,8 +15,8 @@ import typer
 
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, sweep
+from kit.headless.parameters import check_folder, parsed, warning
 from kit.labs import all_labs, find_lab
-from kit.parameters import check_folder, parsed, warning
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
@@ -51,9 +51,9 @@ Names = Annotated[
 @app.command()
 def build(names: Names = None):
     """Generate notebooks, references and the README's table from labs/*.py."""
-    from kit.build import build as build_lab
-    from kit.index import build_index
-    from kit.readme import build_readme
+    from kit.authoring.build import build as build_lab
+    from kit.authoring.index import build_index
+    from kit.authoring.readme import build_readme
 
     written = [path for lab in _chosen(names) for path in build_lab(lab)]
     written += build_index() + build_readme()
@@ -66,7 +66,7 @@ def build(names: Names = None):
 @app.command(hidden=True)
 def new(name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.")]):
     """Make a new lab with one exercise, for its author to change."""
-    from kit.new import new_lab
+    from kit.authoring.new import new_lab
 
     lab = new_lab(name)
     build([lab.name])
@@ -80,8 +80,8 @@ def outputs(
     scale: Annotated[str, typer.Option(help="gpu on a machine that has one.")] = "laptop",
 ):
     """Execute the solutions and store their outputs."""
-    from kit.outputs import store_outputs
-    from kit.readme import build_readme
+    from kit.authoring.outputs import store_outputs
+    from kit.authoring.readme import build_readme
 
     for lab in _chosen(names):
         store_outputs(lab, scale)
@@ -103,7 +103,7 @@ def run(
     for lab, given in zip(labs, parameters, strict=True):
         if line := warning(lab, given):
             typer.echo(f"{lab.name}: {line}")
-    from kit.run import run as run_labs
+    from kit.headless.run import run as run_labs
 
     try:
         went_well = run_labs(labs, parameters, solved=not student)
@@ -134,7 +134,7 @@ def sweep_lab(
     ] = None,
 ):
     """Run a lab for every combination of values; a table and a figure over all."""
-    from kit.sweep import sweep as run_sweep
+    from kit.headless.sweep import sweep as run_sweep
 
     try:
         went_well = run_sweep(find_lab(name), parameter, scheduler, out)
@@ -170,7 +170,7 @@ def launch(
     ] = "tensorflow",
 ):
     """Train with several worker processes; in `srun` it finds its place by itself."""
-    from kit.launch import start
+    from kit.headless.launch import start
 
     chosen = find_lab(name)
     given = parsed(parameter or [], chosen)
@@ -185,7 +185,7 @@ def launch(
 @app.command()
 def verify(names: Names = None):
     """Check with nbval that the solutions print what is stored."""
-    from kit.verify import verify as verify_notebooks
+    from kit.authoring.verify import verify as verify_notebooks
 
     if not verify_notebooks([lab.solution for lab in _chosen(names)]):
         raise typer.Exit(1)
@@ -245,7 +245,7 @@ def release(
     folder: Annotated[Path, typer.Argument(help="A new folder for the hand-out.")],
 ):
     """Write the hand-out: the course for students, without solutions and grading."""
-    from kit.release import release as write_hand_out
+    from kit.authoring.release import release as write_hand_out
 
     written = write_hand_out(folder)
     typer.echo(f"{len(written)} files: {folder}. Its README.md says how to begin.")
@@ -283,9 +283,9 @@ def mark(
     port: Annotated[int, typer.Option(help="Default: any that is free.")] = 0,
 ):
     """Show the answers in words on a page, and save points and comments."""
-    from kit.grading.class_files import read_overrides
-    from kit.grading.feedback import all_points
-    from kit.grading.reading import serve
+    from kit.grading.classroom.class_files import read_overrides
+    from kit.grading.classroom.feedback import all_points
+    from kit.grading.classroom.marking_server import serve
 
     server, address = serve(out, lambda: read_overrides(out, all_points()), port)
     typer.echo(f"Open {address} on this machine; Ctrl+C ends it.")
@@ -324,18 +324,18 @@ def lab(context: typer.Context):
 
     Other options go to JupyterLab.
     """
-    from kit.working_copy import make
+    from kit.student.working_copy import make
 
     for line in make():
         typer.echo(line)
-    # No news pop-up, and what kit/jupyter_server.py adds.
+    # No news pop-up, and what kit/jupyter/jupyter_server.py adds.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
     # Server and kernel of this environment, whatever comes first on PATH or is installed
     # for the user: others have not got the kit.
     kernels = str(Path(sys.prefix, "share", "jupyter", "kernels"))
     arguments = [
-        sys.executable, "-m", "kit.jupyterlab",
+        sys.executable, "-m", "kit.jupyter.jupyterlab",
         "--LabApp.default_url=/start",
         f"--ContentsManager.preferred_dir={WORK.name}",
         f"--KernelSpecManager.kernel_dirs={[kernels]}",
@@ -348,7 +348,7 @@ def lab(context: typer.Context):
 @app.command()
 def update(names: Names = None):
     """Bring new versions of the labs into your notebooks, and keep what you wrote."""
-    from kit.update import update as update_notebooks
+    from kit.student.update import update as update_notebooks
 
     line = ""
     for line in update_notebooks(_chosen(names)):
@@ -362,7 +362,7 @@ def reset(
     name: Annotated[str, typer.Argument(metavar="EXERCISE", help="Such as 2.1; or a lab.")],
 ):
     """Give one exercise back as it was handed out; a copy of yours is kept."""
-    from kit.update import reset as give_back
+    from kit.student.update import reset as give_back
 
     typer.echo(give_back(name))
 
@@ -370,7 +370,7 @@ def reset(
 @app.command()
 def doctor():
     """Say what is there, what is missing and what to do."""
-    from kit.doctor import doctor as examine
+    from kit.place.doctor import doctor as examine
 
     if not examine():
         raise typer.Exit(1)
@@ -453,7 +453,7 @@ def plan(
     ] = None,
 ):
     """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
-    from kit.plan import lines
+    from kit.headless.plan import lines
 
     for line in lines(devices, link, batch_size, parameters):
         typer.echo(line)
@@ -469,9 +469,9 @@ def mutants(
     """Change each reference a little, again and again: does its check refuse it?"""
     from tqdm import tqdm
 
+    from kit.authoring.mutants import ask
+    from kit.authoring.mutants.table import build_table, right_mutants, score
     from kit.exercises import exercises
-    from kit.mutants import ask
-    from kit.mutants.table import build_table, right_mutants, score
 
     known = [e.number for lab in all_labs() for e in exercises(lab)]
     if unknown := set(names or ()) - set(known):

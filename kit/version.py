@@ -2,7 +2,7 @@
 
 from importlib import metadata
 
-from helpers.records import versions
+from helpers.run_card.records import versions
 
 
 def kit_version():

@@ -29,7 +29,7 @@ rows: int = None  # of the first matrix; None here: what the scale says
 columns: int = None  # of the second matrix
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"rows": 1000, "columns": 1000, "largest": 512},

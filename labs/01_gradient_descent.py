@@ -33,7 +33,7 @@ learning_rate: float = 0.1
 # own asks you a question; called again, it says more.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"timed_steps": 1000},

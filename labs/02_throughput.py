@@ -51,7 +51,7 @@ log_dir: str = ""  # a folder for TensorBoard
 # card*, a file under `runs/`, keeps your guesses, the verdicts and what was measured.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"depth": 10, "width": 1, "train_images": 256, "valid_images": 64},
@@ -86,7 +86,6 @@ from keras.models import clone_model
 
 # %%
 from callbacks import EpochRecorder, StopAtAccuracy, TrainingDashboard, counted
-from helpers import models, pipelines
 from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.data.fashion_mnist import FASHION_MNIST_CLASSES
@@ -95,6 +94,7 @@ from helpers.figures import image_grid, show_figure, use_figures
 from helpers.lab_02 import figures
 from helpers.lab_02.memory import memory_held_bytes
 from helpers.machine.memory import memory_guard, memory_needed_bytes
+from helpers.network import models, pipelines
 
 use_figures()
 

@@ -50,7 +50,7 @@ flip: bool = False
 # enough.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"depth": 10, "width": 1, "train_images": 1280, "valid_images": 64},
@@ -89,8 +89,8 @@ from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
 from helpers.lab_03 import figures
-from helpers.models import wide_resnet
-from helpers.pipelines import batches, with_preprocessing
+from helpers.network.models import wide_resnet
+from helpers.network.pipelines import batches, with_preprocessing
 
 use_figures()
 

@@ -37,7 +37,7 @@ patience: int = 2  # epochs without a better validation, at the end of the lab
 # a few, and looks at 2,000 words only.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 everything = {"train_newswires": 8982, "valid_newswires": 2246}
 everything |= {"vocabulary": 30_982, "words": 300}

@@ -47,7 +47,7 @@ seeds: int = None  # how many runs of each learning rate there
 # other and with what feeds them.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"replicas": 2, "train_images": 256, "valid_images": 128},
@@ -89,8 +89,8 @@ from helpers.lab_05 import figures
 from helpers.machine import devices
 from helpers.machine.computer import cores
 from helpers.machine.watchdog import no_hang
-from helpers.models import wide_resnet
-from helpers.pipelines import batches, with_preprocessing
+from helpers.network.models import wide_resnet
+from helpers.network.pipelines import batches, with_preprocessing
 
 use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()

@@ -46,7 +46,7 @@ from_folders: bool = False  # train on image files, not on arrays
 # Stuck? `hint("6.1")` asks you a question; call it again for more.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 small = {"image_size": 64, "alpha": 0.35}
 sizes = {
@@ -86,7 +86,7 @@ from helpers.lab_06.class_folders import write_class_folders
 from helpers.lab_06.models import enlarge_and_classify, mobilenet_v2
 from helpers.machine.devices import new_strategy, simulated_strategy
 from helpers.machine.watchdog import no_hang
-from helpers.pipelines import batches
+from helpers.network.pipelines import batches
 
 use_figures()
 
@@ -203,7 +203,7 @@ def pipeline(part, images, labels, seed):
         return batches(images, labels, global_batch, seed, drop_remainder=True)
     data = read_folder(part, shuffle=seed is not None, seed=seed, batch_size=None)
     options = tensorflow.data.Options()
-    options.autotune.enabled = False  # as in helpers/pipelines.py
+    options.autotune.enabled = False  # as in helpers/network/pipelines.py
     return data.batch(global_batch, drop_remainder=True).prefetch(2).with_options(options)
 
 # %%

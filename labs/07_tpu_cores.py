@@ -34,7 +34,7 @@ steps_per_call: int = None  # steps in one call from Python; then a line from ea
 target_accuracy: float = 0.89
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"train_images": 650, "valid_images": 100, "batch_size": 16},

@@ -46,7 +46,7 @@ flip: bool = True
 # a GPU it is WRN-16-10, as in lab 02.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"depth": 10, "width": 1, "stem_pool": 4, "epochs": 1, "fast_epochs": 1},
@@ -93,11 +93,11 @@ from helpers.lab_08.original import generator_batches
 
 # %%
 from helpers.lab_08.profile import profile_networks
-from helpers.models import conv_bn_relu, original_conv_bn_relu, wide_resnet
-from helpers.pipelines import batches, with_preprocessing
-from helpers.precision import candidates, choose, dtype_policy, training_speeds
-from helpers.predictions import factor_off
-from helpers.recipes import fast_network
+from helpers.network.models import conv_bn_relu, original_conv_bn_relu, wide_resnet
+from helpers.network.pipelines import batches, with_preprocessing
+from helpers.network.precision import candidates, choose, dtype_policy, training_speeds
+from helpers.network.recipes import fast_network
+from helpers.run_card.predictions import factor_off
 
 use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()

@@ -40,7 +40,7 @@ repeats: int = None  # measurements of an all-reduce, and steps with stragglers
 # Stuck? `hint("9.1")` asks you a question; call it again for more.
 
 # %% tags=["setup"]
-from helpers import session
+from helpers.notebook import session
 
 sizes = {
     "smoke": {"train_images": 512, "repeats": 5},
@@ -371,7 +371,7 @@ from statistics import median
 from helpers.lab_09 import durable, explorer, failures, forecast_figures, speeds
 from helpers.lab_09 import forecast as laws
 from helpers.machine.computer import cores
-from helpers.predictions import factor_off
+from helpers.run_card.predictions import factor_off
 
 # %% [markdown]
 # ## Exercise 9.3: go on as if nothing had happened

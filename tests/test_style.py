@@ -18,9 +18,9 @@ from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy
 from helpers.checks.exercise import reference_of
 from helpers.files import REPOSITORY
 from helpers.machine import devices
+from kit.authoring.readme import build_readme
 from kit.generate import generate
 from kit.labs import all_labs
-from kit.readme import build_readme
 
 LABS = all_labs()
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)

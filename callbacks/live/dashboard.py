@@ -244,7 +244,7 @@ class TrainingDashboard(keras.callbacks.Callback):
                 change("post_run_cell", self._cell_ended)
 
     def _cell_ended(self, result):
-        # helpers/cell_errors.py has said already that the student stopped it.
+        # helpers/notebook/cell_errors.py has said already that the student stopped it.
         stopped = isinstance(result.error_in_exec, KeyboardInterrupt)
         self._finish("Stopped after", aloud=not stopped)
 

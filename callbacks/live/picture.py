@@ -48,7 +48,8 @@ def picture_html(png, summary, caption):
 def kept(page):
     """What is shown in place of a widget, as HTML: nobody sees it while the widget lives.
 
-    kit/stored_widgets.py takes out the style and ``hidden`` when the notebook is saved.
+    kit/jupyter/stored_widgets.py takes out the style and ``hidden`` when the notebook is
+    saved.
 
     Parameters
     ----------

@@ -7,11 +7,11 @@ import json
 import os
 import random
 
-from helpers import cards, cell_errors, session
 from helpers.checks.exercise import UNCLEAR, exercise_record, probe_of, reference_of
 from helpers.checks.observe import observe
 from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
+from helpers.notebook import cell_errors, messages, session
 
 QUESTIONS_IN_A_NOTEBOOK = 2
 MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen
@@ -62,7 +62,7 @@ def check(exercise, answer):
     card = session.current_card()
     if verdict is None:
         said = f"✓ {exercise} {record.title}"
-        cards.show(said, cards.card("passed", said))
+        messages.show(said, messages.box("passed", said))
         if card:
             card.check(exercise, True)
         return answer
@@ -78,8 +78,8 @@ def check(exercise, answer):
         f'  More help: hint("{exercise}")',
     ]
     shown = [line.strip() for line in lines]
-    page = cards.card("open", f"✗ {exercise} not yet:", f" {reason}", shown)
-    cards.show("\n".join([message, *lines]), page)
+    page = messages.box("open", f"✗ {exercise} not yet:", f" {reason}", shown)
+    messages.show("\n".join([message, *lines]), page)
     offer_hint(exercise)
     return reference_of(exercise)
 

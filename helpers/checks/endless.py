@@ -7,7 +7,7 @@ import threading
 import time
 from traceback import walk_stack
 
-from helpers.stop import would_be_lost
+from helpers.notebook.stop import would_be_lost
 
 # A right answer needs at most 3 s of processor time. A busy machine changes that little,
 # and an answer that computes gets more than a twentieth of a core even there.

@@ -3,7 +3,7 @@
 import textwrap
 from collections import Counter
 
-from helpers import cards, session
+from helpers.notebook import messages, session
 from helpers.texts import labs_with_texts, read_texts
 
 KINDS = ("a question", "the tool", "the way")
@@ -28,7 +28,7 @@ def hint(exercise=None):
     if exercise not in hints:
         print(_unknown(exercise, hints))
         return
-    cards.show(*_next_hint(exercise, hints[exercise]))
+    messages.show(*_next_hint(exercise, hints[exercise]))
     if _asked[exercise] < len(KINDS):
         offer_hint(exercise)
 
@@ -84,7 +84,7 @@ def _next_hint(exercise, hints):
         textwrap.fill(line, 86, initial_indent="  ", subsequent_indent="  ")
         for line in lines
     ]
-    page = cards.card("hint", title, "", [*lines, more])
+    page = messages.box("hint", title, "", [*lines, more])
     return "\n".join([title, *wrapped, more]), page
 
 

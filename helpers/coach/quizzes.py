@@ -4,8 +4,8 @@ Why not jupyterquiz: a script draws its questions, so an exported page and nbval
 show none. Its answers do not reach Python, so the run card could not note them.
 """
 
-from helpers import session
 from helpers.errors import RecordError
+from helpers.notebook import session
 from helpers.texts import as_html, labs_with_texts, read_texts
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."

@@ -1,6 +1,6 @@
 """The rules for the parameters of lab 00."""
 
-from helpers.estimate import Cost
+from helpers.notebook.estimate import Cost
 from helpers.parameters import whole
 
 RULES = {

@@ -1,8 +1,8 @@
 """The rules for the parameters of lab 02."""
 
 from helpers.errors import ParameterError
-from helpers.estimate import Cost, wide_resnet
 from helpers.files import why_not_writable
+from helpers.notebook.estimate import Cost, wide_resnet
 from helpers.parameters import (
     BATCH_SIZE,
     DEPTH,

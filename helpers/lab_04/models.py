@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.models import require
+from helpers.network.models import require
 
 
 def text_cnn(vocabulary=30_982, classes=46, words=300):

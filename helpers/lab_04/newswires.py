@@ -1,8 +1,8 @@
 """The newswires of lab 04, cut to the lab's size."""
 
-from helpers import session
 from helpers.data.reuters import reuters
 from helpers.errors import DataError
+from helpers.notebook import session
 
 
 def load_newswires(lab):

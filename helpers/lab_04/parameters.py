@@ -1,6 +1,6 @@
 """The rules for the parameters of lab 04."""
 
-from helpers.estimate import Cost, Network
+from helpers.notebook.estimate import Cost, Network
 from helpers.parameters import EPOCHS, LEARNING_RATE, whole
 
 RULES = {
@@ -29,7 +29,7 @@ def text_cnn(words, vocabulary):
 
     Returns
     -------
-    helpers.estimate.Network
+    helpers.notebook.estimate.Network
     """
     # Convolutions of 5 by 7 by 64 for each word, and 3 by 64 by 32 for each second one.
     return Network(5680 * words, 136 * words, 7 * vocabulary + 380 * words)

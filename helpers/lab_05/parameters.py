@@ -1,7 +1,7 @@
 """The rules for the parameters of lab 05."""
 
 from helpers.errors import ParameterError
-from helpers.estimate import Cost, wide_resnet
+from helpers.notebook.estimate import Cost, wide_resnet
 from helpers.parameters import (
     BATCH_SIZE,
     DEPTH,

@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.models import require
+from helpers.network.models import require
 
 # The widths that keras.applications knows.
 MOBILENET_ALPHAS = (0.35, 0.5, 0.75, 1.0, 1.3, 1.4)

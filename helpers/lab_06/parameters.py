@@ -1,7 +1,7 @@
 """The rules for the parameters of lab 06."""
 
 from helpers.errors import ParameterError
-from helpers.estimate import Cost, Network
+from helpers.notebook.estimate import Cost, Network
 from helpers.parameters import (
     GPU_INDICES,
     LEARNING_RATE,
@@ -60,7 +60,7 @@ def mobilenet_v2(image_size, alpha):
 
     Returns
     -------
-    helpers.estimate.Network
+    helpers.notebook.estimate.Network
     """
     multiply_adds, values = MOBILENET_V2[alpha]
     hidden = 512 * 1280 * max(1, alpha) * (image_size / 64) ** 2

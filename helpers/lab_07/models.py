@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.models import require
+from helpers.network.models import require
 
 
 def small_cnn(input_shape=(28, 28, 1), classes=10):

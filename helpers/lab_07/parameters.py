@@ -1,7 +1,7 @@
 """The rules for the parameters of lab 07."""
 
 from helpers.errors import ParameterError
-from helpers.estimate import Cost, Network
+from helpers.notebook.estimate import Cost, Network
 from helpers.parameters import (
     LEARNING_RATE,
     REPLICAS,

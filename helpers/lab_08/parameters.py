@@ -1,6 +1,6 @@
 """The rules for the parameters of lab 08."""
 
-from helpers.estimate import Cost, wide_resnet
+from helpers.notebook.estimate import Cost, wide_resnet
 from helpers.parameters import (
     DEPTH,
     EPOCHS,

@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from helpers.estimate import wide_resnet
-from helpers.records import newest_card_with
+from helpers.notebook.estimate import wide_resnet
+from helpers.run_card.records import newest_card_with
 
 GBIT = 1e9 / 8  # bytes per second
 

@@ -1,8 +1,8 @@
 """The rules for the parameters of lab 09."""
 
 from helpers.errors import ParameterError
-from helpers.estimate import Cost, Network
 from helpers.machine.computer import cores
+from helpers.notebook.estimate import Cost, Network
 from helpers.parameters import LEARNING_RATE, whole
 
 RULES = {

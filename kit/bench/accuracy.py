@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers.data.fashion_mnist import fashion_mnist
-from helpers.pipelines import batches, with_preprocessing
-from helpers.precision import choose, dtype_policy, training_speeds
-from helpers.recipes import LABEL_SMOOTHING, fast_loss, fast_network, fast_optimizer
+from helpers.network.pipelines import batches, with_preprocessing
+from helpers.network.precision import choose, dtype_policy, training_speeds
+from helpers.network.recipes import LABEL_SMOOTHING, fast_loss, fast_network, fast_optimizer
 from kit.bench.original import BATCH, original_flow, original_generator, original_model
 from kit.bench.record import DOCS, UNFINISHED, machine, resumable, store
 

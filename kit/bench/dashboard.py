@@ -21,9 +21,9 @@ from callbacks import TrainingDashboard
 from helpers.files import REPOSITORY
 from helpers.machine.devices import describe_device
 from helpers.plain_json import as_json, write_json
-from helpers.records import versions
-from kit.execute import KERNEL_ARGUMENTS
+from helpers.run_card.records import versions
 from kit.generate import KERNEL
+from kit.headless.execute import KERNEL_ARGUMENTS
 
 REPEATS = 3
 STEPS, BATCH, EPOCHS = 1000, 16, 25

@@ -18,11 +18,11 @@ from rich.table import Table
 
 from helpers.files import REPOSITORY, write_atomically
 from helpers.plain_json import write_json
-from helpers.records import versions
+from helpers.run_card.records import versions
 from kit.bench import nbgrader
-from kit.execute import timed
 from kit.generate import generate
 from kit.grading.grade import grade
+from kit.headless.execute import timed
 from kit.labs import find_lab
 
 LABS = ("02", "03")

@@ -3,7 +3,7 @@
 import keras
 from keras.src.legacy.preprocessing.image import ImageDataGenerator
 
-from helpers.models import original_conv_bn_relu, wide_resnet
+from helpers.network.models import original_conv_bn_relu, wide_resnet
 
 BATCH = 32
 # Of 40 epochs; the learning rate is divided by 10 after each of these.

@@ -15,10 +15,10 @@ from callbacks.live.progress import progress
 from helpers.data.fashion_mnist import fashion_mnist
 from helpers.files import REPOSITORY
 from helpers.machine.devices import describe_device
-from helpers.models import wide_resnet
-from helpers.pipelines import RandomFlipShift, batches, with_preprocessing
+from helpers.network.models import wide_resnet
+from helpers.network.pipelines import RandomFlipShift, batches, with_preprocessing
 from helpers.plain_json import write_json
-from helpers.records import versions
+from helpers.run_card.records import versions
 from kit.bench.original import original_flow, original_generator
 from kit.bench.record import rate
 

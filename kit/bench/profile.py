@@ -7,7 +7,7 @@ import numpy as np
 
 from callbacks.live.progress import progress
 from helpers.lab_08.profile import RECORDED, profile_steps, summarize
-from helpers.models import conv_bn_relu, original_conv_bn_relu, wide_resnet
+from helpers.network.models import conv_bn_relu, original_conv_bn_relu, wide_resnet
 from helpers.plain_json import write_json
 from kit.bench.record import machine
 

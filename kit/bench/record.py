@@ -8,7 +8,7 @@ from callbacks.live.progress import progress
 from helpers.machine.computer import cpu_features
 from helpers.machine.devices import describe_device
 from helpers.plain_json import as_json, write_json
-from helpers.records import versions
+from helpers.run_card.records import versions
 from kit.bench import DOCS, UNFINISHED
 
 

@@ -15,9 +15,9 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers.data.fashion_mnist import fashion_mnist
-from helpers.pipelines import batches, with_preprocessing
-from helpers.precision import dtype_policy
-from helpers.recipes import fast_loss, fast_network, fast_optimizer
+from helpers.network.pipelines import batches, with_preprocessing
+from helpers.network.precision import dtype_policy
+from helpers.network.recipes import fast_loss, fast_network, fast_optimizer
 from kit.bench.original import BATCH, original_flow, original_model
 from kit.bench.record import DOCS, UNFINISHED, machine, rate, resumable, store
 

@@ -7,12 +7,7 @@ import random
 from helpers.checks import HINTS, judge_replies
 from helpers.checks.exercise import UNCLEAR, exercise_record
 from helpers.plain_json import as_json
-from kit.grading.conversation import (
-    STARVED,
-    RefusedError,
-    conversation,
-    plain_text,
-)
+from kit.grading.box.conversation import STARVED, RefusedError, conversation, plain_text
 
 QUESTIONS = 3
 HINTS_IN_A_BOX = {
@@ -36,14 +31,14 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
         `lab`, `exercise`, `name`, `code` (see `submissions.code_of`), `setup`,
         `references` and `modules`: see `kit.exercises`; `visible`: the files that
         its process may read.
-    limits : kit.grading.sandbox.Limits
+    limits : kit.grading.box.sandbox.Limits
     seed : bytes
         The secret that questions are drawn from.
     student : str
     boxed : bool
         False: without isolation.
     hide : sequence of Path
-        See `kit.grading.sandbox.open_box`.
+        See `kit.grading.box.sandbox.open_box`.
 
     Returns
     -------

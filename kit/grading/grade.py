@@ -19,9 +19,11 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from helpers.plain_json import as_json, storable, write_json
 from kit.exercises import exercises, modules, own_cells, reference_names, setup, written
-from kit.grading import bounded, feedback, sandbox, workers
-from kit.grading.class_files import for_students
-from kit.grading.decides import fingerprint
+from kit.grading.box import sandbox
+from kit.grading.box.allowlist import visible_files
+from kit.grading.cache_key import fingerprint
+from kit.grading.classroom import feedback
+from kit.grading.classroom.class_files import for_students
 from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of, starved
 from kit.grading.submissions import (
@@ -38,7 +40,7 @@ from kit.grading.submissions import (
     shown_name,
     text_of,
 )
-from kit.grading.visible import visible_files
+from kit.parallel import exercise_pool, workers
 
 NOT_GRADED = "not graded"
 NOTHING = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
@@ -65,7 +67,7 @@ def grade(
         False: without isolation.
     full : bool
         Also execute each whole notebook and keep it.
-    limits : kit.grading.sandbox.Limits
+    limits : kit.grading.box.sandbox.Limits
 
     Returns
     -------
@@ -153,7 +155,7 @@ def _read_all(submissions, full, jobs):
             generated(lab)  # here, once, and not in each process below
     handed_in = [one for one in submissions if one.path]
     reading = [functools.partial(contents_of, one.path, one.lab, full) for one in handed_in]
-    done = bounded.run_each(reading, CPU_SECONDS, jobs or os.cpu_count())
+    done = exercise_pool.run_each(reading, CPU_SECONDS, jobs or os.cpu_count())
     found = dict(zip(handed_in, done, strict=True))
     return [_contents(one.path, found.get(one)) for one in submissions]
 

@@ -4,15 +4,15 @@ import functools
 import time
 
 from helpers.checks.exercise import exercise_record
-from kit.grading import sandbox
-from kit.grading.conversation import STARVED
+from kit.grading.box import sandbox
+from kit.grading.box.conversation import STARVED
+from kit.grading.box.processes import prepare
+from kit.grading.box.whole_notebook import run_notebook
 from kit.grading.examine import examine, hint_text, plain_text
-from kit.grading.processes import prepare
-from kit.grading.whole_notebook import run_notebook
 
 
 def grade_one(task):
-    """Grade one submission: a work for the `bounded.Crew` of a worker.
+    """Grade one submission: a work for the `exercise_pool.Crew` of a worker.
 
     Returns
     -------

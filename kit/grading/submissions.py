@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from helpers.plain_json import storable
 from kit.exercises import exercises, own_cells, written
-from kit.grading import bounded
 from kit.labs import all_labs
+from kit.parallel import exercise_pool
 
 MIB = 2**20
 MOST_MIB = 20
@@ -220,7 +220,7 @@ def _labs_by_their_cells(paths, labs):
     for lab in labs:
         exercises(lab)  # generated here, once, and not in each process below
     look = functools.partial(map_to_labs, paths, labs)
-    [found] = bounded.run_each([look], CPU_SECONDS, 1)
+    [found] = exercise_pool.run_each([look], CPU_SECONDS, 1)
     return found if isinstance(found, dict) else {}
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from helpers.errors import LabError
 from helpers.files import TEMPORARY, cut_to_bytes, write_atomically
 from helpers.plain_json import write_json
-from kit.grading import class_files
-from kit.grading.feedback import feedback_path, points
+from kit.grading.classroom import class_files
+from kit.grading.classroom.feedback import feedback_path, points
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import all_labs, find_lab
 from kit.platforms import canvas, moodle

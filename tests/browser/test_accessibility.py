@@ -6,9 +6,9 @@ import nbformat
 import pytest
 
 from kit.exercises import exercises
-from kit.grading import feedback, reading
+from kit.grading.classroom import feedback, marking_server
+from kit.headless.report import write_report
 from kit.labs import all_labs
-from kit.report import write_report
 from tests.browser.accessibility import violations
 
 LABS = all_labs()
@@ -63,7 +63,9 @@ def grades(tmp_path_factory):
     answer = {"student": "ada", "name": "", "number": "0.figure", "question": "Explain.",
               "of": 2, "text": "It grows."}  # fmt: skip
     form = {"points-0": "3", "comment-0": "Why?"}
-    marked = reading.page([answer], [], form, {0: "give 0 to 2 points"}, is_saved=True)
+    marked = marking_server.page(
+        [answer], [], form, {0: "give 0 to 2 points"}, is_saved=True
+    )
     (out / "mark.html").write_text(marked)
     return out
 

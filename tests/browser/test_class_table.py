@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from kit.exercises import exercises
-from kit.grading import class_files, feedback
+from kit.grading.classroom import class_files, feedback
 from kit.labs import find_lab
 
 LAB = find_lab("02")

@@ -25,7 +25,7 @@ from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
 from helpers.lab_02.figures import step_times
-from helpers.records import open_card
+from helpers.run_card.records import open_card
 from helpers import session
 from types import SimpleNamespace
 card = open_card("02_throughput", {}, {})
@@ -142,7 +142,7 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
     student.open_start_page(start, lab_server)
     lab = find_lab("03")
     cells = [
-        "from helpers.records import open_card",
+        "from helpers.run_card.records import open_card",
         f"card = open_card({lab.name!r}, {{}}, {{}})",
         'card.check("3.1", True)',
     ]
@@ -173,7 +173,7 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
 
 
 # What the set-up of a lab does first, without TensorFlow.
-FIRST = """from helpers.records import open_card
+FIRST = """from helpers.run_card.records import open_card
 card = open_card("02_throughput", {"renamed": True}, {})"""
 RUN_FIRST = """async () => {
     const panel = window.jupyterapp.shell.currentWidget;

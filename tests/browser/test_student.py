@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
-from helpers.records import latest_cards
+from helpers.run_card.records import latest_cards
 from helpers.texts import read_texts
 from kit.exercises import exercises
 from kit.labs import find_lab

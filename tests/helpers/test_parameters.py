@@ -12,8 +12,8 @@ from helpers.parameters import (
     own_parameters,
     rules_of,
 )
+from kit.headless.parameters import declared
 from kit.labs import all_labs, find_lab
-from kit.parameters import declared
 
 each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 

@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
-from helpers.records import cards_of, latest_cards
-from kit import run as kit_run
-from kit import working_copy
+from helpers.run_card.records import cards_of, latest_cards
 from kit.cli import app
-from kit.execute import execute
+from kit.headless import run as kit_run
+from kit.headless.execute import execute
+from kit.headless.parameters import declared, parsed
 from kit.labs import all_labs, find_lab
-from kit.parameters import declared, parsed
+from kit.student import working_copy
 
 LABS = Path(sys.executable).with_name("labs")
 
@@ -84,7 +84,7 @@ def test_a_mistake_is_answered_before_anything_slow_is_imported():
 def test_to_read_notebooks_no_parsers_of_web_addresses_are_made():
     """See `kit/__init__.py`. The check of other formats stays."""
     script = (
-        "import kit.run, kit.jupyterlab, sys, jsonschema, nbformat.v4\n"
+        "import kit.headless.run, kit.jupyter.jupyterlab, sys, jsonschema, nbformat.v4\n"
         "print('lark' in sys.modules, 'date' in jsonschema.FormatChecker.checkers)"
     )
     ended = subprocess.run(
@@ -170,7 +170,8 @@ def test_only_labs_and_notebooks_choose_keras_settings(tmp_path):
     """Whoever imports models, checks and callbacks elsewhere keeps his own."""
     (tmp_path / "keras.json").write_text('{"floatx": "float64"}')
     script = (
-        "import os, callbacks, helpers.models, helpers.checks, helpers.session\n"
+        "import os, callbacks, helpers.checks\n"
+        "import helpers.network.models, helpers.notebook.session\n"
         "import keras; print(keras.config.floatx(), os.environ['KERAS_HOME'])\n"
         "from helpers.machine.own_keras import use_own_keras; use_own_keras()"
     )
@@ -322,7 +323,7 @@ def test_setup_says_which_python_it_needs(tmp_path):
     old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo Python 3.9.1\nexit 1\n')
     old.chmod(0o755)
     ended = subprocess.run(
-        ["/bin/sh", REPOSITORY / "kit" / "setup.sh"],
+        ["/bin/sh", REPOSITORY / "kit/place/setup.sh"],
         env={"PATH": f"{tmp_path}:/usr/bin:/bin", "PYTHON": str(old)},
         cwd=tmp_path,
         capture_output=True,

@@ -6,8 +6,8 @@ import tomllib
 import nbformat
 
 from helpers.files import REPOSITORY
+from kit.headless.report import page, write_report
 from kit.labs import all_labs
-from kit.report import page, write_report
 
 
 def test_a_report_names_the_version_and_the_commit(tmp_path):

@@ -13,11 +13,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers import records, session
 from helpers.checks import HINTS, check, judge_answer, judge_replies
 from helpers.checks.exercise import exercise_record, part, reference_of
 from helpers.checks.observe import observe
 from helpers.errors import CheckError
+from helpers.notebook import session
+from helpers.run_card import records
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
 

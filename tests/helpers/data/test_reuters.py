@@ -9,7 +9,6 @@ import keras
 import numpy as np
 import pytest
 
-from helpers import session
 from helpers.data.reuters import (
     REUTERS,
     START,
@@ -21,6 +20,7 @@ from helpers.data.reuters import (
 )
 from helpers.errors import DataError
 from helpers.lab_04.newswires import load_newswires
+from helpers.notebook import session
 from tests.helpers.data.small_sets import WORDS, write_reuters
 
 pytestmark = pytest.mark.usefixtures("nowhere")

@@ -14,7 +14,7 @@ from helpers.lab_08.profile import (
     profile_steps,
     summarize,
 )
-from helpers.models import wide_resnet
+from helpers.network.models import wide_resnet
 from kit.bench import profile as recording
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from helpers import models
 from helpers.checks.exercise import reference_of
 from helpers.lab_09 import failures, forecast
-from helpers.records import open_card
+from helpers.network import models
+from helpers.run_card.records import open_card
 
 law, save_interval = reference_of("9.5"), reference_of("9.4")
 

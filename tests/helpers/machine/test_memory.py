@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.machine.memory import memory_guard, memory_needed_bytes
-from helpers.models import wide_resnet
+from helpers.network.models import wide_resnet
 
 
 def test_a_batch_that_cannot_fit_is_a_memory_error_before_it_is_tried():

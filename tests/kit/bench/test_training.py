@@ -7,8 +7,8 @@ import keras
 import pytest
 import tensorflow as tf
 
-from helpers.recipes import fast_network
-from kit import readme
+from helpers.network.recipes import fast_network
+from kit.authoring import readme
 from kit.bench import accuracy, training
 from kit.bench.record import resumable
 

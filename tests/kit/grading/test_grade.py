@@ -30,19 +30,10 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.exercises import exercises
 from kit.generate import generate
-from kit.grading import (
-    bounded,
-    class_files,
-    conversation,
-    examine,
-    feedback,
-    item_statistics,
-    marks,
-    processes,
-    sandbox,
-    workers,
-)
+from kit.grading import examine
 from kit.grading import grade as grader
+from kit.grading.box import conversation, processes, sandbox
+from kit.grading.classroom import class_files, feedback, item_statistics, marks
 from kit.grading.grade import grade
 from kit.grading.one_submission import result_of
 from kit.grading.submissions import (
@@ -53,6 +44,7 @@ from kit.grading.submissions import (
     shown_name,
 )
 from kit.labs import all_labs, find_lab
+from kit.parallel import exercise_pool, workers
 from tests.submissions import corpus
 from tests.submissions.corpus import MARK, World
 
@@ -244,7 +236,7 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
             functools.partial(judge_tiring_replies, result, number, code)
             for number in result["exercises"]
         ]
-    assert all(bounded.run_all(judged, JUDGE_CPU_SECONDS, os.cpu_count()))
+    assert all(exercise_pool.run_all(judged, JUDGE_CPU_SECONDS, os.cpu_count()))
 
 
 JUDGE_CPU_SECONDS = 30  # for all texts at all places of one exercise's reply
@@ -478,7 +470,7 @@ def test_a_work_that_waits_keeps_no_other_one_waiting_and_one_that_fails_ends_al
     def work(*functions):
         return (yield functions, 5)
 
-    with bounded.Crew(3) as crew:
+    with exercise_pool.Crew(3) as crew:
         crew.take("waits", work(lambda: os.read(reads, 1)))
         crew.take("fails", work(lambda: time.sleep(99), lambda: 1 / 0))
         crew.take("is waited for", work(lambda: os.write(writes, b"x")))
@@ -508,10 +500,10 @@ def test_a_worker_that_has_a_judge_imported_forks_from_one_thread():
 
 def test_what_takes_too_long_is_ended_alone():
     functions = [lambda: 1, lambda: sum(iter(int, 1)), lambda: 3]
-    assert bounded.run_all(functions, 1, 2) == [1, None, 3]
-    with pytest.raises(bounded.FailedError, match="ZeroDivisionError"):
-        bounded.run_all([lambda: 1 / 0], 1, 1)
-    *results, failed = bounded.run_each([*functions, lambda: 1 / 0], 1, 2)
+    assert exercise_pool.run_all(functions, 1, 2) == [1, None, 3]
+    with pytest.raises(exercise_pool.FailedError, match="ZeroDivisionError"):
+        exercise_pool.run_all([lambda: 1 / 0], 1, 1)
+    *results, failed = exercise_pool.run_each([*functions, lambda: 1 / 0], 1, 2)
     assert results == [1, None, 3]
     assert "ZeroDivisionError" in str(failed)
 

@@ -22,9 +22,11 @@ import pytest
 from helpers.files import REPOSITORY
 from kit.exercises import written
 from kit.grading import grade as grader
-from kit.grading import reading, sandbox, submissions
-from kit.grading.class_files import read_overrides
-from kit.grading.feedback import all_points
+from kit.grading import submissions
+from kit.grading.box import sandbox
+from kit.grading.classroom import marking_server
+from kit.grading.classroom.class_files import read_overrides
+from kit.grading.classroom.feedback import all_points
 from kit.grading.submissions import find
 from kit.labs import find_lab
 from tests.submissions import corpus
@@ -201,8 +203,8 @@ def test_a_browser_that_opens_connections_and_says_nothing_keeps_nobody_waiting(
 
 def test_a_connection_that_says_nothing_is_closed(in_words, monkeypatch):
     _, out = in_words
-    monkeypatch.setattr(reading, "SILENT_SECONDS", 0.1)
-    server, _ = reading.serve(out, lambda: ())
+    monkeypatch.setattr(marking_server, "SILENT_SECONDS", 0.1)
+    server, _ = marking_server.serve(out, lambda: ())
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with server, socket.create_connection(server.server_address) as connection:
         connection.settimeout(60)

@@ -12,8 +12,8 @@ import pytest
 
 from helpers.files import REPOSITORY, write_atomically
 from kit.generate import generate
+from kit.grading.box.temporary import PREFIX, temporary_folder
 from kit.grading.submissions import file_name, find, shown_name
-from kit.grading.temporary import PREFIX, temporary_folder
 from kit.labs import find_lab
 
 
@@ -59,7 +59,7 @@ def test_a_second_notebook_of_a_lab_is_never_ignored(tmp_path):
 def test_what_a_killed_run_left_is_removed_by_the_next_one(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     script = (
-        "from kit.grading.temporary import temporary_folder\nimport time\n"
+        "from kit.grading.box.temporary import temporary_folder\nimport time\n"
         "with temporary_folder() as folder: print(folder, flush=True); time.sleep(600)"
     )
     running = subprocess.Popen(

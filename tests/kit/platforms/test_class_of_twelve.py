@@ -20,11 +20,11 @@ import pytest
 
 from helpers.errors import LabError
 from kit.generate import generate
-from kit.grading import sandbox
-from kit.grading.class_files import read_overrides
-from kit.grading.feedback import all_points
+from kit.grading.box import sandbox
+from kit.grading.classroom.class_files import read_overrides
+from kit.grading.classroom.feedback import all_points
+from kit.grading.classroom.marking_server import serve
 from kit.grading.grade import grade
-from kit.grading.reading import serve
 from kit.labs import find_lab
 from kit.platforms import exchange
 

@@ -6,7 +6,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from kit.grading.class_files import read_roster
+from kit.grading.classroom.class_files import read_roster
 from kit.labs import find_lab
 
 LABS = Path(sys.executable).with_name("labs")

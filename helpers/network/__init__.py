@@ -1,0 +1,1 @@
+"""Networks, and what makes their training fast."""

@@ -1,0 +1,1 @@
+"""What a lab does in a notebook besides its subject: set-up, messages, errors."""

@@ -1,0 +1,378 @@
+"""What a notebook says of a cell that raised: one line, or the traceback of its own lines.
+
+Kernels of the kit's environment load this when they start (kit/place/setup.sh), others at
+`session.start`.
+"""
+
+import ast
+import json
+import os
+import re
+import sys
+import textwrap
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from helpers.errors import LONGEST_LINE, LabError
+from helpers.notebook.stop import stop_only_the_cells_code
+
+_errors = None  # of this kernel
+UNREADABLE = "has a syntax error"
+RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
+
+
+class Cell(NamedTuple):
+    """A cell that was run in this kernel."""
+
+    source: str
+    number: int  # the one in brackets beside it
+    identity: object  # the notebook's for the cell, or None
+    problem: str  # "was stopped in epoch 1 of 5"; empty: it ran to its end
+    ended_unix_seconds: float
+
+
+class CellErrors:
+    """What the cells of this kernel did, and the words for the next one that raises.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell
+    """
+
+    def __init__(self, shell):
+        self.shell = shell
+        self.cells, self.source, self.began = [], "", time.perf_counter()
+        self.stopped_in = ""
+        self.pages = set()  # that have run cells: a page that is reloaded is another
+
+    def cell_begins(self, info):
+        """IPython's event before a cell."""
+        stop_only_the_cells_code(self.shell)
+        self.source, self.began = info.raw_cell or "", time.perf_counter()
+        self._greet(info)
+        identity = getattr(info, "cell_id", None)
+        # What is run again counts as it is now, and is no reason for its own error.
+        self.cells = [
+            cell
+            for cell in self.cells
+            if cell.source != self.source
+            and (identity is None or cell.identity != identity)
+        ]
+
+    def _greet(self, info):
+        """Tell a page that runs its first cell what it has missed."""
+        page = self.shell.get_parent().get("header", {}).get("session")
+        of_notebook = getattr(info, "cell_id", None)  # not of a console beside it
+        if not of_notebook or page in self.pages:
+            return
+        if self.pages and (line := _what_the_page_has_missed(self.cells)):
+            print(textwrap.fill(line, LONGEST_LINE))
+        self.pages.add(page)
+
+    def cell_ended(self, result):
+        """IPython's event after a cell."""
+        if under_way := _under_way():
+            under_way.forget()
+        error = result.error_before_exec or result.error_in_exec
+        identity = getattr(result.info, "cell_id", None)
+        number = result.execution_count or 0
+        problem = self._problem(error)
+        self.cells.append(Cell(self.source, number, identity, problem, time.time()))
+
+    def _problem(self, error):
+        if error is None:
+            return ""
+        if _was_stopped(error, self.shell):
+            return f"was stopped{self.stopped_in}"
+        if isinstance(error, SyntaxError):
+            return f"{UNREADABLE} in line {error.lineno}"
+        return f"ended with {_a(type(error).__name__)}"
+
+    def show(self, shell, kind, error, traceback, tb_offset=None):
+        """IPython's handler for what a cell raises."""
+        if _was_stopped(error, shell):
+            what = (under_way := _under_way()) and under_way.now()
+            self.stopped_in = f" in {what}" if what else ""
+            seconds = time.perf_counter() - self.began
+            line = (
+                f"Stopped{self.stopped_in}, after {seconds:.0f} s. "
+                "This cell did not finish: run it again before those that need it."
+            )
+            _show_line(shell, kind, error, line)
+        elif isinstance(error, SyntaxError):
+            shell.showsyntaxerror()
+        elif line := self._line(error):
+            _show_line(shell, kind, error, line)
+        elif isinstance(error, LabError) or "LABS_NOTEBOOK" in os.environ:
+            shell.showtraceback()  # an operator cannot ask for the rest with %tb
+        else:
+            _show_own_lines(shell, kind, error, traceback)
+
+    def _line(self, error):
+        """A line that says which other cell is the reason, or nothing."""
+        missing = error.name if isinstance(error, NameError) else None
+        own = _bound(self.source)
+        uses = {missing} if missing else _names(self.source, ast.Load) - own
+        said = "" if missing else f"{type(error).__name__}: {_first_line(error)} "
+        for cell in reversed(self.cells):
+            if not cell.problem:
+                continue
+            if needed := uses & _bound(cell.source):
+                return (
+                    f"{said}This cell needs `{min(needed)}` from cell [{cell.number}], "
+                    f"{_quoted(cell.source)}, which {cell.problem}. Run that one again "
+                    "first, then this one."
+                )
+        return missing and (self._renamed(missing) or self._not_run(missing))
+
+    def _renamed(self, missing):
+        """The exercise's cell ran, and binds another name than its check takes."""
+        asked = re.search(rf'check\("([\d.]+)", {re.escape(missing)}\)', self.source)
+        if not asked:
+            return None
+        for cell in reversed(self.cells):
+            if re.match(rf"# TODO {re.escape(asked[1])}:", cell.source):
+                return (
+                    f"There is no `{missing}`: your cell for {asked[1]} makes "
+                    f"{_names_made(cell.source)}. The exercise asks for the name "
+                    f"`{missing}`: use it there, run that cell, then this one."
+                )
+        return None
+
+    def _not_run(self, missing):
+        """The notebook makes it in a cell that was not run in this kernel."""
+        were_run = {self.source, *(cell.source for cell in self.cells)}
+        for source in ("".join(cell["source"]) for cell in _notebook_cells()):
+            if missing in _bound(source) and source not in were_run:
+                return (
+                    f"`{missing}` is not there yet: the cell {_quoted(source)} has not "
+                    f"been run. {RUN_ABOVE}"
+                )
+        return None
+
+
+def problem_of_answer(exercise, missing=False):
+    """Why an exercise's cell made no answer when it was last run.
+
+    Parameters
+    ----------
+    exercise : str
+    missing : bool
+        There is none, not even an older one: then what the cell raised is the reason, or
+        another name than its check takes.
+
+    Returns
+    -------
+    str
+        "has a syntax error in line 3, so ..."; empty if it made one, or nothing is known.
+    """
+    cells = reversed(_errors.cells) if _errors else ()
+    last = next((cell for cell in cells if _has_answer(cell, exercise)), None)
+    if not last:
+        return ""
+    asked = re.search(rf'check\("{re.escape(exercise)}", (\w+)\)', _errors.source)
+    if last.problem and not missing and not last.problem.startswith(UNREADABLE):
+        # What is there may be older, or use what the rest of the cell was to make.
+        return f"{last.problem}: an answer counts only if its cell runs to its end"
+    problem = last.problem
+    if not problem and asked and not missing:
+        problem = _no_function(asked[1], last)
+    elif not problem and asked and asked[1] not in _bound(last.source):
+        problem = f"makes {_names_made(last.source)}, not `{asked[1]}`"
+    return problem and f"{problem}, so it gave no answer"
+
+
+def _has_answer(cell, exercise):
+    """Whether it is the exercise's own: by its name in the notebook, or its first line."""
+    if str(cell.identity).startswith(f"{exercise.replace('.', '-')}-"):
+        return True
+    return bool(re.search(rf"^# TODO {re.escape(exercise)}:", cell.source, re.M))
+
+
+def _no_function(name, answer):
+    """Which cell has made the name of an answer stand for something else, if one has."""
+    value = _errors.shell.user_ns.get(name)
+    if callable(value):
+        return ""
+    what = "None" if value is None else _a(type(value).__name__)
+    makers = (cell for cell in reversed(_errors.cells) if name in _bound(cell.source))
+    maker = next(makers, answer)
+    if maker is answer:
+        return f"makes `{name}` {what}, where a function or a class is asked for"
+    return (
+        f"has made `{name}`, and then cell [{maker.number}], {_quoted(maker.source)}, has "
+        f"made it {what}"
+    )
+
+
+def install(shell):
+    """Take over what a notebook's shell says of errors; once, and only there.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell or None
+    """
+    global _errors
+    if not hasattr(shell, "kernel") or shell.custom_exceptions:
+        return
+    _errors = errors = CellErrors(shell)
+    shell.events.register("pre_run_cell", errors.cell_begins)
+    shell.events.register("post_run_cell", errors.cell_ended)
+    shell.set_custom_exc((KeyboardInterrupt, Exception), _handler(errors))
+
+
+def _was_stopped(error, shell):
+    """Whether the square ended a cell, also if a library then raised an error of its own.
+
+    TensorFlow does so where it is stopped while it enters a device's scope.
+    """
+    if isinstance(error, KeyboardInterrupt):
+        return True
+    frame = error.__traceback__
+    while frame and frame.tb_next:
+        frame = frame.tb_next
+    if not frame or frame.tb_frame.f_globals is shell.user_ns:
+        return False
+    while error and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _handler(errors):
+    def handler(shell, kind, error, traceback, tb_offset=None):
+        try:
+            errors.show(shell, kind, error, traceback)
+        except Exception:  # better the usual traceback than none
+            shell.showtraceback((kind, error, traceback))
+
+    return handler
+
+
+def _show_line(shell, kind, error, line):
+    shell._showtraceback(kind, error, textwrap.wrap(line, LONGEST_LINE))
+
+
+def _show_own_lines(shell, kind, error, traceback):
+    """The traceback without the libraries' frames; `%tb` shows it whole."""
+    frames = []
+    while traceback:
+        frames.append(traceback)
+        traceback = traceback.tb_next
+    own = [frame for frame in frames if frame.tb_frame.f_globals is shell.user_ns]
+    left_out = len(frames) - len(own) - 1  # the first is IPython's
+    if not own or left_out < 1:
+        shell.showtraceback()
+        return
+    chain = None
+    for frame in reversed(own):
+        chain = TracebackType(chain, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    shell._get_exc_info()  # notes the whole for %tb
+    cause, context, hidden = error.__cause__, error.__context__, error.__suppress_context__
+    try:
+        error.__cause__ = error.__context__ = None
+        lines = shell.InteractiveTB.structured_traceback(kind, error, chain, tb_offset=0)
+    finally:
+        error.__context__, error.__cause__ = context, cause
+        error.__suppress_context__ = hidden
+    calls = f"{left_out} call{'s' * (left_out > 1)}"
+    lines.append(f"({calls} inside libraries left out: %tb in a new cell shows them.)")
+    shell._showtraceback(kind, error, lines)
+
+
+def _under_way():
+    """The module, once a lab has loaded it: importing it here would start Keras."""
+    return sys.modules.get("callbacks.live.under_way")
+
+
+def _notebook_cells():
+    """The code cells of this kernel's notebook, as stored; none where nobody says which."""
+    try:
+        notebook = json.loads(Path(os.environ["JPY_SESSION_NAME"]).read_text("utf-8"))
+        return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    except (KeyError, OSError, ValueError, TypeError):
+        return []
+
+
+def _what_the_page_has_missed(cells):
+    """A line on the cells that ran while no page listened; empty if there are none.
+
+    A page that is reloaded shows the notebook as it was stored last. The kernel goes
+    on with the cells that it was given, and nobody gets what they show.
+    """
+    stored = {cell.get("id"): cell.get("execution_count") for cell in _notebook_cells()}
+    if not stored:
+        return ""
+    stored_unix_seconds = Path(os.environ["JPY_SESSION_NAME"]).stat().st_mtime
+    missed = [
+        cell
+        for cell in cells
+        if cell.identity in stored
+        and (
+            stored[cell.identity] != cell.number
+            or cell.ended_unix_seconds > stored_unix_seconds
+        )
+    ]
+    if not missed:
+        return ""
+    first, last = missed[0], missed[-1]
+    which = f"cell [{first.number}], {_quoted(first.source)}"
+    if len(missed) > 1:
+        which = f"{len(missed)} cells, from [{first.number}], {_quoted(first.source)}, "
+        which += f"to [{last.number}], {_quoted(last.source)}"
+    ended = f" The last one {last.problem}." if last.problem else ""
+    return (
+        f"This page was reloaded, and does not show what came from {which}.{ended} "
+        "What was made there is not lost. To see what was shown, run that again."
+    )
+
+
+def _bound(source):
+    """The names that a cell makes, also one that Python cannot read."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        found = re.findall(r"^(?:(?:def|class) +(\w+)|(\w+) *=[^=])", source, re.M)
+        return {name for pair in found for name in pair if name}
+    names = set()
+    todo = list(tree.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            names.add(node.name)  # what it binds inside is its own
+        elif isinstance(node, ast.alias):
+            names.add((node.asname or node.name).split(".")[0])
+        else:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                names.add(node.id)
+            todo += ast.iter_child_nodes(node)
+    return names
+
+
+def _names_made(source):
+    return ", ".join(f"`{name}`" for name in sorted(_bound(source))) or "nothing"
+
+
+def _names(source, context):
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return set()
+    nodes = ast.walk(tree)
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+
+
+def _quoted(source):
+    """A cell's first line: all that is seen of one that is folded."""
+    line = next((ln for ln in source.splitlines() if ln.strip() and ln[0] != "%"), "")
+    return f'"{textwrap.shorten(line, 50, placeholder=" ...")}"'
+
+
+def _first_line(error):
+    line = textwrap.shorten(str(error), 120, placeholder=" ...") or "no message"
+    return line if line.endswith(".") else f"{line}."
+
+
+def _a(kind):
+    return f"{'an' if kind[0] in 'AEIOUaeiou' else 'a'} {kind}"

@@ -1,0 +1,38 @@
+"""What a kernel gets when it starts: ipykernel issue 1554, and the words for errors."""
+
+from helpers.notebook import cell_errors
+
+
+def answer_by_the_stream(shell):
+    """Make ipykernel send its answers through the stream that receives the requests.
+
+    ipykernel 7.3 writes answers directly to the socket. It notices a request that
+    arrives at that moment only when the next one comes: after "Run All Cells" figures
+    stay blank, or a cell waits forever (ipykernel issue 1554). Version 7.4 fixes this,
+    but its sliders do not react while a cell runs.
+
+    Parameters
+    ----------
+    shell : IPython.core.interactiveshell.InteractiveShell or None
+        Does nothing if this is not a notebook's shell.
+    """
+    kernel = getattr(shell, "kernel", None)
+    thread = getattr(kernel, "shell_channel_thread", None)
+    if thread and hasattr(thread.manager, "_shell_socket"):
+        thread.manager._shell_socket = kernel.shell_stream
+
+
+def load_ipython_extension(shell):
+    """What IPython calls where its settings name this file (kit/place/setup.sh).
+
+    A cell that loads it would run too late for the first of the two.
+    """
+    answer_by_the_stream(shell)
+    cell_errors.install(shell)
+
+
+def patch_this_kernel():
+    """Patch the kernel that this code runs in; does nothing outside of a notebook."""
+    from IPython import get_ipython
+
+    load_ipython_extension(get_ipython())

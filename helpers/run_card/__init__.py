@@ -1,0 +1,1 @@
+"""Run cards: one JSON document for each run of a lab."""

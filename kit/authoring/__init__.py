@@ -1,0 +1,1 @@
+"""What authors run: build notebooks, store outputs, verify them, ask mutants."""

@@ -1,0 +1,175 @@
+"""Ask a check about every mutant of its reference, in a process that may be killed."""
+
+import ast
+import contextlib
+import hashlib
+import inspect
+import io
+import itertools
+import json
+import linecache
+import multiprocessing
+import os
+import random
+import resource
+import textwrap
+from pathlib import Path
+
+from helpers.checks.exercise import part, reference_of
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+from helpers.plain_json import write_json
+from kit.authoring.mutants.changes import mutants
+from kit.imports import files_behind
+
+MUTANT_SECONDS = 60
+MEMORY_BYTES = 8 * 2**30
+QUESTIONS = 2  # as in a notebook
+
+
+def results_path(exercise):
+    """Where a lab keeps what its checks said of the mutants."""
+    return REPOSITORY / f"helpers/lab_{int(exercise.split('.')[0]):02d}/mutants.json"
+
+
+def stored_result(exercise):
+    """The stored result of an exercise; empty if there is none."""
+    try:
+        return json.loads(results_path(exercise).read_text(encoding="utf-8"))[exercise]
+    except (OSError, KeyError, ValueError):
+        return {}
+
+
+def fingerprint(exercise):
+    """A hash of all that decides which mutants are refused.
+
+    Comments, docstrings and the places of modules decide nothing.
+    """
+    lab = results_path(exercise).parent.relative_to(REPOSITORY)
+    behind = files_behind([f"helpers.{lab.name}.judge", f"helpers.{lab.name}.probe"])
+    folders = (lab, Path("helpers/checks"))
+    files = sorted(path for path in behind if any(map(path.is_relative_to, folders)))
+    files.append(Path("kit/authoring/mutants/changes.py"))
+    texts = ((REPOSITORY / path).read_text(encoding="utf-8") for path in files)
+    parts = map(_code_alone, [source_of(exercise), *texts])
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _code_alone(source):
+    """Python code as text, without comments and docstrings; of imports only the names."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            node.module = ""
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]):
+            node.body = body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _is_text(node):
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def source_of(exercise):
+    """The source of an exercise's reference."""
+    return textwrap.dedent(inspect.getsource(reference_of(exercise)))
+
+
+def ask_mutants(exercise, progress=iter):
+    """Ask the check about every mutant, and store what it said.
+
+    Parameters
+    ----------
+    exercise : str
+    progress : callable
+        Shows how far the loop over a list is, such as `tqdm`.
+
+    Returns
+    -------
+    dict
+        `fingerprint`, `mutants`, their number, and `passed`, a list of changes
+        that the check did not notice.
+
+    Raises
+    ------
+    LabError
+        If the reference itself does not pass.
+    """
+    found = list(mutants(source_of(exercise)))
+    passed = []
+    with Asker() as asker:
+        if not asker.passes(exercise, source_of(exercise)):
+            raise LabError(f"the check of {exercise} refuses its own reference.")
+        for change, source in progress(found):
+            if asker.passes(exercise, source):
+                passed.append(change)
+    result = {
+        "fingerprint": fingerprint(exercise), "mutants": len(found), "passed": passed,
+    }  # fmt: skip
+    path = results_path(exercise)
+    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    stored = dict(sorted((stored | {exercise: result}).items()))
+    write_json(path, stored, ensure_ascii=False)
+    return result
+
+
+class Asker:
+    """A process that asks checks about answers, and is replaced if it ends."""
+
+    def __enter__(self):
+        context = multiprocessing.get_context("spawn")
+        self._here, there = context.Pipe()
+        self._process = context.Process(target=_ask, args=(there,), daemon=True)
+        self._process.start()
+        there.close()
+        self._here.recv()  # it has imported TensorFlow
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.join()
+        self._here.close()
+
+    def passes(self, exercise, source):
+        """Whether the check takes this answer; one that does not end does not pass."""
+        try:
+            self._here.send((exercise, source))
+            if self._here.poll(MUTANT_SECONDS):
+                return self._here.recv()
+        except (EOFError, OSError):  # it ended Python
+            pass
+        self.__exit__()
+        self.__enter__()
+        return False
+
+
+def _ask(pipe):
+    from helpers.checks import judge_answer
+    from helpers.machine.devices import prepare_devices
+    from helpers.machine.quiet_tensorflow import silence_tensorflow
+    from helpers.notebook.kernel_patch import patch_this_kernel
+
+    for descriptor in (1, 2):  # libraries complain about mutants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
+    silence_tensorflow()
+    patch_this_kernel()
+    # Before any check starts TensorFlow: those of several devices need logical CPUs.
+    prepare_devices(8, simulate=True)
+    part("reference", "0.1")  # with all that it imports
+    pipe.send("ready")
+    for number in itertools.count():
+        exercise, source = pipe.recv()
+        name, file = reference_of(exercise).__name__, f"<mutant {number} of {exercise}>"
+        # TensorFlow reads the source of a function to make a graph of it.
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+        namespace = dict(vars(part("reference", exercise)))
+        try:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(source, file, "exec"), namespace)
+                rng = random.Random(exercise)
+                verdict = judge_answer(exercise, namespace[name], rng, QUESTIONS)
+        except Exception:  # it cannot even be defined
+            verdict = "raised"
+        pipe.send(verdict is None)

@@ -1,0 +1,1 @@
+"""The sandbox: what runs a submission, and what keeps it in."""

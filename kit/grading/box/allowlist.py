@@ -1,0 +1,37 @@
+"""Which files of the kit a submission may read: a list of files, never a folder.
+
+A lab's folder also holds its judge, its reference and its recorded answers. A new file
+in it is not visible until a cell of the lab, or a probe, imports it.
+"""
+
+import functools
+
+from helpers.files import REPOSITORY
+from kit.exercises import modules
+from kit.imports import files_behind
+
+# What a lab needs besides what its cells import.
+OF_A_LAB = ("__init__.py", "parameters.py", "probe.py", "coach.toml")
+RECORDED = "recorded_*.json"  # what a lab shows where it cannot measure
+# Never visible, not even if a visible file imports them.
+NEVER = ("answers.py", "judge.py", "reference.py")
+
+
+@functools.cache
+def visible_files(lab):
+    """The files that a lab's own cells and its probe import, and what those import.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of Path
+        Relative to the repository, sorted.
+    """
+    folder = lab.folder.relative_to(REPOSITORY)
+    found = {folder / name for name in OF_A_LAB if (lab.folder / name).is_file()}
+    found |= {path.relative_to(REPOSITORY) for path in lab.folder.glob(RECORDED)}
+    begin = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]
+    return tuple(sorted(found | files_behind(begin, NEVER)))

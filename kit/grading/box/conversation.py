@@ -1,0 +1,291 @@
+"""Talk with the process in a box: questions go in, plain JSON comes out.
+
+The grader trusts nothing that comes out of a box. It reads a bounded number of bytes,
+parses them as plain JSON of a bounded depth, and hands the data to the judge.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import json
+import math
+import os
+import select
+import socket
+import time
+
+from helpers.plain_json import as_json, storable
+from kit.grading.box import sandbox
+from kit.grading.box.processes import (
+    family,
+    fork,
+    kill_family,
+    let_others_first,
+    memory_mib,
+    was_starved,
+)
+
+REPLY_DEPTH = 20
+LONGEST_TEXT = 2000  # characters of a string that judges and pages get
+MOST_WAITS = 1000  # for one question; the judges' own questions need some 20
+MOST_BORROWED = 2  # messages: before the cells run, and after
+LONGEST_WAIT_SECONDS = 10
+LOOK_SECONDS = 0.2  # between two looks at the box's memory
+GUARD_SECONDS = 10  # after its time the box's guard ends it, if nobody else has
+STARVED = "overloaded"  # the hint of what the machine was too busy to judge
+
+
+class RefusedError(Exception):
+    """The box broke a rule: a line that says how, and the key of a hint."""
+
+
+@dataclasses.dataclass
+class Box:
+    """One exercise's process, and the limits that it has left."""
+
+    channel: socket.socket
+    output: int
+    limits: sandbox.Limits
+    deadline: float
+    pids: object  # a function: the processes of the box
+    references: frozenset = frozenset()  # the names of what can be borrowed
+    borrowed: set = dataclasses.field(default_factory=set)
+    borrowed_messages: int = 0
+    received: bytearray = dataclasses.field(default_factory=bytearray)
+    output_ended: bool = False
+    printed_bytes: int = 0
+    last_printed: bytes = b""
+    weigh_at: float = 0.0
+
+    def ask(self, question):
+        """Send a question; wait as the probe says, and record when each wait was."""
+        waits = []
+        self._say({"question": question})
+        while True:
+            message = self.listen()
+            if "wait" in message and len(waits) < MOST_WAITS:
+                began = time.perf_counter()
+                self._wait(message["wait"], began)
+                waits.append([began, time.perf_counter()])
+                self._say({})
+            elif isinstance(message.get("observation"), dict):
+                return message["observation"] | {"waits": waits}
+            elif "error" in message:
+                return message
+            elif self._is_new_borrowed(message.get("borrowed")):
+                self.borrowed_messages += 1
+                self.borrowed.update(filter(self._is_ours, message["borrowed"][:9]))
+            else:
+                raise RefusedError("the reply is not what a probe says", "form")
+
+    def _is_new_borrowed(self, names):
+        new = self.borrowed_messages < MOST_BORROWED
+        return new and isinstance(names, list) and all(isinstance(n, str) for n in names)
+
+    def _is_ours(self, name):
+        module = len(name) <= 80 and name.split(".")[0] in ("callbacks", "helpers")
+        return name in self.references or (module and name.replace(".", "").isidentifier())
+
+    def listen(self):
+        """The next message, a dict of plain JSON."""
+        while b"\n" not in self.received:
+            self._look(self.channel.fileno())
+            try:
+                data = self.channel.recv(2**16)
+            except OSError:  # killed, or it left without reading what it was sent
+                data = b""
+            if not data and time.perf_counter() >= self.deadline:
+                raise RefusedError(*self._out_of_time())  # its guard has ended it
+            if not data:
+                raise RefusedError(f"its process ended early{self._last_line()}", "ended")
+            self.received.extend(data)
+            if len(self.received) > self.limits.reply_bytes:
+                size = f"{self.limits.reply_bytes // 1024} KB"
+                raise RefusedError(f"its reply is longer than {size}", "form")
+        line, _, rest = bytes(self.received).partition(b"\n")
+        self.received[:] = rest
+        return parse_strictly(line)
+
+    def _wait(self, seconds, began):
+        if (
+            not isinstance(seconds, (int, float))
+            or not 0 <= seconds <= LONGEST_WAIT_SECONDS
+        ):
+            raise RefusedError("the reply is not what a probe says", "form")
+        while (left := began + seconds - time.perf_counter()) > 0:
+            self._look(None, left)
+
+    def _look(self, wanted, seconds=None):
+        """Wait until `wanted` can be read or `seconds` have passed; enforce the limits."""
+        until = self.deadline if seconds is None else time.perf_counter() + seconds
+        while True:
+            now = time.perf_counter()
+            # By the clock, not when the box is quiet: a box that prints all the time must
+            # be weighed as well.
+            if now >= self.weigh_at:
+                self._weigh()
+                self.weigh_at = now + LOOK_SECONDS
+            if now >= self.deadline:
+                raise RefusedError(*self._out_of_time())
+            if now >= until:
+                return
+            output = None if self.output_ended else self.output
+            ready, _, _ = select.select(
+                [file for file in (wanted, output) if file is not None],
+                [], [], min(until - now, LOOK_SECONDS),
+            )  # fmt: skip
+            if self.output in ready:
+                self._drain()
+            if wanted in ready:
+                return
+
+    def _drain(self):
+        data = os.read(self.output, 2**16)
+        if not data:
+            self.output_ended = True
+            return
+        self.printed_bytes += len(data)
+        self.last_printed = (self.last_printed + data)[-2000:]
+        if self.printed_bytes > self.limits.printed_bytes:
+            size = f"{self.limits.printed_bytes // 1024:,} KB"
+            raise RefusedError(f"it printed more than {size}", "output")
+
+    def _out_of_time(self):
+        """The reason and the hint: the box was too slow, or the machine was."""
+        late = time.perf_counter() - self.deadline
+        took = f"{self.limits.wall_seconds:g} seconds"
+        if self.was_starved() or late > GUARD_SECONDS / 2:
+            return f"the machine was too busy: not finished after {took}", STARVED
+        return f"it had not finished after {took}", "time"
+
+    def was_starved(self):
+        """Whether the machine was too busy to run it."""
+        began = self.deadline - self.limits.wall_seconds
+        return was_starved(self.pids(), time.perf_counter() - began)
+
+    def _weigh(self):
+        pids = self.pids()
+        let_others_first(pids)
+        used = memory_mib(pids, self.limits.memory_mib)
+        if used > self.limits.memory_mib:
+            raise RefusedError(
+                f"it took more than {self.limits.memory_mib:,} MiB of memory", "memory"
+            )
+
+    def _last_line(self):
+        with contextlib.suppress(OSError, RefusedError):
+            while not self.output_ended and select.select([self.output], [], [], 0)[0]:
+                self._drain()
+        lines = self.last_printed.decode(errors="replace").strip().splitlines()
+        return f": {lines[-1][:200]}" if lines else ""
+
+    def _say(self, message):
+        # If a process reads nothing, the grader must not wait for ever.
+        self.channel.settimeout(max(0.01, self.deadline - time.perf_counter()))
+        try:
+            self.channel.sendall(as_json(message).encode() + b"\n")
+        except TimeoutError:
+            raise RefusedError(*self._out_of_time()) from None
+        except OSError:
+            return  # it has ended: `listen` reads what it said before
+
+
+@contextlib.contextmanager
+def conversation(job, limits, boxed, hide):
+    """Start the process for one exercise and send it what it needs."""
+    ours, theirs = socket.socketpair()
+    output, output_end = os.pipe()
+    with contextlib.ExitStack() as stack:
+        for file in (ours, theirs):
+            stack.callback(file.close)
+        stack.callback(os.close, output)
+        if boxed:
+            room = stack.enter_context(sandbox.open_box(limits, hide, job["visible"]))
+            pids = room.pids
+            descriptors = [theirs.fileno(), output_end, room.pidfd]
+        else:
+            descriptors = [theirs.fileno(), output_end]
+        seconds = math.ceil(limits.wall_seconds) + GUARD_SECONDS
+        pid = fork(tuple(job["modules"]), ours, descriptors, seconds)
+        theirs.close()
+        os.close(output_end)
+        if not boxed:
+            pids = functools.partial(family, pid)
+            stack.callback(kill_family, pid)
+        deadline = time.perf_counter() + limits.wall_seconds
+        references = frozenset({*job["references"], "*"})
+        box = Box(ours, output, limits, deadline, pids, references)
+        box._say({
+            **{k: job[k] for k in ("setup", "code", "exercise", "name", "references")},
+            "probes": f"helpers.lab_{job['lab'][:2]}.probe",
+            "limits": {
+                "RLIMIT_CPU": limits.cpu_seconds,
+                "RLIMIT_FSIZE": limits.disk_mib * sandbox.MIB,
+                "RLIMIT_DATA": limits.memory_mib * sandbox.MIB,
+                "RLIMIT_NPROC": limits.processes,
+                "RLIMIT_NOFILE": 256,
+                "RLIMIT_CORE": 0,
+            },
+        })  # fmt: skip
+        yield box
+
+
+def parse_strictly(line):
+    """Plain JSON and nothing else; long texts are cut, and what no file holds replaced.
+
+    Parameters
+    ----------
+    line : bytes
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    RefusedError
+        If it is no JSON object, is nested too deeply, or has a number that is not finite.
+    """
+
+    def refuse(text):
+        raise ValueError(text)
+
+    def finite(text):
+        return float(text) if math.isfinite(float(text)) else refuse(text)
+
+    def short(text):
+        return int(text) if len(text) <= 30 else refuse(text)
+
+    try:
+        message = _cut(
+            json.loads(
+                line.decode(), parse_constant=refuse, parse_float=finite, parse_int=short
+            )
+        )
+    except (ValueError, RecursionError):
+        message = None
+    if not isinstance(message, dict):
+        raise RefusedError("the reply is not plain JSON", "form")
+    return message
+
+
+def _cut(value, depth=0):
+    """The same value with all texts cut to `LONGEST_TEXT`, and storable."""
+    if isinstance(value, str):
+        return storable(value[:LONGEST_TEXT])
+    if isinstance(value, (list, dict)) and depth >= REPLY_DEPTH:
+        raise ValueError("nested too deeply")
+    if isinstance(value, list):
+        return [_cut(one, depth + 1) for one in value]
+    if isinstance(value, dict):
+        return {_cut(name): _cut(one, depth + 1) for name, one in value.items()}
+    return value
+
+
+def plain_text(text, length):
+    """Make a text that can be printed and stored anywhere, cut to a length."""
+    shown = "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}"
+        for c in text[:length]
+    )
+    return shown.encode("utf-8", "replace").decode()

@@ -1,0 +1,1 @@
+"""What an instructor reads and writes: marks, feedback, statistics."""

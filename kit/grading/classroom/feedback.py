@@ -1,0 +1,236 @@
+"""Write grades up: CSV and JSON for a gradebook, HTML for students and the instructor."""
+
+import base64
+import contextlib
+import functools
+import hashlib
+import html
+import os
+import re
+from datetime import datetime
+from pathlib import Path
+
+import jinja2
+
+from helpers.checks.exercise import exercise_record
+from helpers.files import write_atomically
+from helpers.plain_json import write_json
+from kit.exercises import exercises, written
+from kit.grading.classroom import item_statistics, marks
+from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
+from kit.grading.classroom.in_words import Plot, in_words
+from kit.grading.classroom.similar import similar
+from kit.labs import all_labs, find_lab, title_and_question
+from kit.parallel import exercise_pool
+from kit.version import kit_version
+
+PAGE_CPU_SECONDS = 10
+HASH_SHOWN = 12  # hexadecimal digits
+_version = functools.cache(kit_version)
+ABOUT = ("late", "penalty", "name", "id", "submitted", "file_date", "sha256", "kit")
+
+
+def read_files(out):
+    """The instructor's own files in a folder of grades: see `class_files`."""
+    return read_class_files(out, all_points(), find_lab)
+
+
+def all_points():
+    """The points of everything that the course asks, by number."""
+    asked = [one for lab in all_labs() for one in (*exercises(lab), *written(lab))]
+    return {one.number: one.points for one in asked}
+
+
+def write(results, labs, unassigned, out, class_files=None):
+    """Write the grades, the instructor's pages and the students' pages.
+
+    Parameters
+    ----------
+    results : list of dict
+        As `kit.grading.one_submission.grade_one` makes them, with what `about` says.
+    labs : list of kit.labs.Lab
+    unassigned : list of (name, problem)
+        Files that belong to no student.
+    out : Path
+    class_files : kit.grading.classroom.class_files.ClassFiles, optional
+
+    Returns
+    -------
+    list of str
+        What the instructor has to look at, for the terminal.
+    """
+    class_files = class_files or ClassFiles()
+    results = [{"about": {}} | result for result in results]
+    texts = {lab.name: written(lab) for lab in labs}
+    marked = marks.marked(results, texts, class_files)
+    write_atomically(out / "grades.csv", grades_csv(marked, labs))
+    public = [
+        {k: v for k, v in result.items() if k not in ("key", "seconds")}
+        | {"person": result["person"] and result["person"]._asdict()}
+        for result in marked
+    ]
+    document = {"kit": _version(), "results": public, "unassigned": unassigned}
+    write_json(out / "grades.json", document, indent=None, default=datetime.isoformat)
+    # Loaded here, once, and not in each process below.
+    _template("feedback.html.j2")
+    for result in marked:
+        _titles(result)
+    # With a limit and each by itself: they show what submissions said.
+    pages = [functools.partial(_write_page, out, result) for result in marked]
+    done = exercise_pool.run_each(pages, PAGE_CPU_SECONDS, os.cpu_count())
+    problems = []
+    for result, is_written in zip(marked, done, strict=True):
+        if is_written is not True:
+            nothing = {"question": None, "observation": None}
+            short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
+            with _isolated(out / feedback_path(result), problems):
+                _write_page(out, result | {"exercises": short})
+    strangers = [*marks.strangers(marked, class_files), *problems]
+    needs = sum(bool(result["needs"]) for result in marked)
+    alike = []
+    with _isolated(out / "similar.html", strangers):
+        alike = similar(marked, labs)
+        page = _template("similar.html.j2").render(rows=alike, version=_version())
+        write_atomically(out / "similar.html", page)
+    with _isolated(out / "overview.html", strangers):
+        _write_overview(marked, labs, unassigned, out, needs, strangers, alike)
+    counted = [f"{needs} need you: overview.html begins with them"] if needs else []
+    return [*strangers, *counted]
+
+
+@contextlib.contextmanager
+def _isolated(page, problems):
+    """If a page cannot be written, report it, and leave no older one in its place."""
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(OSError):
+            page.unlink()
+        problems.append(
+            f"{page} could not be written ({type(error).__name__}: {str(error)[:200]}); "
+            "all others were"
+        )
+
+
+def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
+    script = (Path(__file__).with_name("table.js")).read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    overview = _template("overview.html.j2").render(
+        script=script,
+        script_hash=digest,
+        version=_version(),
+        results=sorted(marked, key=lambda result: result["total"] is not None),
+        needs=needs,
+        strangers=strangers,
+        rows=item_statistics.by_exercise(marked, labs),
+        labs=item_statistics.by_lab(marked, labs),
+        unassigned=unassigned,
+        alike=sum(len(row["pairs"]) + row["more"] for row in alike),
+        isolated=all(result["isolated"] for result in marked),
+    )
+    write_atomically(out / "overview.html", overview)
+
+
+def _write_page(out, result):
+    heading = title_and_question(find_lab(result["lab"]))[0]
+    tables = {
+        number: in_words(number, verdict["question"], verdict["observation"])
+        for number, verdict in result["exercises"].items()
+    }
+    page = _template("feedback.html.j2").render(
+        result=result,
+        heading=heading,
+        titles=_titles(result),
+        tables=tables,
+        version=_version(),
+    )
+    write_atomically(out / feedback_path(result), page)
+    return True
+
+
+def _titles(result):
+    return {number: exercise_record(number).title for number in result["exercises"]}
+
+
+@functools.cache
+def _template(name):
+    loader = jinja2.FileSystemLoader(Path(__file__).parent)
+    templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
+    templates.filters |= {"points": points, "code": with_code}
+    templates.tests["plot"] = lambda value: isinstance(value, Plot)
+    templates.globals |= {"feedback_path": feedback_path, "state": state, "came": came}
+    return templates.get_template(name)
+
+
+def with_code(text):
+    """A text of ours as HTML, with what stands between backticks as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def feedback_path(result):
+    """Where a student's page is, relative to the out folder."""
+    return Path("feedback") / result["file_name"] / f"{result['lab']}.html"
+
+
+def grades_csv(marked, labs):
+    """One row for each student and lab; a cell that nobody has decided on is empty."""
+    numbers = [e.number for lab in labs for e in (*exercises(lab), *written(lab))]
+    columns = ["student", "lab", *numbers, "total", "of", "status", *ABOUT]
+    table = []
+    for result in marked:
+        own = {number: v["points"] for number, v in result["exercises"].items()}
+        own |= {text["number"]: text["points"] for text in result["texts"]}
+        person, about = result["person"], result["about"]
+        table.append(
+            [
+                result["student"],
+                result["lab"],
+                *(points(own.get(number)) for number in numbers),
+                points(result["total"]),
+                points(result["of"]),
+                status(result),
+                result["late"]["words"],
+                points(result["penalty"]),
+                person.name if person else "",
+                person.id if person else "",
+                came(result),
+                about.get("file_date", ""),
+                about.get("sha256", ""),
+                _version(),
+            ]
+        )
+    return as_csv(columns, table)
+
+
+def points(value):
+    """Points without superfluous zeros; None is an empty text."""
+    return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def came(result):
+    """When a submission came, as far as the roster knows."""
+    person = result["person"]
+    return person.submitted.isoformat(" ", "minutes") if person and person.submitted else ""
+
+
+def status(result):
+    """In words: graded or why not, and what an instructor has to look at."""
+    borrowed = [n for n, verdict in result["exercises"].items() if verdict["borrowed"]]
+    problem = result["problem"]
+    return "; ".join(
+        [
+            result["status"] + (f": {problem}" if problem else ""),
+            *(need for need in result["needs"] if need != problem),
+            *([f"borrowed {', '.join(borrowed)}"] if borrowed else []),
+            *([] if result["isolated"] else ["isolation was off"]),
+        ]
+    )
+
+
+def state(result):
+    """The word for a submission's colour."""
+    if result["status"] != "graded":
+        return "missing" if result["status"] == "missing" else "unreadable"
+    if result["needs"]:
+        return "open"
+    return "late" if result["late"]["words"] else "graded"

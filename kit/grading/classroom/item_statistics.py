@@ -1,0 +1,107 @@
+"""What a class did: how hard each exercise was, whom it tells apart, what went wrong."""
+
+import statistics
+from collections import Counter, defaultdict
+
+from helpers.checks.exercise import exercise_record
+from kit.exercises import exercises
+
+FEWEST = 10  # graded submissions of which a correlation can be told
+BINS = 10
+MOST_HINTS, MOST_EXAMPLES = 5, 3
+
+
+def by_exercise(results, labs):
+    """How each exercise went.
+
+    Parameters
+    ----------
+    results : list of dict
+        As `kit.grading.classroom.marks.marked` makes them.
+    labs : list of kit.labs.Lab
+
+    Returns
+    -------
+    list of dict
+        `number`, `title`, `passed`, `graded`; `discrimination`, the correlation of passing
+        it with the points of the lab's other exercises, None where it says nothing;
+        `asked`, how many students called its hint; `mistakes`, each with `hint`, `count`
+        and `examples`, a few of (student, code, reason).
+    """
+    rows = []
+    for lab in labs:
+        mine = [r for r in results if r["lab"] == lab.name and r["status"] == "graded"]
+        for exercise in exercises(lab):
+            number = exercise.number
+            judged = [r for r in mine if r["exercises"][number]["judged"] is not None]
+            verdicts = [(r["student"], r["exercises"][number]) for r in judged]
+            rows.append(
+                {
+                    "number": number,
+                    "title": exercise_record(number).title,
+                    "passed": sum(verdict["passed"] for _, verdict in verdicts),
+                    "graded": len(judged),
+                    "discrimination": discrimination(mine, number),
+                    "asked": sum(number in r["about"].get("hints", ()) for r in mine),
+                    "mistakes": _mistakes(verdicts),
+                }
+            )
+    return rows
+
+
+def discrimination(results, number):
+    """Point-biserial correlation of an exercise with the rest of its lab, or None."""
+    results = [
+        r for r in results if None not in [v["judged"] for v in r["exercises"].values()]
+    ]
+    if len(results) < FEWEST:
+        return None
+    passed = [float(r["exercises"][number]["passed"]) for r in results]
+    rest = [
+        sum(v["judged"] for n, v in r["exercises"].items() if n != number) for r in results
+    ]
+    try:
+        return statistics.correlation(passed, rest)
+    except statistics.StatisticsError:  # all passed, or nobody
+        return None
+
+
+def _mistakes(verdicts):
+    examples, counts = defaultdict(list), Counter()
+    for student, verdict in verdicts:
+        if not verdict["passed"]:
+            counts[verdict["hint"]] += 1
+            examples[verdict["hint"]].append((student, verdict["code"], verdict["reason"]))
+    return [
+        {"hint": hint, "count": count, "examples": examples[hint][:MOST_EXAMPLES]}
+        for hint, count in counts.most_common(MOST_HINTS)
+    ]
+
+
+def by_lab(results, labs):
+    """How the totals of each lab are distributed.
+
+    Returns
+    -------
+    list of dict
+        `lab`, `closed` and `open` (numbers of submissions), `median` and `of` in points,
+        `bins`: how many reached 0 to 10%, 10 to 20% and so on.
+    """
+    rows = []
+    for lab in labs:
+        mine = [r for r in results if r["lab"] == lab.name]
+        totals = [(r["total"], r["of"]) for r in mine if r["total"] is not None]
+        bins = [0] * BINS
+        for total, of in totals:
+            bins[min(int(BINS * total / of), BINS - 1)] += 1
+        rows.append(
+            {
+                "lab": lab.name,
+                "closed": len(totals),
+                "open": len(mine) - len(totals),
+                "median": statistics.median(t for t, _ in totals) if totals else None,
+                "of": max((r["of"] for r in mine), default=0),
+                "bins": bins,
+            }
+        )
+    return rows

@@ -1,0 +1,143 @@
+"""From what the grader judged to marks: a person's decisions, lateness, and what is open.
+
+A submission that is missing or unreadable has no points, which is not zero: somebody has
+to decide. It stays open until every exercise of it has an override.
+"""
+
+import math
+from datetime import timedelta
+
+from kit.grading.one_submission import starved
+
+DAY = timedelta(days=1)
+TOO_BUSY = "this machine was too busy to judge {}: run `labs grade` again"
+
+
+def marked(results, labs_texts, class_files):
+    """Results with everything that a person has decided, and what they still must.
+
+    Parameters
+    ----------
+    results : list of dict
+        As `kit.grading.one_submission.grade_one` makes them, with `about`.
+    labs_texts : dict of str to sequence of kit.exercises.Written
+        The questions of each lab that a person reads.
+    class_files : kit.grading.classroom.class_files.ClassFiles
+
+    Returns
+    -------
+    list of dict
+        Copies, in which every exercise has `judged` (the grader's points), `points` (None
+        where there is nothing to give them for, or the machine was too busy) and `comment`.
+        Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open), `needs`
+        (why it is open).
+    """
+    given = {(one.student, one.exercise): one for one in class_files.overrides}
+    read = {one.exercise for one in class_files.overrides}
+    done = []
+    for result in results:
+        names = _names(result, class_files.roster)
+        own = {n: o for (student, n), o in given.items() if student in names}
+        counted = [t for t in labs_texts[result["lab"]] if t.number in read]
+        done.append(_marked(result, labs_texts[result["lab"]], counted, own, class_files))
+    return done
+
+
+def strangers(results, class_files):
+    """Decisions about nobody, and submissions by nobody in the roster, in words."""
+    names = set().union(*(_names(result, class_files.roster) for result in results), set())
+    problems = [
+        f"overrides.csv, line {one.line}: there is no student {one.student!r}"
+        for one in class_files.overrides
+        if one.student not in names
+    ]
+    if class_files.roster:
+        listed = {person.student for person in class_files.roster}
+        others = sorted({r["student"] for r in results} - listed)
+        problems += [f"{student} is not in roster.csv" for student in others]
+    return problems
+
+
+def person_of(student, lab, roster):
+    """The row of a roster for a student: for this lab, else for all; or None."""
+    own = {person.lab: person for person in roster if person.student == student}
+    return own.get(lab) or own.get("")
+
+
+def _names(result, roster):
+    """What a student may be called in overrides.csv."""
+    person = person_of(result["student"], result["lab"], roster)
+    return {result["student"], person.id if person and person.id else result["student"]}
+
+
+def _marked(result, texts, counted, own, class_files):
+    handed_in = result["status"] == "graded"
+    exercises, too_busy = {}, starved(result)
+    for number, verdict in result["exercises"].items():
+        override = own.get(number)
+        judged = verdict["points"] if handed_in and number not in too_busy else None
+        exercises[number] = verdict | {
+            "judged": judged,
+            "points": override.points if override else judged,
+            "comment": override.comment if override else "",
+            "overridden": override is not None,
+        }
+    written = [_text(text, result, own.get(text.number), handed_in) for text in texts]
+    person = person_of(result["student"], result["lab"], class_files.roster)
+    parts = [v["points"] for v in exercises.values()]
+    parts += [text["points"] for text in written if text["number"] in _numbers(counted)]
+    reached = None if None in parts else sum(parts)
+    late, needs = _late(person, handed_in, class_files.rules)
+    penalty = None if reached is None else round(reached * late["percent"] / 100, 2)
+    if reached is None:
+        unread = [t["number"] for t in written if t["points"] is None and t["text"]]
+        why = result["problem"] or result["status"]
+        open_ones = [n for n in too_busy if exercises[n]["points"] is None]
+        needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
+        needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
+        needs += [] if handed_in else [why]
+    return result | {
+        "exercises": exercises,
+        "texts": written,
+        "person": person,
+        "late": late,
+        "penalty": penalty,
+        "total": None if reached is None else round(reached - penalty, 2),
+        "of": sum(v["of"] for v in exercises.values()) + sum(t.points for t in counted),
+        "needs": needs,
+    }
+
+
+def _numbers(texts):
+    return {text.number for text in texts}
+
+
+def _text(text, result, override, handed_in):
+    """What was written; who has written nothing gets 0, and no one has to read it."""
+    said = result["about"].get("texts", {}).get(text.number, "")
+    points = override.points if override else None if said or not handed_in else 0
+    return {
+        "number": text.number,
+        "question": text.question,
+        "of": text.points,
+        "text": said,
+        "points": points,
+        "comment": override.comment if override else "",
+    }
+
+
+def _late(person, handed_in, rules):
+    """How late it came and what that costs, and what is not known about it."""
+    late = {"days": 0, "percent": 0.0, "words": ""}
+    if not handed_in or person is None or person.due is None:
+        return late, []
+    if person.submitted is None:
+        return late, ["roster.csv does not say when it was submitted"]
+    over = person.submitted - person.due
+    if over <= timedelta(minutes=rules.grace_minutes):
+        return late, []
+    days = math.ceil(over / DAY)
+    percent = min(days * rules.percent_per_day, rules.at_most_percent)
+    hours = over / timedelta(hours=1)
+    words = f"{hours:.1f} hours late" if hours < 48 else f"{over / DAY:.1f} days late"
+    return {"days": days, "percent": percent, "words": words}, []

@@ -1,0 +1,1 @@
+"""What operators run: labs without a browser, sweeps, reports, plans."""

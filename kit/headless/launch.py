@@ -1,0 +1,285 @@
+"""Start a lab's training as several workers, show what they say, start them again.
+
+The workers are all on this machine; or one of them is here, and `TF_CONFIG` or Slurm's
+variables say which.
+"""
+
+import importlib.util
+import json
+import os
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY, reports_folder
+from helpers.machine import cluster
+from helpers.machine.quiet_tensorflow import silence_tensorflow
+from helpers.parameters import at_scale, scale_asked_for
+from helpers.plain_json import as_json, write_json
+from kit.headless.parameters import declared
+
+# What a lab's folder has for them: a module that is one worker.
+ENGINES = {"tensorflow": "launched", "jax": "launched_on_jax"}
+# What a worker says after each step.
+PROGRESS = re.compile(r"(epoch \d+)?(?:, )?step (\d+) of (\d+)\b")
+LOOK_SECONDS = 0.1
+SILENT_SECONDS = 300  # of all workers: then they wait for something that will not come
+HOSTS_PORT = 29_500  # of the first worker; the next has the next
+# Of a Slurm job: so that two jobs of a host seldom choose the same.
+SLURM_PORTS, PORTS_OF_A_JOB = range(20_000, 29_000), 64
+
+
+def start(lab, given, workers=2, hosts=(), folder=None, restarts=0, engine="tensorflow"):
+    """Launch a lab's training from the command line.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+    given : dict
+        The lab's parameters, as `kit.headless.parameters.parsed` returns them.
+    workers : int
+        On this machine, where no other place is given.
+    hosts : sequence of str
+        Print what to start where, and start nothing.
+    folder : Path, optional
+        Where the workers keep what they need to go on; default a new one among the reports.
+        With a `worker.py`, which the lab has written, that is what runs.
+    restarts : int
+    engine : str
+        Of `ENGINES`.
+
+    Raises
+    ------
+    LabError
+        As `launch`; or if the lab has no such training.
+    """
+    place = own_place()
+    folder = (folder or _new_folder(lab, shared=place or hosts)).absolute()
+    command = _prepare(lab, given, folder, engine)
+    if hosts:
+        print("\n".join(lines_for_hosts(hosts, lab, folder, restarts, engine)))
+        return
+    launch(command, folder, workers, place, restarts)
+    who = f"Worker {place['task']['index']} has" if place else "All workers have"
+    print(f"{who} ended well. What is left: {folder}")
+
+
+def _new_folder(lab, shared):
+    name = (
+        os.environ.get("SLURM_JOB_ID")
+        if shared
+        else f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
+    )
+    if shared and not name:
+        raise LabError("several hosts need --folder, a folder that all of them see.")
+    return reports_folder() / f"launch-{lab.number}-{name}"
+
+
+def _prepare(lab, given, folder, engine):
+    """Write what the workers read, unless it is there; return their command."""
+    if (folder / "worker.py").is_file():
+        if given or engine != "tensorflow":
+            raise LabError(
+                f"the script in {folder} has its own settings: change its settings.json, "
+                "and leave out -p and --engine."
+            )
+        return [sys.executable, str(folder / "worker.py")]
+    module = ENGINES[engine]
+    if not (lab.folder / f"{module}.py").is_file():
+        raise LabError(f"{lab.name} trains in one process: `labs run {lab.number}`.")
+    if not importlib.util.find_spec(engine):
+        raise LabError(
+            f"{engine} is not installed: .venv/bin/pip install --constraint "
+            f'requirements.txt --editable ".[{engine}]"'
+        )
+    _keep_settings(lab, given, folder / "settings.json", engine)
+    return [sys.executable, "-m", f"helpers.lab_{lab.number}.{module}", str(folder)]
+
+
+def _keep_settings(lab, given, file, engine):
+    """Write them; where a training has begun, nothing may change it."""
+    usual, sizes = declared(lab)
+    known = usual | given
+    scale = scale_asked_for(known, lab.name)
+    values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
+    values["engine"] = engine
+    if not file.is_file():
+        write_json(file, values)
+        return
+    begun = json.loads(file.read_text(encoding="utf-8"))
+    asked = values if given else {"engine": engine}
+    other = [name for name, value in asked.items() if begun.get(name) != value]
+    if other:
+        raise LabError(
+            f"the training in {file.parent} has begun with {other[0]} "
+            f"{begun.get(other[0])}: go on with the same, or choose another --folder."
+        )
+
+
+def lines_for_hosts(hosts, lab, folder, restarts, engine):
+    """What to start on which host.
+
+    Parameters
+    ----------
+    hosts : list of str
+        One for each worker; a host may have several.
+    lab : kit.labs.Lab
+    folder : Path
+        That all hosts see under this path.
+    restarts : int
+        Of each worker.
+    engine : str
+
+    Returns
+    -------
+    list of str
+    """
+    # TensorFlow listens on all addresses of a host: two names may be the same host.
+    addresses = [f"{host}:{HOSTS_PORT + rank}" for rank, host in enumerate(hosts)]
+    command = [str(Path(sys.executable).with_name("labs")), "launch", lab.number]
+    command += [
+        "--folder",
+        str(folder),
+        *(["--restart", str(restarts)] if restarts else []),
+        *(["--engine", engine] if engine != "tensorflow" else []),
+    ]
+    return [
+        f"{host}: TF_CONFIG={shlex.quote(as_json(_config(addresses, rank)))} "
+        f"{shlex.join(command)}"
+        for rank, host in enumerate(hosts)
+    ]
+
+
+def own_place():
+    """The place in a larger cluster that this process was given.
+
+    Returns
+    -------
+    dict or None
+        As in ``TF_CONFIG``; None: this process may start all workers itself.
+
+    Raises
+    ------
+    LabError
+        If what the environment says gives no place.
+    """
+    if text := os.environ.get("TF_CONFIG"):
+        try:
+            config = json.loads(text)
+            assert config["task"]["type"] == "worker"
+            assert config["cluster"]["worker"][config["task"]["index"]]
+        except (ValueError, LookupError, TypeError, AssertionError) as error:
+            raise LabError(
+                "TF_CONFIG does not say which worker this is: unset it, or start what "
+                "`labs launch --hosts` prints."
+            ) from error
+        return config
+    return _place_in_slurm(os.environ) if _in_slurm() else None
+
+
+def _in_slurm():
+    return int(os.environ.get("SLURM_STEP_NUM_TASKS", 1)) > 1
+
+
+def _place_in_slurm(variables):
+    silence_tensorflow()
+    # SlurmClusterResolver itself sorts the hosts by name: n10 before n9, other than the
+    # ranks. And without a GPU it divides by zero.
+    from tensorflow.python.distribute.cluster_resolver.slurm_cluster_resolver import (
+        expand_hostlist,
+        expand_tasks_per_node,
+    )
+
+    first = SLURM_PORTS[int(variables["SLURM_JOB_ID"]) * PORTS_OF_A_JOB % len(SLURM_PORTS)]
+    hosts = expand_hostlist(variables["SLURM_STEP_NODELIST"])
+    tasks = expand_tasks_per_node(variables["SLURM_STEP_TASKS_PER_NODE"])
+    places = [
+        (node, f"{host}:{first + task}")
+        for node, (host, count) in enumerate(zip(hosts, tasks, strict=True))
+        for task in range(count)
+    ]
+    rank = int(variables["SLURM_PROCID"])
+    if places[rank][0] != int(variables["SLURM_NODEID"]):
+        raise LabError(
+            "Slurm deals the tasks to the hosts in turn, and the workers count them host "
+            "by host: start them with `srun --distribution=block`."
+        )
+    return _config([address for _, address in places], rank)
+
+
+def _config(addresses, rank):
+    return {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": rank}}
+
+
+def launch(command, folder, workers, place=None, restarts=0):
+    """Run workers to their end, and start all again if one dies.
+
+    Parameters
+    ----------
+    command : list of str
+    folder : Path
+        Gets the logs.
+    workers : int
+    place : dict, optional
+        As `own_place`: start only this one, and not `workers`.
+    restarts : int
+        How often at most.
+
+    Raises
+    ------
+    LabError
+        If a worker has died and may not be started again, or all are silent too long.
+    """
+    # A script finds only what lies beside it.
+    environment = {"PYTHONPATH": str(REPOSITORY), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    for left in range(restarts, -1, -1):
+        if place:
+            job = cluster.start_one(command, place, folder, environment)
+        else:
+            job = cluster.start(command, workers, folder, environment)
+        try:
+            with job as started:
+                _follow(started)
+            return
+        except LabError as error:
+            if not left:
+                raise
+            why = str(error).partition(". Its log")[0]
+            print(f"{why}: start again, with {left - 1} more restarts.", flush=True)
+
+
+def _follow(job):
+    """Show what the workers write until all have ended, with one bar for all."""
+    heard = time.monotonic()
+    # srun shows what all tasks write: there only the first has a bar.
+    with tqdm(unit="step", disable=_in_slurm() and job.ranks[0] > 0) as bar:
+        while True:
+            running = any(job.alive())
+            for rank in job.ranks:
+                for line in job.new_lines(rank):
+                    heard = time.monotonic()
+                    _show(line, rank, job.ranks[0], bar)
+            job.raise_failure()
+            if not running:
+                return
+            if time.monotonic() - heard > SILENT_SECONDS:
+                raise LabError(
+                    f"no worker has written anything for {SILENT_SECONDS} s: they wait for "
+                    "something that does not come. Do all hosts reach each other?"
+                )
+            time.sleep(LOOK_SECONDS)
+
+
+def _show(line, rank, leader, bar):
+    if step := PROGRESS.match(line):
+        if rank == leader:
+            bar.set_description(step[1], refresh=False)
+            bar.total = int(step[3])
+            bar.update(int(step[2]) - bar.n)
+    else:
+        tqdm.write(f"[worker {rank}] {line}")

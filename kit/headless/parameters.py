@@ -1,0 +1,164 @@
+"""Check what an operator gives on the command line, before any slow import."""
+
+import ast
+import json
+from pathlib import Path
+
+from helpers.errors import LabError
+from helpers.files import FULL, why_not_writable
+from helpers.machine.computer import nvidia_gpus
+from helpers.notebook import estimate
+from helpers.parameters import at_scale, check_given, defaults, scale_asked_for
+
+
+def parsed(texts, lab):
+    """Check the texts given for a lab, and turn them into values.
+
+    Parameters
+    ----------
+    texts : list of str
+        As ``"epochs=3"``.
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    dict
+        The value by name.
+
+    Raises
+    ------
+    LabError
+        As `by_name`.
+    ParameterError
+        One line: a name or a value that the lab does not take.
+    """
+    usual, sizes = declared(lab)
+    given = {
+        name: value if isinstance(usual.get(name), str) else _value(value)
+        for name, value in by_name(texts).items()
+    }
+    if given.get("log_dir"):  # relative to this folder, not to the kernel's
+        given["log_dir"] = str(Path(given["log_dir"]).absolute())
+    known = {name: given.get(name, value) for name, value in usual.items()}
+    check_given(known, lab.name, sizes, set(given) - set(usual))
+    return given
+
+
+def by_name(texts):
+    """The text behind each name that ``-p`` gives.
+
+    Parameters
+    ----------
+    texts : list of str
+        As ``"epochs=3"``.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    LabError
+        One line: a text without ``=``, or a second one with the same name.
+    """
+    given = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise LabError(f"-p takes NAME=VALUE, such as -p epochs=3, not {text!r}.")
+        if name in given:
+            both = f"as {given[name]!r} and {value!r}"
+            raise LabError(f"-p gives {name} twice, {both}: keep one of them.")
+        given[name] = value
+    return given
+
+
+def check_folder(folder, what, remedy):
+    """Ask the file system now, not after hours of work.
+
+    Parameters
+    ----------
+    folder : Path
+        Is made if need be.
+    what : str
+        What will be written there: "reports".
+    remedy : str
+        What to do if that cannot be.
+
+    Raises
+    ------
+    LabError
+        One line, if a file cannot be written there.
+    """
+    if error := why_not_writable(folder):
+        space = "free some space there, or " if error.errno in FULL else ""
+        raise LabError(
+            f"{what} cannot be written to {folder} ({error.strerror}): {space}{remedy}."
+        )
+
+
+def warning(lab, given):
+    """A line about a run on the CPU that will take long; None for the others.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+    given : dict
+        As `parsed`.
+
+    Returns
+    -------
+    str or None
+
+    Raises
+    ------
+    ParameterError
+        If a step needs more memory than this machine has.
+    """
+    usual, sizes = declared(lab)
+    known = usual | given
+    scale = scale_asked_for(known, lab.name)
+    if nvidia_gpus():
+        return None
+    values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
+    return estimate.warning(lab.name, values, sizes)
+
+
+def declared(lab):
+    """What a lab's first two code cells say.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of dict
+        The parameters with their usual values; and for each scale the values of those
+        that are None.
+    """
+    cells = json.loads(lab.readable.read_text(encoding="utf-8"))["cells"]
+    return defaults(_tagged(cells, "parameters")), _sizes(_tagged(cells, "setup"))
+
+
+def _tagged(cells, tag):
+    [cell] = [c for c in cells if tag in c["metadata"].get("tags", ())]
+    return "".join(cell["source"])
+
+
+def _value(text):
+    try:
+        value = ast.literal_eval(text)
+    # Which of these a text raises that is no value, ast.literal_eval says.
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _sizes(source):
+    """The sizes of each scale in a set-up cell: its lines before `session.start`."""
+    nodes = ast.parse(source).body
+    before = [n for n in nodes if not isinstance(n, (ast.Import, ast.ImportFrom))][:-1]
+    namespace = {}
+    exec(compile(ast.Module(before, []), "<sizes>", "exec"), namespace)
+    return namespace["sizes"]

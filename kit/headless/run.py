@@ -1,0 +1,88 @@
+"""Execute labs headless, and report what their run cards say."""
+
+import os
+import time
+
+from rich.console import Console
+from rich.table import Table
+
+from helpers.errors import LabError
+from helpers.files import reports_folder, runs_folder
+from helpers.notebook.notebooks import labs_in, students_folder, which_one
+from helpers.run_card.records import cards_of
+from kit.headless.execute import execute, timed
+from kit.headless.parameters import check_folder
+from kit.headless.report import HEADINGS, summary, write_report
+
+REPORTS = reports_folder()
+OWN_FOLDERS = "set LABS_RUNS_DIR and LABS_REPORTS_DIR to folders of yours"
+
+
+def run(labs, parameters, solved=True):
+    """Execute labs one after another; print a table and write reports/index.html.
+
+    Notebooks and pages go to a folder of this run: two runs at once share nothing but
+    the index, which shows the one that ended last.
+
+    Parameters
+    ----------
+    labs : list of kit.labs.Lab
+    parameters : list of dict
+        For papermill, by lab.
+    solved : bool
+        Run the solutions, where there are any; False: the student's notebooks.
+
+    Returns
+    -------
+    bool
+        Whether every lab ran to its end.
+    """
+    console = Console()
+    for folder, what in ((runs_folder(), "run cards"), (REPORTS, "reports")):
+        check_folder(folder, what, OWN_FOLDERS)
+    name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
+    os.environ["LABS_RUN"] = name  # for the run cards
+    results = []
+    for lab, given in zip(labs, parameters, strict=True):
+        console.print(f"Running {lab.name} ...")
+        is_solution = solved and lab.solution.exists()  # a hand-out has none
+        error, seconds = timed(_try_to_run, lab, given, is_solution, REPORTS / name)
+        # A new card, or that of an interrupted run which this one has continued.
+        cards = [card for card in cards_of(lab.name) if card["run"] == name]
+        card = cards[-1] if cards else None
+        if is_solution and card and not error:
+            failed = [name for name, c in card["checks"].items() if not c["passed"]]
+            error = failed and f"{lab.name}: its own check fails: {', '.join(failed)}"
+        results.append({"lab": lab, "card": card, "seconds": seconds, "error": error})
+    console.print(_table(results))
+    for result in results:
+        if result["error"]:
+            console.print(
+                result["error"], style="red", markup=False, highlight=False, soft_wrap=True
+            )
+    page = write_report(results, REPORTS, name)
+    console.print(f"Report: {os.path.relpath(page)}", highlight=False)
+    return not any(result["error"] for result in results)
+
+
+def _try_to_run(lab, parameters, solved, folder):
+    own = labs_in(students_folder()).get(lab.name)
+    if own and own.rivals and not solved:
+        return which_one(lab.name, own)
+    notebook = lab.solution if solved else own.path if own else lab.notebook
+    os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
+    try:
+        execute(notebook, folder / f"{lab.name}.ipynb", parameters)
+    except LabError as error:
+        return str(error).partition("\n")[0]
+    return None
+
+
+def _table(results):
+    table = Table()
+    for heading in HEADINGS:
+        right = heading in HEADINGS[3:]
+        table.add_column(heading, justify="right" if right else "left")
+    for result in results:
+        table.add_row(*summary(result), style="red" if result["error"] else None)
+    return table

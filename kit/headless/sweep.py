@@ -1,0 +1,270 @@
+"""Run a lab once for each combination of parameter values; one table and figure over all.
+
+Each run that went well is kept at once, under a key of all that it depends on. So an
+interrupted sweep goes on, and a larger one runs only what is new.
+"""
+
+import ast
+import csv
+import hashlib
+import io
+import itertools
+import json
+import os
+import re
+import tempfile
+from pathlib import Path
+
+import nbformat
+from rich.console import Console
+from rich.table import Table
+from tqdm import tqdm
+
+from helpers.errors import LabError
+from helpers.files import reports_folder, runs_folder, write_atomically
+from helpers.plain_json import as_json, write_json
+from helpers.run_card.records import cards_of, versions
+from kit.headless.execute import execute, timed
+from kit.headless.parameters import by_name, check_folder, parsed, warning
+from kit.headless.report import page, write_table
+from kit.headless.sweep_figure import draw
+from kit.labs import find_lab
+from kit.parallel.workers import on_a_cluster, tls
+
+MOST_RUNS = 10_000
+
+
+def combinations(texts, lab):
+    """Every combination of the values that were given for a lab.
+
+    Parameters
+    ----------
+    texts : list of str
+        As ``"batch_size=32,128"`` or ``"seed=0..4"``, both ends included. Commas inside
+        brackets separate nothing: ``"batch_sizes=[16, 64],[32]"`` are two lists.
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    swept : list of str
+        The parameters with several values.
+    points : list of dict
+        The lab's parameters of each run, the last one given changing fastest.
+
+    Raises
+    ------
+    LabError
+        One line, about the first value that the lab does not take.
+    """
+    values = {name: _several(several) for name, several in by_name(texts).items()}
+    count = 1
+    for each in values.values():
+        count *= len(each)
+    if count > MOST_RUNS:
+        raise LabError(f"these are {count:,} runs, and a sweep has at most {MOST_RUNS:,}.")
+    points = [
+        parsed([f"{n}={v}" for n, v in zip(values, chosen, strict=True)], lab)
+        for chosen in itertools.product(*values.values())
+    ]
+    scale = os.environ.get("LABS_SCALE")
+    if scale:  # here, and not where a run happens to run
+        points = [{"scale": scale} | point for point in points]
+    return [name for name, each in values.items() if len(each) > 1], points
+
+
+def _several(text):
+    if ends := re.fullmatch(r"(-?\d{1,18})\.\.(-?\d{1,18})", text):
+        first, last = map(int, ends.groups())
+        # Not one more than is refused anyway.
+        return range(first, min(last, first + MOST_RUNS) + 1) or [text]
+    try:
+        value = ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return text.split(",")
+    return list(value) if isinstance(value, tuple) and value else [text]
+
+
+def sweep(lab, texts, scheduler=None, out=None):
+    """Run a lab for each combination, here one after another or on a Dask cluster.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+    texts : list of str
+        As `combinations` takes them.
+    scheduler : str, optional
+        Address of a running Dask scheduler with TLS.
+    out : Path, optional
+        Gets a run card, an executed notebook and a page for each run, `sweep.csv` and
+        `index.html`; default a folder of the lab's among the reports.
+
+    Returns
+    -------
+    bool
+        Whether every run went well.
+
+    Raises
+    ------
+    LabError
+        If the sweep cannot begin: one line.
+    """
+    swept, points = combinations(texts, lab)
+    if scheduler:
+        tls(scheduler)
+    elif line := warning(lab, points[0]):
+        print(f"{lab.name}, the first run alone: {line}")
+    out = out or reports_folder() / f"sweep-{lab.name}"
+    check_folder(out, "results", "name another folder with --out")
+    if not scheduler:
+        check_folder(runs_folder(), "run cards", "set LABS_RUNS_DIR to a folder of yours")
+    keys = [_key(lab, point) for point in points]
+    results = {key: _stored(out / f"{key}.json") for key in keys}
+    tasks = [
+        {"lab": lab.name, "parameters": point, "run": f"sweep-{key}", "key": key}
+        for key, point in dict(zip(keys, points, strict=True)).items()
+        if results[key] is None
+    ]
+    if done := len(results) - len(tasks):
+        print(f"{done} of {len(results)} have run before")
+    rows = list(zip(points, keys, strict=True))
+    try:
+        for task, result in _work(tasks, scheduler):
+            _keep(out, task, result, lab)
+            results[task["key"]] = result
+    finally:
+        known = [(point, results[key], key) for point, key in rows if results[key]]
+        if known:
+            _write(out, lab, swept, known)
+    return not any(result["error"] for result in results.values())
+
+
+def run_one(task):
+    """Run a lab's solution; in a process of its own, or in this one.
+
+    Parameters
+    ----------
+    task : dict
+        `lab`, its name; `parameters`; `run`, the name for the run card.
+
+    Returns
+    -------
+    dict
+        Plain JSON: `card`, `seconds`, `error` (None, or a line), and `notebook`, its text.
+    """
+    lab = find_lab(task["lab"])
+    os.environ |= {"LABS_RUN": task["run"], "LABS_NOTEBOOK": str(lab.solution)}
+    error = None
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, lab.solution.name)
+        try:
+            _, seconds = timed(execute, lab.solution, output, task["parameters"], False)
+        except LabError as raised:
+            error, seconds = str(raised).partition("\n")[0], 0.0
+        text = output.read_text(encoding="utf-8") if output.is_file() else ""
+    cards = [card for card in cards_of(lab.name) if card["run"] == task["run"]]
+    card = cards[-1] if cards else None
+    failed = [name for name, c in card["checks"].items() if not c["passed"]] if card else []
+    if failed and not error:
+        error = f"{lab.name}: its own check fails: {', '.join(failed)}"
+    return {"card": card, "seconds": seconds, "error": error, "notebook": text}
+
+
+def _work(tasks, scheduler):
+    done = (
+        on_a_cluster(run_one, tasks, scheduler)
+        if scheduler
+        else ((index, run_one(task)) for index, task in enumerate(tasks))
+    )
+    with tqdm(total=len(tasks), unit="run", leave=False) as bar:
+        for index, result in done:
+            bar.update()
+            if isinstance(result, Exception):  # the others go on
+                problem = f"{type(result).__name__}: {str(result)[:200]}"
+                result = {"card": None, "seconds": 0.0, "error": problem, "notebook": ""}
+            yield tasks[index], result
+
+
+def _key(lab, point):
+    """A hash of all that a run's result depends on, but the computer."""
+    cells = json.loads(lab.solution.read_text(encoding="utf-8"))["cells"]
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    libraries = {name: v for name, v in versions().items() if name != "git_revision"}
+    text = as_json([lab.name, point, code, libraries], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _stored(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _keep(out, task, result, lab):
+    text = result.pop("notebook")
+    if text:
+        write_atomically(out / f"{task['key']}.ipynb", text)
+        notebook = nbformat.reads(text, as_version=4)
+        write_atomically(out / f"{task['key']}.html", page(notebook, lab))
+    if result["error"] is None:  # the next sweep tries the others again
+        write_json(out / f"{task['key']}.json", result)
+
+
+def _write(out, lab, swept, known):
+    """The table on the terminal, as CSV and as a page, with the figure."""
+    runs = [
+        {"parameters": {name: point[name] for name in swept}, "measured": _numbers(result)}
+        for point, result, _ in known
+    ]
+    names = list(dict.fromkeys(name for run in runs for name in run["measured"]))
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow([*swept, "seconds", *names, "error"])
+    for run, (_, result, _) in zip(runs, known, strict=True):
+        measured = [run["measured"].get(name, "") for name in names]
+        seconds, error = round(result["seconds"], 1), result["error"] or ""
+        writer.writerow([*run["parameters"].values(), seconds, *measured, error])
+    write_atomically(out / "sweep.csv", file.getvalue())
+
+    shown = names[:4]
+    headings = ["run", *shown, "seconds"]
+    rows = []
+    for run, (_, result, key) in zip(runs, known, strict=True):
+        title = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
+        cells = [_short(run["measured"].get(name)) for name in shown]
+        linked = (out / f"{key}.html").exists()
+        rows.append(
+            {
+                "name": title or lab.name,
+                "title": "All runs",
+                "cells": [*cells, f"{result['seconds']:.0f}"],
+                "error": result["error"],
+                "figures": [],
+                "page": f"{key}.html" if linked else None,
+            }
+        )
+    if figure := draw(runs, swept, names):
+        rows[0]["figures"] = [figure]
+    write_table(out / "index.html", f"Scaling Labs: {lab.name}, a sweep", headings, rows)
+    console, table = Console(), Table(*headings)
+    for row in rows:
+        table.add_row(row["name"], *row["cells"], style="red" if row["error"] else None)
+    console.print(table)
+    for row in rows:
+        if row["error"]:
+            console.print(f"{row['name']}: {row['error']}", style="red", markup=False)
+    console.print(f"Report: {os.path.relpath(out / 'index.html')}", highlight=False)
+
+
+def _numbers(result):
+    """What a run card has measured, where it is one number."""
+    measured = result["card"]["measurements"] if result["card"] else {}
+    return {
+        name: value
+        for name, value in measured.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+
+
+def _short(value):
+    return "-" if value is None else f"{value:,.4g}"

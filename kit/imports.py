@@ -1,0 +1,59 @@
+"""Which files of the kit a module imports, and what those import; runs nothing."""
+
+import ast
+import functools
+from pathlib import Path
+
+from helpers.files import REPOSITORY
+
+
+def files_behind(modules, never=()):
+    """The files that Python reads to import these modules, as far as they are ours.
+
+    Parameters
+    ----------
+    modules : list of str
+    never : sequence of str
+        Names of files that are left out, with all that only they import.
+
+    Returns
+    -------
+    set of Path
+        Relative to the repository.
+    """
+    found, seen, waiting = set(), set(), list(modules)
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for path in _files_of(name):
+            if path.name not in never:
+                found.add(path)
+                waiting += imported_by(path)
+    return found
+
+
+def _files_of(module):
+    """The files that Python reads to import a module of ours: packages, then itself."""
+    parts = module.split(".")
+    if parts[0] not in ("callbacks", "helpers", "kit"):
+        return
+    for depth in range(1, len(parts) + 1):
+        path = Path(*parts[:depth])
+        for file in (path / "__init__.py", path.with_suffix(".py")):
+            if (REPOSITORY / file).is_file():
+                yield file
+
+
+@functools.cache
+def imported_by(path):
+    """The modules that a file of ours imports, also inside its functions."""
+    found = []
+    for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(node.module)
+            found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found

@@ -1,0 +1,65 @@
+"""What the kit adds to Jupyter's server: the start page, and no dead widgets.
+
+`labs lab` loads it, and so does any server of the kit's environment (kit/place/setup.sh).
+"""
+
+import os
+from pathlib import Path
+
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
+from tornado.web import HTTPError, authenticated
+
+from helpers.notebook import session
+from helpers.notebook.notebooks import note_rename, students_folder
+from kit.jupyter import start_page
+from kit.jupyter.stored_widgets import without_widgets
+
+ADDRESS = "start"
+FILE_EVENTS = "https://events.jupyter.org/jupyter_server/contents_service/v1"
+PAGE = Path(__file__).with_name("start.html")
+
+
+class StartPage(JupyterHandler):
+    """The start page, made again each time that somebody looks at it."""
+
+    @authenticated
+    def get(self):
+        self.set_header("Cache-Control", "no-store")
+        folder = url_path_join(self.base_url, "lab/tree", self._notebooks(), "/")
+        template = PAGE.read_text(encoding="utf-8")
+        self.finish(template.replace("{{ page }}", start_page.page(folder)))
+
+    def _notebooks(self):
+        """Where the notebooks are in the folder that this server shows."""
+        shown = Path(self.serverapp.root_dir).resolve()
+        folder = students_folder()
+        for path in (folder, folder.resolve()):  # work/ may be a link
+            if path.is_relative_to(shown):
+                return path.relative_to(shown).as_posix()
+        raise HTTPError(
+            404, f"The labs are not in {shown}: start JupyterLab with `make lab`."
+        )
+
+
+def _jupyter_server_extension_points():
+    return [{"module": __name__}]
+
+
+def _load_jupyter_server_extension(app):
+    os.environ[session.SERVED] = "1"  # of its kernels
+    app.contents_manager.register_pre_save_hook(without_widgets)
+    app.event_logger.add_listener(schema_id=FILE_EVENTS, listener=_follow_renames(app))
+    address = url_path_join(app.base_url, ADDRESS)
+    app.web_app.add_handlers(".*$", [(address, StartPage)])
+
+
+def _follow_renames(app):
+    """A kernel knows only the name that its notebook had when it was started."""
+
+    async def listen(logger, schema_id, data):
+        if data["action"] == "rename":
+            root = Path(app.root_dir)
+            note_rename(root / data["source_path"], root / data["path"])
+
+    return listen

@@ -1,0 +1,1 @@
+"""Processes that do a command's work side by side."""

@@ -1,0 +1,1 @@
+"""Where the course runs: its environment, and what `labs doctor` looks at."""

@@ -1,0 +1,199 @@
+"""What is there, what is missing, and what to do about it."""
+
+import os
+import platform
+import shutil
+import sys
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+from packaging.requirements import Requirement
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from helpers.data.places import user_cache
+from helpers.data.sets import DATA_SETS
+from helpers.errors import LabError
+from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.machine.computer import nvidia_gpus
+from helpers.machine.quiet_tensorflow import silence_tensorflow
+from kit.place import environment
+
+FREE_GIB = 1
+
+
+def doctor():
+    """Print a table of findings; return whether the labs can run."""
+    questions = {
+        "Python": python,
+        "packages": packages,
+        "Keras": keras_backend,
+        "environment": surroundings,
+        "kernel": kernel,
+        "device": device,
+        **{data_set.name: partial(data, data_set, load) for data_set, load in DATA_SETS},
+        "run cards": partial(writable, runs_folder(), "LABS_RUNS_DIR"),
+        "data cache": cache,
+        "disk": disk,
+    }
+    if find_spec("kit.grading"):  # a hand-out for students does not grade
+        questions["grading sandbox"] = isolation
+    findings = {what: _survive(question) for what, question in questions.items()}
+    table = Table("what", "state", "found", "to do")
+    for what, (state, found, remedy) in findings.items():
+        table.add_row(what, STATES[state], escape(found), escape(remedy))
+    Console().print(table)
+    return all(state != "missing" for state, _, _ in findings.values())
+
+
+def _survive(question):
+    """A finding, whatever is broken: then that is the finding."""
+    try:
+        return question()
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0][:200]
+        return "missing", f"{type(error).__name__}: {first}", REINSTALL
+
+
+REINSTALL = "Remove .venv and run make setup."
+STATES = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
+
+
+def python():
+    """Whether the pinned packages exist for this Python."""
+    found = platform.python_version()
+    if (3, 11) <= sys.version_info[:2] <= (3, 13):
+        return "ok", found, ""
+    return "missing", found, "Install Python 3.11, 3.12 or 3.13 and run make again."
+
+
+def packages():
+    """Whether the installed packages are those that requirements.txt pins."""
+    wrong = []
+    for line in (REPOSITORY / "requirements.txt").read_text().splitlines():
+        if not line.strip() or line.startswith(("#", " ")):
+            continue
+        pinned = Requirement(line)
+        if pinned.marker and not pinned.marker.evaluate():
+            continue
+        try:
+            installed = version(pinned.name)
+        except PackageNotFoundError:
+            installed = "missing"
+        if not pinned.specifier.contains(installed) if installed != "missing" else True:
+            wrong.append(f"{pinned.name} {installed}")
+    absent = [text for text in wrong if text.endswith("missing")]
+    if absent:
+        return "missing", ", ".join(absent[:5]), REINSTALL
+    main = f"TensorFlow {version('tensorflow')}, Keras {version('keras')}"
+    if wrong:
+        return "note", f"{main}; not as pinned: {', '.join(wrong[:5])}", REINSTALL
+    return "ok", f"{main}, all as pinned", ""
+
+
+def keras_backend():
+    """Whether Keras can be imported, and computes with TensorFlow."""
+    silence_tensorflow()
+    import keras
+
+    return "ok", f"computes with {keras.backend.backend()}", ""
+
+
+def surroundings():
+    """Whether something is set that `labs` leaves out, and other notebooks would not."""
+    found = environment.findings()
+    if not found:
+        return "ok", "nothing that is in the way", ""
+    remedy = f"{'; '.join(cure for _, cure in found)}. Or start notebooks by `labs lab`."
+    return "note", f"left out: {'; '.join(what for what, _ in found)}", remedy
+
+
+def kernel():
+    """Whether any JupyterLab would start this Python: an older kernel may be installed."""
+    own = os.environ.get("JUPYTER_PATH", "")
+    os.environ["JUPYTER_PATH"] = environment.before.get("JUPYTER_PATH", "")
+    try:
+        spec = KernelSpecManager().get_kernel_spec("python3")
+        program = spec.argv[0]
+        # A bare "python" is the Python of the server that starts it.
+        if program in ("python", "python3") or Path(program) == Path(sys.executable):
+            return "ok", f"python3 in {spec.resource_dir}", ""
+        found = f"python3 in {spec.resource_dir} starts {program}"
+    except (NoSuchKernel, ValueError, IndexError) as error:
+        found = f"python3 cannot be read: {error}"
+    finally:
+        os.environ["JUPYTER_PATH"] = own
+    remedy = "Delete that folder, or open notebooks by `labs lab`: it starts the kit's own."
+    return "note", found, remedy
+
+
+def device():
+    """What TensorFlow computes on, and whether there is a GPU that it does not see."""
+    silence_tensorflow()
+    from helpers.machine.devices import describe_device
+
+    found = describe_device()
+    if found["kind"] == "cpu" and nvidia_gpus():
+        return (
+            "note",
+            f"{found['name']}; there is an NVIDIA driver, but TensorFlow sees no GPU",
+            "Remove .venv and run make setup, which installs the CUDA libraries.",
+        )
+    return "ok", found["name"], ""
+
+
+def data(data_set, load):
+    """Where a data set is, and whether it is complete."""
+    try:
+        if data_set.find() is None:
+            remedy = (
+                "Run labs data fetch; until then a synthetic set is used instead. "
+                f"No network? {data_set.elsewhere}"
+            )
+            return "note", "not on this machine", remedy
+        return "ok", load().source, ""
+    except LabError as error:
+        return "missing", "damaged", str(error)
+
+
+def writable(folder, variable):
+    """Whether a file can be written to a folder."""
+    probe = folder / ".doctor"
+    try:
+        write_atomically(probe, "")
+        probe.unlink()
+    except OSError as error:
+        remedy = f"Make it writable, or set {variable} to a folder that is."
+        return "missing", f"{folder}: {error.strerror}", remedy
+    return "ok", str(folder), ""
+
+
+def cache():
+    """Whether a download could be kept; not needed if the data are here already."""
+    state, found, remedy = writable(user_cache(), "XDG_CACHE_HOME")
+    if state == "missing" and all(data_set.find() for data_set, _ in DATA_SETS):
+        return "note", found, "Not needed: the data are here."
+    return state, found, remedy
+
+
+def disk():
+    """Whether there is room for run cards and reports."""
+    free = shutil.disk_usage(REPOSITORY).free / 2**30
+    found = f"{free:.1f} GiB free"
+    if free < FREE_GIB:
+        return "missing", found, f"Free at least {FREE_GIB} GiB."
+    return "ok", found, ""
+
+
+def isolation():
+    """Whether the sandbox for submissions works; tries it as grading does."""
+    from kit.grading.box import sandbox
+
+    if reason := sandbox.problem():
+        remedy = "Only graders need it: see docs/instructor.md, The sandbox."
+        return "note", f"cannot isolate: {reason}", remedy
+    return "ok", "bubblewrap isolates submissions", ""

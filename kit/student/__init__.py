@@ -1,0 +1,1 @@
+"""A student's copy of the notebooks, and the hand-out for a class."""

@@ -1,0 +1,142 @@
+"""A prediction of another kind than the lab asks for is refused, and locks nothing."""
+
+import ast
+import re
+
+import numpy as np
+import pytest
+
+from helpers.errors import RecordError
+from helpers.run_card.prediction_kinds import OF_EACH_NAME, WRITE
+from helpers.run_card.records import open_card, read_card
+from helpers.texts import read_texts
+from kit.labs import all_labs
+
+# For each kind a lab and a name that ask for it.
+NUMBER = "02_throughput", "share_of_peak"
+NUMBERS = "04_custom_training_loop", "times_as_fast_as_eager"
+TRUTH = "02_throughput", "law_holds_at_48"
+TRUTHS = "04_custom_training_loop", "another_order"
+WORDS = "06_many_gpus_loop", "variables_that_differ"
+LIST = "01_gradient_descent", "batch_sizes_thrown_out"
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [
+        (NUMBER, 0.5),
+        (NUMBER, 3),
+        (NUMBER, -2),
+        (NUMBER, np.float32(0.5)),
+        (NUMBER, np.int64(3)),
+        (NUMBER, np.array(0.5)),
+        (NUMBER, None),
+        (NUMBER, ""),
+        (NUMBERS, {"graph": np.float64(2.0), "jit_compile": None}),
+        (NUMBERS, {"graph": None}),
+        (TRUTH, False),
+        (TRUTH, np.bool_(True)),
+        (TRUTHS, {"cache, then shuffle": True}),
+        (WORDS, {"trained": "some", "others": "all"}),
+        (LIST, [16, 256]),
+        (LIST, (16, 256)),
+        (LIST, []),
+        (LIST, 16),
+        (LIST, np.array([1, 16])),
+    ],
+    ids=str,
+)
+def test_what_is_asked_for_is_taken(asked, value):
+    lab, name = asked
+    open_card(lab, {}, {}).predict(name, value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "value", "says"),
+    [
+        (NUMBER, (0, 5), "is 2 values, 0, 5, but .* with a point, not a comma"),
+        (NUMBER, "0,5", "is the text '0,5', but .* with a point, not a comma"),
+        (NUMBER, "12", "is the text '12', but .* without quotes, such as 0.5"),
+        (NUMBER, "a lot", "is the text 'a lot', but .* one number"),
+        (NUMBER, [], "is 0 values, .* one number"),
+        (NUMBER, [0.5], "is 1 value, 0.5, but .* one number"),
+        (NUMBER, np.array([1, 2, 3]), "is 3 values, 1, 2, 3, but .* one number"),
+        (NUMBER, {"a": 1}, "is {'a': 1}, but .* one number"),
+        (NUMBER, True, "is True, but .* one number"),
+        (NUMBER, float("nan"), "is nan, .* finite numbers. Write one, such as 0.5"),
+        (NUMBER, np.float32("inf"), "is inf, .* finite numbers. Write one, such as 0.5"),
+        (NUMBER, 1j, "is a complex"),
+        (NUMBERS, 2.0, r"is 2.0, but .* \{...\} as the cell had it, .* one number"),
+        (NUMBERS, [2.0, 3.0], r"is 2 values, .* \{...\} as the cell had it"),
+        (NUMBERS, {"graph": "2"}, "at 'graph', is the text '2', but .* one number"),
+        (NUMBERS, {"graph": 1.0, "jit_compile": (0, 5)}, "at 'jit_compile', is 2 values"),
+        (TRUTH, "True", "is the text 'True', but .* True or False, without quotes"),
+        (TRUTH, 1, "is 1, but .* True or False"),
+        (TRUTHS, {"cache, then shuffle": "no"}, "is the text 'no', .* True or False"),
+        (WORDS, {"trained": 3}, "at 'trained', is 3, but .* a word between quotes"),
+        (LIST, "16, 256", r"is the text '16, 256', but .* such as \[16, 256\], or \[\]"),
+        (LIST, ["16"], "is 1 value, '16', but .* a list of numbers"),
+        (LIST, [True], "a list of numbers"),
+    ],
+    ids=str,
+)
+def test_what_is_not_asked_for_is_refused_in_a_line_and_locks_nothing(asked, value, says):
+    lab, name = asked
+    card = open_card(lab, {}, {})
+    with pytest.raises(RecordError, match=says) as error:
+        card.predict(name, value)
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith(f"the prediction {name!r}")
+    assert name not in read_card(card.path)["predictions"]
+    for others in ((name,), ("other", name)):
+        with pytest.raises(RecordError, match="its measurement waits"):
+            card.lock(*others)
+    assert "other" not in read_card(card.path)["predictions"]
+    card.predict(name, None)
+    card.lock(name)
+    with pytest.raises(RecordError, match=says):
+        card.predict(name, value)
+    card.lock(name)  # it was locked before, and can be measured again
+
+
+def test_an_earlier_prediction_waits_too_until_the_new_one_is_taken():
+    lab, name = NUMBER
+    card = open_card(lab, {}, {})
+    card.predict(name, 0.5)
+    with pytest.raises(RecordError):
+        card.predict(name, "0,6")
+    with pytest.raises(RecordError):
+        card.lock(name)
+    assert card.predict(name, 0.6) == 0.6
+    card.lock(name)
+    assert read_card(card.path)["predictions"][name]["value"] == 0.6
+
+
+def asked_in(source):
+    """For each prediction of a lab: its name, whether it begins as a dict, its cell."""
+    for cell in source.split("\n# %%"):
+        begins = {}
+        tree = ast.parse(cell.partition("\n")[2])
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Call):
+                begins[ast.unparse(node.targets[0])] = node.value
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "card.predict":
+                name, value = map(ast.unparse, node.args)
+                name = re.sub(r"^f?'|_\{.*|'$", "", name)
+                yield name, isinstance(begins.get(value), ast.Dict), cell
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_a_lab_says_of_each_prediction_what_its_cell_asks_for(lab):
+    kinds = dict(read_texts(lab.number)["predictions"])
+    for name, is_dict, cell in asked_in(lab.source.read_text(encoding="utf-8")):
+        kind = kinds.pop(name)
+        assert is_dict == (kind in OF_EACH_NAME)
+        one = OF_EACH_NAME.get(kind, kind)
+        assert one in WRITE
+        if len(re.findall(r"= None|None}", cell)) == 1:
+            assert (one == "truth") == ("True" in cell)
+            assert (one == "list") == ("a list" in cell)
+        assert (one == "word") == ('"some"' in cell)
+    assert not kinds, "nobody asks for these"

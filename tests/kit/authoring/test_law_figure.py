@@ -1,0 +1,36 @@
+"""The README's figure says what the stored run and the references say."""
+
+import re
+
+from PIL import Image
+
+from helpers.files import REPOSITORY
+from kit.authoring import law_figure
+
+
+def test_the_stored_figure_is_the_one_that_would_be_drawn(tmp_path):
+    page = REPOSITORY / "README.md"
+    drawn = tmp_path / "law.png"
+    assert law_figure.hero(page, True, drawn) == law_figure.hero(page, False)
+    assert "(docs/images/law.png)" in law_figure.hero(page, False)
+    assert "(images/law.png)" in law_figure.hero(REPOSITORY / "docs" / "index.md", False)
+    with Image.open(drawn) as new, Image.open(law_figure.PATH) as stored:
+        assert new.text == stored.text
+        assert new.size == stored.size
+
+
+def test_another_run_is_drawn_again_and_the_law_sees_only_half_of_it(tmp_path, monkeypatch):
+    picture = tmp_path / "law.png"
+    # A law of 10 ms and 1,000 images/s, but for the last size, which it never sees.
+    points = {size: size / (0.01 + size / 1000) for size in (1, 2, 4, 8, 16, 32, 64, 128)}
+    for factor, off in ((1, 0), (0.5, 100)):
+        changed = points | {128: points[128] * factor}
+        monkeypatch.setattr(
+            law_figure, "_stored_run", lambda changed=changed: (changed, "a toy")
+        )
+        said = law_figure.hero(REPOSITORY / "README.md", True, picture)
+        plain = re.sub(r"\s+", " ", said)
+        assert "given the batch sizes 1 to 8." in plain
+        assert f"within 0% of what it says; the one farthest off misses by {off}%" in plain
+        with Image.open(picture) as image:
+            assert image.text["Description"].splitlines()[0] in plain

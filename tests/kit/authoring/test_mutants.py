@@ -1,0 +1,108 @@
+"""The mutants of a reference: what they are, and what the checks say of them."""
+
+import ast
+import random
+
+import pytest
+
+from helpers.checks.exercise import exercise_record
+from helpers.errors import LabError
+from kit.authoring.mutants import ask
+from kit.authoring.mutants.changes import mutants
+from kit.authoring.mutants.table import build_table, right_mutants, score
+from kit.exercises import exercises
+from kit.labs import all_labs
+
+NUMBERS = [e.number for lab in all_labs() for e in exercises(lab)]
+LEAST = 0.95  # of the wrong mutants of each exercise
+
+
+@pytest.mark.parametrize("exercise", NUMBERS)
+def test_the_stored_mutants_are_of_the_checks_as_they_are(exercise):
+    """Else run `labs mutants`."""
+    stored = ask.stored_result(exercise)
+    assert stored["fingerprint"] == ask.fingerprint(exercise)
+    assert stored["mutants"] == len(list(mutants(ask.source_of(exercise))))
+    # A reason for a mutant that is refused is out of date.
+    assert set(right_mutants(exercise)) <= set(stored["passed"])
+    assert all(right_mutants(exercise).values())
+    assert score(exercise) >= LEAST
+
+
+def test_the_table_is_as_the_stored_results_say():
+    assert build_table(write=False) == []
+
+
+@pytest.fixture(scope="module")
+def asker():
+    with ask.Asker() as running:
+        yield running
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("mutants")
+@pytest.mark.parametrize("exercise", NUMBERS)
+def test_a_sample_of_mutants_is_judged_as_stored(exercise, asker):
+    """Drawn again whenever the check or its reference changes."""
+    found = list(mutants(ask.source_of(exercise)))
+    stored = ask.stored_result(exercise)
+    sample = random.Random(stored["fingerprint"]).sample(found, 3)
+    for change, source in sample:
+        assert asker.passes(exercise, source) == (change in stored["passed"]), change
+
+
+def test_every_mutant_is_another_program_and_says_what_changed():
+    for exercise in NUMBERS:
+        source = ask.source_of(exercise)
+        found = dict(mutants(source))
+        before = ast.unparse(ast.parse(source))
+        assert before not in found.values()
+        assert len(set(found.values())) == len(found)
+        assert all(" → " in change for change in found)
+
+
+@pytest.mark.parametrize(
+    ("source", "changed"),
+    [
+        ("def f(a, b):\n    return a < b", "return a <= b"),
+        ("def f(a, b):\n    return a - b", "return b - a"),
+        ("def f(a):\n    a = a + 1\n    return a", "a = a + 2"),
+        ("def f(a):\n    g(a)\n    return a", "pass"),
+        ("def f(a):\n    return g(a, n=1)", "return g(a)"),
+        ("def f(a):\n    return sum(a)", "return mean(a)"),
+        ("def f(a):\n    return -a", "return a"),
+        ("def f(a, b):\n    return a", "return b"),
+        ("@d\ndef f(a):\n    return a", "def f(a):"),
+        ("def f(a):\n    for i in a:\n        break", "continue"),
+    ],
+)
+def test_each_kind_of_slip_is_made(source, changed):
+    lines = [line.strip() for _, new in mutants(source) for line in new.splitlines()]
+    assert changed in lines
+
+
+@pytest.mark.slow
+def test_a_check_that_refuses_its_own_reference_is_no_measure(monkeypatch):
+    wrong = "def fit_throughput(points): pass"
+    monkeypatch.setattr(ask, "source_of", lambda exercise: wrong)
+    with pytest.raises(LabError, match="its own reference"):
+        ask.ask_mutants("2.3")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("mutants")
+@pytest.mark.parametrize("source", ["while True: pass", "import os; os._exit(0)"])
+def test_a_mutant_that_does_not_end_or_ends_python_does_not_pass(
+    monkeypatch, asker, source
+):
+    with monkeypatch.context() as impatient:
+        impatient.setattr(ask, "MUTANT_SECONDS", 5)
+        assert not asker.passes("2.3", f"def fit_throughput(points):\n    {source}")
+    assert asker.passes("2.3", ask.source_of("2.3"))
+
+
+def test_every_sentence_reads_as_a_sentence():
+    for exercise in NUMBERS:
+        for sentence in exercise_record(exercise).requirements.values():
+            assert sentence[0].isupper() or sentence[0] == "`"
+            assert sentence.endswith(".")

@@ -1,0 +1,98 @@
+"""A new lab is one source and one folder: everything else finds it by itself."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from helpers.files import REPOSITORY
+from kit.grading.box import sandbox
+
+NAME = "11_example"
+TESTS = (
+    "tests/test_style.py", "tests/helpers/checks/test_checks.py",
+    "tests/helpers/coach/test_coach.py", "tests/helpers/test_parameters.py",
+    "tests/kit/authoring/test_build.py",
+    "tests/kit/authoring/test_notebooks.py", "tests/kit/authoring/test_students_names.py",
+    "tests/kit/grading/box/test_allowlist.py",
+)  # fmt: skip
+
+
+def in_copy(copy, *command):
+    """Run a Python module in the copy, with the copy's own kit."""
+    environment = os.environ | {
+        "PYTHONPATH": str(copy),
+        "LABS_RUNS_DIR": str(copy / "runs"),
+    }
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    ended = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=copy, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    return ended.stdout
+
+
+def files_of(folder):
+    """What each file of a folder holds, but for what Python and pytest leave there."""
+    return {
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and not {"__pycache__", "runs"} & set(path.parts)
+    }
+
+
+@pytest.mark.slow
+def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(tmp_path):
+    copy = tmp_path / "copy"
+    ignore = shutil.ignore_patterns(
+        ".venv", ".git", "__pycache__", "runs", "build", "work", "*.kept-*"
+    )
+    shutil.copytree(REPOSITORY, copy, ignore=ignore)
+    before = files_of(copy)
+    in_copy(copy, "kit.cli", "new", NAME)
+    in_copy(copy, "kit.cli", "mutants", "11.1")
+    in_copy(copy, "kit.cli", "outputs", "11")
+    after = files_of(copy)
+    ours = {
+        "labs/11_example.py",
+        "notebooks/11_example.ipynb",
+        "solutions/11_example.ipynb",
+    }
+    for path in after.keys() - before.keys():
+        assert str(path) in ours or str(path).startswith(
+            ("helpers/lab_11/", "docs/images/11_example-")
+        )
+    changed = {str(path) for path in before if after[path] != before[path]}
+    generated = {"README.md", "docs/checks.md", "notebooks/index.ipynb"}
+    assert changed == generated, "lists of labs"
+    said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "11", *TESTS)
+    assert "failed" not in said
+    said = in_copy(copy, "kit.cli", "run", "11", "-p", "batch_size=16", "-p", "scale=smoke")
+    assert "1 of 1" in said
+    if sandbox.problem():
+        pytest.skip(sandbox.problem())
+    for student, folder in (("solved", "solutions"), ("unsolved", "notebooks")):
+        (copy / "handed-in" / student).mkdir(parents=True)
+        source = copy / folder / f"{NAME}.ipynb"
+        shutil.copy(source, copy / "handed-in" / student / source.name)
+    in_copy(
+        copy,
+        "kit.cli",
+        "grade",
+        "handed-in",
+        "--lab",
+        "11",
+        "--out",
+        "grades",
+        "--jobs",
+        "1",
+    )
+    grades = (copy / "grades" / "grades.csv").read_text().splitlines()
+    assert [line.split(",")[:7] for line in grades] == [
+        ["student", "lab", "11.1", "11.figure", "total", "of", "status"],
+        ["solved", "11_example", "1", "0", "1", "1", "graded"],
+        ["unsolved", "11_example", "0", "0", "0", "1", "graded"],
+    ]

@@ -1,0 +1,136 @@
+"""The hand-out: no solution beyond the references that checks need, and it works alone."""
+
+import json
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+from helpers.errors import LabError
+from helpers.files import REPOSITORY
+from kit.authoring import release
+from kit.exercises import exercises
+from kit.grading.classroom.similar import reference_cells
+from kit.labs import all_labs
+
+# Besides each lab's reference.py: callbacks and a helper that later labs import.
+# `test_style` holds them equal to the references.
+TAUGHT = {
+    "callbacks/early_stopping.py", "callbacks/throughput.py", "callbacks/total_time.py",
+    "helpers/machine/devices.py",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def hand_out(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release") / "course"
+    release.release(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory):
+    """A Python with all packages but this kit: a gap in the hand-out must show.
+
+    The kit's own installation is a .pth file, which counts in a site folder only.
+    """
+    folder = tmp_path_factory.mktemp("python") / "venv"
+    venv.create(folder, with_pip=False, symlinks=True)
+    place = "lib/python{}.{}/site-packages/packages.pth".format(*sys.version_info)
+    (folder / place).write_text(sysconfig.get_path("purelib") + "\n")
+    templates = Path("share", "jupyter", "nbconvert")  # of the reports
+    (folder / templates.parent).mkdir(parents=True, exist_ok=True)
+    (folder / templates).symlink_to(Path(sys.prefix) / templates)
+    return folder / "bin" / "python"
+
+
+def own_lines(lab, exercise):
+    """The lines that only the solution of an exercise has, but for the shortest."""
+    start = {line.strip() for line in exercise.start.splitlines()}
+    solved = reference_cells(lab)[exercise.number].splitlines()[1:]
+    lines = {line.strip() for line in solved}
+    return {line for line in lines - start if len(line) > 20}
+
+
+def test_no_file_has_a_solution_but_those_that_checks_and_labs_need(hand_out):
+    texts = {
+        str(path.relative_to(hand_out)): path.read_text(encoding="utf-8", errors="replace")
+        for path in hand_out.rglob("*")
+        if path.is_file()
+    }
+    found = set()
+    for lab in all_labs():
+        for exercise in exercises(lab):
+            lines = own_lines(lab, exercise)
+            assert lines, exercise.number
+            for name, text in texts.items():
+                # As it is, and as a notebook's JSON has it.
+                forms = [(one, json.dumps(one)[1:-1]) for one in lines]
+                seen = [one for one in forms if any(form in text for form in one)]
+                if len(seen) > 0.75 * len(lines):
+                    found.add((name, exercise.number))
+    names = {name for name, _ in found}
+    references = {str(lab.reference.relative_to(REPOSITORY)) for lab in all_labs()}
+    assert references <= names, "else this test could not find a solution"
+    assert names - references <= TAUGHT
+
+
+def test_it_has_no_folder_and_no_tool_that_is_not_for_students(hand_out):
+    names = {str(path.relative_to(hand_out)) for path in hand_out.rglob("*")}
+    for absent in ("labs", "solutions", "tests", "docs", "kit/grading", "kit/platforms"):
+        assert absent not in names
+    last = {name.rpartition("/")[2] for name in names}
+    assert not last & {"answers.py", "mutants.json", "nbval.cfg"}
+    assert {f"notebooks/{lab.name}.ipynb" for lab in all_labs()} <= names
+    for name in names:
+        if name.endswith(".ipynb"):
+            cells = json.loads((hand_out / name).read_text(encoding="utf-8"))["cells"]
+            assert not any(c.get("outputs") for c in cells if "index" not in name)
+
+
+def command(python, hand_out, *arguments):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LABS_")}
+    return subprocess.run(
+        [python, "-m", "kit.cli", *arguments],
+        cwd=hand_out, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_lab_runs_in_it_to_its_end_with_its_own_files(python, hand_out):
+    ended = command(python, hand_out, "run", "01", "-p", "scale=smoke")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    [card] = (hand_out / "runs" / "01_gradient_descent").glob("*.json")
+    stored = json.loads(card.read_text())
+    assert stored["finished"]
+    assert not any(check["passed"] for check in stored["checks"].values())
+    assert (hand_out / "reports" / "index.html").is_file()
+
+
+def test_a_command_that_is_not_for_students_says_so(python, hand_out):
+    ended = command(python, hand_out, "grade", ".")
+    assert ended.returncode == 1
+    assert ended.stderr == "labs: this copy is for students and lacks that command.\n"
+
+
+def test_what_jupyterlab_loads_for_the_start_page_is_there(python, hand_out):
+    [configuration] = (hand_out / "kit" / "jupyter").glob("jupyter_server_config.d/*.json")
+    stored = json.loads(configuration.read_text())
+    [name] = stored["ServerApp"]["jpserver_extensions"]
+    code = f"import {name} as server; print(server.PAGE.read_text()[:15])"
+    ended = subprocess.run(
+        [python, "-c", code], cwd=hand_out, capture_output=True, text=True, check=False
+    )
+    assert ended.stdout == "<!doctype html>\n", ended.stderr
+
+
+def test_it_overwrites_nothing_and_stays_out_of_the_repository(tmp_path):
+    (tmp_path / "mine").write_text("")
+    with pytest.raises(LabError, match="not empty"):
+        release.release(tmp_path)
+    with pytest.raises(LabError, match="outside"):
+        release.release(REPOSITORY / "hand_out_of_a_test")

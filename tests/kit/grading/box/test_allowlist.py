@@ -1,0 +1,96 @@
+"""What a box can read of the kit, name by name."""
+
+import pytest
+
+from helpers.files import REPOSITORY
+from kit.grading.box import sandbox
+from kit.grading.box.allowlist import NEVER, visible_files
+from kit.labs import all_labs
+
+LABS = all_labs()
+each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+SHARED = {
+    "callbacks/__init__.py", "callbacks/early_stopping.py", "callbacks/epoch_recorder.py",
+    "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
+    "callbacks/live/divergence.py", "callbacks/live/figure_table.py",
+    "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
+    "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/throughput.py",
+    "callbacks/total_time.py", "helpers/__init__.py", "helpers/checks/__init__.py",
+    "helpers/checks/endless.py", "helpers/checks/exercise.py", "helpers/checks/observe.py",
+    "helpers/checks/probing/__init__.py", "helpers/checks/probing/arguments.py",
+    "helpers/checks/probing/printed.py", "helpers/checks/probing/replicas.py",
+    "helpers/checks/probing/training.py", "helpers/coach/__init__.py",
+    "helpers/coach/hints.py", "helpers/coach/quizzes.py", "helpers/data/__init__.py",
+    "helpers/data/fashion_mnist.py", "helpers/data/images.py", "helpers/data/mnist.py",
+    "helpers/data/places.py", "helpers/data/reuters.py", "helpers/errors.py",
+    "helpers/figures.py", "helpers/files.py", "helpers/machine/__init__.py",
+    "helpers/machine/cluster.py", "helpers/machine/computer.py",
+    "helpers/machine/devices.py", "helpers/machine/memory.py",
+    "helpers/machine/multi_worker_fit.py", "helpers/machine/own_keras.py",
+    "helpers/machine/quiet_tensorflow.py", "helpers/machine/watchdog.py",
+    "helpers/network/__init__.py", "helpers/network/batch_norm.py",
+    "helpers/network/models.py", "helpers/network/pipelines.py",
+    "helpers/network/precision.py", "helpers/network/recipes.py",
+    "helpers/notebook/__init__.py", "helpers/notebook/cell_errors.py",
+    "helpers/notebook/end_card.py", "helpers/notebook/estimate.py",
+    "helpers/notebook/kernel_patch.py", "helpers/notebook/messages.py",
+    "helpers/notebook/notebooks.py", "helpers/notebook/session.py",
+    "helpers/notebook/stop.py", "helpers/parameters.py", "helpers/plain_json.py",
+    "helpers/run_card/__init__.py", "helpers/run_card/prediction_kinds.py",
+    "helpers/run_card/predictions.py", "helpers/run_card/records.py",
+    "helpers/run_card/reset_exercises.py", "helpers/texts.py",
+}  # fmt: skip
+OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "probe.py"}
+OF_ONE_LAB = {
+    "00": {"one_thread.py"},
+    "01": {"sliders.py"},
+    "02": {"memory.py"},
+    "04": {"models.py", "newswires.py"},
+    "06": {"class_folders.py", "models.py"},
+    "07": {"models.py"},
+    "08": {"original.py", "profile.py", "recorded_profiles.json"},
+    "09": {
+        "durable.py",
+        "explorer.py",
+        "failures.py",
+        "forecast.py",
+        "forecast_figures.py",
+        "own_functions.py",
+        "processes.py",
+        "ring_picture.py",
+        "script.py",
+        "speeds.py",
+        "threads.py",
+        "worker.py",
+    },
+}
+
+
+@each_lab
+def test_what_a_box_may_read_is_listed_here(lab):
+    seen = set(map(str, visible_files(lab)))
+    own = {name for name in seen if name.startswith("helpers/lab_")}
+    assert seen - own <= SHARED
+    names = OF_EVERY_LAB | OF_ONE_LAB.get(lab.number, set())
+    assert own <= {f"helpers/lab_{lab.number}/{name}" for name in names}
+    assert f"helpers/lab_{lab.number}/probe.py" in own
+    assert not {path.name for path in visible_files(lab)} & set(NEVER)
+
+
+@pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
+@each_lab
+def test_a_box_shows_these_files_and_no_others(lab, tmp_path):
+    """A file that somebody adds to the lab's folder is not seen in there."""
+    new = lab.folder / "new_file_of_a_test.py"
+    show = [REPOSITORY / path for path in visible_files(lab)]
+    find = ("find", *(str(REPOSITORY / name) for name in ("callbacks", "helpers")), "-type")
+    new.write_text("")
+    try:
+        command = ("sh", "-c", f"{' '.join(find)} f; ls {REPOSITORY}")
+        with sandbox.open_box(sandbox.Limits(), show=show, command=command) as box:
+            said = box.monitor.stdout.read().decode().splitlines()
+    finally:
+        new.unlink()
+    files = {line for line in said if line.startswith("/")}
+    assert files == set(map(str, show))
+    assert set(said) - files <= {"callbacks", "helpers", ".venv"}

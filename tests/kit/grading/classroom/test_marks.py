@@ -1,0 +1,211 @@
+"""What a person decides: files read, marks merged, lateness, words, likeness."""
+
+import ast
+import builtins
+import contextlib
+import inspect
+import itertools
+import textwrap
+
+import pytest
+
+from helpers.checks.exercise import part
+from helpers.errors import LabError
+from kit.exercises import exercises, written
+from kit.grading.classroom import class_files, marks, similar
+from kit.grading.classroom.feedback import all_points, with_code
+from kit.grading.classroom.in_words import in_words
+from kit.labs import all_labs, find_lab
+
+LAB = find_lab("02")
+EXERCISES = [e.number for lab in all_labs() for e in exercises(lab)]
+
+
+def result(student="ada", status="graded", points=2, **about):
+    verdict = {"points": points, "of": 2, "passed": points > 0}
+    return {
+        "student": student, "lab": LAB.name, "status": status, "problem": "none there",
+        "exercises": {e.number: verdict for e in exercises(LAB)}, "about": about,
+    }  # fmt: skip
+
+
+def marked(folder, *results, **files):
+    for name, text in files.items():
+        ending = "toml" if name == "rules" else "csv"
+        (folder / f"{name}.{ending}").write_text(text, encoding="utf-8")
+    read = class_files.read_class_files(folder, all_points(), find_lab)
+    return marks.marked(results, {LAB.name: written(LAB)}, read)
+
+
+def test_what_is_missing_has_no_points_until_somebody_has_decided_on_all_of_it(tmp_path):
+    [one] = marked(tmp_path, result(status="missing", points=0))
+    assert (one["total"], one["needs"]) == (None, ["none there"])
+    rows = "student,exercise,points,comment\n"
+    for count, exercise in enumerate(exercises(LAB), start=1):
+        rows += f"ada,{exercise.number},1,\n"
+        [one] = marked(tmp_path, result(status="missing", points=0), overrides=rows)
+        assert one["total"] == (3 if count == 3 else None)
+    assert one["needs"] == []
+
+
+@pytest.mark.parametrize(
+    ("submitted", "rules", "total"),
+    [
+        ("2026-11-20 23:59", "percent_per_day = 10", 6),
+        ("2026-11-21 00:00", "percent_per_day = 10", 5.4),
+        ("2026-11-21 00:00", "percent_per_day = 10\ngrace_minutes = 1", 6),
+        ("2026-11-22 00:00", "percent_per_day = 10", 4.8),
+        ("2026-12-24 00:00", "percent_per_day = 10\nat_most_percent = 50", 3),
+        ("2026-12-24 00:00", "", 6),
+    ],
+)
+def test_lateness_costs_what_the_rules_say(tmp_path, submitted, rules, total):
+    roster = f"student;id;due;submitted\nada;7;2026-11-20 23:59;{submitted}\n"
+    [one] = marked(tmp_path, result(), roster=roster, rules=rules)
+    assert one["total"] == total
+    assert (one["late"]["days"] == 0) == (
+        submitted == "2026-11-20 23:59" or "grace" in rules
+    )
+
+
+def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
+    said = [result(name, texts={"2.figure": "A law."}) for name in ("ada", "bob")]
+    both = marked(tmp_path, *said, result("cyd"))
+    assert [one["total"] for one in both] == [6, 6, 6]
+    row = "student,exercise,points,comment\nada,2.figure,1.5,because\n"
+    ada, bob, cyd = marked(tmp_path, *said, result("cyd"), overrides=row)
+    assert (ada["total"], ada["of"]) == (7.5, 8)
+    assert (bob["total"], bob["needs"]) == (None, ["read 2.figure"])
+    assert (cyd["total"], cyd["of"]) == (6, 8)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("overrides", "student,exercise,points,comment\nada,2.9,1,\n", "no exercise '2.9'"),
+        ("overrides", "student,exercise,points,comment\nada,2. Jan,1,\n", "made a date"),
+        (
+            "overrides",
+            "student,exercise,points,comment\nada;2.1;1;\n",
+            "line 2: has 1 of 4",
+        ),
+        (
+            "overrides",
+            "\ufeffstudent;exercise;points;comment\r\na\r\n",
+            "line 2: has 1 of 4",
+        ),
+        ("roster", "name,student\nAda\n", "line 2: has 1 of 2"),
+        ("overrides", "student,exercise,points,comment\nada,2.1,3,\n", "0 to 2"),
+        ("overrides", "student,exercise,points,comment\nada,2.1,nan,\n", "0 to 2"),
+        ("overrides", "student,exercise,points\nada,2.1,1\n", "no column 'comment'"),
+        ("overrides", "student,exercise,points,comment\na,2.1,1,\na,2.1,2,\n", "2 and 3"),
+        ("roster", "student,due\nada,tomorrow\n", "line 2: due is 'tomorrow'"),
+        ("roster", "student\nada\nada\n", "line 3: a second row"),
+        ("rules", "percent_per_day = 101", "percent_per_day is 101"),
+        ("rules", "per_day = 1", "'per_day' is none of"),
+    ],
+)
+def test_a_mistake_in_a_file_is_named_with_its_line(tmp_path, name, text, says):
+    with pytest.raises(LabError, match=says):
+        marked(tmp_path, result(), **{name: text})
+
+
+def test_a_file_that_excel_saved_half_edited_is_read(tmp_path):
+    rows = "\ufeffStudent;Exercise;Points;Comment;;\r\nada;2.1;1,5;gut; \r\n;;;\r\n"
+    [one] = marked(tmp_path, result(), overrides=rows)
+    assert one["exercises"]["2.1"]["points"] == 1.5
+    assert (one["total"], one["exercises"]["2.1"]["comment"]) == (5.5, "gut")
+
+
+def test_no_text_of_a_csv_is_a_formula_and_each_comes_back_as_it_was(tmp_path):
+    texts = ["=cmd()", "+1", "-x", "@a", "'quoted'", "plain", "-", "a,b;c", '"', "＝cmd()"]
+    texts += [
+        "'=x",
+        "''=x",
+        "ada ",
+        " ada",
+        " =x",
+        "a;=x",
+        "a\t+1",
+        "a\n@x",
+        "a;'＋1",
+        "\t=x",
+    ]
+    path = tmp_path / "x.csv"
+    path.write_text(class_files.as_csv(["student"], [[text] for text in texts]))
+    for separator in ",;\t\n":
+        cells = path.read_text().replace("\n", separator).split(separator)
+        assert not [cell for cell in cells if cell.strip(' "\t')[:1] in tuple("=+@＝＋")]
+    assert [row["student"] for _, row in class_files.rows(path, ["student"])] == texts
+
+
+def test_blanks_that_a_person_typed_around_a_name_cost_nobody_a_mark(tmp_path):
+    text = "student,exercise,points,comment\nada ,2.1,1,\n bob , 2.1 , 1 ,\n"
+    (tmp_path / "overrides.csv").write_text(text)
+    read = class_files.read_class_files(tmp_path, all_points(), find_lab)
+    meant = class_files.for_students(read, {"ada", "ada ", "bob"})
+    assert [one.student for one in meant.overrides] == ["ada ", "bob"]
+
+
+def renamed(code):
+    """The same code under other names, in another layout, its statements turned round."""
+    tree = ast.parse(code)
+    attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    own = {node.attr for node in attributes if isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not hasattr(builtins, node.id):
+            node.id = f"other_{node.id}"
+        elif isinstance(node, ast.Attribute) and node.attr in own:
+            node.attr = f"other_{node.attr}"
+        elif isinstance(node, ast.arg):
+            node.arg = f"other_{node.arg}"
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            node.name = f"Other{node.name}"
+            node.body.reverse()
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize("number", EXERCISES)
+def test_a_copy_is_alike_and_answers_of_other_people_are_not(number):
+    lab = find_lab(f"{int(number.split('.')[0]):02d}")
+    solved = similar.reference_cells(lab)[number]
+    [start] = [e.start for e in exercises(lab) if e.number == number]
+    given = similar.bag(start)
+    reference = similar.bag(solved) - given
+    if reference.total() < similar.FEWEST:
+        pytest.skip("too short: the page says so")
+    copy = similar.bag(renamed(solved)) - given
+    assert similar.alike(reference, copy) >= similar.ALIKE
+    sources = set()  # answers that one function makes have the same
+    for answer in part("answers", number).RIGHT[number]:
+        with contextlib.suppress(TypeError, OSError):  # not written out
+            sources.add(textwrap.dedent(inspect.getsource(answer)))
+    others = [bag - given for bag in similar.bags(dict(enumerate(sources))).values()]
+    pairs = itertools.combinations([reference, *others], 2)
+    assert all(similar.alike(one, two) < similar.ALIKE for one, two in pairs if one and two)
+
+
+@pytest.mark.parametrize("number", EXERCISES)
+def test_every_exercise_has_words_for_what_it_was_asked(number):
+    from random import Random
+
+    from helpers.checks.exercise import exercise_record
+
+    question = exercise_record(number).question(Random(number))
+    question.pop("secret", None)
+    tables = in_words(number, question, None)
+    assert tables
+    assert not [t for t in tables if not t.caption.endswith((".", ":", ")"))]
+    assert all(len(str(cell)) < 6000 for t in tables for row in t.rows for cell in row)
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_a_lab_asks_for_one_answer_in_words(lab):
+    [question] = written(lab)
+    assert question.number == f"{int(lab.number)}.figure"
+    assert question.question.startswith("## Explain your figure")
+
+
+def test_a_hint_shows_code_as_code_and_nothing_else_as_html():
+    said = with_code('Does `x[a<b]` work? <script> is "no" `')
+    assert said == ("Does <code>x[a&lt;b]</code> work? &lt;script&gt; is &quot;no&quot; `")

@@ -1,0 +1,119 @@
+"""`labs sweep`: every combination once, wherever it runs; one table and figure over all."""
+
+import csv
+
+import dask
+import pytest
+
+from helpers.errors import LabError
+from helpers.run_card.records import cards_of
+from kit.headless import sweep
+from kit.labs import find_lab
+
+LAB = find_lab("01")
+
+
+@pytest.fixture
+def scheduler():
+    """The address of a Dask cluster with TLS on this machine."""
+    from distributed import LocalCluster, Security
+
+    security = Security.temporary()
+    configuration = {
+        "distributed.comm.tls.ca-file": security.tls_ca_file,
+        "distributed.comm.tls.client.cert": security.tls_client_cert,
+        "distributed.comm.tls.client.key": security.tls_client_key,
+    }
+    with dask.config.set(configuration), LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None, memory_limit=None,
+        security=security,
+    ) as running:  # fmt: skip
+        yield running.scheduler_address
+
+
+def test_every_combination_is_run_the_last_parameter_changing_fastest(monkeypatch):
+    monkeypatch.delenv("LABS_SCALE")
+    texts = ["batch_size=8,16,32", "epochs=2", "seed=0..4"]
+    swept, points = sweep.combinations(texts, LAB)
+    assert swept == ["batch_size", "seed"]
+    assert points == [
+        {"batch_size": size, "epochs": 2, "seed": seed}
+        for size in (8, 16, 32)
+        for seed in range(5)
+    ]
+
+
+def test_words_and_lists_are_values_too():
+    swept, points = sweep.combinations(["scale=smoke,laptop"], LAB)
+    assert [point["scale"] for point in points] == ["smoke", "laptop"]
+    lab = find_lab("03")
+    swept, points = sweep.combinations(["batch_sizes=[16, 64],[32]", "seed=3"], lab)
+    assert swept == ["batch_sizes"]
+    assert [point["batch_sizes"] for point in points] == [[16, 64], [32]]
+    _, [point] = sweep.combinations(["batch_sizes=[16, 64]"], lab)
+    assert point["batch_sizes"] == [16, 64]
+
+
+def test_runs_elsewhere_have_the_scale_of_this_machine(monkeypatch):
+    monkeypatch.setenv("LABS_SCALE", "smoke")
+    assert sweep.combinations(["seed=1"], LAB)[1] == [{"scale": "smoke", "seed": 1}]
+    given = sweep.combinations(["seed=1", "scale=laptop"], LAB)[1]
+    assert given == [{"scale": "laptop", "seed": 1}]
+
+
+@pytest.mark.parametrize(
+    ("texts", "line"),
+    [
+        (["seed=0..4", "batch_size=8,0"], "batch_size must be a whole number"),
+        (["sead=0..4"], "has no parameter 'sead'"),
+        (["seed"], "-p takes NAME=VALUE"),
+        (["seed=0..4", "seed=7"], "-p gives seed twice, as '0..4' and '7'"),
+        (["seed=4..0"], "seed must be a whole number"),
+        (["seed=0..99999", "epochs=1,2"], "a sweep has at most 10,000"),
+    ],
+)
+def test_a_wrong_value_ends_the_sweep_before_any_run(texts, line):
+    with pytest.raises(LabError, match=line):
+        sweep.sweep(LAB, texts)
+
+
+def test_a_scheduler_without_tls_is_refused(tmp_path):
+    with pytest.raises(LabError, match="without TLS"):
+        sweep.sweep(LAB, ["seed=0"], "tcp://127.0.0.1:8786", tmp_path)
+
+
+def test_a_sweep_goes_on_and_takes_a_cluster(tmp_path, capsys, monkeypatch, scheduler):
+    """The first run here; the second, and the table over both, with Dask."""
+    for name in ("LABS_RUN", "LABS_NOTEBOOK"):  # it sets them, and no other test may see it
+        monkeypatch.setenv(name, "")
+    out = tmp_path / "out"
+    assert sweep.sweep(LAB, ["epochs=1", "seed=0"], None, out)
+    [first] = out.glob("*.json")
+    before = first.stat().st_mtime_ns
+    assert sweep.sweep(LAB, ["epochs=1", "seed=0,1"], scheduler, out)
+    assert "1 of 2 have run before" in capsys.readouterr().out
+    assert first.stat().st_mtime_ns == before
+    assert len(list(out.glob("*.json"))) == 2
+    with open(out / "sweep.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["seed"] for row in rows] == ["0", "1"]
+    cards = {card["parameters"]["seed"]: card for card in cards_of(LAB.name)}
+    assert cards.keys() == {0, 1}, "a run card each"
+    for row in rows:
+        measured = cards[int(row["seed"])]["measurements"]
+        assert float(row["steps_per_second"]) == measured["steps_per_second"]
+    page = (out / "index.html").read_text()
+    assert page.count('<a href="') == 2
+    assert "2 runs over seed" in page
+
+
+def test_a_run_that_failed_is_shown_and_tried_again(tmp_path, capsys):
+    failed = {"card": None, "seconds": 1.0, "error": "no space left", "notebook": ""}
+    sweep._keep(tmp_path, {"key": "k"}, failed, LAB)
+    assert not list(tmp_path.iterdir())
+    good = failed | {"error": None, "card": {"measurements": {"steps_per_second": 2.5}}}
+    known = [({"seed": 0}, good, "a"), ({"seed": 1}, failed, "b")]
+    sweep._write(tmp_path, LAB, ["seed"], known)
+    assert "seed 1: no space left" in capsys.readouterr().out
+    assert "Failed: no space left" in (tmp_path / "index.html").read_text()
+    assert "no space left" in (tmp_path / "sweep.csv").read_text()
