@@ -9,7 +9,7 @@ HELPERS = Path(__file__).parent
 
 
 def read_texts(number):
-    """Hints and quiz of a lab, and what its predictions are.
+    """The quiz of a lab, and what its predictions are.
 
     Parameters
     ----------
@@ -19,12 +19,12 @@ def read_texts(number):
     Returns
     -------
     dict
-        `hints`: for each exercise its three hints; `quiz`: a list of questions, each
-        with `question` and `choices`, which have `text`, `why` and perhaps `right`;
+        `quiz`: a list of questions, each with `question` and `choices`, which have
+        `text`, `why` and perhaps `right`;
         `predictions`: for each its kind, see `helpers.run_card.prediction_kinds`.
         All are empty for a lab without such a file.
     """
-    texts = {"hints": {}, "quiz": [], "predictions": {}}
+    texts = {"quiz": [], "predictions": {}}
     path = HELPERS / f"lab_{number}" / "coach.toml"
     if not path.is_file():
         return texts

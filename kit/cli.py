@@ -471,15 +471,16 @@ def mutants(
 
     from kit.authoring.mutants import ask
     from kit.authoring.mutants.table import build_table, right_mutants, score
-    from kit.exercises import exercises
+    from kit.authoring.recorded_answers import stored_mutants
+    from kit.todo_cells import todo_cells
 
-    known = [e.number for lab in all_labs() for e in exercises(lab)]
+    known = [e.number for lab in all_labs() for e in todo_cells(lab)]
     if unknown := set(names or ()) - set(known):
         raise LabError(
             f"there is no exercise {min(unknown)}: give one of {', '.join(known)}."
         )
     changed = [
-        n for n in known if ask.stored_result(n).get("fingerprint") != ask.fingerprint(n)
+        n for n in known if stored_mutants(n).get("fingerprint") != ask.fingerprint(n)
     ]
     for number in names or changed:
         result = ask.ask_mutants(

@@ -15,7 +15,7 @@ import jupytext
 import pytest
 
 from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy
-from helpers.checks.exercise import reference_of
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from helpers.machine import devices
 from kit.authoring.readme import build_readme
@@ -104,7 +104,7 @@ def names_bound_and_read(code):
     ],
 )
 def test_what_the_kit_itself_uses_is_what_a_lab_has_taught(exercise, ours):
-    reference = reference_of(exercise)
+    reference = find_exercise(exercise).reference
     assert reference is not ours
     assert body_of(reference) == body_of(ours)
 

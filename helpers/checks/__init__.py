@@ -7,18 +7,18 @@ import json
 import os
 import random
 
-from helpers.checks.exercise import UNCLEAR, exercise_record, probe_of, reference_of
 from helpers.checks.observe import observe
 from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
+from helpers.exercise import UNCLEAR, Verdict, find_exercise
 from helpers.notebook import cell_errors, messages, session
 
 QUESTIONS_IN_A_NOTEBOOK = 2
 MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen
-# What can go wrong with any exercise.
-HINTS = {
+# What can go wrong with any exercise, and the reaction to it.
+REACTIONS = {
     "reference": "Run your own cell above again, and then this one.",
-    "no_answer": "Mend your cell above and run it, and then this one.",
+    "no_answer": "Fix your answer in the cell above and run it, and then this one.",
     "no_json": "Which value can you return where there is no finite number?",
     "endless": "Which loop does not end, and what has to change in it so that it does?",
     "changed": "The caller goes on using what it gave you. Can you work on a copy?",
@@ -49,39 +49,47 @@ def check(exercise, answer):
     CheckError
         Under ``LABS_STRICT=1``, if the answer did not pass.
     """
+    asked = find_exercise(exercise)
     # After a failed check the name holds the reference; else it may hold an older answer.
-    is_reference = answer is reference_of(exercise)
+    is_reference = answer is asked.reference
     if problem := cell_errors.problem_of_answer(exercise, missing=is_reference):
-        verdict = (f"your cell above {problem}", "no_answer")
+        verdict = Verdict(f"your cell above {problem}", "no_answer")
     elif is_reference:
-        verdict = ("this is the reference, not your answer", "reference")
+        verdict = Verdict("this is the reference, not your answer", "reference")
     else:
         # The same questions every time: a verdict must not change by chance.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
-    record = exercise_record(exercise)
     card = session.current_card()
     if verdict is None:
-        said = f"✓ {exercise} {record.title}"
-        messages.show(said, messages.box("passed", said))
+        line = f"✓ {exercise} {asked.title}"
+        messages.show(line, messages.box("passed", line))
         if card:
             card.check(exercise, True)
         return answer
-    reason, hint = verdict
+    reason = verdict.reason
     if card:
         card.check(exercise, False, reason)
     message = f"✗ {exercise} not yet: {reason}"
     if os.environ.get("LABS_STRICT") == "1":
         raise CheckError(message)
+    broken = asked.sentence(verdict)
     lines = [
-        f"  Hint: {(record.hints | HINTS)[hint]}",
+        *([f"  Required: {broken}"] if broken else []),
+        f"  Hint: {reaction_to(asked, verdict.mistake)}",
         "  The reference implementation is used until yours passes.",
         f'  More help: hint("{exercise}")',
     ]
-    shown = [line.strip() for line in lines]
-    page = messages.box("open", f"✗ {exercise} not yet:", f" {reason}", shown)
+    stripped = [line.strip() for line in lines]
+    page = messages.box("open", f"✗ {exercise} not yet:", f" {reason}", stripped)
     messages.show("\n".join([message, *lines]), page)
     offer_hint(exercise)
-    return reference_of(exercise)
+    return asked.reference
+
+
+def reaction_to(asked, mistake):
+    """What to ask a student who made a mistake; None for a key that nobody has."""
+    own = asked.mistakes.get(mistake)
+    return (own and own.reaction) or REACTIONS.get(mistake)
 
 
 def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
@@ -97,10 +105,10 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
 
     Returns
     -------
-    None or tuple of str
-        None if all answers were right, else the reason and the hint's key.
+    helpers.exercise.Verdict or None
+        None if all answers were right.
     """
-    probe = probe_of(exercise)
+    probe = find_exercise(exercise).probe
     return judge_replies(
         exercise, lambda asked: observe(probe, answer, asked), rng, questions
     )
@@ -120,35 +128,39 @@ def judge_replies(exercise, ask, rng, questions):
         That must be answered rightly. For one whose verdict is `UNCLEAR`, another one is
         asked, up to `MORE_QUESTIONS` times.
     """
-    record, verdicts = exercise_record(exercise), []
+    asked_about, verdicts = find_exercise(exercise), []
     while verdicts.count(None) < questions:
         # As text, so that a notebook judges exactly what a grader would see.
-        question = json.dumps(record.question(rng), allow_nan=False)
+        question = json.dumps(asked_about.draw_question(rng), allow_nan=False)
         asked = json.loads(question)
         asked.pop("secret", None)
         # Nobody can write a reply before the question is there.
         asked["nonce"] = f"{rng.getrandbits(64):016x}"
         observation = ask(asked)
         if "error" not in observation and observation.pop("nonce", "") != asked["nonce"]:
-            return "the reply is not what the probe gives for this question", "form"
-        verdicts.append(verdict := _judge(record, json.loads(question), observation))
+            reason = "the reply is not what the probe gives for this question"
+            return Verdict(reason, "form")
+        verdict = _judge(asked_about, json.loads(question), observation)
+        verdicts.append(verdict)
         again = len(verdicts) - verdicts.count(None) <= MORE_QUESTIONS
-        if verdict and not (verdict[1] == UNCLEAR and again):
+        if verdict and not (verdict.mistake == UNCLEAR and again):
             return verdict
     return None
 
 
-def _judge(record, question, observation):
+def _judge(asked, question, observation):
     if "error" in observation:
         line, reason = observation.get("line"), str(observation["error"])
         if isinstance(line, int):
             reason += f" (line {line} of your cell)"
         # No other hint: a submission can forge this reply, and `UNCLEAR` would give it
         # another question in place of one that it cannot answer.
-        return reason, "no_json" if observation.get("hint") == "no_json" else "raised"
+        is_json = observation.get("hint") != "no_json"
+        return Verdict(reason, "raised" if is_json else "no_json")
     if changed := observation.get("changed"):
-        return f"it changed {str(changed)[:200]}, which it was given", "changed"
+        return Verdict(f"it changed {str(changed)[:200]}, which it was given", "changed")
     try:
-        return record.judge(question, observation)
+        said = asked.judge(question, observation)
     except Exception:  # a judge can fail on a reply that no probe gives
-        return "the reply is not what the probe gives for any answer", "form"
+        return Verdict("the reply is not what the probe gives for any answer", "form")
+    return said and Verdict(*said)

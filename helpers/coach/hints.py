@@ -3,8 +3,9 @@
 import textwrap
 from collections import Counter
 
+from helpers.exercise import find_exercise, numbers_of
 from helpers.notebook import messages, session
-from helpers.texts import labs_with_texts, read_texts
+from helpers.texts import labs_with_texts
 
 KINDS = ("a question", "the tool", "the way")
 _asked = Counter()  # calls for each exercise in this kernel
@@ -24,11 +25,11 @@ def hint(exercise=None):
         print(_which(session.current_card()))
         return
     exercise = str(exercise)  # hint(2.1) works too
-    hints = read_texts(_lab_of(exercise))["hints"]
-    if exercise not in hints:
-        print(_unknown(exercise, hints))
+    numbers = numbers_of(_lab_of(exercise))
+    if exercise not in numbers:
+        print(_unknown(exercise, numbers))
         return
-    messages.show(*_next_hint(exercise, hints[exercise]))
+    messages.show(*_next_hint(exercise))
     if _asked[exercise] < len(KINDS):
         offer_hint(exercise)
 
@@ -45,8 +46,7 @@ def offer_hint(exercise):
     from callbacks.live.picture import WHEN_DEAD  # and so Keras
     from callbacks.live.place import in_jupyterlab
 
-    hints = read_texts(_lab_of(exercise))["hints"]
-    if not in_jupyterlab() or exercise not in hints:
+    if not in_jupyterlab() or exercise not in numbers_of(_lab_of(exercise)):
         return
     from IPython.display import display
     from ipywidgets import Button
@@ -59,7 +59,7 @@ def offer_hint(exercise):
     pages = []
 
     def clicked(_):
-        text, page = _next_hint(exercise, hints[exercise])
+        text, page = _next_hint(exercise)
         pages.append(page)
         # A screen reader reads out what is inserted as an alert.
         page = f'{WHEN_DEAD}<div role="alert">{"".join(pages)}</div>'
@@ -69,14 +69,14 @@ def offer_hint(exercise):
     button.on_click(clicked)
 
 
-def _next_hint(exercise, hints):
+def _next_hint(exercise):
     """The next stronger hint, as text and as a card; noted on the run card."""
     _asked[exercise] += 1
     strength = min(_asked[exercise], len(KINDS))
     if card := session.current_card():
         card.hint(exercise, strength)
     title = f"Hint {strength} of {len(KINDS)} for {exercise}, {KINDS[strength - 1]}:"
-    lines = hints[strength - 1].strip().splitlines()
+    lines = find_exercise(exercise).hints[strength - 1].strip().splitlines()
     more = "This is the strongest hint."
     if strength < len(KINDS):
         more = f'A stronger one: call hint("{exercise}") again.'
@@ -90,7 +90,7 @@ def _next_hint(exercise, hints):
 
 def _which(card):
     """What to say where no exercise is named."""
-    known = [*read_texts(card.content["lab"][:2])["hints"]] if card else []
+    known = numbers_of(card.content["lab"][:2]) if card else []
     there_are = f"; there are {', '.join(known)}" if known else ""
     return f'hint needs the number of an exercise, as hint("2.1"){there_are}.'
 
@@ -100,9 +100,6 @@ def _lab_of(exercise):
     return exercise.partition(".")[0].zfill(2)
 
 
-def _unknown(exercise, hints):
-    if hints:
-        there_are = hints
-    else:
-        there_are = [name for lab in labs_with_texts() for name in read_texts(lab)["hints"]]
+def _unknown(exercise, numbers):
+    there_are = numbers or [n for lab in labs_with_texts() for n in numbers_of(lab)]
     return f"There is no exercise {exercise!r}; there are {', '.join(there_are)}."

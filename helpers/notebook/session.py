@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+from helpers.exercise import numbers_of
 from helpers.files import REPOSITORY, WORK
 from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
@@ -247,7 +248,9 @@ def finish():
     card = _current.card
     card.finish()
     texts = read_texts(card.content["lab"][:2])
-    exercises = list(dict.fromkeys([*texts["hints"], *card.content["checks"]]))
+    exercises = list(
+        dict.fromkeys([*numbers_of(card.content["lab"][:2]), *card.content["checks"]])
+    )
     passed = reset_exercises.passed(card.content)
     left = [exercise for exercise in exercises if exercise not in passed]
     done = f"Checks passed: {len(exercises) - len(left)} of {len(exercises)}"

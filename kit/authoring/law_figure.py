@@ -13,8 +13,8 @@ from statistics import median
 
 import nbformat
 
-from helpers.checks.exercise import reference_of
 from helpers.errors import LabError
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY, write_atomically
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.plain_json import as_json
@@ -126,7 +126,7 @@ def _law(points):
     sizes = sorted(points)
     half = len(sizes) // 2
     known, unseen = sizes[:half], sizes[half:]
-    fit_throughput = reference_of("2.3")
+    fit_throughput = find_exercise("2.3").reference
     t0_seconds, peak = fit_throughput({size: points[size] for size in known})
     return known, unseen, lambda size: size / (t0_seconds + size / peak)
 
@@ -134,7 +134,7 @@ def _law(points):
 def _published():
     from helpers.lab_09.forecast import published_forecasts
 
-    return published_forecasts(reference_of("9.5"))
+    return published_forecasts(find_exercise("9.5").reference)
 
 
 def _draw(picture, points, device, known, law, rows, words):

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from helpers.errors import LabError
-from helpers.files import write_atomically
+from helpers.files import REPOSITORY, write_atomically
 from kit.labs import Lab, all_labs
 
 TEMPLATE = Path(__file__).with_name("template")
@@ -34,13 +34,17 @@ def new_lab(name):
     if taken or lab.folder.exists():
         there = ", ".join(taken) or lab.folder
         raise LabError(f"there is a lab {number} already: {there}.")
-    for path in sorted(TEMPLATE.iterdir()):
-        if path.is_file():
-            text = path.read_text(encoding="utf-8").replace("99_template", name)
-            text = text.replace("99", number)
-            for asked in ("1", "figure"):
-                text = text.replace(f"{number}.{asked}", f"{int(number)}.{asked}")
-            target = lab.source if path.name == "lab.py" else lab.folder / path.name
-            write_atomically(target, text)
+    answers = REPOSITORY / "tests/answers" / lab.folder.name
+    targets = {TEMPLATE / "lab.py": lab.source}
+    for folder, target in (("folder", lab.folder), ("answers", answers)):
+        for path in sorted((TEMPLATE / folder).rglob("*.*")):
+            if path.suffix in (".py", ".toml"):
+                targets[path] = target / path.relative_to(TEMPLATE / folder)
+    for path, target in targets.items():
+        text = path.read_text(encoding="utf-8").replace("99_template", name)
+        text = text.replace("99", number)
+        for asked in ("1", "figure"):
+            text = text.replace(f"{number}.{asked}", f"{int(number)}.{asked}")
+        write_atomically(target, text)
     write_atomically(lab.folder / "__init__.py", f'"""What belongs to lab {number}."""\n')
     return lab

@@ -6,8 +6,8 @@ import symtable
 import sys
 
 from helpers.errors import LabError
-from kit.exercises import exercises
 from kit.generate import generate
+from kit.todo_cells import todo_cells
 
 
 def references(lab):
@@ -31,7 +31,7 @@ def references(lab):
     solutions = [source for source in code if source.startswith("# Solution")]
     others = [source for source in code if not source.startswith("# Solution")]
     text = "\n\n\n".join(solutions)
-    names = {e.number: e.answer for e in exercises(lab)}
+    names = {e.number: e.answer for e in todo_cells(lab)}
     table = "".join(f'    "{number}": {name},\n' for number, name in names.items())
     head = (
         f'"""The solutions in labs/{lab.name}.py, written by `labs build`: edit there."""'

@@ -8,13 +8,14 @@ references are in it, because a check uses them until an answer passes.
 from pathlib import Path
 
 from helpers.errors import LabError
+from helpers.exercise import find_exercise, numbers_of
 from helpers.files import REPOSITORY, write_atomically
 from kit.authoring.build import write_notebook, write_students
 from kit.authoring.index import generate_index
-from kit.exercises import modules
 from kit.generate import generate
 from kit.imports import files_behind, imported_by
 from kit.labs import all_labs
+from kit.todo_cells import modules
 
 # Commands that are for instructors and authors; what only they import stays here.
 NOT_FOR_STUDENTS = (
@@ -22,12 +23,12 @@ NOT_FOR_STUDENTS = (
     "kit.authoring.readme", "kit.authoring.release", "kit.authoring.verify", "kit.bench",
     "kit.grading", "kit.platforms",
 )  # fmt: skip
-NEVER = ("answers.py",)
 WHOLE = (
     "LICENSE", "environment.yml", "pyproject.toml", "requirements.txt",
     "kit/place/setup.sh",
 )  # fmt: skip
-OF_A_LAB = ("judge", "parameters", "probe", "reference")
+OF_A_LAB = ("parameters", "reference")
+OF_AN_EXERCISE = ("judge", "probe")
 SERVER = "kit.jupyter.jupyter_server"  # JupyterLab imports it, as kit/jupyter says
 BESIDE = (
     "kit/headless/*.j2", "kit/jupyter/*.html", "kit/jupyter/**/*.json",
@@ -86,7 +87,11 @@ def files():
         folder = lab.folder.relative_to(REPOSITORY)
         begin += [*modules(lab), *(f"helpers.{folder.name}.{name}" for name in OF_A_LAB)]
         found.add(folder / "coach.toml")
-    for path in files_behind(begin, NEVER):
+        for number in numbers_of(lab.number):
+            package = find_exercise(number).package
+            begin += [f"{package}.{name}" for name in OF_AN_EXERCISE]
+            found.add(Path(*package.split("."), "words.toml"))
+    for path in files_behind(begin):
         if not _is_left_out(".".join(path.with_suffix("").parts)):
             found.add(path)
     for pattern in BESIDE:

@@ -13,12 +13,13 @@ import time
 from rich.console import Console
 from tqdm import tqdm
 
-from helpers.checks.exercise import part, probe_of, reference_of
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from helpers.machine import computer
 from helpers.plain_json import write_json
-from kit.exercises import exercises
+from kit.authoring.recorded_answers import recorded_answers
 from kit.labs import all_labs
+from kit.todo_cells import todo_cells
 
 RUNS = 1000
 LOAD = 12
@@ -58,11 +59,11 @@ def bench():
 
 def rests_on_time(exercise):
     """Whether the check of this exercise waits: then its judge compares times."""
-    return inspect.getsource(probe_of(exercise)).count("wait") > 1
+    return inspect.getsource(find_exercise(exercise).probe).count("wait") > 1
 
 
 def _exercises():
-    return [e.number for lab in all_labs() for e in exercises(lab)]
+    return [e.number for lab in all_labs() for e in todo_cells(lab)]
 
 
 def _judge(job):
@@ -71,10 +72,10 @@ def _judge(job):
 
     exercise, seed = job
     silence_tensorflow()
-    answers = [reference_of(exercise), *part("answers", exercise).RIGHT[exercise]]
+    answers = [find_exercise(exercise).reference, *recorded_answers(exercise).RIGHT]
     answer = random.Random(seed).choice(answers)
     verdict = judge_answer(exercise, answer, random.Random(seed), 1)
-    return verdict and f"{exercise} {answer.__name__}, seed {seed}: {verdict[0]}"
+    return verdict and f"{exercise} {answer.__name__}, seed {seed}: {verdict.reason}"
 
 
 def _count():

@@ -6,9 +6,10 @@ import platform
 import sys
 from importlib import metadata
 
+from helpers.exercise import exercise_folders, find_exercise, numbers_of
 from helpers.files import REPOSITORY
-from kit.exercises import modules
 from kit.imports import files_behind, imported_by
+from kit.todo_cells import modules
 
 # What grades, and the scripts that it starts.
 GRADING = (
@@ -37,10 +38,12 @@ def fingerprint(lab):
     str
     """
     digest = hashlib.sha256()
-    package = f"helpers.{lab.folder.name}"
-    begin = [*GRADING, f"{package}.judge", f"{package}.parameters", *modules(lab)]
+    judges = [f"{find_exercise(n).package}.judge" for n in numbers_of(lab.number)]
+    parameters = f"helpers.{lab.folder.name}.parameters"
+    begin = [*GRADING, *judges, parameters, *modules(lab)]
     files = sorted(files_behind(begin, NEVER))
-    for path in files:
+    words = [path / "words.toml" for path in exercise_folders(lab.number)]
+    for path in [*files, *(path.relative_to(REPOSITORY) for path in words)]:
         digest.update(f"{path}\0".encode() + (REPOSITORY / path).read_bytes() + b"\0")
     imported = {*modules(lab), *(name for path in files for name in imported_by(path))}
     tops = {name.split(".")[0] for name in imported} - sys.stdlib_module_names

@@ -4,13 +4,13 @@ import hashlib
 import hmac
 import random
 
-from helpers.checks import HINTS, judge_replies
-from helpers.checks.exercise import UNCLEAR, exercise_record
+from helpers.checks import judge_replies, reaction_to
+from helpers.exercise import UNCLEAR, Verdict, find_exercise
 from helpers.plain_json import as_json
 from kit.grading.box.conversation import STARVED, RefusedError, conversation, plain_text
 
 QUESTIONS = 3
-HINTS_IN_A_BOX = {
+REACTIONS_IN_A_BOX = {
     "time": "Does each of your loops end? Try your cell with a small example.",
     "memory": "What grows with every call? Try your cell with a small example.",
     "output": "Which of your prints is called in a loop that does not end?",
@@ -29,7 +29,7 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     ----------
     job : dict
         `lab`, `exercise`, `name`, `code` (see `submissions.code_of`), `setup`,
-        `references` and `modules`: see `kit.exercises`; `visible`: the files that
+        `references` and `modules`: see `kit.todo_cells`; `visible`: the files that
         its process may read.
     limits : kit.grading.box.sandbox.Limits
     seed : bytes
@@ -43,11 +43,12 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     Returns
     -------
     dict
-        `passed`, `reason`, `hint` (its key), `question` and `observation` (the
+        `passed`, `reason`, `hint` (the key of the mistake), `requirement` (the
+        sentence that was broken, if it is known), `question` and `observation` (the
         last ones), `borrowed`.
     """
     result = {"passed": False, "borrowed": [], "question": None, "observation": None}
-    exercise = job["exercise"]
+    number = job["exercise"]
     rng = questions_rng(job, seed, student)
 
     def ask(question):
@@ -58,25 +59,31 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
 
     try:
         with conversation(job, limits, boxed, hide) as box:
-            if verdict := judge_replies(exercise, ask, rng, QUESTIONS):
-                reason, hint = verdict
-                starved = hint == UNCLEAR and box.was_starved()
-                raise RefusedError(reason, STARVED if starved else hint)
+            verdict = judge_replies(number, ask, rng, QUESTIONS)
+            if verdict and verdict.mistake == UNCLEAR and box.was_starved():
+                verdict = verdict._replace(mistake=STARVED)
     except RefusedError as refused:
-        reason, hint = refused.args
-        if hint == "raised" and "raised NameError" in reason:
-            hint = "names"
-        result |= {"reason": plain_text(reason, 500), "hint": hint}
+        verdict = Verdict(*refused.args)
+    if verdict is None:
+        result |= {"passed": True, "reason": "", "hint": "", "requirement": ""}
     else:
-        result |= {"passed": True, "reason": "", "hint": ""}
+        mistake = verdict.mistake
+        if mistake == "raised" and "raised NameError" in verdict.reason:
+            mistake = "names"
+        result |= {
+            "reason": plain_text(verdict.reason, 500),
+            "hint": mistake,
+            "requirement": find_exercise(number).sentence(verdict),
+        }
     result["borrowed"] = sorted(box.borrowed)
     return result
 
 
-def hint_text(exercise, key):
-    """The hint of a key; the key may come from a box."""
-    known = exercise_record(exercise).hints | HINTS | HINTS_IN_A_BOX
-    return known.get(key, known["raised"])
+def hint_text(number, mistake):
+    """What to ask a student who made a mistake; its key may come from a box."""
+    asked = find_exercise(number)
+    own = reaction_to(asked, mistake) or REACTIONS_IN_A_BOX.get(mistake)
+    return own or reaction_to(asked, "raised")
 
 
 def questions_rng(job, seed, student):

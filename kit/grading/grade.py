@@ -18,7 +18,6 @@ from tqdm import tqdm
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from helpers.plain_json import as_json, storable, write_json
-from kit.exercises import exercises, modules, own_cells, reference_names, setup, written
 from kit.grading.box import sandbox
 from kit.grading.box.allowlist import visible_files
 from kit.grading.cache_key import fingerprint
@@ -41,6 +40,14 @@ from kit.grading.submissions import (
     text_of,
 )
 from kit.parallel import exercise_pool, workers
+from kit.todo_cells import (
+    modules,
+    own_cells,
+    reference_names,
+    setup,
+    todo_cells,
+    written,
+)
 
 NOT_GRADED = "not graded"
 NOTHING = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
@@ -151,7 +158,7 @@ def _read_all(submissions, full, jobs):
     Each is read in a process of its own, so that no file can keep the others waiting.
     """
     for lab in {submission.lab for submission in submissions}:
-        for generated in (exercises, own_cells, written):
+        for generated in (todo_cells, own_cells, written):
             generated(lab)  # here, once, and not in each process below
     handed_in = [one for one in submissions if one.path]
     reading = [functools.partial(contents_of, one.path, one.lab, full) for one in handed_in]
@@ -216,7 +223,7 @@ def _task(submission, contents, common):
         "code": contents["code"],
         "problems": contents["problems"],
         "text": contents["text"],
-        "exercises": [tuple(exercise) for exercise in exercises(lab)],
+        "exercises": [tuple(cell) for cell in todo_cells(lab)],
         "setup": setup(lab),
         "references": reference_names(lab),
         "visible": [str(REPOSITORY / path) for path in visible_files(lab)],

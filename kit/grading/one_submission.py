@@ -3,7 +3,7 @@
 import functools
 import time
 
-from helpers.checks.exercise import exercise_record
+from helpers.exercise import find_exercise
 from kit.grading.box import sandbox
 from kit.grading.box.conversation import STARVED
 from kit.grading.box.processes import prepare
@@ -33,8 +33,7 @@ def grade_one(task):
 def result_of(task, asked):
     """The result of a submission from the verdicts of those exercises that were asked."""
     verdicts, sources = {}, dict(task["code"])
-    for exercise in task["exercises"]:
-        number, _, points, _, _ = exercise
+    for number, _, points, _, _ in task["exercises"]:
         source = sources.get(number)
         verdict = asked.get(number) or _nothing_to_ask(task, number)
         verdicts[number] = verdict | {
@@ -84,7 +83,7 @@ def _verdicts(task, limits):
     if asked:
         prepare(tuple(task["modules"]))
     for number in asked:
-        exercise_record(number)  # imported here, once, and not in each process below
+        find_exercise(number).judge  # noqa: B018 - imported once, not in each process below
     seconds = limits.judge_cpu_seconds
     verdicts = yield list(asked.values()), seconds
     reason = f"judging its replies took more than {seconds} seconds of processor time"
@@ -100,4 +99,5 @@ def _nothing_to_ask(task, number):
     return {
         "passed": False, "borrowed": [], "question": None, "observation": None,
         "reason": plain_text(reason, 500), "hint": "missing" if reason else "",
+        "requirement": "",
     }  # fmt: skip

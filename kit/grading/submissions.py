@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.plain_json import storable
-from kit.exercises import exercises, own_cells, written
 from kit.labs import all_labs
 from kit.parallel import exercise_pool
+from kit.todo_cells import own_cells, todo_cells, written
 
 MIB = 2**20
 MOST_MIB = 20
@@ -218,7 +218,7 @@ def _labs_by_their_cells(paths, labs):
     if not paths:
         return {}
     for lab in labs:
-        exercises(lab)  # generated here, once, and not in each process below
+        todo_cells(lab)  # generated here, once, and not in each process below
     look = functools.partial(map_to_labs, paths, labs)
     [found] = exercise_pool.run_each([look], CPU_SECONDS, 1)
     return found if isinstance(found, dict) else {}
@@ -233,7 +233,7 @@ def map_to_labs(paths, labs):
         except UnreadableError:
             continue
         counts = {
-            lab: sum(bool(_marked(exercise, cells)) for exercise in exercises(lab))
+            lab: sum(bool(_marked(exercise, cells)) for exercise in todo_cells(lab))
             for lab in labs
         }
         best = max(counts, key=counts.get)
@@ -317,7 +317,7 @@ def code_of(notebook, lab):
     """
     cells = notebook.code
     found, problems, taken = [], {}, set()
-    for exercise in exercises(lab):
+    for exercise in todo_cells(lab):
         place = _place_of(exercise, cells)
         source = "\n".join(cells[n].source for n in place)
         if not place:
@@ -410,7 +410,7 @@ def about(notebook, lab):
     asked = notebook.hints.union(*(HINT.findall(cell.source) for cell in notebook.code))
     return {
         "texts": {number: text for number, text in texts.items() if text},
-        "hints": sorted(asked & {exercise.number for exercise in exercises(lab)}),
+        "hints": sorted(asked & {exercise.number for exercise in todo_cells(lab)}),
     }
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from helpers.checks.exercise import reference_of
 from helpers.errors import LabError
+from helpers.exercise import find_exercise
 from helpers.lab_09.forecast import (
     DEFAULTS,
     critical_batch_of_lab_03,
@@ -46,7 +46,8 @@ def lines(devices, link, batch_size, parameters=None):
     if parameters:
         settings["parameters"] = parameters
     silence_tensorflow()  # the references import it
-    said = plan(settings, reference_of("9.5"), reference_of("9.4"))
+    laws = find_exercise("9.5").reference, find_exercise("9.4").reference
+    said = plan(settings, *laws)
     assumed = [
         name
         for name in ("parameters", "critical_batch", "images")

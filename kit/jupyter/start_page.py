@@ -8,6 +8,7 @@ from html import escape
 from typing import NamedTuple
 from urllib.parse import quote
 
+from helpers.exercise import numbers_of
 from helpers.files import REPOSITORY
 from helpers.machine import computer
 from helpers.notebook.notebooks import (
@@ -177,7 +178,7 @@ def _state(name, file, notebook, rivals):
         title=_title(notebook) or name,
         minutes=_minutes(name, notebook, texts),
         spent_minutes=seconds / 60,
-        exercises=tuple(texts["hints"]),
+        exercises=tuple(numbers_of(name[:2])),
         questions=tuple(str(n) for n in range(1, len(texts["quiz"]) + 1)),
         passed=frozenset(passed),
         answered=frozenset(answered),
@@ -256,7 +257,7 @@ def _minutes(name, notebook, texts):
     solution = read_notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
     minutes = (
         len(text.split()) / WORDS_PER_MINUTE
-        + len(texts["hints"]) * MINUTES_PER_EXERCISE
+        + len(numbers_of(name[:2])) * MINUTES_PER_EXERCISE
         + len(texts["quiz"]) * MINUTES_PER_QUESTION
         + solution.get("metadata", {}).get("labs", {}).get("minutes", 0)
     )

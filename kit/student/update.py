@@ -12,10 +12,10 @@ import nbformat
 from nbformat.sign import NotebookNotary
 
 from helpers.errors import LabError
+from helpers.exercise import numbers_of
 from helpers.files import WORK, write_atomically
 from helpers.notebook.notebooks import labs_in, which_one
 from helpers.run_card import reset_exercises
-from helpers.texts import read_texts
 from kit.labs import find_lab
 from kit.student.merge import NOTICE, YOURS, give_back, merge
 from kit.student.signature import read_text, signature, unused
@@ -115,7 +115,7 @@ def _reset(lab, name):
         raise LabError(f"notebooks/{lab.notebook.name} is not as handed out: {put_back()}.")
     copy = _replace(path, nbformat.writes(content) + "\n")
     _trust_as(_read(copy), content)
-    numbers = read_texts(lab.number)["hints"]
+    numbers = numbers_of(lab.number)
     reset_exercises.note(lab.name, [n for n in numbers if n == name or "." not in name])
     return (
         f"{name} is as it was handed out, in {shown(path)}; what you had is in "

@@ -5,10 +5,10 @@ import shutil
 import nbformat
 import pytest
 
-from kit.exercises import exercises
 from kit.grading.classroom import feedback, marking_server
 from kit.headless.report import write_report
 from kit.labs import all_labs
+from kit.todo_cells import todo_cells
 from tests.browser.accessibility import violations
 
 LABS = all_labs()
@@ -50,7 +50,7 @@ def grades(tmp_path_factory):
             "problem": problem, "total": verdict["points"], "of": 2, "isolated": False,
             "exercises": {
                 exercise.number: verdict | {"of": 2, "code": "answer = 1\n" + "y" * 200}
-                for exercise in exercises(lab)
+                for exercise in todo_cells(lab)
             },
         }
         for student, verdict, status, problem in (

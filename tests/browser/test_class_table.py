@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from kit.exercises import exercises
 from kit.grading.classroom import class_files, feedback
 from kit.labs import find_lab
+from kit.todo_cells import todo_cells
 
 LAB = find_lab("02")
 # Points; None is open. As text "5.25" is after "5.5", and "10" before "9".
@@ -26,12 +26,12 @@ def overview(tmp_path_factory):
             "student": student, "file_name": f"file-{len(results)}", "lab": LAB.name,
             "status": "graded" if handed_in else "missing",
             "problem": "" if handed_in else "nothing was handed in", "isolated": True,
-            "exercises": {e.number: verdict | {"points": 2} for e in exercises(LAB)},
+            "exercises": {e.number: verdict | {"points": 2} for e in todo_cells(LAB)},
             "about": {"hints": ["2.1"]} if student == "ada" else {},
         })  # fmt: skip
         # Two points for each of two exercises at most: the rest is an override's.
         left = total or 0
-        for exercise in exercises(LAB) if handed_in else ():
+        for exercise in todo_cells(LAB) if handed_in else ():
             points = min(left, 2)
             given.append(class_files.Override(student, exercise.number, points, "", 2))
             left -= points

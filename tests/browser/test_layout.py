@@ -110,12 +110,12 @@ def train(rate, size, steps):
 def bowl(weights):
     return float(np.sum(np.square(weights)))
 explore(train, bowl, [(0.1, 8), (0.1, 1)], 20, ((-2, 2), (-2, 2)), "no device")""",
-    """from helpers.checks.exercise import reference_of
+    """from helpers.exercise import find_exercise
 from helpers.lab_09 import explorer, forecast
-laws = reference_of("9.5"), reference_of("9.4")
+laws = find_exercise("9.5").reference, find_exercise("9.4").reference
 explorer.explore(forecast.DEFAULTS, *laws, "no device")""",
     """from helpers.lab_09.ring_picture import show_ring
-show_ring(reference_of("9.1"), 4, "no device")""",
+show_ring(find_exercise("9.1").reference, 4, "no device")""",
 ]
 
 

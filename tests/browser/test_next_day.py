@@ -9,8 +9,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
-from helpers.texts import read_texts
 from kit.grading.submissions import about, notebook_of
 from kit.labs import find_lab
 from tests.browser import student
@@ -67,7 +67,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     student.start_all(page)
     shown = page.locator(f"{student.PANEL} .jp-OutputArea-output")
     page.get_by_role("button", name="Hint").first.click(timeout=student.RUN_MS)
-    hint = read_texts("02")["hints"]["2.3"][0].strip().splitlines()[0]
+    hint = find_exercise("2.3").hints[0].strip().splitlines()[0]
     # It is busy: what was clicked comes when the training is stopped.
     dashboard = page.locator(".labs-dashboard")
     expect(dashboard).to_contain_text("Epoch 1", timeout=student.RUN_MS)

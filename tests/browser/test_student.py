@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from helpers.files import REPOSITORY
 from helpers.run_card.records import latest_cards
 from helpers.texts import read_texts
-from kit.exercises import exercises
 from kit.labs import find_lab
+from kit.todo_cells import todo_cells
 from tests.browser import student
 from tests.browser.accessibility import violations
 
@@ -20,7 +20,7 @@ SCREENSHOTS = REPOSITORY / "reports" / "screenshots"
 
 def test_a_student_solves_lab_02(lab_server, page):
     lab = find_lab("02")
-    numbers = [exercise.number for exercise in exercises(lab)]
+    numbers = [exercise.number for exercise in todo_cells(lab)]
     student.open_start_page(page, lab_server)
     start = page.get_by_role("heading", name="Scaling Labs")
     expect(start).to_be_visible()
@@ -71,7 +71,7 @@ def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(
 ):
     lab = find_lab("01")
     student.open_notebook(page, lab_server, lab.notebook.name)
-    open_lines = [f"✗ {exercise.number} not yet: " for exercise in exercises(lab)]
+    open_lines = [f"✗ {exercise.number} not yet: " for exercise in todo_cells(lab)]
     nothing = f"Checks passed: 0 of {len(open_lines)}"
     student.run_and_look(page, *open_lines, nothing, "Steps/sec: ")
     monkeypatch.setenv("LABS_RUNS_DIR", str(course / "runs"))

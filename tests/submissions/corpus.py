@@ -11,9 +11,9 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from kit.exercises import exercises
 from kit.generate import generate
 from kit.labs import find_lab
+from kit.todo_cells import todo_cells
 
 LAB = find_lab("02")
 CELLS = {
@@ -24,7 +24,7 @@ CELLS = {
 HONEST = re.sub("^#.*\n", "", CELLS["2.3"].replace("def fit_throughput", "def honest"))
 CALLS_HONEST = "# TODO 2.3: x\ndef fit_throughput(p):\n    return honest(p)"
 CHECK = 'fit_throughput = check("2.3", fit_throughput)'
-[START] = [exercise.start for exercise in exercises(LAB) if exercise.number == "2.3"]
+[START] = [exercise.start for exercise in todo_cells(LAB) if exercise.number == "2.3"]
 MARK = "labs-corpus-mark"  # in whatever must not outlive its submission
 
 
@@ -120,21 +120,24 @@ def hostile(world):
 
     cases = {
         # What it may not read.
-        "reads_judges": attack("import helpers.lab_02.judge", "ModuleNotFound"),
+        "reads_judges": attack("import helpers.lab_02.ex3_fit.judge", "ModuleNotFound"),
         "reads_references": attack("import helpers.lab_02.reference", "ModuleNotFound"),
-        "reads_wrong_answers": attack("import helpers.lab_02.answers", "ModuleNotFound"),
+        "reads_wrong_answers": attack(
+            "import tests.answers.lab_02.ex3_fit", "ModuleNotFound"
+        ),
         "reads_folder": attack(
             f"""
             import os
-            names = os.listdir({repository + "/helpers/lab_02"!r})
-            assert {{"judge.py", "reference.py", "answers.py"}} & set(names), "not in here"
+            names = [name for _, _, files in os.walk({repository!r}) for name in files]
+            assert "probe.py" in names
+            assert {{"judge.py", "reference.py"}} & set(names), "not in here"
             """,
             "not in here",
         ),
-        "reads_judge_file": reads(f"{repository}/helpers/lab_02/judge.py"),
+        "reads_judge_file": reads(f"{repository}/helpers/lab_02/ex3_fit/judge.py"),
         "reads_solutions": reads(LAB.solution),
         "reads_source": reads(LAB.source),
-        "reads_answers": reads(f"{repository}/helpers/lab_02/answers.py"),
+        "reads_answers": reads(f"{repository}/tests/answers/lab_02/ex3_fit.py"),
         "reads_git": attack(f"import os; os.stat({repository + '/.git'!r})", barred),
         "reads_kit": attack("import kit.grading.grade", "ModuleNotFound"),
         "reads_others": attack(f"import os; os.listdir({str(world.folder)!r})", barred),

@@ -1,6 +1,6 @@
 """Bounds for the time that an answer's clock can show, from the judge's own waits."""
 
-from helpers.checks.exercise import UNCLEAR
+from helpers.exercise import UNCLEAR
 
 
 def training_spans(question, waits):

@@ -3,10 +3,10 @@
 import ast
 import contextlib
 import hashlib
+import importlib
 import inspect
 import io
 import itertools
-import json
 import linecache
 import multiprocessing
 import os
@@ -15,11 +15,12 @@ import resource
 import textwrap
 from pathlib import Path
 
-from helpers.checks.exercise import part, reference_of
 from helpers.errors import LabError
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from helpers.plain_json import write_json
 from kit.authoring.mutants.changes import mutants
+from kit.authoring.recorded_answers import mutants_path, stored_mutants
 from kit.imports import files_behind
 
 MUTANT_SECONDS = 60
@@ -27,27 +28,14 @@ MEMORY_BYTES = 8 * 2**30
 QUESTIONS = 2  # as in a notebook
 
 
-def results_path(exercise):
-    """Where a lab keeps what its checks said of the mutants."""
-    return REPOSITORY / f"helpers/lab_{int(exercise.split('.')[0]):02d}/mutants.json"
-
-
-def stored_result(exercise):
-    """The stored result of an exercise; empty if there is none."""
-    try:
-        return json.loads(results_path(exercise).read_text(encoding="utf-8"))[exercise]
-    except (OSError, KeyError, ValueError):
-        return {}
-
-
 def fingerprint(exercise):
     """A hash of all that decides which mutants are refused.
 
     Comments, docstrings and the places of modules decide nothing.
     """
-    lab = results_path(exercise).parent.relative_to(REPOSITORY)
-    behind = files_behind([f"helpers.{lab.name}.judge", f"helpers.{lab.name}.probe"])
-    folders = (lab, Path("helpers/checks"))
+    package = find_exercise(exercise).package
+    behind = files_behind([f"{package}.judge", f"{package}.probe"])
+    folders = (Path(*package.split(".")).parent, Path("helpers/checks"))
     files = sorted(path for path in behind if any(map(path.is_relative_to, folders)))
     files.append(Path("kit/authoring/mutants/changes.py"))
     texts = ((REPOSITORY / path).read_text(encoding="utf-8") for path in files)
@@ -73,7 +61,7 @@ def _is_text(node):
 
 def source_of(exercise):
     """The source of an exercise's reference."""
-    return textwrap.dedent(inspect.getsource(reference_of(exercise)))
+    return textwrap.dedent(inspect.getsource(find_exercise(exercise).reference))
 
 
 def ask_mutants(exercise, progress=iter):
@@ -88,8 +76,7 @@ def ask_mutants(exercise, progress=iter):
     Returns
     -------
     dict
-        `fingerprint`, `mutants`, their number, and `passed`, a list of changes
-        that the check did not notice.
+        As `kit.authoring.recorded_answers.stored_mutants`.
 
     Raises
     ------
@@ -104,14 +91,19 @@ def ask_mutants(exercise, progress=iter):
         for change, source in progress(found):
             if asker.passes(exercise, source):
                 passed.append(change)
+    known = stored_mutants(exercise).get("passed", {})
     result = {
-        "fingerprint": fingerprint(exercise), "mutants": len(found), "passed": passed,
-    }  # fmt: skip
-    path = results_path(exercise)
-    stored = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    stored = dict(sorted((stored | {exercise: result}).items()))
-    write_json(path, stored, ensure_ascii=False)
+        "fingerprint": fingerprint(exercise),
+        "mutants": len(found),
+        "passed": {change: known.get(change, "") for change in passed},
+    }
+    write_json(mutants_path(exercise), result, ensure_ascii=False)
     return result
+
+
+def _references(exercise):
+    lab = find_exercise(exercise).package.rpartition(".")[0]
+    return importlib.import_module(f"{lab}.reference")
 
 
 class Asker:
@@ -157,14 +149,17 @@ def _ask(pipe):
     patch_this_kernel()
     # Before any check starts TensorFlow: those of several devices need logical CPUs.
     prepare_devices(8, simulate=True)
-    part("reference", "0.1")  # with all that it imports
+    find_exercise("0.1").reference  # noqa: B018 - with all that it imports
     pipe.send("ready")
     for number in itertools.count():
         exercise, source = pipe.recv()
-        name, file = reference_of(exercise).__name__, f"<mutant {number} of {exercise}>"
+        name, file = (
+            find_exercise(exercise).reference.__name__,
+            f"<mutant {number} of {exercise}>",
+        )
         # TensorFlow reads the source of a function to make a graph of it.
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-        namespace = dict(vars(part("reference", exercise)))
+        namespace = dict(vars(_references(exercise)))
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(source, file, "exec"), namespace)

@@ -1,11 +1,11 @@
 """The table of docs/checks.md: how well each check tells right from wrong."""
 
-from helpers.checks.exercise import exercise_record, part
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
-from kit.authoring.mutants.ask import stored_result
-from kit.exercises import exercises
+from kit.authoring.recorded_answers import recorded_answers, stored_mutants
 from kit.labs import all_labs
+from kit.todo_cells import todo_cells
 
 PAGE = REPOSITORY / "docs/checks.md"
 BEGIN, END = "<!-- checks: written by `labs mutants` -->\n", "<!-- checks: end -->"
@@ -19,7 +19,7 @@ def build_table(write=True):
     """Write the table between its two marks; `write` as in `kit.authoring.build.build`."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    numbers = [e.number for lab in all_labs() for e in exercises(lab)]
+    numbers = [e.number for lab in all_labs() for e in todo_cells(lab)]
     rows = "".join(map(_row, numbers))
     return (
         [PAGE]
@@ -30,23 +30,24 @@ def build_table(write=True):
 
 def score(exercise):
     """The part of an exercise's wrong mutants that its check refuses."""
-    result = stored_result(exercise)
+    result = stored_mutants(exercise)
     wrong = result["mutants"] - len(right_mutants(exercise))
     return (result["mutants"] - len(result["passed"])) / wrong
 
 
 def right_mutants(exercise):
     """The changes that leave the answer right, each with the reason."""
-    return part("answers", exercise).RIGHT_MUTANTS[exercise]
+    passed = stored_mutants(exercise)["passed"]
+    return {change: why for change, why in passed.items() if why}
 
 
 def _row(exercise):
-    answers, result = part("answers", exercise), stored_result(exercise)
+    answers, result = recorded_answers(exercise), stored_mutants(exercise)
     cells = [
         exercise,
-        len(exercise_record(exercise).requirements),
-        len(answers.WRONG[exercise]),
-        len(answers.RIGHT[exercise]),
+        len(find_exercise(exercise).requirements),
+        len(answers.WRONG),
+        len(answers.RIGHT),
         result.get("mutants", "?"),
         len(right_mutants(exercise)),
         f"{100 * score(exercise):.0f}%" if result else "?",

@@ -1,20 +1,22 @@
 """Which files of the kit a submission may read: a list of files, never a folder.
 
-A lab's folder also holds its judge, its reference and its recorded answers. A new file
-in it is not visible until a cell of the lab, or a probe, imports it.
+A lab's folder also holds its judges and its references. A new file in it is not visible
+until a cell of the lab, or a probe, imports it.
 """
 
 import functools
 
+from helpers.exercise import exercise_folders
 from helpers.files import REPOSITORY
-from kit.exercises import modules
 from kit.imports import files_behind
+from kit.todo_cells import modules
 
 # What a lab needs besides what its cells import.
-OF_A_LAB = ("__init__.py", "parameters.py", "probe.py", "coach.toml")
+OF_A_LAB = ("__init__.py", "parameters.py", "coach.toml")
+OF_AN_EXERCISE = ("__init__.py", "probe.py", "words.toml")
 RECORDED = "recorded_*.json"  # what a lab shows where it cannot measure
 # Never visible, not even if a visible file imports them.
-NEVER = ("answers.py", "judge.py", "reference.py")
+NEVER = ("judge.py", "judging.py", "reference.py")
 
 
 @functools.cache
@@ -33,5 +35,7 @@ def visible_files(lab):
     folder = lab.folder.relative_to(REPOSITORY)
     found = {folder / name for name in OF_A_LAB if (lab.folder / name).is_file()}
     found |= {path.relative_to(REPOSITORY) for path in lab.folder.glob(RECORDED)}
+    for own in exercise_folders(lab.number):
+        found |= {own.relative_to(REPOSITORY) / name for name in OF_AN_EXERCISE}
     begin = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]
     return tuple(sorted(found | files_behind(begin, NEVER)))

@@ -48,7 +48,7 @@ def pieces_before(notebook, exercise, answer, setup):
     exercise, answer : str
         Its number, and the name that its check is given.
     setup : list of str
-        What the lab itself defines: see `kit.exercises.setup`.
+        What the lab itself defines: see `kit.todo_cells.setup`.
 
     Returns
     -------

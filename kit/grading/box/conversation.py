@@ -14,6 +14,7 @@ import select
 import socket
 import time
 
+from helpers.exercise import find_exercise
 from helpers.plain_json import as_json, storable
 from kit.grading.box import sandbox
 from kit.grading.box.processes import (
@@ -217,7 +218,7 @@ def conversation(job, limits, boxed, hide):
         box = Box(ours, output, limits, deadline, pids, references)
         box._say({
             **{k: job[k] for k in ("setup", "code", "exercise", "name", "references")},
-            "probes": f"helpers.lab_{job['lab'][:2]}.probe",
+            "probe": f"{find_exercise(job['exercise']).package}.probe",
             "limits": {
                 "RLIMIT_CPU": limits.cpu_seconds,
                 "RLIMIT_FSIZE": limits.disk_mib * sandbox.MIB,

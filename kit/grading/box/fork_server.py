@@ -210,7 +210,7 @@ def serve(parent, boxed):
     say({"borrowed": [part.__name__ for part in parts if _is_reference(part, job)]})
     from helpers.checks.observe import observe
 
-    probes = importlib.import_module(job["probes"])
+    probe = importlib.import_module(job["probe"]).probe
 
     def wait(seconds):
         say({"wait": seconds})
@@ -218,7 +218,6 @@ def serve(parent, boxed):
 
     while line := parent.readline():
         question = json.loads(line)["question"]
-        probe = probes.PROBES[job["exercise"]]
         say({"observation": observe(probe, answer, question, wait)})
 
 

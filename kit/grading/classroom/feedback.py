@@ -12,16 +12,16 @@ from pathlib import Path
 
 import jinja2
 
-from helpers.checks.exercise import exercise_record
+from helpers.exercise import find_exercise
 from helpers.files import write_atomically
 from helpers.plain_json import write_json
-from kit.exercises import exercises, written
 from kit.grading.classroom import item_statistics, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
 from kit.grading.classroom.in_words import Plot, in_words
 from kit.grading.classroom.similar import similar
 from kit.labs import all_labs, find_lab, title_and_question
 from kit.parallel import exercise_pool
+from kit.todo_cells import todo_cells, written
 from kit.version import kit_version
 
 PAGE_CPU_SECONDS = 10
@@ -37,7 +37,7 @@ def read_files(out):
 
 def all_points():
     """The points of everything that the course asks, by number."""
-    asked = [one for lab in all_labs() for one in (*exercises(lab), *written(lab))]
+    asked = [one for lab in all_labs() for one in (*todo_cells(lab), *written(lab))]
     return {one.number: one.points for one in asked}
 
 
@@ -149,7 +149,7 @@ def _write_page(out, result):
 
 
 def _titles(result):
-    return {number: exercise_record(number).title for number in result["exercises"]}
+    return {number: find_exercise(number).title for number in result["exercises"]}
 
 
 @functools.cache
@@ -174,7 +174,7 @@ def feedback_path(result):
 
 def grades_csv(marked, labs):
     """One row for each student and lab; a cell that nobody has decided on is empty."""
-    numbers = [e.number for lab in labs for e in (*exercises(lab), *written(lab))]
+    numbers = [e.number for lab in labs for e in (*todo_cells(lab), *written(lab))]
     columns = ["student", "lab", *numbers, "total", "of", "status", *ABOUT]
     table = []
     for result in marked:

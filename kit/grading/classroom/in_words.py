@@ -1,14 +1,17 @@
 """Say in words and small tables what an answer was asked and what it did.
 
-`words.toml` has the words. Where the clock stood, in which a judge is interested, says
-nothing to a student, and is left out. A reply comes from a student's process, so
-everything is short, and what has another form than any probe gives is left out as well.
+The exercise's `words.toml` has the words, and `labels.toml` has the names of parts. Where
+the clock stood, in which a judge is interested, says nothing to a student, and is left
+out. A reply comes from a student's process, so everything is short, and what has another
+form than any probe gives is left out as well.
 """
 
 import functools
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
+
+from helpers.exercise import find_exercise
 
 HIDDEN = ("waits", "nonce", "changed", "error", "hint", "seed", "repeats")
 MOST_ROWS, MOST_COLUMNS = 8, 9
@@ -50,7 +53,7 @@ def in_words(number, question, observation):
     if not isinstance(question, dict):
         return []
     reply = observation if isinstance(observation, dict) else {}
-    words = _words().get(number, {})
+    words = find_exercise(number).feedback
     asked, did = words.get("asked", "What was asked."), words.get("did", "What it did.")
     cases = _list(question, words.get("question"))
     replies = _list(reply, words.get("reply"))
@@ -78,9 +81,9 @@ def in_words(number, question, observation):
 
 
 @functools.cache
-def _words():
-    path = Path(__file__).with_name("words.toml")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+def _labels():
+    path = Path(__file__).with_name("labels.toml")
+    return tomllib.loads(path.read_text(encoding="utf-8"))["labels"]
 
 
 def _list(whole, name):
@@ -111,7 +114,7 @@ def _plain(case):
 
 
 def _label(name):
-    return _words()["labels"].get(name, _short(str(name).replace("_", " "), 40))
+    return _labels().get(name, _short(str(name).replace("_", " "), 40))
 
 
 def _table(caption, cases):

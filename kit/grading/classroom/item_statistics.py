@@ -3,8 +3,7 @@
 import statistics
 from collections import Counter, defaultdict
 
-from helpers.checks.exercise import exercise_record
-from kit.exercises import exercises
+from helpers.exercise import find_exercise, numbers_of
 
 FEWEST = 10  # graded submissions of which a correlation can be told
 BINS = 10
@@ -31,14 +30,13 @@ def by_exercise(results, labs):
     rows = []
     for lab in labs:
         mine = [r for r in results if r["lab"] == lab.name and r["status"] == "graded"]
-        for exercise in exercises(lab):
-            number = exercise.number
+        for number in numbers_of(lab.number):
             judged = [r for r in mine if r["exercises"][number]["judged"] is not None]
             verdicts = [(r["student"], r["exercises"][number]) for r in judged]
             rows.append(
                 {
                     "number": number,
-                    "title": exercise_record(number).title,
+                    "title": find_exercise(number).title,
                     "passed": sum(verdict["passed"] for _, verdict in verdicts),
                     "graded": len(judged),
                     "discrimination": discrimination(mine, number),

@@ -20,7 +20,7 @@ def marked(results, labs_texts, class_files):
     ----------
     results : list of dict
         As `kit.grading.one_submission.grade_one` makes them, with `about`.
-    labs_texts : dict of str to sequence of kit.exercises.Written
+    labs_texts : dict of str to sequence of kit.todo_cells.Written
         The questions of each lab that a person reads.
     class_files : kit.grading.classroom.class_files.ClassFiles
 

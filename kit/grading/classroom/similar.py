@@ -20,9 +20,9 @@ import itertools
 import statistics
 from collections import Counter
 
-from kit.exercises import exercises
 from kit.generate import generate
 from kit.parallel import exercise_pool
+from kit.todo_cells import todo_cells
 
 REFERENCE = "the reference"
 TREE_CPU_SECONDS = 5
@@ -56,11 +56,11 @@ def similar(results, labs):
     found = []
     for lab in labs:
         mine = [r for r in results if r["lab"] == lab.name and r["status"] == "graded"]
-        numbers = [exercise.number for exercise in exercises(lab)]
+        numbers = [exercise.number for exercise in todo_cells(lab)]
         codes = {REFERENCE: reference_cells(lab)} | {
             r["student"]: {n: r["exercises"][n]["code"] for n in numbers} for r in mine
         }
-        starts = bags({exercise.number: exercise.start for exercise in exercises(lab)})
+        starts = bags({exercise.number: exercise.start for exercise in todo_cells(lab)})
         found_bags = {who: safe_bags(cells) for who, cells in codes.items()}
         for number in numbers:
             own = {who: own[number] - starts[number] for who, own in found_bags.items()}

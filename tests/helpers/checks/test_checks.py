@@ -2,7 +2,6 @@
 
 import ast
 import functools
-import importlib
 import json
 import linecache
 import random
@@ -13,19 +12,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from helpers.checks import HINTS, check, judge_answer, judge_replies
-from helpers.checks.exercise import exercise_record, part, reference_of
+from helpers.checks import REACTIONS, check, judge_answer, judge_replies
 from helpers.checks.observe import observe
 from helpers.errors import CheckError
+from helpers.exercise import Verdict, exercise_folders, find_exercise, numbers_of
 from helpers.notebook import session
 from helpers.run_card import records
+from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
-
-
-def answers(lab):
-    """The recorded answers to a lab: every lab has to have them."""
-    return importlib.import_module(f"helpers.lab_{lab.number}.answers")
 
 
 def exercises():
@@ -48,7 +43,7 @@ def answer_in(source, exercise):
     name = f"<exercise {exercise}>"
     linecache.cache[name] = len(source), None, source.splitlines(True), name
     exec(compile(source, name, "exec"), namespace)
-    return namespace[reference_of(exercise).__name__]
+    return namespace[find_exercise(exercise).reference.__name__]
 
 
 @functools.cache
@@ -70,16 +65,14 @@ MISCOUNTED = re.compile(
 )
 NUMBERS = [exercise for exercise, _, _ in EXERCISES]
 WRONG = [
-    pytest.param(exercise, hint, answer, id=f"{exercise}-{answer.__name__}")
-    for lab in all_labs()
-    for exercise, recorded in answers(lab).WRONG.items()
-    for _, hint, answer in recorded
+    pytest.param(exercise, *recorded, id=f"{exercise}-{recorded[-1].__name__}")
+    for exercise in NUMBERS
+    for recorded in recorded_answers(exercise).WRONG
 ]
 RIGHT = [
     pytest.param(exercise, answer, id=f"{exercise}-{answer.__name__}")
-    for lab in all_labs()
-    for exercise, recorded in answers(lab).RIGHT.items()
-    for answer in recorded
+    for exercise in NUMBERS
+    for answer in recorded_answers(exercise).RIGHT
 ]
 
 
@@ -87,25 +80,31 @@ RIGHT = [
 def test_start_code_has_its_own_hint_and_the_solution_passes(exercise, asked, solved):
     verdict = judge_answer(exercise, answer_in(asked, exercise), random.Random(1))
     assert verdict is not None
-    assert verdict[1] == "start", verdict
+    assert verdict.mistake == "start", verdict
     # It is the reference, which other questions are asked below.
     assert judge_answer(exercise, answer_in(solved, exercise), random.Random(1), 1) is None
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)
 def test_the_reference_passes_whatever_is_asked(exercise):
-    reference = reference_of(exercise)
+    reference = find_exercise(exercise).reference
     for seed in range(3):
         assert judge_answer(exercise, reference, random.Random(seed), 1) is None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exercise", "hint", "answer"), WRONG)
-def test_a_wrong_answer_gets_the_hint_meant_for_it(exercise, hint, answer):
+@pytest.mark.parametrize(("exercise", "requirement", "mistake", "answer"), WRONG)
+def test_a_wrong_answer_is_refused_with_its_mistake_and_the_sentence_it_breaks(
+    exercise, requirement, mistake, answer
+):
     verdict = judge_answer(exercise, answer, random.Random(2))
     assert verdict is not None
-    assert verdict[1] == hint, verdict
-    assert not MISCOUNTED.search(verdict[0])
+    assert verdict.mistake == mistake, verdict
+    assert not MISCOUNTED.search(verdict.reason)
+    asked = find_exercise(exercise)
+    # Where a mistake may break several sentences, none is quoted.
+    assert requirement in asked.mistakes[mistake].breaks
+    assert asked.sentence(verdict) in ("", asked.requirements[requirement])
 
 
 @pytest.mark.slow
@@ -121,30 +120,42 @@ def test_an_answer_in_another_style_passes(exercise, answer):
 
 @pytest.mark.parametrize("exercise", NUMBERS)
 def test_questions_are_plain_json_and_differ(exercise):
-    rng, question = random.Random(0), exercise_record(exercise).question
-    first, second = (json.dumps(question(rng), allow_nan=False) for _ in range(2))
+    rng, draw = random.Random(0), find_exercise(exercise).draw_question
+    first, second = (json.dumps(draw(rng), allow_nan=False) for _ in range(2))
     assert first != second
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)
-def test_each_sentence_is_broken_by_a_wrong_answer_and_each_hint_is_given(exercise):
-    record = exercise_record(exercise)
-    recorded = part("answers", exercise).WRONG[exercise]
-    assert {sentence for sentence, _, _ in recorded} == set(record.requirements)
-    hints = {hint for _, hint, _ in recorded}
+def test_each_sentence_is_broken_by_a_wrong_answer_and_each_mistake_is_recorded(exercise):
+    asked = find_exercise(exercise)
+    recorded = recorded_answers(exercise).WRONG
+    assert {requirement for requirement, _, _ in recorded} == set(asked.requirements)
+    mistakes = {mistake for _, mistake, _ in recorded}
     # Every exercise may raise, change an argument or return what JSON lacks.
-    assert set(record.hints) - {"raised"} <= hints <= set(record.hints) | set(HINTS)
-    assert {"start", "raised"} <= set(record.hints)
-    for text in record.hints.values():
+    assert set(asked.mistakes) - {"raised"} <= mistakes <= set(asked.mistakes)
+    assert {"start", "raised"} <= set(asked.mistakes)
+    for key, mistake in asked.mistakes.items():
+        assert set(mistake.breaks) <= set(asked.requirements)
+        text = mistake.reaction or REACTIONS[key]
         assert text.endswith((".", "?", "`."))
 
 
-def test_every_exercise_has_recorded_answers_and_at_least_ten_right_ones():
-    for lab in all_labs():
-        mine = [n for n in NUMBERS if int(n.split(".")[0]) == int(lab.number)]
-        assert list(answers(lab).WRONG) == list(answers(lab).RIGHT) == mine
-        for recorded in answers(lab).RIGHT.values():
-            assert len(set(recorded)) >= 10
+@pytest.mark.parametrize("exercise", NUMBERS)
+def test_every_exercise_has_at_least_ten_right_answers(exercise):
+    assert len(set(recorded_answers(exercise).RIGHT)) >= 10
+
+
+def test_the_folders_of_exercises_are_those_of_the_labs():
+    assert [n for lab in all_labs() for n in numbers_of(lab.number)] == NUMBERS
+    folders = [p for lab in all_labs() for p in exercise_folders(lab.number)]
+    assert len(folders) == len(NUMBERS)
+
+
+def test_a_failed_check_quotes_the_sentence_that_was_broken(card, capsys):
+    assert check("2.3", lambda points: (1000 * t for t in (0.01, 1.0)))
+    required = find_exercise("2.3").requirements
+    shown = capsys.readouterr().out
+    assert any(f"  Required: {sentence}\n" in shown for sentence in required.values())
 
 
 @pytest.fixture
@@ -159,7 +170,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
         pass
 
     got = check("2.2", sweep)
-    assert got is reference_of("2.2")
+    assert got is find_exercise("2.2").reference
     printed = capsys.readouterr().out
     assert printed.startswith("✗ 2.2 not yet: ")
     assert "Hint:" in printed
@@ -167,7 +178,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
 
 
 def test_a_passed_check_gives_the_students_own(card, capsys):
-    mine = part("answers", "2.3").by_regression
+    mine = recorded_answers("2.3").by_regression
     assert check("2.3", mine) is mine
     assert capsys.readouterr().out.startswith("✓ 2.3 ")
     assert records.read_card(card.path)["checks"]["2.3"]["passed"] is True
@@ -203,27 +214,27 @@ def test_an_answer_that_leaves_or_speaks_no_json_is_an_error_in_one_line(answer)
 
 
 def test_a_reply_that_was_written_before_the_question_is_none():
-    probe, reference, kept = part("probe", "2.3").PROBES["2.3"], reference_of("2.3"), []
+    asked, kept = find_exercise("2.3"), []
 
     def ask(question):
-        kept.append(observe(probe, reference, question))
+        kept.append(observe(asked.probe, asked.reference, question))
         return {**kept[-1], "nonce": kept[0]["nonce"]}
 
     assert judge_replies("2.3", ask, random.Random(1), 1) is None
-    _, hint = judge_replies("2.3", ask, random.Random(1), 2)
-    assert hint == "form"
+    assert judge_replies("2.3", ask, random.Random(1), 2).mistake == "form"
 
 
 def test_only_the_judge_may_call_a_reply_unclear():
-    probe, reference = part("probe", "2.3").PROBES["2.3"], reference_of("2.3")
+    exercise = find_exercise("2.3")
     replies = [lambda _: {"error": "too hard", "hint": "unclear"}]
-    replies += [lambda question: observe(probe, reference, question)] * 3
+    right = functools.partial(observe, exercise.probe, exercise.reference)
+    replies += [right] * 3
 
     def ask(question):
         return replies.pop(0)(question)
 
     verdict = judge_replies("2.3", ask, random.Random(1), 3)
-    assert verdict == ("too hard", "raised")
+    assert verdict == Verdict("too hard", "raised")
 
 
 def test_a_student_who_replaces_the_clock_does_not_reach_the_judge(monkeypatch):

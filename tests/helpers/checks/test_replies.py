@@ -9,12 +9,12 @@ import random
 import pytest
 
 from helpers.checks import judge_replies
-from helpers.checks.exercise import probe_of, reference_of
 from helpers.checks.observe import observe
-from kit.exercises import exercises
+from helpers.exercise import find_exercise
 from kit.labs import all_labs
+from kit.todo_cells import todo_cells
 
-NUMBERS = [exercise.number for lab in all_labs() for exercise in exercises(lab)]
+NUMBERS = [exercise.number for lab in all_labs() for exercise in todo_cells(lab)]
 # In one process, which keeps the reply.
 each_exercise = pytest.mark.parametrize(
     "exercise",
@@ -38,11 +38,11 @@ MOST_LISTS = 25  # that are changed in a reply
 @functools.cache
 def reply(exercise):
     """What a box is asked, and what the reference's process replies to it."""
-    kept = []
+    kept, asked = [], find_exercise(exercise)
 
     def ask(question):
         kept.append(copy.deepcopy(question))
-        kept.append(observe(probe_of(exercise), reference_of(exercise), question))
+        kept.append(observe(asked.probe, asked.reference, question))
         return copy.deepcopy(kept[-1])
 
     assert judge_replies(exercise, ask, random.Random(5), 1) is None

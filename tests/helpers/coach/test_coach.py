@@ -9,14 +9,14 @@ import pytest
 from callbacks.live.picture import kept
 from callbacks.live.place import in_jupyterlab
 from helpers.checks import check
-from helpers.checks.exercise import reference_of
 from helpers.coach import hint, hints, quiz
 from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz, unframed
+from helpers.exercise import find_exercise, numbers_of
 from helpers.notebook import session
 from helpers.run_card.records import open_card, read_card
 from helpers.texts import as_html, labs_with_texts, read_texts
-from kit.exercises import exercises
 from kit.labs import all_labs
+from kit.todo_cells import todo_cells
 
 LABS = all_labs()
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
@@ -38,9 +38,9 @@ def questions_of(lab):
 
 @each_lab
 def test_every_exercise_has_hints_in_three_strengths(lab):
-    texts = read_texts(lab.number)["hints"]
-    assert list(texts) == [exercise.number for exercise in exercises(lab)]
-    for question, tool, way in texts.values():
+    numbers = numbers_of(lab.number)
+    assert numbers == [cell.number for cell in todo_cells(lab)]
+    for question, tool, way in (find_exercise(number).hints for number in numbers):
         assert "?" in question, "the first hint asks"
         assert len({question, tool, way}) == 3
         assert all(len(text.split()) <= MOST_WORDS for text in (question, tool, way))
@@ -69,7 +69,7 @@ def test_a_quiz_has_one_right_choice_and_explains_every_one(lab):
 @each_lab
 def test_backticks_pair(lab):
     texts = read_texts(lab.number)
-    found = [text for three in texts["hints"].values() for text in three]
+    found = [text for n in numbers_of(lab.number) for text in find_exercise(n).hints]
     for question in texts["quiz"]:
         found.append(question["question"])
         found += [c[name] for c in question["choices"] for name in ("text", "why")]
@@ -84,9 +84,7 @@ def test_each_call_gives_a_stronger_hint_and_is_noted(card, capsys):
     for _ in range(4):
         hint("2.1")
     shown = " ".join(capsys.readouterr().out.split())
-    question, tool, way = (
-        " ".join(text.split()) for text in read_texts("02")["hints"]["2.1"]
-    )
+    question, tool, way = (" ".join(text.split()) for text in find_exercise("2.1").hints)
     assert shown.index(question) < shown.index(tool) < shown.index(way)
     assert shown.count(way) == 2
     assert shown.count("A stronger one") == 2
@@ -125,7 +123,7 @@ def test_an_unknown_exercise_is_one_line_with_those_that_there_are(
 def test_a_failed_check_says_how_to_get_more_help(card, capsys):
     check("2.3", lambda points: (0.0, 1.0))
     assert capsys.readouterr().out.endswith('  More help: hint("2.3")\n')
-    reference = reference_of("2.3")
+    reference = find_exercise("2.3").reference
     check("2.3", lambda points: reference(points))
     assert "More help" not in capsys.readouterr().out
 

@@ -4,10 +4,10 @@ import matplotlib.pyplot as plt
 import pytest
 
 from helpers import figures
-from helpers.checks.exercise import reference_of
+from helpers.exercise import find_exercise
 from helpers.lab_09 import explorer, forecast
 
-LAWS = reference_of("9.5"), reference_of("9.4")
+LAWS = find_exercise("9.5").reference, find_exercise("9.4").reference
 
 
 @pytest.fixture(autouse=True)

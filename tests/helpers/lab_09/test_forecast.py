@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from helpers.checks.exercise import reference_of
+from helpers.exercise import find_exercise
 from helpers.lab_09 import failures, forecast
 from helpers.network import models
 from helpers.run_card.records import open_card
 
-law, save_interval = reference_of("9.5"), reference_of("9.4")
+law, save_interval = find_exercise("9.5").reference, find_exercise("9.4").reference
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import types
 
 import pytest
 
-from helpers.checks.exercise import reference_of
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from helpers.lab_09 import own_functions
 
@@ -90,7 +90,7 @@ def test_whatever_a_cell_defines_another_process_can_call(cells, tmp_path):
 
 
 def test_a_reference_goes_without_the_module_that_imports_tensorflow(tmp_path):
-    worker_shard = reference_of("9.2")
+    worker_shard = find_exercise("9.2").reference
     own_functions.write(tmp_path, worker_shard=worker_shard)
     given = 7, 1, 0, 2, 3
     said = f"worker_shard {list(worker_shard(*given))}"

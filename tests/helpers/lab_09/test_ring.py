@@ -6,14 +6,16 @@ import time
 import numpy as np
 import pytest
 
-from helpers.checks.exercise import reference_of
 from helpers.errors import LabError
-from helpers.lab_09 import answers, ring_picture, threads
+from helpers.exercise import find_exercise
+from helpers.lab_09 import ring_picture, threads
 from helpers.lab_09.channels import Channels
 from helpers.lab_09.processes import run_ring
 from helpers.machine.cluster import free_ports
+from kit.authoring.recorded_answers import recorded_answers
 
-RING = reference_of("9.1")
+RING = find_exercise("9.1").reference
+answers = recorded_answers("9.1")
 
 
 def test_all_workers_have_the_sum_and_send_two_parts_of_it():
@@ -103,7 +105,7 @@ def test_the_picture_ends_with_every_sum_whatever_the_style():
     def whole(rounds):
         return all(len(parts) == 4 for row in rounds[-1].has for parts in row)
 
-    for answer in answers.RIGHT["9.1"]:
+    for answer in answers.RIGHT:
         rounds = ring_picture.rounds_of(answer, 4)
         assert len(rounds) == 7
         assert whole(rounds)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from helpers.checks.exercise import reference_of
+from helpers.exercise import find_exercise
 from helpers.lab_09 import worker
 from helpers.lab_09.script import results, train_on_workers, write_script
 
@@ -13,7 +13,7 @@ SETTINGS = {
     "train_images": 300, "batch_size": 64, "epochs": 2, "seed": 0, "learning_rate": 0.1,
     "fit": False,
 }  # fmt: skip
-SHARD = reference_of("9.2")
+SHARD = find_exercise("9.2").reference
 
 
 def test_two_workers_train_what_one_process_trains(tmp_path):

@@ -18,10 +18,10 @@ from helpers.files import REPOSITORY
 from helpers.notebook import messages
 from helpers.run_card.records import latest_cards
 from kit.authoring.verify import disagreeing_cells, rules_for, verify
-from kit.exercises import exercises as lab_exercises
 from kit.generate import generate
 from kit.headless.execute import execute
 from kit.labs import all_labs, find_lab
+from kit.todo_cells import todo_cells as lab_exercises
 
 LABS = all_labs()
 # What a student's cell may leave bound to something else.
@@ -55,17 +55,17 @@ def speeds(text):
     return set(re.findall(r"^(\w[\w ]*/sec): \d[\d,]*\.\d\d$", text, re.M))
 
 
-def exercises(lab):
+def todo_cells(lab):
     return re.findall(r"# TODO (\d+\.\d+):", lab.source.read_text())
 
 
 @each_unsolved_lab
 def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     text = printed(execute(lab.notebook, tmp_path / "out.ipynb", progress=False))
-    for exercise in exercises(lab):
+    for exercise in todo_cells(lab):
         assert f"✗ {exercise} not yet: " in text
         assert f"still open: {exercise}" in text
-    assert text.count("Hint: ") == len(exercises(lab))
+    assert text.count("Hint: ") == len(todo_cells(lab))
     solved = printed(nbformat.read(lab.solution, as_version=4))
     assert speeds(text) == speeds(solved), "the reference must be used"
     card = latest_cards()[lab.name]
@@ -144,7 +144,7 @@ def test_stored_outputs_are_those_of_a_solved_lab_without_noise(lab):
             assert output.get("name") != "stderr", output.text
             assert "application/vnd.jupyter.widget-view+json" not in output.get("data", {})
     text = printed(stored)
-    assert all(f"✓ {exercise} " in text for exercise in exercises(lab))
+    assert all(f"✓ {exercise} " in text for exercise in todo_cells(lab))
     assert "✗" not in text
     assert "SYNTHETIC" not in text
     assert str(REPOSITORY) not in text

@@ -8,8 +8,8 @@ import pytest
 
 from helpers.errors import LabError
 from kit.bench import nbgrader
-from kit.exercises import exercises
 from kit.labs import all_labs
+from kit.todo_cells import todo_cells
 
 # Reading validates the marks of every cell, by nbgrader's own schema.
 READ = """
@@ -49,7 +49,7 @@ def test_nbgrader_reads_every_lab_and_finds_its_exercises(environment):
     assert ended.returncode == 0, ended.stderr[-500:]
     lines = [line for line in ended.stdout.splitlines() if line.startswith("{")]
     for lab, found in zip(all_labs(), map(json.loads, lines), strict=True):
-        numbers = {f"check-{e.number.replace('.', '-')}" for e in exercises(lab)}
+        numbers = {f"check-{e.number.replace('.', '-')}" for e in todo_cells(lab)}
         in_words = f"{int(lab.number)}-figure"  # read by a person: not locked
         assert set(found["points"]) == numbers | {in_words}
         assert len(found["solutions"]) == len(found["points"])

@@ -10,8 +10,8 @@ from helpers.files import REPOSITORY
 ASK = """
 import json, sys
 from pathlib import Path
-from kit.grading import decides, grade
-from kit import exercises
+from kit import todo_cells
+from kit.grading import cache_key, grade
 from kit.grading.submissions import Submission, file_name
 from kit.labs import find_lab
 
@@ -20,7 +20,7 @@ COMMON = {"limits": (1,), "seed": "s", "boxed": True, "full": False}
 def keys(student="ada", hide=(), modules=(), **changes):
     changes |= {"hide": hide, "modules": modules}
     # Not what a file imports, and what is installed: nothing below changes that.
-    decides.fingerprint.cache_clear()
+    cache_key.fingerprint.cache_clear()
     tasks = [
         grade._task(
             Submission(student, find_lab(n), None, "none"), grade.NOTHING, COMMON | changes
@@ -41,27 +41,27 @@ def changed(path, before, after):
 def write(file, text):
     file.write_text(text)
     if file.parent.name == "labs":  # it takes long to read, and nothing else reads it
-        for made in vars(exercises).values():
+        for made in vars(todo_cells).values():
             getattr(made, "cache_clear", lambda: None)()
 
 usual = keys()
-newer = decides.metadata.version
+newer = cache_key.metadata.version
 found = {
-    "nothing": changed("helpers/lab_02/judge.py", "math", "math"),
+    "nothing": changed("helpers/lab_02/ex1_throughput/judge.py", "math", "math"),
     "points": changed("labs/02_throughput.py", "points=2", "points=3"),
     "set-up": changed("labs/02_throughput.py", "from math import ceil", "import math"),
     "text": changed("labs/02_throughput.py", "## ", "## So: "),
-    "judge": changed("helpers/lab_02/judge.py", "uniform(0.6,", "uniform(0.7,"),
-    "probe": changed("helpers/lab_03/probe.py", "import", "import  "),
+    "judge": changed("helpers/lab_02/ex1_throughput/judge.py", "rm(0.6,", "rm(0.7,"),
+    "probe": changed("helpers/lab_03/ex1_stop_at_accuracy/probe.py", "import", "import  "),
     "every check": changed("helpers/checks/observe.py", "200", "201"),
-    "answers": changed("helpers/lab_02/answers.py", "import", "import  "),
+    "sentence": changed("helpers/lab_02/ex1_throughput/words.toml", "After", "Behind"),
     "box": changed("kit/grading/box/sandbox.py", "3072", "3073"),
     "pages": changed("kit/grading/classroom/feedback.py", "SECONDS = 10", "SECONDS = 11"),
     "seed": [a != b for a, b in zip(keys(seed="t"), usual)],
     "student": [a != b for a, b in zip(keys(student="bob"), usual)],
     "other folder": [a != b for a, b in zip(keys(hide=["x"], modules=["y"]), usual)],
 }
-decides.metadata.version = lambda name: newer(name) + ("+1" if name == "keras" else "")
+cache_key.metadata.version = lambda name: newer(name) + ("+1" if name == "keras" else "")
 found["keras"] = [a != b for a, b in zip(keys(), usual)]
 print(json.dumps(found))
 """
@@ -85,9 +85,9 @@ def test_only_what_decides_has_a_submission_graded_again(tmp_path):
         [True, True],
     )
     assert json.loads(ended.stdout) == {
-        "nothing": neither, "text": neither, "answers": neither, "pages": neither,
+        "nothing": neither, "text": neither, "pages": neither,
         "other folder": neither,
-        "points": first, "set-up": first, "judge": first,
+        "points": first, "set-up": first, "judge": first, "sentence": first,
         "probe": second,
         "every check": both, "box": both, "seed": both, "student": both, "keras": both,
     }  # fmt: skip

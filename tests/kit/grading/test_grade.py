@@ -25,10 +25,9 @@ import nbformat
 import psutil
 import pytest
 
-from helpers.checks.exercise import exercise_record
 from helpers.errors import LabError
+from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
-from kit.exercises import exercises
 from kit.generate import generate
 from kit.grading import examine
 from kit.grading import grade as grader
@@ -45,6 +44,7 @@ from kit.grading.submissions import (
 )
 from kit.labs import all_labs, find_lab
 from kit.parallel import exercise_pool, workers
+from kit.todo_cells import todo_cells
 from tests.submissions import corpus
 from tests.submissions.corpus import MARK, World
 
@@ -171,7 +171,7 @@ def test_no_cell_of_the_table_is_a_formula_and_every_submission_has_one_row(grad
     exercises_of = ["2.1", "2.2", "2.3", "2.figure"]
     head = ["student", "lab", *exercises_of, "total", "of", "status", *feedback.ABOUT]
     assert rows[0] == head
-    assert {row[7] for row in rows[1:]} == {str(sum(e.points for e in exercises(LAB)))}
+    assert {row[7] for row in rows[1:]} == {str(sum(e.points for e in todo_cells(LAB)))}
     mine = in_time(cases, results)
     open_ones = {r["student"] for r in mine if r["status"] != "graded"}
     assert {row[0] for row in rows[1:] if row[6] == ""} >= set(
@@ -244,11 +244,11 @@ JUDGE_CPU_SECONDS = 30  # for all texts at all places of one exercise's reply
 
 def judge_tiring_replies(result, number, code):
     """Put each tiring text at each place of a right reply that has a text."""
-    verdict, record = result["exercises"][number], exercise_record(number)
+    verdict, record = result["exercises"][number], find_exercise(number)
     job = {"lab": result["lab"], "exercise": number, "code": code}
     rng = examine.questions_rng(job, b"every lab", result["student"])
     for _ in range(examine.QUESTIONS):
-        question = record.question(rng)
+        question = record.draw_question(rng)
         rng.getrandbits(64)  # the nonce
     asked = json.loads(json.dumps(question))
     assert verdict["question"].items() <= asked.items(), "the judge reads its own question"

@@ -20,7 +20,6 @@ from pathlib import Path
 import pytest
 
 from helpers.files import REPOSITORY
-from kit.exercises import written
 from kit.grading import grade as grader
 from kit.grading import submissions
 from kit.grading.box import sandbox
@@ -29,6 +28,7 @@ from kit.grading.classroom.class_files import read_overrides
 from kit.grading.classroom.feedback import all_points
 from kit.grading.submissions import find
 from kit.labs import find_lab
+from kit.todo_cells import written
 from tests.submissions import corpus
 
 LAB = find_lab("02")

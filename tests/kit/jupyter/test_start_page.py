@@ -15,10 +15,10 @@ from helpers.machine import computer
 from helpers.notebook import notebooks, session
 from helpers.run_card.records import open_card
 from helpers.texts import read_texts
-from kit.exercises import exercises
 from kit.jupyter import start_page
 from kit.jupyter.start_page import lab_states, way_on
 from kit.labs import all_labs, find_lab
+from kit.todo_cells import todo_cells
 
 LABS = all_labs()
 
@@ -36,7 +36,7 @@ def row_of(number):
 
 def do_all(lab):
     card = open_card(lab.name, {}, {})
-    for exercise in exercises(lab):
+    for exercise in todo_cells(lab):
         card.check(exercise.number, True)
     for question in range(1, len(read_texts(lab.number)["quiz"]) + 1):
         card.answer(question, 1, False)
@@ -51,7 +51,7 @@ def test_every_lab_has_a_row_with_link_and_time_in_order():
         state = state_of(lab.number)
         assert state.title.startswith(f"Lab {lab.number}: ")
         assert 20 <= state.minutes <= 180, "a person's, not the solution's"
-        assert list(state.exercises) == [exercise.number for exercise in exercises(lab)]
+        assert list(state.exercises) == [exercise.number for exercise in todo_cells(lab)]
     assert page.count('<th scope="col">') == 7
     assert "<caption>" in page
 

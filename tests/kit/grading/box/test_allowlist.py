@@ -2,6 +2,7 @@
 
 import pytest
 
+from helpers.exercise import exercise_folders
 from helpers.files import REPOSITORY
 from kit.grading.box import sandbox
 from kit.grading.box.allowlist import NEVER, visible_files
@@ -16,7 +17,7 @@ SHARED = {
     "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
     "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/throughput.py",
     "callbacks/total_time.py", "helpers/__init__.py", "helpers/checks/__init__.py",
-    "helpers/checks/endless.py", "helpers/checks/exercise.py", "helpers/checks/observe.py",
+    "helpers/checks/endless.py", "helpers/checks/observe.py", "helpers/exercise.py",
     "helpers/checks/probing/__init__.py", "helpers/checks/probing/arguments.py",
     "helpers/checks/probing/printed.py", "helpers/checks/probing/replicas.py",
     "helpers/checks/probing/training.py", "helpers/coach/__init__.py",
@@ -40,13 +41,15 @@ SHARED = {
     "helpers/run_card/predictions.py", "helpers/run_card/records.py",
     "helpers/run_card/reset_exercises.py", "helpers/texts.py",
 }  # fmt: skip
-OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "probe.py"}
+OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py"}
+OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
 OF_ONE_LAB = {
     "00": {"one_thread.py"},
     "01": {"sliders.py"},
     "02": {"memory.py"},
-    "04": {"models.py", "newswires.py"},
-    "06": {"class_folders.py", "models.py"},
+    "04": {"models.py", "newswires.py", "probing.py"},
+    "05": {"probing.py"},
+    "06": {"class_folders.py", "models.py", "probing.py"},
     "07": {"models.py"},
     "08": {"original.py", "profile.py", "recorded_profiles.json"},
     "09": {
@@ -56,6 +59,7 @@ OF_ONE_LAB = {
         "forecast.py",
         "forecast_figures.py",
         "own_functions.py",
+        "probing.py",
         "processes.py",
         "ring_picture.py",
         "script.py",
@@ -72,8 +76,13 @@ def test_what_a_box_may_read_is_listed_here(lab):
     own = {name for name in seen if name.startswith("helpers/lab_")}
     assert seen - own <= SHARED
     names = OF_EVERY_LAB | OF_ONE_LAB.get(lab.number, set())
-    assert own <= {f"helpers/lab_{lab.number}/{name}" for name in names}
-    assert f"helpers/lab_{lab.number}/probe.py" in own
+    of_exercises = {
+        f"{folder.relative_to(REPOSITORY)}/{name}"
+        for folder in exercise_folders(lab.number)
+        for name in OF_EVERY_EXERCISE
+    }
+    assert own <= of_exercises | {f"helpers/lab_{lab.number}/{name}" for name in names}
+    assert of_exercises <= own
     assert not {path.name for path in visible_files(lab)} & set(NEVER)
 
 

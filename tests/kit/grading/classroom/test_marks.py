@@ -6,26 +6,28 @@ import contextlib
 import inspect
 import itertools
 import textwrap
+from random import Random
 
 import pytest
 
-from helpers.checks.exercise import part
 from helpers.errors import LabError
-from kit.exercises import exercises, written
+from helpers.exercise import find_exercise
+from kit.authoring.recorded_answers import recorded_answers
 from kit.grading.classroom import class_files, marks, similar
 from kit.grading.classroom.feedback import all_points, with_code
 from kit.grading.classroom.in_words import in_words
 from kit.labs import all_labs, find_lab
+from kit.todo_cells import todo_cells, written
 
 LAB = find_lab("02")
-EXERCISES = [e.number for lab in all_labs() for e in exercises(lab)]
+EXERCISES = [e.number for lab in all_labs() for e in todo_cells(lab)]
 
 
 def result(student="ada", status="graded", points=2, **about):
     verdict = {"points": points, "of": 2, "passed": points > 0}
     return {
         "student": student, "lab": LAB.name, "status": status, "problem": "none there",
-        "exercises": {e.number: verdict for e in exercises(LAB)}, "about": about,
+        "exercises": {e.number: verdict for e in todo_cells(LAB)}, "about": about,
     }  # fmt: skip
 
 
@@ -41,7 +43,7 @@ def test_what_is_missing_has_no_points_until_somebody_has_decided_on_all_of_it(t
     [one] = marked(tmp_path, result(status="missing", points=0))
     assert (one["total"], one["needs"]) == (None, ["none there"])
     rows = "student,exercise,points,comment\n"
-    for count, exercise in enumerate(exercises(LAB), start=1):
+    for count, exercise in enumerate(todo_cells(LAB), start=1):
         rows += f"ada,{exercise.number},1,\n"
         [one] = marked(tmp_path, result(status="missing", points=0), overrides=rows)
         assert one["total"] == (3 if count == 3 else None)
@@ -169,7 +171,7 @@ def renamed(code):
 def test_a_copy_is_alike_and_answers_of_other_people_are_not(number):
     lab = find_lab(f"{int(number.split('.')[0]):02d}")
     solved = similar.reference_cells(lab)[number]
-    [start] = [e.start for e in exercises(lab) if e.number == number]
+    [start] = [e.start for e in todo_cells(lab) if e.number == number]
     given = similar.bag(start)
     reference = similar.bag(solved) - given
     if reference.total() < similar.FEWEST:
@@ -177,7 +179,7 @@ def test_a_copy_is_alike_and_answers_of_other_people_are_not(number):
     copy = similar.bag(renamed(solved)) - given
     assert similar.alike(reference, copy) >= similar.ALIKE
     sources = set()  # answers that one function makes have the same
-    for answer in part("answers", number).RIGHT[number]:
+    for answer in recorded_answers(number).RIGHT:
         with contextlib.suppress(TypeError, OSError):  # not written out
             sources.add(textwrap.dedent(inspect.getsource(answer)))
     others = [bag - given for bag in similar.bags(dict(enumerate(sources))).values()]
@@ -187,11 +189,7 @@ def test_a_copy_is_alike_and_answers_of_other_people_are_not(number):
 
 @pytest.mark.parametrize("number", EXERCISES)
 def test_every_exercise_has_words_for_what_it_was_asked(number):
-    from random import Random
-
-    from helpers.checks.exercise import exercise_record
-
-    question = exercise_record(number).question(Random(number))
+    question = find_exercise(number).draw_question(Random(number))
     question.pop("secret", None)
     tables = in_words(number, question, None)
     assert tables

@@ -1,0 +1,156 @@
+"""Exercise 0.2: the questions, and the verdict on what the probe saw."""
+
+import itertools
+
+import numpy as np
+
+from helpers.checks.judging.timing import constant
+from helpers.checks.judging.verdicts import between, first_wrong, near, number_of
+
+POWERS = (-9, -6, -3, 3, 6, 9)  # of ten: other units
+ROUNDING = 0.0006  # what may be rounded away of the seconds
+# What a list of all times becomes, the first product's included, and the hint for it.
+AVERAGES = [
+    ("average", lambda times: np.mean(times[1:])),
+    ("average", np.median),
+    ("average", np.mean),
+    ("min", lambda times: min(times[1:])),
+]
+
+
+def draw_question(rng):
+    """Three shapes on two devices; how long each product is made to take."""
+    scale = rng.uniform(0.7, 0.9)
+    # The first is slow, as on a device that starts up. Of the others the median is far
+    # from the mean, the fastest, in one case from the second, in the next from the last,
+    # and from the other cases': a constant is not right in all. There are three, because
+    # two can take the same on a busy machine. The timed ones are odd in number, as the text
+    # says: many take sorted(times)[n // 2]. No median is less than half of its mean: on a
+    # busy machine, where all products take longer, it would come to be just half.
+    patterns = [
+        [0.11, 0.024, 0.2, 0.056],
+        [0.11, 0.024, 0.045, 0.2, 0.028, 0.12],
+        [0.06, 0.15, 0.09, 0.012],
+    ]
+    # So few columns that 2k - 1 operations in place of 2k show.
+    flat = [rng.randint(1200, 1390), rng.randint(14, 18), rng.randint(1410, 1600)]
+    deep = [rng.randint(350, 400), rng.randint(200, 340), rng.randint(410, 500)]
+    shapes = [flat, deep]
+    rng.shuffle(shapes)
+    shapes.append([rng.randint(100, 200) for _ in "mkn"])
+    cases = [
+        {
+            "device": device, "m": m, "k": k, "n": n, "repeats": len(seconds) - 1,
+            "seconds": [scale * s for s in seconds],
+        }
+        for device, (m, k, n), seconds in zip(
+            ["CPU:0", rng.choice(["GPU:0", "GPU:1"]), "CPU:0"],
+            shapes,
+            patterns,
+            strict=True,
+        )
+    ]  # fmt: skip
+    rng.shuffle(cases)
+    return {"cases": cases}
+
+
+def judge(question, observation):
+    """The right products were made, and the time lies within the time from outside."""
+    cases, seen, waits = question["cases"], observation["cases"], observation["waits"]
+    made = [len(one["products"]) for one in seen]
+    quick = [
+        one["seconds"] < case["seconds"][0] for case, one in zip(cases, seen, strict=True)
+    ]
+    if set(made) == {1} and any(quick):
+        return "it made one product, and did not wait until it was done", "start"
+    if wrong := first_wrong(cases, seen, _wrong_products):
+        return wrong
+    # Counted from outside: one wait before each case, in each product, and at the end.
+    ends = [n + i + 1 for i, n in enumerate(itertools.accumulate(made))]
+    if len(waits) != ends[-1] + 1:
+        raise ValueError(f"{sum(made)} products in {len(waits)} waits")
+    waits = [waits[a : b + 1] for a, b in itertools.pairwise([0, *ends])]
+
+    def wrong_numbers(case, one):
+        return _wrong_seconds(case, *one) or _wrong_speed(case, one[0])
+
+    if wrong := first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers):
+        return wrong
+    said = [one["seconds"] for one in seen]
+    if constant(said):
+        return f"it says {said[0]:.4f} s for very different products", "other"
+    return None
+
+
+def _wrong_products(case, seen):
+    """What is wrong with the products, whatever time they took."""
+    repeats, m, k, n = (case[name] for name in ("repeats", "m", "k", "n"))
+    products = seen["products"]
+    if not products:
+        return "it made no product of two tensors", "shapes"
+    first, *timed = products
+    # Before the number: who times two products as one also makes too many.
+    if any(product["queue"] for product in timed[1:]):
+        return "it began a product before the one before was done", "not_waited"
+    if len(timed) != repeats:
+        made = number_of(len(products), "product")
+        reason = f"it made {made} for {number_of(repeats, 'repeat')} and one before"
+        return reason, "first" if len(products) == repeats else "repeats"
+    if timed[0]["queue"]:
+        return "its clock started before the first product was done", "first"
+    right = sorted([sorted([m, k]), sorted([k, n])])
+    for product in products:
+        device = product["device"].upper().rpartition("/")[2].removeprefix("DEVICE:")
+        if device != case["device"]:
+            where = f"on {device}" if device else "wherever TensorFlow likes"
+            return f"asked for {case['device']} it multiplied {where}", "device"
+        if sorted(map(sorted, product["shapes"])) != right:
+            said = " by ".join(map(str, product["shapes"]))
+            return f"for m={m}, k={k}, n={n} it multiplied {said}", "shapes"
+        if product["pair"] != first["pair"]:
+            return "not all products are of the same two matrices", "once"
+    if len(seen["spreads"]) != 2 or not all(seen["spreads"]):
+        return "the numbers in a matrix are all the same", "random"
+    return None
+
+
+def _wrong_seconds(case, seen, waits):
+    """Each time lies between its own wait and all that passes between its neighbours."""
+    said, timed = seen["seconds"], slice(1, None)
+    inner = [ended - began for began, ended in waits[1:-1]]
+    outer = [waits[i + 1][0] - waits[i - 1][1] for i in range(1, len(waits) - 1)]
+
+    def like(said, average):
+        return between(said, average(inner), average(outer), ROUNDING)
+
+    def median(times):  # of the timed products: the first is made without a clock
+        return np.median(times[timed])
+
+    if like(said, median):
+        return None
+    took = ", ".join(f"{seconds:.3f}" for seconds in inner[timed])
+    reason = f"it says {said:.4f} s for products that took {took} s"
+    if any(like(said * 10.0**power, median) for power in POWERS):
+        return reason, "units"
+    if said > sum(outer[timed]) and like(seen["gflops"], median):
+        return reason, "swapped"
+    if said < min(inner[timed]):
+        return reason, "not_waited"
+    return reason, next(
+        (hint for hint, average in AVERAGES if like(said, average)), "other"
+    )
+
+
+def _wrong_speed(case, seen):
+    """The speed follows from the seconds that it says."""
+    m, k, n, seconds = case["m"], case["k"], case["n"], seen["seconds"]
+    right = 2e-9 * m * k * n / seconds
+    # Rounded to two digits it is still right.
+    if near(0.01, 0.006)(seen["gflops"], right):
+        return None
+    factors = [("operations", 0.5), ("operations", 1 - 0.5 / k), ("units", 1e9 / 2**30)]
+    factors += [("units", 10.0**power) for power in POWERS]
+    same = near(0.01)
+    hints = (hint for hint, factor in factors if same(seen["gflops"], factor * right))
+    reason = f"2 * {m} * {k} * {n} operations in {seconds:.4f} s are {right:.2f} GFLOP/s"
+    return f"{reason}, it says {seen['gflops']:g}", next(hints, "speed")

@@ -1,0 +1,103 @@
+"""Exercise 0.3: the questions, and the verdict on what the probe saw."""
+
+import functools
+
+from helpers.checks.judging.verdicts import draw_apart, which
+
+NEAR = 3e-6  # by what part one device is faster than the other where it is close
+
+
+def make_crossover(rng):
+    """Curves of any length that cross anywhere, touch, or never meet."""
+
+    def case(signs, part=None):
+        sizes = sorted(rng.sample(range(1, 20_000), len(signs)))
+        slow = [10 ** rng.uniform(-5, 0) for _ in signs]
+        parts = [sign * (part or 10 ** rng.uniform(-1.5, -0.3)) for sign in signs]
+        return [sizes, slow, [s * (1 - part) for s, part in zip(slow, parts, strict=True)]]
+
+    def some(least=0):
+        return rng.randint(least, 4)
+
+    def mixed():
+        return [rng.choice([-1, 0, 1]) for _ in range(some())]
+
+    # 1: fast wins there; 0: a tie.
+    signs = [[1], [-1], [0], [1] * 6, [1] * some(1) + [0], [1] * some(1) + [-1]]
+    signs += [[*mixed(), 1, loss, *[1] * some(1)] for loss in (-1, 0) for _ in range(3)]
+    cases = [case(pattern) for pattern in signs]
+    # So near that who rounds, even to float16, sees a tie; float32 is fine enough.
+    cases += [case([1] * some(1), part=NEAR), case([1, -1], part=NEAR)]
+    rng.shuffle(cases)
+    return {"cases": cases}
+
+
+def always_faster_from(sizes, slow, fast, ties=False):
+    """The first size from which on fast is below slow, or None."""
+    winner = None
+    for size, s, f in reversed(list(zip(sizes, slow, fast, strict=True))):
+        if f > s or (f == s and not ties):
+            break
+        winner = size
+    return winner
+
+
+def clearly_faster_from(sizes, slow, fast):
+    """As `always_faster_from`, if times that differ by 1% are taken for equal."""
+    return always_faster_from(sizes, [0.99 * s for s in slow], fast)
+
+
+def won(sizes, slow, fast):
+    """The sizes at which fast wins, wherever else it loses."""
+    return [n for n, s, f in zip(sizes, slow, fast, strict=True) if f < s]
+
+
+def crossover_ways(question):
+    """For each way of looking for the crossover, what it finds in all cases."""
+    right = always_faster_from
+
+    def last_loss(*case):
+        return max(set(case[0]) - set(won(*case)), default=None)
+
+    def place(*case):
+        size = right(*case)
+        return None if size is None else case[0].index(size)
+
+    ways = {
+        "right": right,
+        "start": lambda *case: case[0][0],
+        "first_win": lambda *case: min(won(*case), default=None),
+        "tie": functools.partial(right, ties=True),
+        "close": clearly_faster_from,
+        "swapped": lambda sizes, slow, fast: right(sizes, fast, slow),
+        "index": place,
+        "never": lambda *case: right(*case) or case[0][-1],
+        "last_loss": last_loss,
+    }
+    return {name: [way(*case) for case in question["cases"]] for name, way in ways.items()}
+
+
+def draw_question(rng):
+    """Cases in which every usual mistake finds something else."""
+    return draw_apart(rng, make_crossover, crossover_ways, lambda a, b: a != b)
+
+
+def judge(question, observation):
+    """In each case the first size from which on fast is always faster."""
+    said, ways = observation["sizes"], crossover_ways(question)
+    cases = zip(question["cases"], said, ways["right"], strict=True)
+    wrong = [(case, one, right) for case, one, right in cases if one != right]
+    if not wrong:
+        return None
+    (sizes, slow, fast), one, right = min(wrong, key=lambda case: len(case[0][0]))
+    shown = ", ".join(str([float(f"{t:.4g}") for t in times]) for times in (slow, fast))
+    reason = f"crossover({sizes}, {shown}) gave {str(one)[:50]}, not {right}"
+    hint = which(said, ways, lambda one, other: one == other)
+    # No one mistake alone: is there one that explains all cases that are wrong?
+    if hint == "other" and all(
+        one == always_faster_from(*case, ties=True) for case, one, _ in wrong
+    ):
+        return reason, "tie"
+    if hint == "other" and all(one in won(*case) for case, one, _ in wrong):
+        return reason, "first_win"
+    return reason, hint

@@ -1,0 +1,151 @@
+"""Exercise 1.3: the questions, and the verdict on what the probe saw."""
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, quoted, which
+
+# What scatters around a floor: skewed, as squared errors are, so that quartiles or mean
+# deviations do not happen to say the same as the variance.
+BLOCK = np.abs(np.random.default_rng(1).normal(size=100_000)) ** 3
+BLOCK = np.quantile(BLOCK, (np.arange(25) + 0.5) / 25)
+BLOCK = (BLOCK - BLOCK.mean()) / BLOCK.std()
+
+
+def make_curves(rng):
+    """Curves that fall for nearly half of their steps, and whose floors scatter."""
+    variance = math.exp(rng.choice((-1, 1)) * rng.uniform(2.5, 4))
+    ratios = [rng.uniform(3, 5), rng.uniform(17, 22), rng.uniform(17, 22)]
+    rng.shuffle(ratios)
+    sizes = [rng.randint(1, 4)]
+    for ratio in ratios:
+        sizes.append(round(sizes[-1] * ratio))
+    # Estimates beyond the sizes, beside them, and beside the borders of the wide gaps,
+    # where the nearest by ratio is not the nearest by difference or by variance.
+    estimates = [sizes[0] / 2, sizes[-1] * 2]
+    for low, high in pairwise(sizes):
+        if high > 10 * low:
+            border = math.sqrt(low * high)
+            estimates += [1.15 * low, border / 1.25, border * 1.25]
+            below = border / 1.25
+        else:  # here another measure of scatter, such as quartiles, goes wrong
+            estimates.append(1.35 * low)
+    rng.shuffle(estimates)
+    lengths = [rng.randint(500, 900) for _ in estimates]
+    lengths[rng.randrange(len(lengths))] = 900
+    return {
+        "sizes": sizes,
+        "example_variance": variance,
+        "curves": [
+            # Without its last loss this one would seem to lie beyond the border.
+            _curve(rng, steps, variance, math.sqrt(variance / estimate), estimate == below)
+            for steps, estimate in zip(lengths, estimates, strict=True)
+        ],
+    }
+
+
+def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
+    unit, bottom = math.sqrt(variance), 0.49 * steps
+    # No loss is below 0, nor is the one before a jump.
+    lowest = min(2.5 * BLOCK.min(), -0.3 * math.sqrt(steps) * jumps_at_the_end)
+    floor = deviation * -lowest + unit * math.exp(rng.uniform(-3, 1))
+    # High and low falls: else the whole of every curve looks like the smallest size.
+    top = 3 * deviation + unit * math.exp(rng.uniform(-1, 4))
+    left = np.clip(1 - np.arange(steps) / bottom, 0, None)  # of the fall, at each step
+    shuffled = np.random.default_rng(rng.getrandbits(64)).permuted
+    # The second half scatters most in one fifth: no other part of it scatters as it does.
+    half = steps // 2
+    scale = np.full(steps - half, 0.5)
+    fifth = len(scale) // 5
+    scale[rng.choice([slice(fifth), slice(-fifth, None)])] = 2.2
+    while True:
+        noise = shuffled(np.tile(BLOCK, (steps // 25 + 1, 1)), axis=1).ravel()[-steps:]
+        noise[half:] *= scale
+        if jumps_at_the_end:
+            # Two fifths of the variance are its own. The loss before it keeps the
+            # differences of neighbours as they should be.
+            noise[-2:] = -0.5 * math.sqrt(steps - half), math.sqrt(steps - half)
+        noise[half:] = (noise[half:] - np.mean(noise[half:])) / np.std(noise[half:])
+        late = noise[half:]
+        # Nor may it matter to whom the middle of an odd number of losses belongs.
+        middle = max(abs(late[0]), abs(late[1])) < 1
+        if middle and near(0.08)(np.mean(np.diff(late) ** 2), 2 * np.var(late)):
+            # Six digits: a question should stay short.
+            losses = floor + top * left + deviation * (1 + 3 * left) * noise
+            return [float(f"{loss:.6g}") for loss in losses]
+
+
+def size_ways(question):
+    """For each way of finding the size, what it says of every curve."""
+    sizes, variance = np.array(question["sizes"]), question["example_variance"]
+    curves = [np.array(curve) for curve in question["curves"]]
+
+    def way(estimate=None, part=lambda curve: curve[len(curve) // 2 :], scale=np.log):
+        estimate = estimate or (lambda floor: variance / np.var(floor))
+        found = np.array([[estimate(part(curve))] for curve in curves])
+        return sizes[np.argmin(np.abs(scale(sizes) - scale(found)), axis=1)].tolist()
+
+    right = way()
+    estimates = [variance / np.var(curve[len(curve) // 2 :]) for curve in curves]
+    places = np.searchsorted(sizes, estimates).tolist()
+    return {
+        "right": right,
+        "start": [question["sizes"][0]] * len(right),
+        "descent whole": way(part=lambda curve: curve),
+        "descent 40%": way(part=lambda curve: curve[2 * len(curve) // 5 :]),
+        "descent third": way(part=lambda curve: curve[len(curve) // 3 :]),
+        "descent 30": way(part=lambda curve: curve[30:]),
+        "descent 240": way(part=lambda curve: curve[240:]),
+        "descent quarter": way(part=lambda curve: curve[-len(curve) // 4 :]),
+        "descent last": way(part=lambda curve: curve[-100:]),
+        "descent last 250": way(part=lambda curve: curve[-250:]),
+        "descent but one": way(part=lambda curve: curve[len(curve) // 2 : -1]),
+        "descent half": way(part=lambda curve: curve[: len(curve) // 2]),
+        "root": way(lambda floor: math.sqrt(variance) / np.std(floor)),
+        "one": way(lambda floor: 1 / np.var(floor)),
+        "level": way(lambda floor: 2 * np.mean(floor) ** 2 / np.var(floor)),
+        "ratio difference": way(scale=lambda size: size),
+        "ratio root": way(scale=np.sqrt),
+        "ratio deviation": way(scale=lambda size: 1 / np.sqrt(size)),
+        "ratio variance": way(scale=lambda size: 1 / size),
+        "ratio below": [question["sizes"][max(place - 1, 0)] for place in places],
+        "ratio above": [question["sizes"][min(place, 3)] for place in places],
+        "place": [question["sizes"].index(size) for size in right],
+    }
+
+
+def draw_question(rng):
+    """Curves of which every usual mistake says something else."""
+
+    def by_hint(question):
+        ways = size_ways(question)
+        return {name: (name.split()[0], said) for name, said in ways.items()}
+
+    def apart(one, other):
+        return one[0] == other[0] or one[1] != other[1]
+
+    return draw_apart(rng, make_curves, by_hint, apart)
+
+
+def judge(question, observation):
+    """Each curve's own size; the mistake that explains all answers gives the hint."""
+    sizes, said, ways = question["sizes"], observation["said"], size_ways(question)
+    hint = which(said, ways, lambda one, other: one == other).split()[0]
+    if hint == "right":
+        return None
+    if hint == "other" and not set(said) <= set(sizes):
+        hint = "not_listed"
+
+    def different(right, one):
+        if one == right:
+            return None
+        given = one if isinstance(one, str) else f"{one:g}"
+        known = ", ".join(map(str, sizes))
+        return (
+            f"a curve of batch size {right} was taken for {quoted(given)} of {known}",
+            hint,
+        )
+
+    return first_wrong(ways["right"], said, different)

@@ -1,0 +1,10 @@
+"""Exercise 2.1: drives an answer, expects nothing."""
+
+from helpers.checks.probing.training import BATCH_SIZE, train
+
+
+def probe(answer, question, wait):
+    """Train with the answer's callback, with validation and without."""
+    images = question["images_per_sample"] * BATCH_SIZE
+    total_images = images * len(question["epochs"][0]["batch_seconds"])
+    return train(answer(total_images), question["epochs"], wait, question["fits"])

@@ -1,0 +1,165 @@
+"""Exercise 2.2: the questions, and the verdict on what the probe saw."""
+
+from itertools import combinations, pairwise
+
+from helpers.checks.judging.verdicts import (
+    draw_apart,
+    first_wrong,
+    quoted,
+    which,
+)
+
+LARGER = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
+
+
+def make_sweep(rng):
+    """Sweeps with sizes known and unknown: all fit, one does not, none does."""
+
+    def case(known, too_large=None, none_known=False, other=""):
+        sizes = sorted(rng.sample(LARGER, 8))
+        errors = {sizes[too_large]: "MemoryError"} if too_large is not None else {}
+        if other:
+            errors[sizes[4]] = other
+        small = sizes[: 4 if other else too_large]
+        if not errors:  # then nobody may rely on their order
+            rng.shuffle(sizes)
+        done = {size: _speed(rng) for size in rng.sample(small, min(known, len(small)))}
+        if none_known:
+            done[sizes[too_large]] = None
+        return {
+            "batch_sizes": sizes,
+            "errors": {str(size): error for size, error in errors.items()},
+            "images_per_second": {str(size): _speed(rng) for size in sizes},
+            "done": {str(size): speed for size, speed in done.items()},
+        }
+
+    cases = [
+        case(2, too_large=6),
+        case(3, too_large=6, none_known=True),
+        case(6, too_large=6, none_known=True),
+        case(0, too_large=0),
+        case(1, too_large=0, none_known=True),
+        case(rng.randint(0, 3)),
+        *[case(1, too_large=6, other=name) for name in OTHER_ERRORS],
+    ]
+    return {"cases": cases}
+
+
+def _speed(rng):
+    return round(rng.uniform(1000, 3000), 4)
+
+
+# What a mistake in `measure` raises.
+OTHER_ERRORS = [
+    "OSError",
+    "ValueError",
+    "TypeError",
+    "RuntimeError",
+    "KeyError",
+    "NameError",
+]
+
+
+def sweep_events(case, mistakes=()):
+    """What a sweep does in order, if it makes these mistakes."""
+    done = {int(size): speed for size, speed in case["done"].items()}
+    if "gave_up" in mistakes and None in done.values():
+        return []
+    events, late = [], []
+    for size in case["batch_sizes"]:
+        known = size in done
+        if not known or "measured_again" in mistakes:
+            events.append(["measure", size])
+            error = case["errors"].get(str(size))
+            speed = None if error else case["images_per_second"][str(size)]
+            if error in OTHER_ERRORS and "caught_all" not in mistakes:
+                return [*events, *late, ["raise", error]]
+            if error == "MemoryError" and "crashed" in mistakes:
+                return [*events, *late, ["raise", "MemoryError"]]
+            if not (error and "not_recorded" in mistakes):
+                key = str(size) if "text_keys" in mistakes else size
+                (late if "late" in mistakes else events).append(["store", key, speed])
+                done[size] = speed
+            if error and "went_on" not in mistakes:
+                break
+        elif "stopped_early" in mistakes or (
+            done[size] is None and "went_on_later" not in mistakes
+        ):
+            break
+    return events + late
+
+
+SWEEP_MISTAKES = [
+    "measured_again", "crashed", "not_recorded", "went_on", "went_on_later",
+    "gave_up", "stopped_early", "late", "caught_all", "text_keys",
+]  # fmt: skip
+
+
+def sweep_ways(question):
+    """For each way of writing the sweep, what it does in all cases."""
+    ways = {"right": ()} | {name: (name,) for name in SWEEP_MISTAKES}
+    ways["start"] = ("measured_again", "crashed")
+    return {
+        name: [sweep_events(case, mistakes) for case in question["cases"]]
+        for name, mistakes in ways.items()
+    }
+
+
+def draw_question(rng):
+    """Cases in which every usual mistake does something else."""
+    return draw_apart(rng, make_sweep, sweep_ways, lambda a, b: a != b)
+
+
+def judge(question, observation):
+    """In each case every open size once, in order, until one does not fit."""
+    seen, right = observation["cases"], sweep_ways(question)["right"]
+    if seen == right:
+        return None
+    hint = _sweep_hint(question, seen)
+
+    def different(due, said):
+        if said == due:
+            return None
+        pairs = enumerate(zip([*said, END], [*due, END], strict=False))
+        i = next(i for i, (one, other) in pairs if one != other)
+        came, was_due = (_event([*events, END][i]) for events in (said, due))
+        after = f"after {_event(due[i - 1])}" if i else "first"
+        return f"{after} came {came}, due was {was_due}", hint
+
+    return first_wrong(right, seen, different)
+
+
+def _sweep_hint(question, seen):
+    """The first of up to three mistakes that do together what was seen."""
+    ways = {("start",): sweep_ways(question)["start"]}
+    ways |= {
+        mistakes: [sweep_events(case, mistakes) for case in question["cases"]]
+        for number in (1, 2, 3)
+        for mistakes in combinations(SWEEP_MISTAKES, number)
+    }
+    if mistakes := which(seen, ways, lambda said, way: said == way, None):
+        return mistakes[0]
+    for case, events in zip(question["cases"], seen, strict=True):
+        for (kind, size, *_), (then, key, *value) in pairwise([*events, (*END, None)]):
+            error = kind == "measure" and case["errors"].get(str(size))
+            if error in OTHER_ERRORS and [then, key, *value] == ["store", size, None]:
+                return "caught_all"
+            if kind == "measure" and not error:
+                if then != "store" or key != size:
+                    return "late"
+                if value != [case["images_per_second"].get(str(size))]:
+                    return "value"
+    return "other"
+
+
+END = ["the end"]
+
+
+def _event(event):
+    """One thing that a sweep did, as code."""
+    kind, *what = event
+    if kind == "measure":
+        return quoted(f"measure({what[0]!r})")
+    if kind == "store":
+        return quoted(f"points[{what[0]!r}] = {what[1]}")
+    return " ".join([kind, *map(quoted, what)])

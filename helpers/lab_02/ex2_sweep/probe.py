@@ -1,0 +1,49 @@
+"""Exercise 2.2: drives an answer, expects nothing."""
+
+import builtins
+from collections import UserDict
+
+from helpers.checks.probing.arguments import call
+
+
+def probe(answer, question, wait):
+    """Let the answer sweep in each case; report in order what it did."""
+    seen = [_sweep(answer, case) for case in question["cases"]]
+    return {
+        "cases": [events for events, _ in seen],
+        "changed": next((changed for _, changed in seen if changed), ""),
+    }
+
+
+def _sweep(answer, case):
+    events, raised = [], []
+
+    def measure(batch_size):
+        events.append(["measure", batch_size])
+        if name := case["errors"].get(str(batch_size)):
+            raised.append(getattr(builtins, name)(f"batch size {batch_size}"))
+            raise raised[-1]
+        return case["images_per_second"][str(batch_size)]
+
+    class Points(UserDict):
+        def __setitem__(self, key, value):
+            events.append(["store", key, value])
+            super().__setitem__(key, value)
+
+        def __delitem__(self, key):
+            events.append(["delete", key])
+            super().__delitem__(key)
+
+    points = Points()
+    points.data.update({int(size): value for size, value in case["done"].items()})
+    changed = ""
+    try:
+        _, changed = call(
+            lambda batch_sizes: answer(batch_sizes, measure, points),
+            batch_sizes=list(case["batch_sizes"]),
+        )
+    except Exception as error:
+        if error not in raised:  # the answer's own
+            raise
+        events.append(["raise", type(error).__name__])
+    return events, changed

@@ -1,0 +1,162 @@
+"""Exercise 3.1: the questions, and the verdict on what the probe saw."""
+
+from helpers.checks.judging.lines import Template
+from helpers.checks.judging.verdicts import (
+    draw_apart,
+    first_wrong,
+    quoted,
+    which,
+)
+
+
+def make_stopping(rng):
+    """Trainings that must stop and that must not, some with a second `fit`."""
+
+    def case(accuracies, target, patience, fits=(True,)):
+        # Training looks better than validation: the answer must not use it.
+        metrics = [
+            {"accuracy": target + 0.06, "loss": 0.1}
+            | ({} if value is None else {"val_accuracy": value})
+            for value in accuracies
+        ]
+        return {"target": target, "patience": patience, "metrics": metrics, "fits": fits}
+
+    def drawn(above=0.0002):  # as two of 10,000 images
+        target = round(rng.uniform(0.5, 0.9), 2)
+        return target, round(target - 0.1, 3), round(target + above, 4), rng.randint(2, 3)
+
+    cases = []
+    target, low, high, patience = drawn()
+    almost = [high] * (patience - 1)
+    # Good enough, but worse from epoch to epoch.
+    enough = [round(high + 0.0001 * i, 4) for i in reversed(range(patience))]
+    # Whoever missed those stops here, if it asks for more but not for better ones.
+    late = [round(high + 0.01 * (9 - i), 4) for i in range(patience)]
+    first = [*almost, low, *almost, target, *enough, *late, low]
+    cases.append(case(first, target, patience))
+    target, low, high, patience = drawn()
+    almost = [high] * (patience - 1)
+    never = [low, *almost, target, *almost]
+    cases.append(case(never, target, patience))
+    cases.append(case([*almost, low, *almost], target, patience, [True, True]))
+    target, low, high, _ = drawn(above=0.05)
+    patience = rng.choice([1, 4])
+    stopped = [high] * (patience + 2)
+    cases.append(case(stopped, target, patience, [True, True]))
+    cases.append(case([None] * (patience + 1), target, patience, [False]))
+    rng.shuffle(cases)
+    return {"cases": cases}
+
+
+def stopping_epochs(case, mistake=""):
+    """For each `fit` the epoch after which training stops, or None."""
+    patience = case["patience"] + {"early": -1, "late": 1}.get(mistake, 0)
+    stops, met = [], 0
+    for _ in case["fits"]:
+        met, stopped, before = met if mistake == "again" else 0, None, 0
+        for number, metrics in enumerate(case["metrics"], start=1):
+            accuracy = metrics.get("accuracy" if mistake == "metric" else "val_accuracy", 2)
+            shift = {"exceed": -1e-9, "coarse": 0.005}.get(mistake, 0)
+            above = accuracy > case["target"] + shift
+            above = above and (mistake != "falling" or accuracy >= before)
+            before = accuracy
+            kept = mistake == "reset" or (
+                mistake == "at_target" and accuracy == case["target"]
+            )
+            if accuracy <= 1:  # else there is none
+                met = met + 1 if above else met if kept else 0
+            if met >= patience:
+                # After the last epoch nobody sees whether it was stopped.
+                stopped = number if number < len(case["metrics"]) else None
+                break
+        stops.append(stopped)
+    return stops
+
+
+STOP_MISTAKES = [
+    "exceed",
+    "coarse",
+    "at_target",
+    "falling",
+    "metric",
+    "reset",
+    "again",
+    "early",
+    "late",
+]
+
+
+def stopping_ways(question):
+    """For each way of stopping, the last epochs of all cases."""
+    ways = {"right": [stopping_epochs(case) for case in question["cases"]]}
+    ways["start"] = [[None] * len(case["fits"]) for case in question["cases"]]
+    return ways | {
+        name: [stopping_epochs(case, name) for case in question["cases"]]
+        for name in STOP_MISTAKES
+    }
+
+
+def draw_question(rng):
+    """Trainings in which every usual mistake stops somewhere else."""
+    return draw_apart(rng, make_stopping, stopping_ways, lambda one, other: one != other)
+
+
+def judge(question, observation):
+    """Each training stopped after the right epoch or not at all, and said so once."""
+    ways, cases = stopping_ways(question), question["cases"]
+    said = [
+        [ran if ran < len(case["metrics"]) else None for ran in seen["epochs_run"]]
+        for case, seen in zip(cases, observation["cases"], strict=True)
+    ]
+    hint = which(said, ways, lambda one, other: one == other)
+    lines = [
+        [[line for part in fit for line in part] for fit in seen["printed"]]
+        for seen in observation["cases"]
+    ]
+    told = any("Early stopping" in line for fits in lines for fit in fits for line in fit)
+    if hint == "start" and told:
+        hint = "never"
+    for case, ends, due in zip(cases, said, ways["right"], strict=True):
+        if ends != due:
+            reason = f"it stopped after epoch {_epochs(ends)}, not {_epochs(due)}"
+            return f"{reason} ({_case(case)})", hint
+    pairs = [
+        (stop, fit)
+        for due, printed in zip(ways["right"], lines, strict=True)
+        for stop, fit in zip(due, printed, strict=True)
+    ]
+    return _wrong_message(pairs) or first_wrong(cases, lines, _says_what_is_missing)
+
+
+def _wrong_message(pairs):
+    """The line is there once where training stopped, and nowhere else."""
+    line = Template("Early stopping after epoch {epoch:d}")
+    told = [
+        [found["epoch"] for one in fit if (found := line.read(one))] for _, fit in pairs
+    ]
+    for (stop, fit), numbers in zip(pairs, told, strict=True):
+        if stop is None and numbers:
+            return f"it says {quoted(fit[-1])}, and training went on", "unasked"
+    for (stop, fit), numbers in zip(pairs, told, strict=True):
+        if stop is not None and numbers != [stop]:
+            said = " and ".join(map(quoted, fit[-2:])) or "nothing"
+            return f"it printed {said}, not `Early stopping after epoch {stop}`", "message"
+    return None
+
+
+def _says_what_is_missing(case, printed):
+    if case["fits"] == [False] and "val" not in str(printed).lower():
+        return f"it says nothing about what is missing ({_case(case)})", "missing"
+    return None
+
+
+def _case(case):
+    shown = ", ".join(
+        f"{metrics.get('val_accuracy', 'none')}" for metrics in case["metrics"]
+    )
+    what = f"target {case['target']}, patience {case['patience']}"
+    return f"{what}, validation accuracies {shown}"
+
+
+def _epochs(stops):
+    return " and ".join("none" if stop is None else str(stop) for stop in stops)

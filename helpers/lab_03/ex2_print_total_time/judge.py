@@ -1,0 +1,212 @@
+"""Exercise 3.2: the questions, and the verdict on what the probe saw."""
+
+import re
+
+import numpy as np
+
+from helpers.checks.judging.lines import LONGEST, numbers_after
+from helpers.checks.judging.timing import constant, training_spans, unclear
+from helpers.checks.judging.verdicts import (
+    between,
+    quoted,
+)
+
+
+def draw_question(rng):
+    """A `fit` of a few short epochs, and a second one that is stopped early."""
+    bases = rng.sample([0.01, 0.04, 0.12], 3)
+    if bases[0] == min(bases):  # its first batch must not be too short to be missed
+        bases.reverse()
+    return {
+        "seconds_before_fit": rng.uniform(0.15, 0.2),
+        "stopped_after": len(bases) - 1,
+        # Of another callback, after the first epoch: they belong to no epoch.
+        "seconds_between_epochs": rng.uniform(0.12, 0.16),
+        "epochs": [
+            {
+                "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
+                "validation_seconds": 0.06,
+            }
+            for base in bases
+        ],
+    }
+
+
+EVERY, END = "Cumulative training time after epoch", "Cumulative training time:"
+BOTH = END.rstrip(":")
+TOTAL = re.compile(rf"{BOTH}(?: after epoch \d+)?: *-?[\d.,]+")
+EPOCH = re.compile(rf"{EVERY} (\d{{1,9}}):")
+
+
+def judge(question, observation):
+    """Each printed time lies between training's time from inside and from outside."""
+    printed = [[line for part in fit for line in part] for fit in observation["printed"]]
+    if not any(printed):
+        return "it printed nothing", "start"
+    if verdict := _too_few_decimals(question, printed):
+        return verdict
+    fits = _spans_of_fits(question, observation["waits"])
+    said, said_steps = [], []  # of both fits: in the second two epochs can be alike
+    for number, (spans, parts) in enumerate(zip(fits, observation["printed"], strict=True)):
+        lines = [line for part in parts for line in part]
+        if verdict := _wrong_lines(spans, lines, parts):
+            reason, hint = verdict
+            if not number:
+                return verdict
+            return f"{reason} of the second fit, which is stopped early", hint
+        epochs = range(1, len(spans) + 1)
+        total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
+        shown = ", ".join(f"{seconds:g}" for seconds in total)
+        said += total
+        said_steps += np.diff([0, *total]).tolist()
+        is_constant = constant(said) or constant(said_steps)
+        for epoch, span in enumerate([*spans, spans[-1]], start=1):
+            label = f"{EVERY} {epoch}:" if epoch <= len(spans) else END
+            [seconds] = numbers_after(lines, label)
+            low, high = _total(spans, span)
+            if abs(100 * seconds - round(100 * seconds)) > 1e-6:
+                return f"`{label} {seconds}` has more than two decimals", "decimals"
+            # However long the machine lets it wait, the end comes after the last epoch.
+            early = label == END and seconds < total[-1] - 0.011
+            # Two decimals are rounded, by half a hundredth, or the rest is cut off.
+            if between(seconds, low - 0.005, high, 0.006) and not early:
+                continue
+            if is_constant:
+                return (
+                    f"after epochs that last very differently it says {shown}",
+                    "constant",
+                )
+            reason = f"`{label} {seconds}` was printed after {low:.2f} to {high:.2f} s"
+            if number:
+                reason += " of the second fit"
+            if label == END and _coarse(lines, total[-1]):
+                return f"{reason}, and after the last epoch {total[-1]}", "decimals"
+            if label != END and _epochs_only(total, spans):
+                return reason, "between"
+            hint = _time_hint(seconds, epoch, spans, span, number)
+            # Who misses validation is right without it, who starts too early is not.
+            known = {True: "validation", False: "constructor"}
+            right = _right_without(fits[1], printed[1])
+            if hint in known.values() and hint != known[right]:
+                hint = "other"
+            return reason, hint
+        # What is waited before a fit moves all of its times, and none of their steps.
+        steps = zip(np.diff([0, *total]), _steps(spans), strict=True)
+        if wrong := [step for step, own in steps if not between(step, *own, 0.011)]:
+            hint = "between" if _epochs_only(total, spans) else "other"
+            hint = "constant" if is_constant else hint
+            return f"its epochs took other times than {shown} say: {wrong[0]:.2f}", hint
+    return unclear([step for spans in fits for step in _steps(spans)])
+
+
+def _steps(spans):
+    """By epoch, the shortest and the longest time since the line before."""
+    since = [(spans[0]["before"], spans[0]["began"])]
+    since += [(span["validated"], span["after"]) for span in spans[:-1]]
+    return [
+        (span["validated"] - latest, span["after"] - earliest)
+        for span, (earliest, latest) in zip(spans, since, strict=True)
+    ]
+
+
+def _epochs_only(total, spans):
+    """Whether each epoch counts as long as it took, and what came between does not."""
+    own = [(s["validated"] - s["began"], s["after"] - s["before"]) for s in spans]
+    steps = zip(np.diff([0, *total]), own, strict=True)
+    return all(between(step, *bounds, 0.011) for step, bounds in steps)
+
+
+def _too_few_decimals(question, printed):
+    """Seconds that are whole, or of one decimal, after every epoch."""
+    lines = [line for fit in printed for line in fit if line.startswith(EVERY)]
+    whole = [line for line in lines if re.fullmatch(rf"{EVERY} \d+: *\d+", line)]
+    if whole:
+        return f"{quoted(whole[0])} has no decimals", "decimals"
+    said = [
+        n
+        for fit in printed
+        for epoch in range(1, len(question["epochs"]) + 1)
+        for n in numbers_after(fit, f"{EVERY} {epoch}:")
+    ]
+    if any(said) and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
+        shown = ", ".join(f"{n:g}" for n in said[:9])
+        return f"the seconds after its epochs are {shown}", "decimals"
+    return None
+
+
+def _coarse(lines, last):
+    """Whether the line at the end gives the last epoch's time with fewer decimals."""
+    pattern = re.compile(rf"{END} *(\d{{1,9}}(\.\d)?) *")
+    found = (pattern.fullmatch(line[:LONGEST]) for line in lines)
+    return any(m and abs(float(m[1]) - last) < (0.11 if m[2] else 1) for m in found)
+
+
+def _spans_of_fits(question, waits):
+    """When the epochs ran: all of the first `fit`, and some of the second."""
+    epochs, at, fits = question["epochs"], 0, []
+    for validated, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
+        # Before each fit there is a wait, and within it one more at each end.
+        counts = [len(epoch["batch_seconds"]) + validated for epoch in ran]
+        count = 2 + sum(counts) + 1
+        own = waits[at + 1 : at + 1 + count]
+        # The one between the first two epochs is in neither.
+        between_epochs = own.pop(1 + counts[0])
+        [spans] = training_spans({"epochs": ran, "fits": [validated]}, own)
+        spans[0]["after"], spans[1]["before"] = between_epochs
+        fits.append(spans)
+        at += 1 + count
+    if at != len(waits):
+        raise ValueError(f"{len(waits)} waits where {at} were due")
+    return fits
+
+
+def _right_without(spans, lines):
+    """Whether the first epoch is right in the `fit` without validation."""
+    said = numbers_after(lines, f"{EVERY} 1:")
+    low, high = _total(spans, spans[0])
+    return len(said) == 1 and between(said[0], low, high, 0.015)
+
+
+def _total(spans, span):
+    return span["validated"] - spans[0]["began"], span["after"] - spans[0]["before"]
+
+
+def _wrong_lines(spans, lines, parts):
+    alike = [line for line in lines if line.startswith(BOTH)]
+    every = any(line.startswith(EVERY) for line in lines)
+    if lines and not every and not lines[0].startswith(END):
+        return f"{quoted(lines[0])} is not such a line", "format"
+    if other := [line for line in alike if not TOTAL.fullmatch(line[:LONGEST])]:
+        return f"{quoted(other[0])} is not such a line", "format"
+    if numbers_after(lines, f"{EVERY} 0:"):
+        return "it calls the first epoch 0", "from_zero"
+    last = max((int(n) for line in alike for n in EPOCH.findall(line)), default=0)
+    if last > len(spans):
+        return f"it printed a line for epoch {last}", "again"
+    for epoch in range(1, len(spans) + 1):
+        label = f"{EVERY} {epoch}:"
+        count = len(numbers_after(lines, label))
+        if count != 1:
+            return f"it printed {count} lines for epoch {epoch}", "each_epoch"
+        if not numbers_after([*parts[epoch - 1], *parts[epoch]], label):
+            return f"it printed `{label}` not then, but later", "each_epoch"
+    if sum(line.startswith(EVERY) for line in lines) != len(spans):
+        return f"it printed more lines than {len(spans)} epochs need", "each_epoch"
+    if len(numbers_after(lines, END)) != 1:
+        return "no line `Cumulative training time: 40.21` at the end, or several", "end"
+    return None
+
+
+def _time_hint(seconds, epoch, spans, span, fit):
+    low, high = _total(spans, span)
+    if between(seconds, 900 * low, 1100 * high):
+        return "units"
+    if seconds > high:
+        return "again" if fit else "constructor"
+    # The longest of all so far: the first may be slow, and it is part of a mean.
+    longest = max(high for _, high in _steps(spans)[:epoch])
+    if epoch > 1 and 0 < seconds <= longest + 0.006:
+        return "per_epoch"
+    trained = sum(s["trained"] - s["began"] for s in spans[:epoch])
+    validated = sum(s["validated"] - s["stopped"] for s in spans[:epoch])
+    return "validation" if validated > 0.01 and seconds > 0.9 * trained else "other"

@@ -1,0 +1,38 @@
+"""Exercise 3.2: drives an answer, expects nothing."""
+
+import itertools
+
+import keras
+
+from helpers.checks.probing.training import train
+
+
+def probe(answer, question, wait):
+    """Train some time after the callback is made, and later again, with an early stop."""
+    callback, epochs = answer(), question["epochs"]
+
+    def between_epochs(epoch, logs):
+        if epoch == 0:
+            wait(question["seconds_between_epochs"])
+
+    other = keras.callbacks.LambdaCallback(on_epoch_end=between_epochs)
+    both = keras.callbacks.CallbackList([callback, other])
+    wait(question["seconds_before_fit"])
+    whole = train(both, epochs, wait, [True])
+    wait(question["seconds_before_fit"])
+    ran = epochs[: question["stopped_after"]]
+    batches = sum(len(epoch["batch_seconds"]) for epoch in ran)
+    stopped = train(both, epochs, _stopping(callback, wait, batches), [False])
+    return {"printed": whole["printed"] + stopped["printed"]}
+
+
+def _stopping(callback, wait, batches):
+    """A `wait` that also stops training, in the last of so many batches."""
+    number = itertools.count()  # the first one comes before training
+
+    def wait_and_stop(seconds):
+        wait(seconds)
+        if next(number) == batches:
+            callback.model.stop_training = True
+
+    return wait_and_stop

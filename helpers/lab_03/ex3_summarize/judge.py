@@ -1,0 +1,126 @@
+"""Exercise 3.3: the questions, and the verdict on what the probe saw."""
+
+import statistics
+
+from helpers.checks.judging.verdicts import (
+    draw_apart,
+    near,
+    which,
+)
+
+NEVER = float("inf")
+
+
+def make_summary(rng):
+    """Runs that always, mostly, seldom and never reach the target."""
+    target, runs = round(rng.uniform(0.7, 0.9), 2), []
+    # How many reach it, of how many: medians of odd and even numbers differ.
+    counts = rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3), (3, 6), (4, 6)], 7)
+    sizes = rng.sample([8, 16, 32, 64, 128, 256, 512, 1024], len(counts))
+    for batch_size, (reaching, repeats) in zip(sizes, counts, strict=True):
+        for seed in range(repeats):
+            pace, first = rng.uniform(1, 9), rng.randint(1, 2)
+            low, near_it, high = (round(target + d, 3) for d in (-0.1, -0.002, 0.02))
+            accuracy = [rng.choice([low, near_it]) for _ in range(rng.randint(5, 6))]
+            if seed < reaching:
+                # Exactly at it, then above and below it; or above it at single looks.
+                looks = [[target, high, target], [high, low, high]][seed % 2]
+                accuracy[first : first + 3] = looks
+            runs.append(
+                {
+                    "batch_size": batch_size,
+                    "seed": seed,
+                    "wall_seconds": [
+                        round(pace * (e + 1), 3) for e in range(len(accuracy))
+                    ],
+                    "val_accuracy": accuracy,
+                }
+            )
+    rng.shuffle(runs)
+    return {"target": target, "runs": runs}
+
+
+def summary(question, mistake=""):
+    """The rows of the table in the order of the sizes, if one makes this mistake."""
+    shift = {"at_target": 1e-9, "close": -0.005}.get(mistake, 0)
+    target, times = question["target"] + shift, {}
+    for run in question["runs"]:
+        looks = list(zip(run["wall_seconds"], run["val_accuracy"], strict=True))
+        reached = [t for t, accuracy in looks if accuracy >= target]
+        first = min(reached, default=NEVER)
+        if reached and mistake == "first":
+            first = looks[-1][0]
+        if reached and mistake == "last":
+            first = max(reached)
+        if mistake in ("start", "all_reach"):
+            first = looks[-1][0] if mistake == "start" or not reached else first
+        times.setdefault(run["batch_size"], []).append(first)
+    return [_row(times[size], mistake) for size in sorted(times)]
+
+
+def _row(times, mistake):
+    reached = sorted(t for t in times if t < NEVER)
+    counted = reached if mistake == "dropped" else sorted(times)
+    if mistake in ("start", "mean"):
+        middle = statistics.mean(reached) if reached else NEVER
+    elif mistake == "upper":
+        middle = counted[len(counted) // 2]
+    else:
+        middle = statistics.median(counted) if counted else NEVER
+    return [
+        len(times) if mistake == "all_counted" else len(reached),
+        len(reached) if mistake == "runs" else len(times),
+        None if middle == NEVER else middle,
+        min(reached, default=None),
+        max(reached, default=None),
+    ]
+
+
+SUMMARY_MISTAKES = [
+    "start", "first", "last", "dropped", "mean", "at_target", "upper", "all_counted",
+    "runs", "all_reach", "close",
+]  # fmt: skip
+
+
+def summary_ways(question):
+    """For each way of summing up, the rows."""
+    return {name: summary(question, name) for name in ("right", *SUMMARY_MISTAKES)}
+
+
+def draw_question(rng):
+    """Runs of which every usual mistake makes other rows."""
+    return draw_apart(rng, make_summary, summary_ways, lambda one, other: one != other)
+
+
+def same_rows(said, right):
+    """Whether two tables agree, up to rounding to two decimals."""
+    return len(said) == len(right) and all(map(_same_row, said, right))
+
+
+def _same_row(said, right):
+    def same(one, other):
+        if one is None or other is None:
+            return one is other
+        return near(1e-6, 0.0051)(one, other)
+
+    return len(said) == len(right) and all(map(same, said, right))
+
+
+def judge(question, observation):
+    """Median over all runs; runs that never reach the target count as the slowest."""
+    rows, sizes = observation["rows"], sorted({r["batch_size"] for r in question["runs"]})
+    keys = [key for key, _ in rows]
+    if any(isinstance(key, str) for key in keys):
+        return f"its keys are {', '.join(map(str, keys))[:100]}, not whole numbers", "keys"
+    if sorted(keys) != sizes:
+        return f"it has rows for {sorted(keys)}, not {sizes}", "sizes"
+    said, ways = [row for _, row in sorted(rows)], summary_ways(question)
+    hint = which(said, ways, same_rows)
+    for size, row, due in zip(sizes, said, ways["right"], strict=True):
+        if not _same_row(row, due):
+            count = sum(run["batch_size"] == size for run in question["runs"])
+            return (
+                f"for the {count} runs of batch size {size} it gave {row}, not {due}",
+                hint,
+            )
+    return None

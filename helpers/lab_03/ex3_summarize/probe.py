@@ -1,0 +1,21 @@
+"""Exercise 3.3: drives an answer, expects nothing."""
+
+from numbers import Integral
+
+from helpers.checks.probing.arguments import call
+
+ROW = ("reached", "runs", "median_seconds", "fastest_seconds", "slowest_seconds")
+
+
+def probe(answer, question, wait):
+    """Report the answer's summary of some finished runs: a list of keys and rows."""
+    runs, target = question["runs"], question["target"]
+    summary, changed = call(answer, runs=runs, target=target)
+    rows = [
+        [
+            int(key) if isinstance(key, Integral) else repr(key),
+            [None if row[name] is None else float(row[name]) for name in ROW],
+        ]
+        for key, row in summary.items()
+    ]
+    return {"rows": rows, "changed": changed}

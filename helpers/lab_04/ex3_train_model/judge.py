@@ -1,0 +1,341 @@
+"""Exercise 4.3: the questions, and the verdict on what the probe saw."""
+
+import re
+import time
+
+import numpy as np
+
+from helpers.checks.judging.lines import Template
+from helpers.checks.judging.timing import constant, unclear
+from helpers.checks.judging.trainer import mean, mean_of_means
+from helpers.checks.judging.verdicts import (
+    between,
+    draw_apart,
+    near,
+    number_of,
+    quoted,
+    which,
+)
+from helpers.lab_04.judging import NAMES, batches
+
+LINE = Template(
+    "Epoch={epoch:d}, Loss:{loss:.3f}, Accuracy:{accuracy:.3f}, "
+    "Valid Loss:{valid_loss:.3f}, Valid Accuracy:{valid_accuracy:.3f}"
+)
+SPEED = re.compile(r"Newswires/sec: *(\d[\d,]{0,15}\.\d\d+)")
+# One `=`: those after it are in the next class, and two repeats of one sign are slow.
+BAR = re.compile(
+    r"=[^\w+-]*(\d\d):(\d\d):(\d\d)(?:\.\d+)?"
+    r"(?: ?([+-]\d\d):?(\d\d))?(?: [A-Z]+)?\W*"
+)
+BARS = "======== 10:02:03+0100"
+PRINTED = 0.00051  # what three digits leave open
+LETTERS = {"train": "T", "valid": "V", "busy": "r", "read": "r"}
+
+
+def make_loop(rng):
+    """A few rows with given losses, steps that take time, and a distant time zone."""
+
+    def rows(n):
+        x = [round(rng.uniform(1, 9), 3) for _ in range(n)]
+        return {"x": x, "y": [rng.randrange(4) for _ in range(n)]}
+
+    zones = _afternoons()
+    # Not `choice`: how often that draws depends on the list, and so on the time of day.
+    minutes = zones[int(rng.random() * len(zones))]
+    hours, rest = divmod(abs(minutes), 60)
+    return {
+        "batch_size": 4,
+        "train": rows(rng.choice([9, 10, 11])),
+        "valid": rows(rng.choice([5, 6, 7])),
+        "epochs": rng.choice([3, 4]),
+        "seconds": {
+            "train": rng.uniform(0.015, 0.025),
+            # One epoch is many times as long as another: no rate is that of both. And
+            # between the first bar and the last a clock moves on by a second.
+            "device": rng.choice([[0.9, 0.03, 0.12, 0.03], [0.06, 0.9, 0.03, 0.12]]),
+            "valid": 0.02,
+        },
+        "secret": {"zone_minutes": minutes},
+        # POSIX counts zones west of UTC as positive.
+        "time_zone": f"LAB{'-' if minutes > 0 else '+'}{hours}:{rest:02d}",
+    }
+
+
+def _afternoons():
+    """Time zones, in minutes, in which it is 13 to 22 o'clock: no hour of a morning."""
+    past = time.time() // 60
+    zones = range(-690, 780, 75)
+    return [zone for zone in zones if 13 <= (past + zone) // 60 % 24 < 22]
+
+
+def draw_question(rng):
+    """Rows of which every usual mistake makes other figures."""
+    return draw_apart(
+        rng, make_loop, loop_ways,
+        lambda a, b: a[0] != b[0] or np.abs(np.subtract(a[1], b[1])).max() > 4 * PRINTED,
+    )  # fmt: skip
+
+
+def loop_ways(question):
+    """For each metric and each way of keeping it, its value after every epoch."""
+    return {
+        (name, way): (name, column)
+        for name in NAMES
+        for way, column in column_ways(question, name).items()
+    }
+
+
+def column_ways(question, name):
+    """For each way of keeping a metric, its value after every epoch."""
+    kind = "valid" if name.startswith("valid") else "train"
+    per_epoch = len(batches(question, "train"))
+    epochs = []
+    for epoch in range(question["epochs"]):
+        parts = []
+        for number, (x, y) in enumerate(batches(question, kind)):
+            trained = epoch * per_epoch + (per_epoch if kind == "valid" else number)
+            # Neither falls nor rises in every epoch.
+            loss, right = x / (1 + trained % 5), ((y + trained) % 4 == 0).astype(float)
+            parts.append(loss if "loss" in name else right)
+        epochs.append(parts)
+    return {
+        "right": [mean(parts) for parts in epochs],
+        "average": [mean_of_means(parts) for parts in epochs],
+        "never_reset": [
+            mean([part for parts in epochs[: i + 1] for part in parts])
+            for i in range(len(epochs))
+        ],
+        "last_batch": [mean(parts[-1:]) for parts in epochs],
+    }
+
+
+def judge(question, seen):
+    """The right calls in the right order, then every line, then what was returned."""
+    printed = [line for part in seen["printed"] for line in part]
+    return (
+        _wrong_calls(question, seen, printed)
+        or _wrong_reads(seen["events"])
+        or _wrong_lines(question, printed)
+        or _wrong_moments(question, seen)
+        or _wrong_speeds(question, seen, printed)
+        or _wrong_bars(question, seen, printed)
+        or _wrong_history(question, seen["history"])
+        or unclear(
+            [
+                (span["trained"] - span["began"], span["after"] - span["before"])
+                for span in _spans(question, seen)
+            ]
+        )
+    )
+
+
+def _wrong_calls(question, seen, printed):
+    train, valid = (
+        [[kind, x.tolist()] for x, _ in batches(question, kind)]
+        for kind in ("train", "valid")
+    )
+    said = [event for event in seen["events"] if event[0] in ("train", "valid")]
+    kinds, epochs = [kind for kind, _ in said], question["epochs"]
+    if said == (train + valid) * epochs:
+        return None
+    if "valid" not in kinds:
+        start = not any(map(LINE.read, printed)) and not seen["history"]
+        return "it never called valid_step", "start" if start else "no_validation"
+    if any(kind == "valid" and ["train", x] in train for kind, x in said):
+        return "it called valid_step with batches of `train`", "valid_on_train"
+    times = kinds.count("train") / len(train)
+    if times != epochs:
+        went = f"it went {number_of(times, 'time')} through `train`"
+        return f"{went}, not {number_of(epochs, 'time')}", "epochs"
+    return "the steps did not get every batch once an epoch, `train` first", "order"
+
+
+def _wrong_reads(events):
+    """One reading waits for the device, at the end of each training; none between."""
+    kinds = re.sub("r+", "r", "".join(LETTERS[kind] for kind, _ in events))
+    if re.search("TrT|VrV", kinds):
+        return "metrics were read between two batches of an epoch", "reads_often"
+    if "TV" in kinds:
+        return "between training and validation no metric was read", "device"
+    return None
+
+
+def _wrong_lines(question, printed):
+    lines = [line for line in printed if line.startswith("Epoch")]
+    if not lines:
+        return "no line begins with `Epoch`", "format"
+    found = [LINE.read(line) for line in lines]
+    if None in found:
+        return f"not like the example: {quoted(lines[found.index(None)], 90)}", "format"
+    numbers = [int(one["epoch"]) for one in found]
+    if numbers != list(range(1, question["epochs"] + 1)):
+        return f"the epochs printed are {numbers}", "numbering"
+    columns = {name: [one[name] for one in found] for name in NAMES}
+    return _wrong_values(question, columns, "prints", PRINTED)
+
+
+def _wrong_values(question, columns, does, rounding):
+    for name in NAMES:
+        said, ways = columns[name], column_ways(question, name)
+        hint = which(said, ways, near(0, rounding), "values")
+        if hint == "right":
+            continue
+        if "loss" in name and 0 in said:
+            hint = "reset_early"
+        right = ways["right"]
+        i = next(i for i, value in enumerate(said) if abs(value - right[i]) > rounding)
+        return f"epoch {i + 1} {does} {name} {said[i]:.5g}, not {right[i]:.5g}", hint
+    return None
+
+
+def _wrong_moments(question, seen):
+    """A bar, the training, the validation and two lines, in every epoch."""
+    steps = [LETTERS[kind] for kind, _ in seen["events"] if kind in ("train", "valid")]
+    moments = ""
+    for lines, step in zip(seen["printed"], [*steps, ""], strict=True):
+        moments += "".join(map(_letter, lines)) + step
+    moments = re.sub("T+", "T", re.sub("V+", "V", moments))
+    epochs = question["epochs"]
+    for letter, hint, what in (
+        ("s", "no_speed", "Newswires/sec: 812.35"),
+        ("b", "bar", BARS),
+    ):
+        if (count := moments.count(letter)) != epochs:
+            lines = number_of(count, "line")
+            return f"it printed {lines} like `{what}`, not {epochs}", hint
+    if re.sub("[es]", "", moments) != "bTV" * epochs:
+        return "a bar did not come just before its epoch", "bar"
+    if not re.fullmatch("(bTVes|bTVse|bTsVe)+", moments):
+        return "an epoch's lines came before it was over, or after the next began", "late"
+    return None
+
+
+def _letter(line):
+    kinds = {"e": LINE.read(line), "s": SPEED.fullmatch(line), "b": BAR.fullmatch(line)}
+    return next((letter for letter, found in kinds.items() if found), "")
+
+
+def _spans(question, seen):
+    """When each epoch's training ran, from inside and from outside."""
+    steps, checks = (len(batches(question, kind)) for kind in ("train", "valid"))
+    waits, at = seen["waits"], 1
+    for _ in range(question["epochs"]):
+        last, busy = waits[at + steps - 1], waits[at + steps]
+        end = at + steps + 1 + checks
+        yield {
+            "before": waits[at - 1][1],
+            "began": waits[at][0],
+            "returned": last[1],
+            "busy": busy[0],
+            "trained": busy[1],
+            "after": waits[at + steps + 1][0],
+            "validated": waits[end - 1][1],
+            "next": waits[end][0],
+        }
+        at = end
+    if len(waits) != at + 1:
+        raise ValueError(f"{len(waits)} waits where {at + 1} were due")
+
+
+def _wrong_speeds(question, seen, printed):
+    """A rate must lie between all newswires over the outer and over the inner time."""
+    newswires, spans = len(question["train"]["x"]), list(_spans(question, seen))
+    found = [match for line in printed if (match := SPEED.fullmatch(line))]
+    rates = [float(match[1].replace(",", "")) for match in found]
+    # A sleep makes room for it between the bounds.
+    if constant(rates, spread=0.15):
+        # Without the device's time the epochs are equally long, but not that long.
+        steps = min(newswires / (span["returned"] - span["began"]) for span in spans)
+        if rates[0] > 0.3 * steps:
+            return f"it says {rates[0]:g}: the device was still busy", "device"
+        return f"it says {rates[0]:g} of epochs that last very differently", "constant"
+    for number, (said, span) in enumerate(zip(rates, spans, strict=True), start=1):
+        low = newswires / (span["after"] - span["before"])
+        high = newswires / (span["trained"] - span["began"])
+        if between(said, low, high, 0.01):
+            continue
+        reason = (
+            f"epoch {number} trained {low:.1f} to {high:.1f} newswires/s, it says {said:g}"
+        )
+        return reason, _speed_hint(question, said, spans[:number])
+    return None
+
+
+def _speed_hint(question, said, spans):
+    """The usual mistake whose bounds hold the printed rate."""
+    newswires, per_epoch = len(question["train"]["x"]), len(batches(question, "train"))
+    number, first, span = len(spans), spans[0], spans[-1]
+
+    def rate(before, after, began, ended, count=newswires):
+        return count / (after - before), count / (ended - began)
+
+    usual = span["before"], span["after"], span["began"], span["trained"]
+    since = first["before"], span["after"], first["began"], span["trained"]
+    low, high = rate(*usual)
+    ways = {
+        "device": [rate(span["before"], span["busy"], span["began"], span["returned"])],
+        "whole_training": [
+            rate(*since),
+            rate(*since, number * newswires),
+            rate(*usual, number * newswires),
+            rate(0, sum(one["after"] - one["before"] for one in spans),
+                 0, sum(one["trained"] - one["began"] for one in spans),
+                 number * newswires),
+        ],
+        "batches": [rate(*usual, count) for count in
+                    (per_epoch, per_epoch * question["batch_size"], 1)],
+        "validation_counted": [
+            rate(span["before"], span["next"], span["began"], span["validated"])
+        ],
+        "inverted": [(1 / high, 1 / low)],
+    }  # fmt: skip
+    if number == 1:  # in the first epoch this is no mistake
+        del ways["whole_training"]
+    return which(
+        said, ways, lambda said, pairs: any(between(said, *pair, 0.01) for pair in pairs),
+        "speed",
+    )  # fmt: skip
+
+
+def _wrong_bars(question, seen, printed):
+    """Each bar has the local time of its moment, in the process's time zone."""
+    times = []
+    for line in printed:
+        if not (found := BAR.fullmatch(line)):
+            continue
+        *clock, hours, minutes = found.groups()
+        if hours is None:
+            return f"`{line[-30:]}` does not name its time zone", "zone"
+        zone = int(hours) * 60 + int(minutes) * (-1 if hours[0] == "-" else 1)
+        hour, minute, second = map(int, clock)
+        times.append((hour * 60 + minute - zone) * 60 + second)
+        ago = (time.time() - times[-1]) % 86_400
+        if zone == question["secret"]["zone_minutes"] and 43_198 < ago < 43_800:
+            return f"`{line[-30:]}` is twelve hours away from the local time", "noon"
+        # The judge may get here minutes later; zones differ by more.
+        if zone != question["secret"]["zone_minutes"] or not (ago < 600 or ago > 86_398):
+            return f"`{line[-30:]}` is not the local time in the local time zone", "zone"
+    spans = list(_spans(question, seen))
+    for number, (at, span) in enumerate(zip(times, spans, strict=True), start=1):
+        least, most = span["before"] - spans[0]["began"], span["began"] - spans[0]["before"]
+        seconds = (at - times[0] + 43_200) % 86_400 - 43_200
+        if not between(seconds, least, most, 1):
+            return (
+                f"bar {number} says that {seconds} s have passed since the first one, but "
+                f"it was {least:.1f} to {most:.1f} s"
+            ), "stale"
+    return None
+
+
+def _wrong_history(question, history):
+    epochs = question["epochs"]
+    if not history or sorted(history) != sorted(NAMES):
+        return f"it did not return lists for {', '.join(NAMES)}", "history"
+    if any(len(history[name]) != epochs for name in NAMES):
+        return f"the lists that it returned do not have {epochs} values each", "history"
+    if any(None in values for values in history.values()):
+        return "the lists that it returned hold something else than numbers", "history"
+    if wrong := _wrong_values(question, history, "returns", 1e-5):
+        return wrong[0], "history"
+    return None

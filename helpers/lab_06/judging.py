@@ -1,0 +1,145 @@
+"""What judges of lab 06 share."""
+
+from collections import Counter
+
+import numpy as np
+
+from helpers.checks.judging import trainer
+from helpers.checks.judging.verdicts import near
+
+LOGICAL_DEVICES = 4
+# What must differ so that two ways of answering can be distinguished.
+APART = 0.01
+same = near(1e-3, 1e-3)  # float32 on any device, after a few steps
+
+
+def clearly_apart(one, other):
+    return np.abs(one - other).max() > APART
+
+
+def flat_array(arrays):
+    return np.concatenate([np.ravel(array) for array in arrays])
+
+
+def step_ratio(said, right, start):
+    """How many times as far the weights moved as they should have."""
+    moved = [np.linalg.norm(flat_array(end) - flat_array(start)) for end in (said, right)]
+    return moved[0] / moved[1]
+
+
+def parts(images, replicas):
+    """How many images each replica gets: as many as fit, one after the other."""
+    most = -(-images // replicas)
+    return [max(0, min(most, images - most * i)) for i in range(replicas)]
+
+
+def gradient_share(divisor, replicas, times=1):
+    """By what each image's gradient is multiplied, for `trainer.train`.
+
+    `divisor` is a function of the images on a replica, those in the batch, and the
+    number of replicas; its result is taken so many `times`.
+    """
+
+    def share(batch):
+        images = len(batch["y"])
+        sizes = batch.get("split") or parts(images, replicas)
+        return [times / divisor(own, images, replicas) for own in sizes for _ in range(own)]
+
+    return share
+
+
+def mean_divisor(own, images, replicas):
+    return images
+
+
+# The number by which a replica divides the sum of its losses.
+DIVISORS = {
+    "right": mean_divisor,
+    "start": lambda own, images, replicas: own,
+    "ragged": lambda own, images, replicas: own * replicas,
+    "two": lambda own, images, replicas: own * 2,
+    "sum": lambda own, images, replicas: 1,
+    "twice": lambda own, images, replicas: images * replicas,
+    "averaged": lambda own, images, replicas: own * images,
+    # An all-reduce has a gradient, too: that of every replica comes to each of them.
+    "whole": lambda own, images, replicas: images / replicas,
+}
+
+
+def ways_to_train(question, batches, **shares):
+    """What each way of training is, as arguments of `trainer.train`; right ones first."""
+    right = {
+        "weights": question["weights"],
+        "batches": batches,
+        "learning_rate": question["learning_rate"],
+        "momentum": question["momentum"],
+        "mask": np.array(question["mask"]),
+    }
+    return {
+        "right": right,
+        "unchanged": right | {"learning_rate": 0.0},
+        "inference": right | {"mask": 1.0},
+        "momentum": right | {"momentum": 0.0},
+    } | {name: right | {"share": share} for name, share in shares.items()}
+
+
+def draw_network(rng, sizes):
+    return {
+        "logical_devices": LOGICAL_DEVICES,
+        "weights": trainer.draw_weights(rng, 4, 3),
+        "mask": rng.sample([0.0, 2.0, 2.0, 1.0], 4),
+        "learning_rate": round(rng.uniform(0.1, 0.3), 3),
+        "momentum": 0.9,
+        "batches": trainer.draw_batches(rng, sizes, 4),
+    }
+
+
+def wrong_images(question, images, replicas, epochs=1):
+    """Every image once an epoch, on one replica, and no replica with too many."""
+    if any(replica < 0 for replica, _ in images):
+        return "the network was called outside of `strategy.run`", "run"
+    sizes = [len(batch["y"]) for batch in question["batches"]]
+    often = Counter((replica, i) for replica, rows in images for i in rows)
+    times = [sum(often[r, i] for r in range(replicas)) for i in range(sum(sizes))]
+    if set(times) == {epochs}:
+        most = sum(max(parts(size, replicas)) for size in sizes) * epochs
+        by_replica = Counter()
+        for replica, rows in images:
+            by_replica[replica] += len(rows)
+        if max(by_replica.values()) > most:
+            return f"one replica got {max(by_replica.values())} images", "one_replica"
+        return None
+    per_epoch = " to ".join(f"{n / epochs:g}" for n in sorted({min(times), max(times)}))
+    reason = f"on {replicas} replicas an image was seen {per_epoch} times in an epoch"
+    order = [i for _, rows in images for i in rows]
+    passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
+    # Where an image comes again before all have come, it is the same epoch.
+    whole = all(len(set(one)) == len(times) for one in passes)
+    if min(times) == 0 or (max(times) <= epochs and not whole):
+        return reason, "remainder"
+    if whole:
+        return reason, "epochs"
+    if (
+        replicas > 1
+        and set(often.values()) == {epochs}
+        and set(times) == {epochs * replicas}
+    ):
+        return reason, "whole_batch"
+    return reason, "twice"
+
+
+def keras_agrees(losses):
+    """Whether Keras gives these losses: it cuts chances below 1e-7, a loss of 16.
+
+    It does so where it cannot see that they come from a softmax, as behind a layer.
+    """
+    return all(part.max() < 12 for part in losses)
+
+
+def wrong_optimizer(said, steps):
+    if said != steps:
+        return (
+            f"the optimizer that was given made {said} steps, not {steps}",
+            "own_optimizer",
+        )
+    return None

@@ -1,0 +1,101 @@
+"""Exercise 7.3: drives an answer, expects nothing."""
+
+import cProfile
+import gc
+import sys
+from unittest import mock
+
+import numpy as np
+import tensorflow as tf
+
+from helpers.checks.probing.replicas import simulated_replicas
+
+
+def probe(answer, question, wait):
+    """Make all functions first, then run them in turns; see what each run did."""
+    cases = [_Steps(case) for case in question["cases"]]
+    runs = [answer(case.one_step, case.cores) for case in cases]
+    made = [case.seen() for case in cases]
+    calls = [[] for _ in cases]
+    for turn in range(max(len(case["calls"]) for case in question["cases"])):
+        for case, run, seen in zip(cases, runs, calls, strict=True):
+            if turn < len(case.asked):
+                seen.append(case.call(run, turn))
+    return {"made": made, "calls": calls}
+
+
+ASKED_IN_A_GRAPH = 4  # the last call for a short block: nothing is left to trace
+
+
+def _runs_in_a_graph(run, block, asked):
+    """Whether `run` works where tensors have no values yet: then it reads none."""
+    graph = tf.function(lambda block: run(block, asked["count"]), autograph=False)
+    try:
+        graph.get_concrete_function(block)
+    except Exception:  # NumPy, Python and TensorFlow each have an own error for it
+        return False
+    return True
+
+
+class _Steps:
+    """Steps whose losses depend on every step before, and that know who calls them."""
+
+    def __init__(self, case):
+        self.cores, self.asked, self.traces = case["cores"], case["calls"], 0
+        self.numbers = set()  # the types of the tensors that say which step
+        # On a second device, as under a strategy: there XLA cannot compile a step.
+        simulated_replicas()
+        with tf.device("CPU:1"):
+            self.state = tf.Variable(0.0)
+
+    def one_step(self, block, i):
+        self.traces += 1
+        if tf.is_tensor(i):
+            self.numbers.add(i.dtype.name)
+        pushes, losses = block
+        self.state.assign(0.5 * self.state + pushes[i])
+        return losses[i] + self.state
+
+    def seen(self):
+        return {
+            "traces": self.traces,
+            "state": float(self.state),
+            "numbers": sorted(self.numbers),
+        }
+
+    def call(self, run, turn):
+        asked = self.asked[turn]
+        block = tuple(tf.constant(asked[name], tf.float32) for name in ("pushes", "losses"))
+        reads, profile = [0], cProfile.Profile(builtins=False)
+        tensor = type(block[0])
+        read = tensor._numpy
+
+        def count_reads(value):
+            # Whoever reads a tensor in Python comes by here, but not NumPy.
+            reads[0] += value.dtype.is_floating or value.dtype.is_bool
+            return read(value)
+
+        before = sys.getprofile()
+        gc.disable()  # what it frees calls functions, too
+        with mock.patch.object(tensor, "_numpy", count_reads):
+            profile.enable()
+            try:
+                returned = run(block, asked["count"])
+            finally:
+                profile.disable()
+                sys.setprofile(before)
+                gc.enable()
+        calls = sum(entry.callcount for entry in profile.getstats())
+        seen = self.seen() | {"python_calls": calls, "reads": reads[0]}
+        if turn == ASKED_IN_A_GRAPH:
+            seen["reads"] += not _runs_in_a_graph(run, block, asked)
+        if returned is None:
+            return seen | {"tensor": False, "shape": None, "dtype": "", "values": []}
+        values = np.asarray(returned, "float64")
+        return seen | {
+            # A variable may change later.
+            "tensor": tf.is_tensor(returned) and not isinstance(returned, tf.Variable),
+            "shape": list(values.shape),
+            "dtype": getattr(getattr(returned, "dtype", None), "name", ""),
+            "values": values.ravel().tolist(),
+        }

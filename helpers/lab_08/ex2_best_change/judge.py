@@ -1,0 +1,167 @@
+"""Exercise 8.2: the questions, and the verdict on what the probe saw."""
+
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
+
+OPERATIONS = [
+    "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "MatMul", "Mean", "Mul",
+    "Relu", "ReluGrad", "AddV2", "Cast", "FusedBatchNormV3", "MaxPool", "Rsqrt",
+]  # fmt: skip
+NAMES = [
+    "fuse the layers", "fewer bits", "no dropout", "larger batch", "channels first",
+    "another kernel", "another shortcut", "cast once",
+]  # fmt: skip
+
+
+def make_changes(rng):
+    """Profiles with changes that help much of little, and little of much."""
+
+    def case(kind):
+        names = rng.sample(OPERATIONS, rng.randint(6, 9))
+        parts = sorted((rng.uniform(0.02, 1) for _ in names), reverse=True)
+        seconds = {name: 0.01 * part for name, part in zip(names, parts, strict=True)}
+        seconds[names[0]] = 0.01 * rng.uniform(1.2, 1.6)
+        elsewhere = [name for name in OPERATIONS if name not in names]
+        strong, one, two, side = names[-1], *rng.sample(names[1:-2], 2), names[-2]
+        changes = [
+            {strong: 0.0, rng.choice(elsewhere): 0.5},  # all of very little
+            {names[0]: rng.uniform(0.9, 0.97)},  # little of the largest
+            {one: rng.uniform(0.4, 0.6), two: rng.uniform(0.4, 0.6)},  # two at once
+            {side: rng.uniform(0.1, 0.2), names[0]: rng.uniform(1.3, 2.0)},  # it costs more
+            {rng.choice(elsewhere): 0.1},
+        ]
+        if kind == "little":  # all of a little, and what is not there costs nothing
+            changes = [
+                {strong: 0.0, side: 0.98, rng.choice(elsewhere): 0.9},
+                {names[0]: rng.uniform(1.05, 1.2)},
+                {one: rng.uniform(1.5, 2.0), rng.choice(elsewhere): 0.0},
+            ]
+        if kind == "none":
+            changes = [
+                {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
+                {one: rng.uniform(1.05, 1.2), rng.choice(elsewhere): 0.1},
+            ]
+        if kind == "equal":  # one that leaves the step as long as it was, to the last digit
+            changes = [
+                {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
+                {rng.choice(elsewhere): rng.uniform(0.1, 0.6)},
+            ]
+            seconds = _without_rounding(seconds)
+        rng.shuffle(changes)
+        named = dict(zip(rng.sample(NAMES, len(changes)), changes, strict=True))
+        order = rng.sample(names, len(names))
+        return {"seconds": {name: seconds[name] for name in order}, "changes": named}
+
+    kinds = ["usual", "usual", "usual", "little", "none", "equal"]
+    rng.shuffle(kinds)
+    return {"cases": [case(kind) for kind in kinds]}
+
+
+def _without_rounding(seconds):
+    """Nearly the same seconds, of which every sum and every share is exact in binary."""
+    total = sum(seconds.values())
+    parts = {name: round(2**20 * s / total) for name, s in seconds.items()}
+    longest = max(parts, key=parts.get)
+    parts[longest] += 2**20 - sum(parts.values())  # the whole is 1/32 of a second
+    return {name: part / 2**25 for name, part in parts.items()}
+
+
+def changed_seconds(seconds, left, mistake=""):
+    """The seconds of a step after a change, if one makes this mistake."""
+    if mistake == "only_gains":
+        left = {name: min(1, part) for name, part in left.items()}
+    if mistake == "first_operation":
+        left = dict(list(left.items())[:1])
+    return sum(s * left.get(name, 1) for name, s in seconds.items())
+
+
+def chosen(case, mistake=""):
+    """The change that is taken first, and by what it speeds the step up."""
+    seconds, changes = case["seconds"], case["changes"]
+    before = sum(seconds.values())
+    after = {
+        name: changed_seconds(seconds, left, mistake) for name, left in changes.items()
+    }
+    if mistake == "start":  # what changes one operation most
+        best = min(changes, key=lambda name: min(changes[name].values()))
+        return [best, 1 / (1e-9 + min(changes[best].values()))]
+    if mistake == "largest_operation":
+        largest = max(seconds, key=seconds.get)
+        touching = [n for n in changes if largest in changes[n]]
+        best = min(touching, key=after.get) if touching else None
+    elif mistake == "one_saving":  # what saves most of a single operation
+        saved = {
+            n: max(seconds.get(o, 0) * (1 - part) for o, part in left.items())
+            for n, left in changes.items()
+        }
+        best = max(saved, key=saved.get)
+    else:
+        best = min(after, key=after.get)
+    as_long = after.get(best) == before and mistake == "equal"
+    if best is None or (after[best] >= before and mistake != "always" and not as_long):
+        return [None, {"saved": 0.0, "percent": 0.0}.get(mistake, 1.0)]
+    ratio = before / after[best]
+    values = {
+        "saved": before - after[best],
+        "inverted": 1 / ratio,
+        "percent": 100 * (1 - 1 / ratio),
+        "touched": _touched(seconds, changes[best]),
+    }
+    return [best, values.get(mistake, ratio)]
+
+
+def _touched(seconds, left):
+    """By what the changed operations alone become faster."""
+    mine = {name: s for name, s in seconds.items() if name in left}
+    after = sum(s * left[name] for name, s in mine.items())
+    return sum(mine.values()) / after if after else 1e9
+
+
+CHANGE_MISTAKES = [
+    "start", "largest_operation", "one_saving", "only_gains", "first_operation", "always",
+    "equal", "saved", "inverted", "percent", "touched",
+]  # fmt: skip
+
+
+def changes_ways(question):
+    """For each way of choosing, what it chooses in all cases."""
+    return {
+        name: [chosen(case, name) for case in question["cases"]]
+        for name in ("right", *CHANGE_MISTAKES)
+    }
+
+
+def _same_choices(said, right):
+    return len(said) == len(right) and all(map(_same_choice, said, right))
+
+
+def _same_choice(said, right):
+    return (
+        len(said) == len(right)
+        and said[0] == right[0]
+        and near(1e-3, 1e-12)(said[1], right[1])
+    )
+
+
+def draw_question(rng):
+    """Profiles in which every usual mistake chooses or says something else."""
+    return draw_apart(rng, make_changes, changes_ways, lambda a, b: not _same_choices(a, b))
+
+
+def judge(question, observation):
+    """The change after which the whole step is shortest, and by how much."""
+    ways, said = changes_ways(question), observation["changes"]
+    hint = which(said, ways, _same_choices)
+
+    def different(due, one):
+        if _same_choice(one, due):
+            return None
+        if one[0] != due[0]:
+            return f"it chose {_name(one[0])}, and {_name(due[0])} was due", hint
+        reason = f"for {_name(due[0])} it says {one[1]:.4g} times, not {due[1]:.4g}"
+        return reason, "speedup" if hint == "other" else hint
+
+    return first_wrong(ways["right"], said, different)
+
+
+def _name(name):
+    return "None" if name is None else f"`{name}`"

@@ -1,0 +1,34 @@
+"""Exercise 8.5: drives an answer, expects nothing."""
+
+import contextlib
+import json
+
+import keras
+import tensorflow as tf
+
+
+def probe(answer, question, wait):
+    """The rates at plain numbers, and in a graph, before and after it was stored."""
+    seen = []
+    for case in question["cases"]:
+        made = answer(*case["arguments"])
+        schedule = isinstance(made, keras.optimizers.schedules.LearningRateSchedule)
+        rates = _rates(made, case["at"])
+        plain = [float(made(step)) for step in case["plain"]]
+        one = {"schedule": schedule, "rates": rates, "plain": plain, "stored": None}
+        config = made.get_config()
+        with contextlib.suppress(TypeError, ValueError):  # not all of it can be stored
+            config = json.loads(json.dumps(config, allow_nan=False))
+            one["stored"] = _rates(type(made).from_config(config), case["at"])
+        seen.append(one)
+    return {"cases": seen}
+
+
+def _rates(schedule, at):
+    """As in a training step, which TensorFlow compiles: the step is a tensor."""
+
+    @tf.function(input_signature=[tf.TensorSpec((), tf.int64)])
+    def rate(step):
+        return tf.cast(schedule(step), "float32")
+
+    return [float(rate(tf.constant(step, tf.int64))) for step in at]

@@ -1,0 +1,127 @@
+"""Exercise 9.3: drives an answer, expects nothing."""
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from helpers.lab_09.probing import by_copies
+
+MOST_EPOCHS = 200  # that one start may ask for; the right answer asks for four
+MOST_STEPS = 300
+
+
+class Killed(BaseException):
+    """What an answer cannot catch with `except Exception`: as if its process was gone."""
+
+
+@by_copies
+def probe(copy, question):
+    """Kill training twice: what each life trained on, the weights, and what was kept."""
+    with tempfile.TemporaryDirectory() as place:
+        folder, kept_aside = Path(place, "saves"), Path(place, "kept aside")
+        lives = []
+        for stop, weights in zip(question["stops"], question["weights"], strict=False):
+            lives.append(_life(copy(), question, weights, folder, True, stop, kept_aside))
+            # Whatever an answer did after the kill has not happened.
+            shutil.rmtree(folder, ignore_errors=True)
+            if kept_aside.exists():
+                kept_aside.rename(folder)
+        planted = _half_a_save(folder)
+        before = _files(folder)
+        last = question["weights"][-1]
+        if folder.exists():
+            shutil.copytree(folder, kept_aside)
+        other = _life(copy(), question, last, folder, False)
+        unchanged = _files(folder) == before
+        shutil.rmtree(folder, ignore_errors=True)
+        if kept_aside.exists():
+            kept_aside.rename(folder)
+        lives.append(_life(copy(), question, last, folder, True))
+        for file, content in planted.items():
+            if file.exists() and file.read_bytes() == content:
+                file.unlink()
+        kept = len(list(folder.rglob("*.index")))
+        fresh = Path(place, "fresh")
+        first = _life(copy(), question | {"epochs": 1}, last, fresh, False)
+        return {
+            "lives": lives, "other": other, "unchanged": unchanged, "kept": kept,
+            "first_began_at": first["began_at"], "written_at_first": len(_files(fresh)),
+        }  # fmt: skip
+
+
+def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
+    """Train from a start of the process until the end, or until it is killed."""
+    # The moving mean is in the model only. Here it is a sum, which forgets nothing.
+    norm = keras.layers.BatchNormalization(center=False, scale=False)
+    dense = keras.layers.Dense(1)
+    model = keras.Sequential([keras.Input((len(weights),)), norm, dense])
+    dense.kernel.assign(np.array(weights, "float32").reshape(-1, 1))
+    optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
+    optimizer.build(model.trainable_variables)
+    batches, asked = [], []
+
+    def train_step(batch):
+        if len(batches) == stop:
+            if folder.exists():
+                shutil.copytree(folder, kept_aside)
+            raise Killed
+        if len(batches) == MOST_STEPS:
+            raise RuntimeError("it trains on and on")
+        epoch, number = batch
+        batches.append([int(epoch), int(number)])
+        gradient = np.array(question["gradients"][epoch][number], "float32")
+        pull = question["pull"] * dense.kernel.numpy()
+        norm.moving_mean.assign(norm.moving_mean + gradient)
+        gradients = [tf.constant(gradient.reshape(-1, 1) + pull), tf.zeros(1)]
+        optimizer.apply(gradients, model.trainable_variables)
+
+    def data(epoch, first):
+        asked.append(epoch)
+        if len(asked) > MOST_EPOCHS:
+            raise RuntimeError("an epoch was asked for again and again")
+        numbers = range(question["steps_per_epoch"])
+        return ((int(epoch), number) for number in numbers[int(first) :])
+
+    given = model, optimizer, train_step, data, question["epochs"], str(folder)
+    returned = None
+    try:
+        returned = answer(*given, question["save_every"], chief)
+    except Killed:
+        return {"batches": batches, "began_at": "killed", "weights": []}
+    except IndexError:  # after the last epoch there is no batch
+        returned = "too many epochs"
+    began_at = int(returned) if isinstance(returned, int | np.integer) else str(returned)
+    return {
+        "batches": batches[:100],
+        "began_at": began_at,
+        "weights": [
+            float(w) for of in (dense.kernel, norm.moving_mean) for w in of.numpy().flat
+        ],
+    }
+
+
+def _half_a_save(folder):
+    """Leave what a save leaves that was killed: files without an end, by path."""
+    numbered = [(re.fullmatch(r"(.*?)(\d+)", f.stem), f) for f in folder.glob("*.index")]
+    numbered = [(int(name[2]), name[1]) for name, _ in numbered if name]
+    if not numbered:
+        return {}
+    number, name = max(numbered)
+    names = f"{name}{number + 1}.index", f"{name}{number + 1}.data-00000-of-00001"
+    planted = {folder / name: b"half of " + name.encode() for name in names}
+    for file, content in planted.items():
+        file.write_bytes(content)
+    return planted
+
+
+def _files(folder):
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file()
+    }

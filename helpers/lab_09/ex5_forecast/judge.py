@@ -1,0 +1,129 @@
+"""Exercise 9.5: the questions, and the verdict on what the probe saw."""
+
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, number_of, which
+
+
+def make_clusters(rng):
+    """Clusters bound by the processors and by the link, and one device alone."""
+    cases = []
+    for kind in ("compute", "link", "latency", "alone"):
+        devices = 1 if kind == "alone" else rng.randint(3, 600)
+        batch_size, t0 = rng.randint(8, 256), rng.uniform(0.002, 0.05)
+        peak, latency = rng.uniform(100, 4000), rng.uniform(1e-6, 1e-5)
+        compute, gradient = batch_size / peak, rng.uniform(1e6, 1e9)
+        share = {"compute": rng.uniform(0.1, 0.5), "link": rng.uniform(1.2, 3)}.get(
+            kind, 0.4
+        )
+        if kind == "latency":
+            gradient /= 1e5  # so few bytes that a part of one shows
+            latency = compute * rng.uniform(0.5, 1.5) / (2 * devices)
+        case = [devices, batch_size, t0, peak, gradient, latency]
+        bytes_per_second = 2 * gradient / (share * compute)
+        cases.append([float(f"{n:.5g}") for n in [*case, bytes_per_second]])
+        cases[-1][:2] = devices, batch_size
+    rng.shuffle(cases)
+    return {"cases": cases}
+
+
+def speeds(case, mistake=""):
+    """Images/s and efficiency, in turn and overlapped, if one makes this mistake."""
+    n, b, t0, peak, gradient, latency, bandwidth = case
+    images_seconds = b / peak
+    compute = {
+        "no_fixed_cost": images_seconds,
+        "global_batch": t0 + n * images_seconds,
+        "shared_batch": t0 + images_seconds / n,
+    }.get(mistake, t0 + images_seconds)
+    messages = {"one_half": n - 1, "one_more": 2 * n, "no_ring": 2}.get(
+        mistake, 2 * (n - 1)
+    )
+    each = gradient if mistake == "whole_gradient" else gradient / n
+    send = messages * (latency + each / bandwidth)
+    if mistake == "latency_once":
+        send = latency + messages * each / bandwidth
+    if mistake == "no_latency":
+        send = messages * each / bandwidth
+    if mistake == "two_gradients":
+        send = messages * latency + 2 * gradient / bandwidth
+    if mistake == "bits":
+        send = messages * (latency + 8 * each / bandwidth)
+    beside = {
+        "hides_all": compute,
+        "hides_fixed_cost": 2 / 3 * compute,
+        "hides_a_third": images_seconds / 3,
+        "hides_the_images": images_seconds,
+    }.get(mistake, 2 / 3 * images_seconds)
+    left = max(0.0, send - beside)
+    if mistake == "below_nothing":
+        left = send - beside
+    if mistake == "all_or_nothing":
+        left = send if send > beside else 0.0
+    steps = [compute + send, compute + left]
+    if mistake == "swapped":
+        steps = steps[::-1]
+    if mistake == "start":
+        steps = [compute, compute]
+    alone = b / peak if mistake == "of_the_peak" else compute
+    devices = 1 if mistake == "one_device" else n
+    said = []
+    for step in steps:
+        efficiency = alone / step
+        if mistake == "percent":
+            efficiency *= 100
+        if mistake == "times_devices":
+            efficiency *= n
+        pair = [devices * b / step, efficiency]
+        said += pair[::-1] if mistake == "efficiency_first" else pair
+    return said
+
+
+CLUSTER_MISTAKES = [
+    "start", "no_fixed_cost", "global_batch", "shared_batch", "one_half", "one_more",
+    "no_ring", "whole_gradient", "latency_once", "no_latency", "bits", "hides_all",
+    "hides_fixed_cost", "hides_a_third", "hides_the_images", "below_nothing",
+    "all_or_nothing", "swapped", "of_the_peak",  "one_device", "percent",
+    "times_devices", "two_gradients", "efficiency_first",
+]  # fmt: skip
+
+
+def cluster_ways(question):
+    """For each way of forecasting, the four numbers of all clusters."""
+    return {
+        name: [speeds(case, name) for case in question["cases"]]
+        for name in ("right", *CLUSTER_MISTAKES)
+    }
+
+
+def draw_question(rng):
+    """Clusters for which every usual mistake gives other numbers."""
+    return draw_apart(rng, make_clusters, cluster_ways, lambda a, b: not near(5e-4)(a, b))
+
+
+def judge(question, observation):
+    """Images/s and efficiency, in turn and overlapped."""
+    ways, said = cluster_ways(question), observation["said"]
+    hint = which(said, ways, near(1e-5), None)
+    names = (
+        "images/s in turn", "the efficiency in turn", "images/s overlapped",
+        "the efficiency overlapped",
+    )  # fmt: skip
+    hints = "in_turn", "efficiency", "overlapped", "efficiency"
+
+    def different(case, pair):
+        one, due = pair
+        if len(one) != 4:
+            return f"it gave {number_of(len(one), 'number')}, not 2 and 2", "form"
+        wrong = [i for i in range(4) if not near(1e-5)(one[i], due[i])]
+        if not wrong:
+            return None
+        i = wrong[0]
+        if case[0] == 1 and hint is None:
+            return f"{names[i]} of one device: {one[i]:.6g}, not {due[i]:.6g}", "alone"
+        given = ", ".join(f"{n:.5g}" for n in case)
+        return f"{names[i]} for ({given}): it gave {one[i]:.6g}, not {due[i]:.6g}", (
+            hint or hints[i]
+        )
+
+    return first_wrong(
+        question["cases"], list(zip(said, ways["right"], strict=True)), different
+    )

@@ -1,0 +1,36 @@
+"""Exercise 99.1: the questions, and the verdict on what the probe saw."""
+
+from helpers.checks.judging.verdicts import draw_apart, near, which
+
+
+def make_cases(rng):
+    """Pairs of images and batch size: one that divides, and two that do not."""
+    batch_size, steps = rng.randint(8, 64), rng.randint(5, 50)
+    exact = batch_size * steps
+    return {"cases": [[exact + extra, batch_size] for extra in (0, 1, batch_size - 1)]}
+
+
+def ways_to_count(question):
+    """For each way of counting, the steps in all cases."""
+    cases = question["cases"]
+    return {
+        "right": [-(-images // size) for images, size in cases],
+        "start": [0 for _ in cases],
+        "dropped": [images // size for images, size in cases],
+        "too_many": [images // size + 1 for images, size in cases],
+    }
+
+
+def draw_question(rng):
+    """Cases in which every usual mistake gives a different answer."""
+    return draw_apart(rng, make_cases, ways_to_count, lambda one, other: one != other)
+
+
+def judge(question, observation):
+    """Every image once: full batches, and one more for the rest."""
+    ways, reply = ways_to_count(question), observation["steps"]
+    mistake = which(reply, ways, near())
+    if mistake == "right":
+        return None
+    asked = ", ".join(f"{images} / {size}" for images, size in question["cases"])
+    return f"for {asked} it gave {reply}, not {ways['right']}", mistake

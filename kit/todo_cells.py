@@ -1,0 +1,172 @@
+"""What a lab asks: its exercises, and what their cells can use."""
+
+import ast
+import functools
+import re
+from typing import NamedTuple
+
+from helpers.exercise import find_exercise, numbers_of
+from helpers.files import REPOSITORY
+from kit.generate import generate
+
+# The scale of the parameters in `lab` when a cell is graded.
+SCALE = "smoke"
+
+
+class TodoCell(NamedTuple):
+    """The cell in which students solve an exercise."""
+
+    number: str  # "2.1"
+    cell_id: str
+    points: int
+    answer: str  # the name that its check is given
+    start: str  # the cell as students get it
+
+
+class Written(NamedTuple):
+    """A question that students answer in words, in a text cell of their own."""
+
+    number: str  # "2.figure"
+    cell_id: str
+    points: int
+    question: str  # the text cell before it
+    start: str  # the cell as students get it
+
+
+@functools.cache
+def todo_cells(lab):
+    """The exercises of a lab, in its order.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of TodoCell
+    """
+    student, _ = generate(lab)
+    code = [cell for cell in student.cells if cell.cell_type == "code"]
+    points, answers = {}, {}
+    for cell in code:
+        if found := re.search(r'check\("(\d+\.\d+)", *(\w+)\)', cell.source):
+            points[found[1]] = cell.metadata.nbgrader.points
+            answers[found[1]] = found[2]
+    found = []
+    for cell in code:
+        if todo := re.match(r"# TODO (\d+\.\d+):", cell.source):
+            n = todo[1]
+            found.append(TodoCell(n, cell.id, points[n], answers[n], cell.source))
+    return tuple(found)
+
+
+@functools.cache
+def written(lab):
+    """The questions of a lab that students answer in words, in its order.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+
+    Returns
+    -------
+    tuple of Written
+    """
+    student, _ = generate(lab)
+    found, before = [], ""
+    for cell in student.cells:
+        marked = cell.metadata.get("nbgrader")
+        if cell.cell_type == "markdown" and marked:
+            number = f"{int(lab.number)}.{cell.id.partition('-')[2]}"
+            found.append(Written(number, cell.id, marked.points, before, cell.source))
+        before = cell.source
+    return tuple(found)
+
+
+@functools.cache
+def own_cells(lab):
+    """The sources of a lab's own code cells, as students get them."""
+    student, _ = generate(lab)
+    return {cell.source.strip() for cell in student.cells if cell.cell_type == "code"}
+
+
+@functools.cache
+def setup(lab):
+    """What a TODO cell can use, from the lab itself and never from a submission.
+
+    Returns
+    -------
+    tuple of str
+        Statements of the lab's other cells, in their order: imports, functions,
+        classes, and values that are written out, but nothing that trains, loads or
+        plots; `lab` has the parameters at smoke scale.
+    """
+    student, _ = generate(lab)
+    statements, parameters = [], []
+    for cell in student.cells:
+        if cell.cell_type != "code" or cell.source.startswith("# TODO"):
+            continue
+        tags, nodes = cell.metadata.get("tags", ()), ast.parse(cell.source).body
+        if "parameters" in tags:
+            parameters = [node.target.id for node in nodes]
+        if "setup" in tags:
+            *sizes, start = nodes
+            statements += [*map(ast.unparse, sizes), _lab_without_a_card(start, parameters)]
+        else:
+            statements += [ast.unparse(node) for node in nodes if _is_setup(node)]
+    return tuple(statements)
+
+
+def modules(lab):
+    """What the fork server imports before it forks: all that the lab imports."""
+    found = [f"{find_exercise(n).package}.probe" for n in numbers_of(lab.number)]
+    for statement in setup(lab):
+        for node in ast.parse(statement).body:
+            if isinstance(node, ast.Import):
+                found += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                found.append(node.module)
+                # It may be a submodule; importing any other name fails, which does no harm.
+                found += [f"{node.module}.{alias.name}" for alias in node.names]
+    return found
+
+
+@functools.cache
+def reference_names(lab):
+    """What solves a lab's exercises in the course's own packages, and its modules.
+
+    Reads the files: importing them would import TensorFlow.
+    """
+    answers = {exercise.answer for exercise in todo_cells(lab)}
+    return sorted(
+        name
+        for package in ("callbacks", "helpers")
+        for path in (REPOSITORY / package).rglob("*.py")
+        # In a lab's folder the probe of an exercise may have the answer's name.
+        if not any(part.startswith("lab_") for part in path.parts)
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name in answers
+        for name in (node.name, path.stem)
+    )
+
+
+def _lab_without_a_card(start, parameters):
+    """What makes `lab` in grading: `session.start` would open a run card."""
+    values = ", ".join(f"{name!r}: {name}" for name in parameters)
+    return (
+        "import types\n"
+        f"{ast.unparse(start.targets[0])} = types.SimpleNamespace("
+        f"**({{{values}}} | sizes[{SCALE!r}] | {{'scale': {SCALE!r}}}))"
+    )
+
+
+def _is_setup(node):
+    if isinstance(node, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+        return True
+    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value:
+        try:
+            ast.literal_eval(node.value)
+        except ValueError:
+            return False
+        return True
+    return False
