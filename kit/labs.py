@@ -38,6 +38,11 @@ class Lab(NamedTuple):
         return REPOSITORY / "solutions" / f"{self.name}.ipynb"
 
     @property
+    def stored_card(self):
+        """The run card of the solution's stored outputs, for figures about them."""
+        return REPOSITORY / "docs" / "runs" / f"{self.name}.json"
+
+    @property
     def folder(self):
         """What belongs to this lab alone."""
         return REPOSITORY / "helpers" / f"lab_{self.number}"

@@ -6,12 +6,10 @@ sizes, and says the others. Right: lab 09's forecast of published clusters.
 
 import hashlib
 import io
+import json
 import os
-import re
 import textwrap
 from statistics import median
-
-import nbformat
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
@@ -29,7 +27,7 @@ SOURCES = (
 )  # fmt: skip
 
 
-def hero(page, write=True, picture=PATH):
+def law_section(page, write=True, picture=PATH):
     """The figure's Markdown for a page; draws it if the stored one is out of date.
 
     Parameters
@@ -105,20 +103,14 @@ def _in_words(points, device, known, unseen, law, rows):
 
 
 def _stored_run():
-    """Images per second by batch size, and the device, as lab 02's solution has them."""
-    notebook = nbformat.read(find_lab("02").solution, as_version=4)
-    pages = [
-        output.get("data", {}).get("text/html", "")
-        for cell in notebook.cells
-        if "figures.fitted_law(" in cell.source
-        for output in cell.get("outputs", ())
-    ]
-    table = "".join(pages).partition("<tbody>")[2].partition("</tbody>")[0]
-    rows = re.findall(r'<th scope="row">([\d,]+)</th><td>([\d.,]+)</td>', table)
-    if len(rows) < 4:
-        raise LabError("lab 02 has no stored run to draw: `labs outputs 02`.")
-    points = {int(a.replace(",", "")): float(b.replace(",", "")) for a, b in rows}
-    return points, notebook.metadata["labs"]["device"]
+    """Images per second by batch size, and the device, of lab 02's stored run card."""
+    try:
+        card = json.loads(find_lab("02").stored_card.read_text(encoding="utf-8"))
+        sweep = card["measurements"]["sweep_images_per_second"]
+    except (OSError, KeyError) as error:
+        raise LabError("lab 02 has no stored run to draw: `labs outputs 02`.") from error
+    points = {int(size): speed for size, speed in sweep.items() if speed}
+    return points, card["environment"]["device"]["name"]
 
 
 def _law(points):

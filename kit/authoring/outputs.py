@@ -1,6 +1,5 @@
 """Execute the solutions, and store what they print for readers and for nbval."""
 
-import base64
 import os
 import tempfile
 
@@ -11,11 +10,11 @@ from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, write_atomically
+from helpers.files import REPOSITORY
+from helpers.plain_json import write_json
 from helpers.run_card.records import latest_cards
 from kit.authoring.build import build, write_notebook
 from kit.headless.execute import KERNEL_ARGUMENTS, timed
-from kit.headless.report import pictures
 
 
 def store_outputs(lab, scale="laptop"):
@@ -65,7 +64,7 @@ def store_outputs(lab, scale="laptop"):
         },
     }
     write_notebook(lab.solution, notebook)
-    _store_pictures(lab, notebook)
+    _store_run_card(lab, card)
 
 
 def _refuse_other_runs(lab, card, scale):
@@ -95,9 +94,7 @@ def _name_the_usual_folder(notebook, runs):
                 data[kind] = data[kind].replace(runs, "runs")
 
 
-def _store_pictures(lab, notebook):
-    folder = REPOSITORY / "docs" / "images"
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, (source, _) in enumerate(pictures(notebook), start=1):
-        data = base64.b64decode(source.partition("base64,")[2])
-        write_atomically(folder / f"{lab.name}-{number}.png", data)
+def _store_run_card(lab, card):
+    # Without what names this machine's processes and folders.
+    parts = ("lab", "parameters", "environment", "measurements", "predictions")
+    write_json(lab.stored_card, {name: card[name] for name in parts})

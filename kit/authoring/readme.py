@@ -4,7 +4,7 @@ import json
 
 from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
-from kit.authoring.law_figure import hero
+from kit.authoring.law_figure import law_section
 from kit.labs import all_labs, title_and_question
 
 DOCS = REPOSITORY / "docs"
@@ -17,7 +17,7 @@ def build_readme(write=True):
     tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
     written = []
     for page in PAGES:
-        tables["law"] = hero(page, write)
+        tables["law"] = law_section(page, write)
         new = text = page.read_text(encoding="utf-8")
         for name, table in tables.items():
             begin, end = (

@@ -11,9 +11,11 @@ from kit.authoring import law_figure
 def test_the_stored_figure_is_the_one_that_would_be_drawn(tmp_path):
     page = REPOSITORY / "README.md"
     drawn = tmp_path / "law.png"
-    assert law_figure.hero(page, True, drawn) == law_figure.hero(page, False)
-    assert "(docs/images/law.png)" in law_figure.hero(page, False)
-    assert "(images/law.png)" in law_figure.hero(REPOSITORY / "docs" / "index.md", False)
+    assert law_figure.law_section(page, True, drawn) == law_figure.law_section(page, False)
+    assert "(docs/images/law.png)" in law_figure.law_section(page, False)
+    assert "(images/law.png)" in law_figure.law_section(
+        REPOSITORY / "docs" / "index.md", False
+    )
     with Image.open(drawn) as new, Image.open(law_figure.PATH) as stored:
         assert new.text == stored.text
         assert new.size == stored.size
@@ -28,7 +30,7 @@ def test_another_run_is_drawn_again_and_the_law_sees_only_half_of_it(tmp_path, m
         monkeypatch.setattr(
             law_figure, "_stored_run", lambda changed=changed: (changed, "a toy")
         )
-        said = law_figure.hero(REPOSITORY / "README.md", True, picture)
+        said = law_figure.law_section(REPOSITORY / "README.md", True, picture)
         plain = re.sub(r"\s+", " ", said)
         assert "given the batch sizes 1 to 8." in plain
         assert f"within 0% of what it says; the one farthest off misses by {off}%" in plain
