@@ -141,6 +141,26 @@ def rules_of(lab):
     return SHARED_RULES | module_of(lab).RULES
 
 
+def by_scale(**sizes: tuple) -> dict[str, dict]:
+    """For each scale the values of some parameters; each gives three, in this order."""
+    scales = ("smoke", "laptop", "gpu")
+    return {
+        scale: {name: values[place] for name, values in sizes.items()}
+        for place, scale in enumerate(scales)
+    }
+
+
+def sizes_of(lab: str) -> dict[str, dict]:
+    """For each scale the value of every parameter of a lab that may be left at None.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+    """
+    return module_of(lab).SIZES
+
+
 def module_of(lab):
     """The module with the rules of a lab's own parameters."""
     return importlib.import_module(f"helpers.lab_{lab[:2]}.parameters")

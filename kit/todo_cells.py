@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from helpers.exercise import find_exercise, numbers_of
 from helpers.files import REPOSITORY
+from helpers.parameters import sizes_of
 from kit.generate import generate
 
 # The scale of the parameters in `lab` when a cell is graded.
@@ -110,8 +111,9 @@ def setup(lab):
         if "parameters" in tags:
             parameters = [node.target.id for node in nodes]
         if "setup" in tags:
-            *sizes, start = nodes
-            statements += [*map(ast.unparse, sizes), _lab_without_a_card(start, parameters)]
+            *imports, start = nodes
+            statements += map(ast.unparse, imports)
+            statements.append(_lab_without_a_card(start, parameters, sizes_of(lab.name)))
         else:
             statements += [ast.unparse(node) for node in nodes if _is_setup(node)]
     return tuple(statements)
@@ -150,13 +152,13 @@ def reference_names(lab):
     )
 
 
-def _lab_without_a_card(start, parameters):
+def _lab_without_a_card(start, parameters, sizes):
     """What makes `lab` in grading: `session.start` would open a run card."""
     values = ", ".join(f"{name!r}: {name}" for name in parameters)
     return (
         "import types\n"
         f"{ast.unparse(start.targets[0])} = types.SimpleNamespace("
-        f"**({{{values}}} | sizes[{SCALE!r}] | {{'scale': {SCALE!r}}}))"
+        f"**({{{values}}} | {sizes[SCALE]!r} | {{'scale': {SCALE!r}}}))"
     )
 
 

@@ -31,13 +31,8 @@ columns: int = None  # of the second matrix
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"rows": 1000, "columns": 1000, "largest": 512},
-    "laptop": {"rows": 2000, "columns": 10_000, "largest": 2048},
-    "gpu": {"rows": 10_000, "columns": 100_000, "largest": 8192},
-}
 # This lab is about taking a GPU: so the set-up must not take one.
-lab = session.start("00_devices", globals(), sizes, devices="none")
+lab = session.start("00_devices", globals(), devices="none")
 
 # %%
 # statistics, tf and time are for your answers: bind them to what you like. Our own

@@ -35,13 +35,8 @@ learning_rate: float = 0.1
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"timed_steps": 1000},
-    "laptop": {"timed_steps": 5000},
-    "gpu": {"timed_steps": 5000},
-}
 # Nothing here runs on a GPU: so none is taken.
-lab = session.start("01_gradient_descent", globals(), sizes, devices="none")
+lab = session.start("01_gradient_descent", globals(), devices="none")
 
 # %%
 # np and time are for your answers: bind them to what you like. Our own cells use other

@@ -53,15 +53,7 @@ log_dir: str = ""  # a folder for TensorBoard
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"depth": 10, "width": 1, "train_images": 256, "valid_images": 64},
-    "laptop": {"depth": 16, "width": 1, "train_images": 5000, "valid_images": 1000},
-    "gpu": {"depth": 16, "width": 10, "train_images": 10_000, "valid_images": 10_000},
-}
-sizes["smoke"] |= {"images_per_point": 32, "patience_seconds": 1, "product": 2048}
-sizes["laptop"] |= {"images_per_point": 700, "patience_seconds": 20, "product": 2048}
-sizes["gpu"] |= {"images_per_point": 10_000, "patience_seconds": 60, "product": 8192}
-lab = session.start("02_throughput", globals(), sizes)
+lab = session.start("02_throughput", globals())
 
 # %%
 # For your answers: bind them to what you like. Our own cells use other names.

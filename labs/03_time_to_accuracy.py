@@ -52,17 +52,7 @@ flip: bool = False
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"depth": 10, "width": 1, "train_images": 1280, "valid_images": 64},
-    "laptop": {"depth": 10, "width": 1, "train_images": 5000, "valid_images": 4000},
-    "gpu": {"depth": 16, "width": 4, "train_images": 10_000, "valid_images": 10_000},
-}
-sizes["smoke"] |= {"stem_pool": 4, "epochs": 2, "look_images": 256, "noise_draws": 8}
-sizes["laptop"] |= {"stem_pool": 4, "epochs": 12, "look_images": 1000, "noise_draws": 40}
-sizes["gpu"] |= {"stem_pool": 1, "epochs": 20, "look_images": 1000, "noise_draws": 40}
-for name, target in {"smoke": 0.3, "laptop": 0.8, "gpu": 0.82}.items():
-    sizes[name]["target_accuracy"] = target
-lab = session.start("03_time_to_accuracy", globals(), sizes)
+lab = session.start("03_time_to_accuracy", globals())
 
 # %%
 # For your answers: bind them to what you like. Our own cells use other names.

@@ -39,15 +39,7 @@ patience: int = 2  # epochs without a better validation, at the end of the lab
 # %% tags=["setup"]
 from helpers.notebook import session
 
-everything = {"train_newswires": 8982, "valid_newswires": 2246}
-everything |= {"vocabulary": 30_982, "words": 300}
-few = {"train_newswires": 330, "valid_newswires": 70, "vocabulary": 2000, "words": 100}
-sizes = {
-    "smoke": few | {"eager_steps": 1, "graph_steps": 3},
-    "laptop": everything | {"eager_steps": 4, "graph_steps": 20},
-    "gpu": everything | {"eager_steps": 10, "graph_steps": 100},
-}
-lab = session.start("04_custom_training_loop", globals(), sizes)
+lab = session.start("04_custom_training_loop", globals())
 
 # %%
 # keras, np, tf, time and datetime are for your answers: bind them to what you like. Our

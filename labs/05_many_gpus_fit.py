@@ -49,18 +49,7 @@ seeds: int = None  # how many runs of each learning rate there
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"replicas": 2, "train_images": 256, "valid_images": 128},
-    "laptop": {"replicas": 4, "train_images": 3000, "valid_images": 1000},
-    "gpu": {"replicas": None, "train_images": 60_000, "valid_images": 10_000},
-}
-sizes["smoke"] |= {"depth": 10, "width": 1, "stem_pool": 4, "steps": 4}
-sizes["laptop"] |= {"depth": 10, "width": 1, "stem_pool": 2, "steps": 8}
-sizes["gpu"] |= {"depth": 16, "width": 4, "stem_pool": 1, "steps": 100}
-sizes["smoke"] |= {"global_batches": [32, 64], "seeds": 1}
-sizes["laptop"] |= {"global_batches": [32, 512], "seeds": 3}
-sizes["gpu"] |= {"global_batches": [256, 4096], "seeds": 3}
-lab = session.start("05_many_gpus_fit", globals(), sizes, devices="all")
+lab = session.start("05_many_gpus_fit", globals(), devices="all")
 
 # %%
 # keras, np and statistics are for your answers: bind them to what you like. Our own

@@ -48,14 +48,8 @@ from_folders: bool = False  # train on image files, not on arrays
 # %% tags=["setup"]
 from helpers.notebook import session
 
-small = {"image_size": 64, "alpha": 0.35}
-sizes = {
-    "smoke": small | {"train_images": 128, "valid_images": 64},
-    "laptop": small | {"train_images": 4096, "valid_images": 512},
-    "gpu": {"image_size": 112, "alpha": 1.0, "train_images": 60_000, "valid_images": 10_000},
-}
 lab = session.start(
-    "06_many_gpus_loop", globals(), sizes, devices="all", simulated_replicas=2
+    "06_many_gpus_loop", globals(), devices="all", simulated_replicas=2
 )
 
 # %%

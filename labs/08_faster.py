@@ -48,21 +48,7 @@ flip: bool = True
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"depth": 10, "width": 1, "stem_pool": 4, "epochs": 1, "fast_epochs": 1},
-    "laptop": {"depth": 10, "width": 1, "stem_pool": 4, "epochs": 40, "fast_epochs": 3},
-    "gpu": {"depth": 16, "width": 10, "stem_pool": 1, "epochs": 30, "fast_epochs": 8},
-}
-sizes["smoke"] |= {"batch_size": 32, "train_images": 256, "valid_images": 64}
-sizes["laptop"] |= {"batch_size": 32, "train_images": 5000, "valid_images": 2000}
-sizes["gpu"] |= {"batch_size": 256, "train_images": 60_000, "valid_images": 10_000}
-others = {"smoke": (0.1, 2, 128, 1), "laptop": (0.8, 2, 640, 5), "gpu": (0.92, 2, 9728, 5)}
-large = {"smoke": (512, 16, 32), "laptop": (2048, 64, 256), "gpu": (8192, 1024, 256)}
-names = ["target_accuracy", "repeats", "images_per_point", "rounds"]
-names += ["product", "add_mib", "roof_batch"]
-for name in sizes:
-    sizes[name] |= dict(zip(names, others[name] + large[name], strict=True))
-lab = session.start("08_faster", globals(), sizes)
+lab = session.start("08_faster", globals())
 
 # %%
 # For your answers: bind them to what you like. Our own cells use other names.

@@ -42,12 +42,7 @@ repeats: int = None  # measurements of an all-reduce, and steps with stragglers
 # %% tags=["setup"]
 from helpers.notebook import session
 
-sizes = {
-    "smoke": {"train_images": 512, "repeats": 5},
-    "laptop": {"train_images": 8192, "repeats": 30},
-    "gpu": {"train_images": 60_000, "repeats": 30},
-}
-lab = session.start("09_many_machines", globals(), sizes, devices="none")
+lab = session.start("09_many_machines", globals(), devices="none")
 
 # %%
 # np, keras and tf are for your answers: bind them to what you like. Our own cells use

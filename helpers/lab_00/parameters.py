@@ -1,8 +1,14 @@
 """The rules for the parameters of lab 00."""
 
 from helpers.notebook.estimate import Cost
-from helpers.parameters import whole
+from helpers.parameters import by_scale, whole
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    rows=(1000, 2000, 10_000),
+    columns=(1000, 10_000, 100000),
+    largest=(512, 2048, 8192),
+)
 RULES = {
     "gpu_index": whole(0, 63),
     "repeats": whole(2, 1000),

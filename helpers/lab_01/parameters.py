@@ -1,7 +1,11 @@
 """The rules for the parameters of lab 01."""
 
-from helpers.parameters import LEARNING_RATE, whole
+from helpers.parameters import LEARNING_RATE, by_scale, whole
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    timed_steps=(1000, 5000, 5000),
+)
 RULES = {
     "train_points": whole(128, 100_000),
     "learning_rate": LEARNING_RATE,

@@ -13,11 +13,22 @@ from helpers.parameters import (
     TRAIN_IMAGES,
     WIDTH,
     YES_OR_NO,
+    by_scale,
     number,
     rising,
     whole,
 )
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    depth=(10, 16, 16),
+    width=(1, 1, 10),
+    train_images=(256, 5000, 10_000),
+    valid_images=(64, 1000, 10_000),
+    images_per_point=(32, 700, 10_000),
+    patience_seconds=(1, 20, 60),
+    product=(2048, 2048, 8192),
+)
 RULES = {
     "valid_batch_size": BATCH_SIZE,
     # Larger than the training set is fine here: the sweep repeats the set.

@@ -11,11 +11,24 @@ from helpers.parameters import (
     TRAIN_IMAGES,
     WIDTH,
     YES_OR_NO,
+    by_scale,
     number,
     rising,
     whole,
 )
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    depth=(10, 10, 16),
+    width=(1, 1, 4),
+    train_images=(1280, 5000, 10_000),
+    valid_images=(64, 4000, 10_000),
+    stem_pool=(4, 4, 1),
+    epochs=(2, 12, 20),
+    look_images=(256, 1000, 1000),
+    noise_draws=(8, 40, 40),
+    target_accuracy=(0.3, 0.8, 0.82),
+)
 RULES = {
     "valid_batch_size": BATCH_SIZE,
     "batch_sizes": rising(BATCH_SIZE),

@@ -1,8 +1,17 @@
 """The rules for the parameters of lab 04."""
 
 from helpers.notebook.estimate import Cost, Network
-from helpers.parameters import EPOCHS, LEARNING_RATE, whole
+from helpers.parameters import EPOCHS, LEARNING_RATE, by_scale, whole
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    train_newswires=(330, 8982, 8982),
+    valid_newswires=(70, 2246, 2246),
+    vocabulary=(2000, 30_982, 30_982),
+    words=(100, 300, 300),
+    eager_steps=(1, 4, 10),
+    graph_steps=(3, 20, 100),
+)
 RULES = {
     "train_newswires": whole(1, 8_982),
     "valid_newswires": whole(1, 2_246),

@@ -11,11 +11,24 @@ from helpers.parameters import (
     REPLICAS,
     TRAIN_IMAGES,
     WIDTH,
+    by_scale,
     number,
     rising,
     whole,
 )
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    replicas=(2, 4, None),
+    train_images=(256, 3000, 60_000),
+    valid_images=(128, 1000, 10_000),
+    depth=(10, 10, 16),
+    width=(1, 1, 4),
+    stem_pool=(4, 2, 1),
+    steps=(4, 8, 100),
+    global_batches=([32, 64], [32, 512], [256, 4096]),
+    seeds=(1, 3, 3),
+)
 RULES = {
     "replicas": REPLICAS,
     "gpu_indices": GPU_INDICES,

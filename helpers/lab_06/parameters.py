@@ -8,6 +8,7 @@ from helpers.parameters import (
     REPLICAS,
     TRAIN_IMAGES,
     YES_OR_NO,
+    by_scale,
     one_of,
     whole,
 )
@@ -18,6 +19,13 @@ MOBILENET_V2 = {
     1.0: (5969, 438), 1.3: (10_119, 591), 1.4: (11_567, 628),
 }  # fmt: skip
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    image_size=(64, 64, 112),
+    alpha=(0.35, 0.35, 1.0),
+    train_images=(128, 4096, 60_000),
+    valid_images=(64, 512, 10_000),
+)
 RULES = {
     "replicas": REPLICAS,
     "gpu_indices": GPU_INDICES,

@@ -7,6 +7,7 @@ from helpers.parameters import (
     REPLICAS,
     TARGET_ACCURACY,
     TRAIN_IMAGES,
+    by_scale,
     number,
     whole,
 )
@@ -14,6 +15,15 @@ from helpers.parameters import (
 # The small network: two 5x5 convolutions, two dense layers.
 SMALL_CNN = Network(480_000, 13_000, 22_000)
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    train_images=(650, 30_000, 60_000),
+    valid_images=(100, 5000, 10_000),
+    batch_size=(16, 128, 128),
+    epochs=(2, 6, 50),
+    steps_per_call=(2, 10, 20),
+    timed_steps=(4, 20, 40),
+)
 RULES = {
     "replicas": REPLICAS,
     "train_images": TRAIN_IMAGES,

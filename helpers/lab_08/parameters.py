@@ -10,11 +10,30 @@ from helpers.parameters import (
     TRAIN_IMAGES,
     WIDTH,
     YES_OR_NO,
+    by_scale,
     number,
     one_of,
     whole,
 )
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    depth=(10, 10, 16),
+    width=(1, 1, 10),
+    stem_pool=(4, 4, 1),
+    epochs=(1, 40, 30),
+    fast_epochs=(1, 3, 8),
+    batch_size=(32, 32, 256),
+    train_images=(256, 5000, 60_000),
+    valid_images=(64, 2000, 10_000),
+    target_accuracy=(0.1, 0.8, 0.92),
+    repeats=(2, 2, 2),
+    images_per_point=(128, 640, 9728),
+    rounds=(1, 5, 5),
+    product=(512, 2048, 8192),
+    add_mib=(16, 64, 1024),
+    roof_batch=(32, 256, 256),
+)
 RULES = {
     "fast_epochs": EPOCHS,
     "train_images": TRAIN_IMAGES,

@@ -3,8 +3,13 @@
 from helpers.errors import ParameterError
 from helpers.machine.computer import cores
 from helpers.notebook.estimate import Cost, Network
-from helpers.parameters import LEARNING_RATE, whole
+from helpers.parameters import LEARNING_RATE, by_scale, whole
 
+# What a parameter that was left at None is at each scale.
+SIZES = by_scale(  # smoke, laptop, gpu
+    train_images=(512, 8192, 60_000),
+    repeats=(5, 30, 30),
+)
 RULES = {
     # More would only wait for each other's cores; each takes half a gigabyte of memory.
     "workers": whole(2, 8),

@@ -19,6 +19,7 @@ from helpers.parameters import (
     check_parameters,
     own_parameters,
     scale_asked_for,
+    sizes_of,
 )
 from helpers.run_card import predictions, records, reset_exercises
 from helpers.texts import read_texts
@@ -29,7 +30,7 @@ _current = None
 _claimed = None
 
 
-def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
+def start(lab, namespace, *, devices="one", simulated_replicas=None):
     """Check the parameters, make the devices ready, seed everything, open the run card.
 
     Parameters
@@ -38,8 +39,6 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
         The lab's name, ``"02_throughput"``.
     namespace : dict
         ``globals()`` of the notebook, which holds the parameters.
-    sizes : dict of dict
-        For each scale the value of every parameter that was left at None.
     devices : str
         "one": take the first GPU with memory growth, where there is one; "all":
         every device for a strategy, or as many as the parameters `replicas` and
@@ -61,7 +60,7 @@ def start(lab, namespace, sizes, devices="one", simulated_replicas=None):
         One line each.
     """
     global _current
-    given = own_parameters(namespace, lab)
+    given, sizes = own_parameters(namespace, lab), sizes_of(lab)
     # Before TensorFlow, which takes seconds to import.
     check_given(given, lab, sizes, _injected_names(namespace) - set(given))
     for line in use_own_keras():

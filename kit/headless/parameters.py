@@ -8,7 +8,13 @@ from helpers.errors import LabError
 from helpers.files import FULL, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.notebook import estimate
-from helpers.parameters import at_scale, check_given, defaults, scale_asked_for
+from helpers.parameters import (
+    at_scale,
+    check_given,
+    defaults,
+    scale_asked_for,
+    sizes_of,
+)
 
 
 def parsed(texts, lab):
@@ -125,7 +131,7 @@ def warning(lab, given):
 
 
 def declared(lab):
-    """What a lab's first two code cells say.
+    """What a lab's parameters are if nobody says otherwise.
 
     Parameters
     ----------
@@ -138,12 +144,8 @@ def declared(lab):
         that are None.
     """
     cells = json.loads(lab.readable.read_text(encoding="utf-8"))["cells"]
-    return defaults(_tagged(cells, "parameters")), _sizes(_tagged(cells, "setup"))
-
-
-def _tagged(cells, tag):
-    [cell] = [c for c in cells if tag in c["metadata"].get("tags", ())]
-    return "".join(cell["source"])
+    [cell] = [c for c in cells if "parameters" in c["metadata"].get("tags", ())]
+    return defaults("".join(cell["source"])), sizes_of(lab.name)
 
 
 def _value(text):
@@ -153,12 +155,3 @@ def _value(text):
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
     return list(value) if isinstance(value, tuple) else value
-
-
-def _sizes(source):
-    """The sizes of each scale in a set-up cell: its lines before `session.start`."""
-    nodes = ast.parse(source).body
-    before = [n for n in nodes if not isinstance(n, (ast.Import, ast.ImportFrom))][:-1]
-    namespace = {}
-    exec(compile(ast.Module(before, []), "<sizes>", "exec"), namespace)
-    return namespace["sizes"]
