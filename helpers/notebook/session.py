@@ -12,6 +12,7 @@ from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.notebook import end_card, estimate, messages
 from helpers.notebook.kernel_patch import patch_this_kernel
+from helpers.notebook.notebooks import note_run
 from helpers.parameters import (
     assigned_names,
     at_scale,
@@ -73,6 +74,7 @@ def start(lab, namespace, *, devices="one", simulated_replicas=None):
     _prepare_keras(chosen)
     environment = {"device": device, "versions": records.versions()}
     card = records.open_card(lab, chosen, environment, messages.show_prediction)
+    note_run(lab)
     everything = sizes[chosen["scale"]] | chosen
     _current = SimpleNamespace(**everything, device=device, card=card)
     print(f"Running at {chosen['scale']} scale on {device['name']}{_replicas(device)}")

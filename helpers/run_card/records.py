@@ -17,7 +17,6 @@ import psutil
 
 from helpers.errors import RecordError
 from helpers.files import REPOSITORY, only_one, runs_folder, sweep
-from helpers.notebook.notebooks import note_run
 from helpers.plain_json import finite, write_json
 from helpers.run_card import predictions
 from helpers.run_card.prediction_kinds import check_kind, kind_of
@@ -287,7 +286,6 @@ def open_card(lab, parameters, environment, tell=print):
     same |= {"solution": _is_a_solution()}
     with _only_one(folder):  # else two processes could continue the same card
         sweep(folder)
-        note_run(lab)
         for path in sorted(folder.glob("*.json"), reverse=True):
             content = read_card(path)
             if content is None or content["finished"] or _is_in_use(content["owner"]):

@@ -293,11 +293,11 @@ def test_of_several_copies_the_one_that_ran_last_is_changed_or_none(course, monk
     assert contents(work).items() >= before.items()
 
     monkeypatch.setenv("JPY_SESSION_NAME", str(mine))
-    open_card(lab.name, {}, {})
+    note_run(lab.name)
     # A run of the solution, or of a file somewhere else, is not of one of these.
     for elsewhere in (lab.solution, lab.notebook, work / "no_such_file.ipynb"):
         monkeypatch.setenv("JPY_SESSION_NAME", str(elsewhere))
-        open_card(lab.name, {}, {})
+        note_run(lab.name)
     [line] = update.update(all_labs())
     assert line.startswith(f"work/{mine.name} has the new version")
     said = CliRunner().invoke(app, ["reset", "2.1"])
@@ -305,7 +305,7 @@ def test_of_several_copies_the_one_that_ran_last_is_changed_or_none(course, monk
     assert backup.read_bytes() == before[backup]
 
     monkeypatch.setenv("JPY_SESSION_NAME", str(backup))
-    open_card(lab.name, {}, {})
+    note_run(lab.name)
     assert notebooks.labs_in(work)[lab.name].path == backup, "its run is the newest now"
     backup.unlink()
     assert notebooks.labs_in(work)[lab.name].path == mine, "it is the only one"
