@@ -63,10 +63,11 @@ session.note_data_source("MNIST", mnist().source, "Noise patterns")
 from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
-from helpers.lab_09 import figures, worker
-from helpers.lab_09.processes import run_ring
+from helpers.lab_09 import figures
 from helpers.lab_09.ring_picture import show_ring
-from helpers.lab_09.script import train_on_workers, write_script
+from helpers.lab_09.workers import worker
+from helpers.lab_09.workers.processes import run_ring
+from helpers.lab_09.workers.script import train_on_workers, write_script
 
 use_figures()
 
@@ -363,8 +364,9 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # %%
 from statistics import median
 
-from helpers.lab_09 import durable, explorer, failures, forecast_figures, speeds
+from helpers.lab_09 import explorer, forecast_figures
 from helpers.lab_09 import forecast as laws
+from helpers.lab_09.workers import durable, failures, speeds
 from helpers.machine.computer import cores
 from helpers.run_card.predictions import factor_off
 

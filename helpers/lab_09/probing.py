@@ -2,7 +2,7 @@
 
 import functools
 
-from helpers.lab_09.own_functions import CannotTravelError, packed, unpacked
+from helpers.lab_09.workers.own_functions import CannotTravelError, packed, unpacked
 
 
 def by_copies(probe):

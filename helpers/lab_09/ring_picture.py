@@ -8,7 +8,7 @@ import numpy as np
 
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import ORANGE, show_beside, show_figure
-from helpers.lab_09.threads import run_in_threads
+from helpers.lab_09.workers.threads import run_in_threads
 
 # A worker's own values are powers of two, so that every sum tells what is in it; above
 # them stands the place of the value.

@@ -38,8 +38,8 @@ def start(command, workers, log_dir, environment=None):
     Parameters
     ----------
     command : list of str
-        Such as ``[sys.executable, "-m", "helpers.lab_09.worker", folder]``. It runs in
-        the repository's root: give absolute paths.
+        Such as ``[sys.executable, "-m", "helpers.lab_09.workers.worker", folder]``. It
+        runs in the repository's root: give absolute paths.
     workers : int
     log_dir : Path
         Gets ``worker-0.log`` and so on; a log that is there is continued.

@@ -23,7 +23,7 @@ from helpers.parameters import at_scale, scale_asked_for
 from helpers.plain_json import as_json, write_json
 from kit.headless.parameters import declared
 
-# What a lab's folder has for them: a module that is one worker.
+# What the folder `workers` of a lab has for them: a module that is one worker.
 ENGINES = {"tensorflow": "launched", "jax": "launched_on_jax"}
 # What a worker says after each step.
 PROGRESS = re.compile(r"(epoch \d+)?(?:, )?step (\d+) of (\d+)\b")
@@ -90,7 +90,7 @@ def _prepare(lab, given, folder, engine):
             )
         return [sys.executable, str(folder / "worker.py")]
     module = ENGINES[engine]
-    if not (lab.folder / f"{module}.py").is_file():
+    if not (lab.folder / "workers" / f"{module}.py").is_file():
         raise LabError(f"{lab.name} trains in one process: `labs run {lab.number}`.")
     if not importlib.util.find_spec(engine):
         raise LabError(
@@ -98,7 +98,7 @@ def _prepare(lab, given, folder, engine):
             f'requirements.txt --editable ".[{engine}]"'
         )
     _keep_settings(lab, given, folder / "settings.json", engine)
-    return [sys.executable, "-m", f"helpers.lab_{lab.number}.{module}", str(folder)]
+    return [sys.executable, "-m", f"helpers.lab_{lab.number}.workers.{module}", str(folder)]
 
 
 def _keep_settings(lab, given, file, engine):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.lab_09.probing import by_copies
-from helpers.lab_09.threads import DeadlockError, run_in_threads
+from helpers.lab_09.workers.threads import DeadlockError, run_in_threads
 
 
 @by_copies

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from helpers.exercise import find_exercise
-from helpers.lab_09 import failures, forecast
+from helpers.lab_09 import forecast
+from helpers.lab_09.workers import failures
 from helpers.network import models
 from helpers.run_card.records import open_card
 

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from helpers.notebook import notebooks, session
+from helpers.notebook.notebooks import note_run
 from helpers.run_card import reset_exercises
 from helpers.run_card.records import open_card
 from kit import labs

@@ -6,7 +6,7 @@ import sys
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from helpers.lab_09 import own_functions
+from helpers.lab_09.workers import own_functions
 from helpers.machine import cluster
 from helpers.plain_json import write_json
 
@@ -41,7 +41,7 @@ def run_ring(function, folder, workers, rounds):
     shutil.rmtree(folder, ignore_errors=True)
     own_functions.write(folder, ring_all_reduce=function)
     write_json(folder / "rounds.json", rounds)
-    command = [sys.executable, "-m", "helpers.lab_09.ring", str(folder)]
+    command = [sys.executable, "-m", "helpers.lab_09.workers.ring", str(folder)]
     environment = {"PYTHONPATH": str(REPOSITORY)}
     with cluster.start(command, workers, folder, environment) as job:
         job.wait(LIMIT_SECONDS)

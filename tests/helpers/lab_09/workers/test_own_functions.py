@@ -10,7 +10,7 @@ import pytest
 
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
-from helpers.lab_09 import own_functions
+from helpers.lab_09.workers import own_functions
 
 CELLS = """
 import functools

@@ -5,8 +5,8 @@ import pytest
 import tensorflow as tf
 
 from helpers.exercise import find_exercise
-from helpers.lab_09 import worker
-from helpers.lab_09.script import results, train_on_workers, write_script
+from helpers.lab_09.workers import worker
+from helpers.lab_09.workers.script import results, train_on_workers, write_script
 
 # 300 images in global batches of 64: the last has 44.
 SETTINGS = {

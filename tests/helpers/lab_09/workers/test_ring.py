@@ -8,9 +8,10 @@ import pytest
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
-from helpers.lab_09 import ring_picture, threads
-from helpers.lab_09.channels import Channels
-from helpers.lab_09.processes import run_ring
+from helpers.lab_09 import ring_picture
+from helpers.lab_09.workers import threads
+from helpers.lab_09.workers.channels import Channels
+from helpers.lab_09.workers.processes import run_ring
 from helpers.machine.cluster import free_ports
 from kit.authoring.recorded_answers import recorded_answers
 

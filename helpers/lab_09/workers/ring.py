@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.lab_09 import own_functions
-from helpers.lab_09.channels import Channels
+from helpers.lab_09.workers import own_functions
+from helpers.lab_09.workers.channels import Channels
 from helpers.plain_json import write_json
 
 

@@ -1,7 +1,7 @@
 """The worker of section 5: how long steps and all-reduces take.
 
-`python -m helpers.lab_09.speeds FOLDER` runs as one of several workers, as `TF_CONFIG`
-says; `measure` starts them and reads what they found.
+`python -m helpers.lab_09.workers.speeds FOLDER` runs as one of several workers, as
+`TF_CONFIG` says; `measure` starts them and reads what they found.
 """
 
 import json
@@ -19,7 +19,7 @@ import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-from helpers.lab_09.script import ON_THE_CPU  # noqa: E402
+from helpers.lab_09.workers.script import ON_THE_CPU  # noqa: E402
 from helpers.machine import cluster  # noqa: E402
 from helpers.plain_json import write_json  # noqa: E402
 
@@ -53,7 +53,7 @@ def measure(folder, workers, settings):
     """
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "settings.json", settings)
-    command = [sys.executable, "-m", "helpers.lab_09.speeds", folder]
+    command = [sys.executable, "-m", "helpers.lab_09.workers.speeds", folder]
     # One thread each: so a worker computes as fast whatever the number of workers is,
     # while there are cores enough.
     one_thread = {"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "1"}

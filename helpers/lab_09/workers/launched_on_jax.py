@@ -1,7 +1,8 @@
 """The training of `labs launch 09 --engine jax`: section 2's, with `keras.distribution`.
 
-``python -m helpers.lab_09.launched_on_jax FOLDER`` is one of the processes, as `TF_CONFIG`
-says. It needs the extra ``jax``. It saves no checkpoints: started again, it begins again.
+``python -m helpers.lab_09.workers.launched_on_jax FOLDER`` is one of the processes, as
+`TF_CONFIG` says. It needs the extra ``jax``. It saves no checkpoints, so it always starts
+from the beginning.
 """
 
 import json
@@ -17,8 +18,8 @@ silence_tensorflow()  # Keras imports it on every backend
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
 
-from helpers.lab_09 import worker  # noqa: E402
 from helpers.lab_09.reference import worker_shard  # noqa: E402
+from helpers.lab_09.workers import worker  # noqa: E402
 
 
 def main(folder):

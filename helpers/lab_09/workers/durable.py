@@ -1,7 +1,7 @@
 """Section 3: workers that are killed on the way, and go on from what was saved.
 
-The lab starts `python -m helpers.lab_09.durable FOLDER WHAT` as workers; `TF_CONFIG` says
-which of them a process is.
+The lab starts `python -m helpers.lab_09.workers.durable FOLDER WHAT` as workers;
+`TF_CONFIG` says which of them a process is.
 """
 
 import json
@@ -19,9 +19,14 @@ silence_tensorflow()
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-from helpers.lab_09 import own_functions  # noqa: E402
-from helpers.lab_09.script import ON_THE_CPU  # noqa: E402
-from helpers.lab_09.worker import images_of, make_train_step, network_in, shape_of  # noqa: E402
+from helpers.lab_09.workers import own_functions  # noqa: E402
+from helpers.lab_09.workers.script import ON_THE_CPU  # noqa: E402
+from helpers.lab_09.workers.worker import (  # noqa: E402
+    images_of,
+    make_train_step,
+    network_in,
+    shape_of,
+)
 from helpers.machine import cluster  # noqa: E402
 from helpers.plain_json import as_json, write_json  # noqa: E402
 
@@ -37,8 +42,8 @@ def prepare(folder, settings, train_with_saves, worker_shard):
     ----------
     folder : Path
     settings : dict
-        As `helpers.lab_09.worker.train` takes them, and `save_every` and `stop_at`, both
-        in steps.
+        As `helpers.lab_09.workers.worker.train` takes them, and `save_every` and
+        `stop_at`, both in steps.
     train_with_saves, worker_shard : function
         The reader's, of exercises 9.3 and 9.2.
     """
@@ -59,7 +64,7 @@ def start(folder, workers, what):
     what : str
         Of `PARTS`.
     """
-    command = [sys.executable, "-m", "helpers.lab_09.durable", str(folder), what]
+    command = [sys.executable, "-m", "helpers.lab_09.workers.durable", str(folder), what]
     return cluster.start(command, workers, folder, ON_THE_CPU)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from helpers.files import REPOSITORY, write_atomically
-from helpers.lab_09 import own_functions
+from helpers.lab_09.workers import own_functions
 from helpers.machine import cluster
 from helpers.plain_json import write_json
 
@@ -28,7 +28,7 @@ def write_script(folder, settings, worker_shard):
     folder : Path
         Emptied first of what an earlier training left.
     settings : dict
-        As `helpers.lab_09.worker.train` takes them; plain JSON.
+        As `helpers.lab_09.workers.worker.train` takes them; plain JSON.
     worker_shard : function
         The reader's, of exercise 9.2.
     """
@@ -65,7 +65,7 @@ def results(folder, workers):
     -------
     list of tuple
         For each worker its result, a dict, and its weights, a list of arrays: as
-        `helpers.lab_09.worker.train` returns them.
+        `helpers.lab_09.workers.worker.train` returns them.
     """
     found = []
     for rank in range(workers):

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from helpers.data.mnist import mnist
-from helpers.lab_09 import own_functions
+from helpers.lab_09.workers import own_functions
 from helpers.machine.multi_worker_fit import MultiWorkerModel
 from helpers.plain_json import write_json
 

@@ -1,8 +1,8 @@
 """The training of `labs launch 09`: section 2's, with the checkpoints of section 3.
 
-``python -m helpers.lab_09.launched FOLDER`` is one of the workers, as `TF_CONFIG` says.
-FOLDER is seen by all of them, and has the lab's parameters in `settings.json`. Started
-again, the workers go on at the last checkpoint there.
+``python -m helpers.lab_09.workers.launched FOLDER`` is one of the workers, as `TF_CONFIG`
+says. FOLDER is seen by all of them, and has the lab's parameters in `settings.json`. If
+they are started again, the workers resume from the last checkpoint there.
 """
 
 import json
@@ -16,8 +16,8 @@ silence_tensorflow()
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-from helpers.lab_09 import worker  # noqa: E402
 from helpers.lab_09.reference import train_with_saves, worker_shard  # noqa: E402
+from helpers.lab_09.workers import worker  # noqa: E402
 
 SAVE_EVERY_STEPS = 20
 

@@ -1,0 +1,1 @@
+"""Worker processes: how they start, talk, save and fail."""
