@@ -16,10 +16,11 @@ WORKDIR /home/student/scaling-labs
 
 # First what the packages depend on: a changed text does not install TensorFlow again.
 COPY --chown=student Makefile pyproject.toml requirements.txt ./
-COPY --chown=student kit/place/setup.sh kit/__init__.py kit/
+COPY --chown=student kit/__init__.py kit/
+COPY --chown=student kit/place/setup.sh kit/place/__init__.py kit/place/
 RUN make setup \
  && if [ -n "$CUDA" ]; then .venv/bin/python -m pip install --quiet \
-      --constraint requirements.txt "tensorflow[and-cuda]"; fi \
+      --constraint .venv/constraints.txt "tensorflow[and-cuda]"; fi \
  && if [ -n "$HUB" ]; then .venv/bin/python -m pip install --quiet \
       "jupyterhub==$HUB" nbgitpuller; fi
 COPY --chown=student . .

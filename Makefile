@@ -4,11 +4,15 @@ LABS = .venv/bin/labs
 # What is compiled is kept: else each kernel and command compiles the kit again.
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 5 --dist loadgroup
 
+# With hashes, and without the address of an index.
+COMPILE = .venv/bin/uv pip compile --quiet --universal --generate-hashes --python-version 3.11 \
+  --fork-strategy fewest --no-emit-index-url --no-emit-find-links --no-annotate --no-header
+
 SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup setup-tests run test test-fast test-all lab build outputs verify grade bench site requirements
+.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-all lab build outputs verify grade bench site requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
@@ -16,28 +20,34 @@ test: setup-tests ## the test suite
 	$(PYTEST) -m "not weekly"
 test-all: setup-tests ## what `make test` leaves out for its length, too
 	$(PYTEST)
-test-fast: setup ## the tests without notebooks, browser and sandbox: under three minutes
+test-fast: setup-dev ## the tests without notebooks, browser and sandbox: under three minutes
 	$(PYTEST) -m "not slow and not weekly"
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
-build: setup ## generate notebooks, references and the README's table from labs/*.py
+build: setup-dev ## generate notebooks, references and the README's table from labs/*.py
 	$(LABS) build
-outputs: setup ## execute the solutions at laptop scale and store what they print
+outputs: setup-dev ## execute the solutions at laptop scale and store what they print
 	$(LABS) outputs
-verify: setup ## nbval: do the solutions still print what is stored?
+verify: setup-dev ## nbval: do the solutions still print what is stored?
 	$(LABS) verify
-grade: setup ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grades
+grade: setup-grading ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grades
 	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
-bench: setup ## measure training, the dashboard, checks and grading
+bench: setup-dev ## measure training, the dashboard, checks and grading
 	$(LABS) bench
-site: setup ## the course as web pages: build/site/index.html
-	@.venv/bin/python -m pip install --quiet --constraint requirements.txt --editable ".[site]"
+site: setup-dev ## the course as web pages: build/site/index.html
+	@.venv/bin/python -m pip install --quiet --constraint .venv/constraints.txt --editable ".[site]"
 	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
 setup: ## .venv with the pinned packages, repaired where it does not start
-	@sh kit/place/setup.sh
+	@sh kit/place/setup.sh student
+setup-grading: ## what grading needs besides
+	@sh kit/place/setup.sh grading
+setup-dev: ## what authors and tests need besides
+	@sh kit/place/setup.sh dev
 setup-tests: ## what the tests need besides, at the same time
-	@sh kit/place/setup_tests.sh & sh kit/place/setup.sh; made=$$?; wait; exit $$made
-requirements: ## pin every dependency again from pyproject.toml
-	.venv/bin/pip install --quiet uv
-	.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
-	  --no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml -o requirements.txt
+	@sh kit/place/setup_tests.sh & sh kit/place/setup.sh dev; made=$$?; wait; exit $$made
+requirements: setup ## pin every dependency again from pyproject.toml
+	.venv/bin/python -m pip install --quiet uv
+	$(COMPILE) pyproject.toml -o requirements.txt
+	$(COMPILE) --group grading --constraint requirements.txt -o requirements-grading.txt
+	$(COMPILE) --group dev --constraint requirements.txt --constraint requirements-grading.txt \
+	  -o requirements-dev.txt

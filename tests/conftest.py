@@ -45,6 +45,11 @@ def pytest_configure(config):
     gc.set_threshold(20_000)
 
 
+def pytest_collection_modifyitems(items):
+    """First whether the private names that the kit touches are still there."""
+    items.sort(key=lambda item: item.path.name != "test_canary.py")
+
+
 @pytest.fixture(autouse=True)
 def all_threads_where_they_are_the_subject(request, monkeypatch):
     """Lab 00 asks how many threads work, lab 08 how fast the machine can be."""

@@ -95,7 +95,7 @@ def _prepare(lab, given, folder, engine):
     if not importlib.util.find_spec(engine):
         raise LabError(
             f"{engine} is not installed: .venv/bin/pip install --constraint "
-            f'requirements.txt --editable ".[{engine}]"'
+            f'.venv/constraints.txt --editable ".[{engine}]"'
         )
     _keep_settings(lab, given, folder / "settings.json", engine)
     return [sys.executable, "-m", f"helpers.lab_{lab.number}.workers.{module}", str(folder)]

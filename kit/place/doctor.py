@@ -77,7 +77,7 @@ def packages():
     for line in (REPOSITORY / "requirements.txt").read_text().splitlines():
         if not line.strip() or line.startswith(("#", " ")):
             continue
-        pinned = Requirement(line)
+        pinned = Requirement(line.rstrip(" \\"))
         if pinned.marker and not pinned.marker.evaluate():
             continue
         try:

@@ -1,6 +1,15 @@
 #!/bin/sh
 # Make .venv with the pinned packages, unless it is there and works; make calls this first.
+# The argument says for whom: student (the default), grading, or dev, each with more packages.
 set -eu
+role=${1:-student}
+rank() { # of a role: the packages of a lower one are among those of a higher one
+  case $1 in student) echo 1 ;; grading) echo 2 ;; dev) echo 3 ;; *) echo 0 ;; esac
+}
+if [ "$(rank "$role")" = 0 ]; then
+  echo "setup.sh takes student, grading or dev, not $role." >&2
+  exit 1
+fi
 fits='import sys; (3, 11) <= sys.version_info[:2] <= (3, 13) or sys.exit(1)'
 # A Python that was built without optimisation, as pyenv does it, costs the labs a tenth of
 # their time: Linux' own is taken in its place, or another that is there.
@@ -25,14 +34,19 @@ if [ "$python" = none ]; then
   echo "Install one of them (its command may be python3.12), or use make PYTHON=/path/to/python." >&2
   exit 1
 fi
-stamp=$(cat requirements.txt pyproject.toml kit/place/setup.sh | cksum)
+stamp=$(cat requirements*.txt pyproject.toml kit/place/setup.sh | cksum)
 if [ -f .venv/ready ]; then
   # Its scripts name the folder and the Python that they were made with.
   if [ "$(head -n 1 .venv/ready)" != "$PWD" ] || ! .venv/bin/labs --help >/dev/null 2>&1; then
     echo "The environment in .venv does not start here: the folder or Python has changed."
     rm -rf .venv
-  elif [ "$(tail -n 1 .venv/ready)" = "$stamp" ]; then
-    exit 0
+  else
+    before=$(sed -n 2p .venv/ready)
+    # What is there is brought up to date, too.
+    [ "$(rank "$before")" -lt "$(rank "$role")" ] || role=$before
+    if [ "$before" = "$role" ] && [ "$(tail -n 1 .venv/ready)" = "$stamp" ]; then
+      exit 0
+    fi
   fi
 fi
 if ! .venv/bin/python -c "$fits" 2>/dev/null || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
@@ -55,9 +69,13 @@ fi
 echo "Installing the pinned packages, some minutes the first time ..."
 add() { $install "$@" || $pip install "$@"; }
 add --requirement requirements.txt
+[ "$(rank "$role")" -lt 2 ] || add --requirement requirements-grading.txt
+[ "$(rank "$role")" -lt 3 ] || add --requirement requirements-dev.txt
+# The same pins without hashes: pip asks for the hash of every package once it sees one.
+sed -e '/^ *--hash/d' -e 's/ *\\$//' requirements.txt >.venv/constraints.txt
 if nvidia-smi -L 2>/dev/null | grep -q GPU; then
   echo "Found an NVIDIA driver: adding the CUDA libraries ..."
-  add --constraint requirements.txt "tensorflow[and-cuda]"
+  add --constraint .venv/constraints.txt "tensorflow[and-cuda]"
 fi
 add --no-deps --editable .
 mkdir -p .venv/etc/ipython
@@ -66,4 +84,4 @@ echo 'c.InteractiveShellApp.extensions = ["helpers.notebook.kernel_patch"]' >.ve
 mkdir -p .venv/etc/jupyter/jupyter_server_config.d
 ln -sf "$PWD/kit/jupyter/jupyter_server_config.d/labs.json" .venv/etc/jupyter/jupyter_server_config.d/
 ln -sfn "$PWD/kit/jupyter/labconfig" .venv/etc/jupyter/labconfig
-printf "%s\n" "$PWD" "$stamp" >.venv/ready
+printf "%s\n" "$PWD" "$role" "$stamp" >.venv/ready
