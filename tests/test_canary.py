@@ -45,7 +45,7 @@ USED = [
     ("lab 08 and labs bench: the original's augmentation",
      "keras.src.legacy.preprocessing.image", "ImageDataGenerator"),
     ("the stop button: Keras swallows what is raised in its logs",
-     "keras.src.backend.tensorflow.trainer", "TensorFlowTrainer._pythonify_logs"),
+     "keras.src.utils.python_utils", "pythonify_logs"),
     ("figures with sliders, and the dashboard", "ipympl.backend_nbagg", "Canvas._size"),
     ("figures with sliders, and the dashboard", "ipympl.backend_nbagg", "FigureManager"),
     ("the line that replaces a long traceback",
@@ -57,7 +57,7 @@ USED = [
     ("labs verify: messages are compared by their text",
      "nbval.plugin", "transform_streams_for_comparison"),
     ("labs verify: standard error is not compared",
-     "nbval.plugin", "IPyNbFile.skip_compare"),
+     "nbval.plugin", "IPyNbFile.setup"),
     ("figures that appear at once in a busy notebook (ipykernel issue 1554)",
      "ipykernel.subshell_manager", "SubshellManager"),
 ]  # fmt: skip
