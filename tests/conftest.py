@@ -45,11 +45,6 @@ def pytest_configure(config):
     gc.set_threshold(20_000)
 
 
-def pytest_collection_modifyitems(items):
-    """First whether the private names that the kit touches are still there."""
-    items.sort(key=lambda item: item.path.name != "test_canary.py")
-
-
 @pytest.fixture(autouse=True)
 def all_threads_where_they_are_the_subject(request, monkeypatch):
     """Lab 00 asks how many threads work, lab 08 how fast the machine can be."""
@@ -89,9 +84,9 @@ def shared_mnist():
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the marks in the same hook
 def pytest_collection_modifyitems(items):
-    """What must not run beside its like stays in one worker, and begins first.
+    """First whether the private names that the kit touches are still there.
 
-    Then what takes long, so that no worker ends alone with it. Last the answers, mixed:
+    Then what must not run beside its like, which stays in one worker; then what takes long, so that no worker ends alone with it. Last the answers, mixed:
     side by side, those to a question that waits would all wait at the same time.
     """
     for item in items:
@@ -100,7 +95,12 @@ def pytest_collection_modifyitems(items):
         if group or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
     items.sort(
-        key=lambda item: (group_of(item) is None, item.path.name not in LONG, mixed(item))
+        key=lambda item: (
+            item.path.name != "test_canary.py",
+            group_of(item) is None,
+            item.path.name not in LONG,
+            mixed(item),
+        )
     )
 
 

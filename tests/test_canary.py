@@ -1,6 +1,6 @@
 """Every private name of another project that the kit touches; it runs before other tests.
 
-A release may rename any of these. Then this test fails first, and says which feature is lost.
+A release may rename any of these. Then this test fails first, and says what is lost.
 """
 
 import ast
