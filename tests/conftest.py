@@ -86,8 +86,9 @@ def shared_mnist():
 def pytest_collection_modifyitems(items):
     """First whether the private names that the kit touches are still there.
 
-    Then what must not run beside its like, which stays in one worker; then what takes long, so that no worker ends alone with it. Last the answers, mixed:
-    side by side, those to a question that waits would all wait at the same time.
+    Then what must not run beside its like, which stays in one worker; then what takes
+    long, so that no worker ends alone with it. Last the answers, mixed: side by side,
+    those to a question that waits would all wait at the same time.
     """
     for item in items:
         if group := group_of(item):
