@@ -128,7 +128,7 @@ def hostile(world):
         "reads_folder": attack(
             f"""
             import os
-            names = [name for _, _, files in os.walk({repository!r}) for name in files]
+            names = [name for _, _, files in os.walk({repository + "/helpers"!r}) for name in files]
             assert "probe.py" in names
             assert {{"judge.py", "reference.py"}} & set(names), "not in here"
             """,
@@ -440,8 +440,9 @@ def hostile(world):
         # What locks a file of the machine keeps others outside waiting.
         "locks_a_file_that_another_process_has_locked": attack(
             """
-            import fcntl, helpers.lab_02.probe
-            with open(helpers.lab_02.probe.__file__) as file:
+            import fcntl
+            from helpers.lab_02.ex3_fit import probe
+            with open(probe.__file__) as file:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             """,
             "",
@@ -598,11 +599,11 @@ def hostile(world):
             """
             import json, os
             from helpers.checks.observe import observe
-            from helpers.lab_02.probe import PROBES
+            from helpers.lab_02.ex3_fit.probe import probe
             os.write(3, b'{"error": "too hard", "hint": "unclear"}\\n')
             while line := os.read(3, 2**16):
                 question = json.loads(line)["question"]
-                reply = observe(PROBES["2.3"], honest, question, wait=print)
+                reply = observe(probe, honest, question, wait=print)
                 os.write(3, json.dumps({"observation": reply}).encode() + b"\\n")
             """,
             "too hard",

@@ -73,7 +73,7 @@ def graded(tmp_path_factory):
     abstract.listen()
     # In a process without TensorFlow, as `labs grade` is: it forks for each page.
     grader = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
-    probe = REPOSITORY / "helpers" / "lab_02" / "probe.py"
+    probe = REPOSITORY / "helpers/lab_02/ex3_fit/probe.py"
     with (
         pytest.MonkeyPatch.context() as patch, grader, listening, abstract,
         open(probe) as locked,
@@ -283,7 +283,8 @@ def test_a_page_that_shows_a_tiring_text_everywhere_is_written_in_its_time(text,
 
 def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):
     common = {"limits": (), "seed": "s", "boxed": True, "full": False, "hide": []}
-    task = grader._task(Submission("ada", LAB, None, ""), common | {"modules": []})
+    nothing = Submission("ada", LAB, None, "")
+    task = grader._task(nothing, grader.NOTHING, common | {"modules": []})
     result = result_of(task, {}) | {"status": "graded"}
     key = conversation.STARVED
     result["exercises"]["2.3"] |= {"hint_key": key, "hint": examine.hint_text("2.3", key)}
@@ -492,7 +493,7 @@ def test_a_cluster_without_tls_is_refused():
 
 def test_a_worker_that_has_a_judge_imported_forks_from_one_thread():
     task = (
-        "[__import__('helpers.lab_02.judge'), __import__('os').listdir('/proc/self/task')]"
+        "[__import__('helpers.lab_02.ex3_fit.judge'), __import__('os').listdir('/proc/self/task')]"
     )
     [(_, said)] = workers.on_this_machine(eval, [f"len({task}[1])"], 1)
     assert said == 1
@@ -772,7 +773,7 @@ while time.process_time() < 1.2:
 GRADES_ON_A_BUSY_MACHINE = f"""
 import sys
 from pathlib import Path
-from kit.grading import sandbox
+from kit.grading.box import sandbox
 from kit.grading.grade import grade
 from kit.labs import find_lab
 given, out = map(Path, sys.argv[1:])
