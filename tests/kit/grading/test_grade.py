@@ -493,7 +493,8 @@ def test_a_cluster_without_tls_is_refused():
 
 def test_a_worker_that_has_a_judge_imported_forks_from_one_thread():
     task = (
-        "[__import__('helpers.lab_02.ex3_fit.judge'), __import__('os').listdir('/proc/self/task')]"
+        "[__import__('helpers.lab_02.ex3_fit.judge'), "
+        "__import__('os').listdir('/proc/self/task')]"
     )
     [(_, said)] = workers.on_this_machine(eval, [f"len({task}[1])"], 1)
     assert said == 1
