@@ -40,7 +40,7 @@ class Lab(NamedTuple):
     @property
     def stored_card(self):
         """The run card of the solution's stored outputs, for figures about them."""
-        return REPOSITORY / "docs" / "runs" / f"{self.name}.json"
+        return REPOSITORY / "docs" / "run_cards" / f"{self.name}.json"
 
     @property
     def folder(self):

@@ -153,10 +153,10 @@ def _judge(asked, question, observation):
         line, reason = observation.get("line"), str(observation["error"])
         if isinstance(line, int):
             reason += f" (line {line} of your cell)"
-        # No other hint: a submission can forge this reply, and `UNCLEAR` would give it
+        # No other mistake: a submission can forge this reply, and `UNCLEAR` would give it
         # another question in place of one that it cannot answer.
-        is_json = observation.get("hint") != "no_json"
-        return Verdict(reason, "raised" if is_json else "no_json")
+        mistake = observation.get("hint")
+        return Verdict(reason, mistake if mistake in ("endless", "no_json") else "raised")
     if changed := observation.get("changed"):
         return Verdict(f"it changed {str(changed)[:200]}, which it was given", "changed")
     try:

@@ -110,7 +110,10 @@ def wrong_images(question, images, replicas, epochs=1):
             return f"one replica got {max(by_replica.values())} images", "one_replica"
         return None
     per_epoch = " to ".join(f"{n / epochs:g}" for n in sorted({min(times), max(times)}))
-    reason = f"on {replicas} replicas an image was seen {per_epoch} times in an epoch"
+    reason = (
+        f"on {replicas} replicas, the number of times that an image was seen in an epoch "
+        f"was {per_epoch}"
+    )
     order = [i for _, rows in images for i in rows]
     passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
     # Where an image comes again before all have come, it is the same epoch.

@@ -25,8 +25,8 @@ from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
 from helpers.lab_02.figures import step_times
+from helpers.notebook import session
 from helpers.run_card.records import open_card
-from helpers import session
 from types import SimpleNamespace
 card = open_card("02_throughput", {}, {})
 session._current = SimpleNamespace(card=card)
@@ -173,8 +173,8 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
 
 
 # What the set-up of a lab does first, without TensorFlow.
-FIRST = """from helpers.run_card.records import open_card
-card = open_card("02_throughput", {"renamed": True}, {})"""
+FIRST = """from helpers.notebook.notebooks import note_run
+note_run("02_throughput")"""
 RUN_FIRST = """async () => {
     const panel = window.jupyterapp.shell.currentWidget;
     panel.content.activeCellIndex = 0;

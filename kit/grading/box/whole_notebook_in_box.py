@@ -39,7 +39,7 @@ def main(home, work):
         spec = Path(home, ".local", "share", "jupyter", "kernels", "boxed", "kernel.json")
         spec.parent.mkdir(parents=True)
         kernel = {"argv": job["kernel"], "display_name": "boxed", "language": "python"}
-        spec.write_text(json.dumps(kernel))
+        spec.write_text(json.dumps(kernel, allow_nan=False))
     startup = Path(home, ".ipython", "profile_default", "startup", "checks.py")
     startup.parent.mkdir(parents=True)
     startup.write_text(STARTUP)

@@ -7,10 +7,10 @@ import tensorflow as tf
 from tensorflow import distribute
 
 from tests.answers.lab_06.shared import (
+    a_step,
     divided_twice,
     in_tensorflows_words,
     mean_of_own,
-    steps,
 )
 
 
@@ -18,11 +18,11 @@ def takes_probabilities_for_logits(*arguments):
     def per_image(y, p):
         return keras.losses.categorical_crossentropy(y, p, from_logits=True)
 
-    return steps(*arguments, per_image=per_image)
+    return a_step(*arguments, per_image=per_image)
 
 
 def resets_those_of_validation(strategy, model, optimizer, metrics, *more):
-    step = steps(strategy, model, optimizer, metrics, *more)
+    step = a_step(strategy, model, optimizer, metrics, *more)
 
     def train_step(x, y):
         metrics["valid_loss"].reset_state()
@@ -57,19 +57,19 @@ def only_the_replicas_have_a_graph(
 
 
 def averages_its_own(*arguments):
-    return steps(*arguments, loss=mean_of_own)
+    return a_step(*arguments, loss=mean_of_own)
 
 
 def divides_again(*arguments):
-    return steps(*arguments, loss=divided_twice)
+    return a_step(*arguments, loss=divided_twice)
 
 
 def does_not_train(*arguments):
-    return steps(*arguments, apply=lambda gradients, variables: None)
+    return a_step(*arguments, apply=lambda gradients, variables: None)
 
 
 def runs_as_in_validation(*arguments):
-    return steps(*arguments, training=False)
+    return a_step(*arguments, training=False)
 
 
 def steps_by_hand(strategy, model, optimizer, metrics, global_loss, global_batch):
@@ -78,13 +78,13 @@ def steps_by_hand(strategy, model, optimizer, metrics, global_loss, global_batch
         for g, v in zip(context.all_reduce("SUM", gradients), variables, strict=True):
             v.value.assign_sub(optimizer.learning_rate * g)
 
-    return steps(
+    return a_step(
         strategy, model, optimizer, metrics, global_loss, global_batch, apply=apply
     )
 
 
 def returns_nothing(*arguments):
-    step = steps(*arguments)
+    step = a_step(*arguments)
 
     def train_step(x, y):
         step(x, y)
@@ -93,15 +93,15 @@ def returns_nothing(*arguments):
 
 
 def leaves_a_share_each(*arguments):
-    return steps(*arguments, returned=None)
+    return a_step(*arguments, returned=None)
 
 
 def means_the_shares(*arguments):
-    return steps(*arguments, returned="MEAN")
+    return a_step(*arguments, returned="MEAN")
 
 
 def keeps_no_metrics(*arguments):
-    return steps(*arguments, keep=lambda losses, share, y, p: None)
+    return a_step(*arguments, keep=lambda losses, share, y, p: None)
 
 
 def keeps_shares(strategy, model, optimizer, metrics, global_loss, global_batch):
@@ -109,7 +109,7 @@ def keeps_shares(strategy, model, optimizer, metrics, global_loss, global_batch)
         metrics["loss"].update_state(share)
         metrics["accuracy"].update_state(y, probabilities)
 
-    return steps(strategy, model, optimizer, metrics, global_loss, global_batch, keep=keep)
+    return a_step(strategy, model, optimizer, metrics, global_loss, global_batch, keep=keep)
 
 
 def keeps_those_of_validation(
@@ -119,7 +119,7 @@ def keeps_those_of_validation(
         metrics["valid_loss"].update_state(losses)
         metrics["valid_accuracy"].update_state(y, probabilities)
 
-    return steps(strategy, model, optimizer, metrics, global_loss, global_batch, keep=keep)
+    return a_step(strategy, model, optimizer, metrics, global_loss, global_batch, keep=keep)
 
 
 def counts_other_predictions(
@@ -130,11 +130,11 @@ def counts_other_predictions(
         metrics["loss"].update_state(losses)
         metrics["accuracy"].update_state(y, probabilities)
 
-    return steps(strategy, model, optimizer, metrics, global_loss, global_batch, keep=keep)
+    return a_step(strategy, model, optimizer, metrics, global_loss, global_batch, keep=keep)
 
 
 def without_a_graph(*arguments):
-    return steps(*arguments, graph=False)
+    return a_step(*arguments, graph=False)
 
 
 def without_the_strategy(strategy, model, optimizer, metrics, global_loss, global_batch):
@@ -166,7 +166,7 @@ def _with_other_data(change):
             images = strategy.num_replicas_in_sync * global_batch
             return global_loss(losses, images if change is everything else global_batch)
 
-        step = steps(
+        step = a_step(
             strategy, model, optimizer, metrics, global_loss, global_batch,
             loss=share, graph=False,
         )  # fmt: skip
@@ -203,7 +203,7 @@ def trains_outside_of_run(strategy, model, optimizer, metrics, global_loss, glob
 
 def lets_one_work(strategy, model, optimizer, metrics, global_loss, global_batch):
     """The first replica gets all images, and the others none."""
-    step = steps(strategy, model, optimizer, metrics, global_loss, global_batch)
+    step = a_step(strategy, model, optimizer, metrics, global_loss, global_batch)
 
     def for_the_first(value):
         whole = everything(strategy, value)
@@ -215,11 +215,11 @@ def lets_one_work(strategy, model, optimizer, metrics, global_loss, global_batch
 
 
 def passes_again_for_the_accuracy(*arguments):
-    return steps(*arguments, again=True)
+    return a_step(*arguments, again=True)
 
 
 def trains_the_first_variable(*arguments):
-    return steps(*arguments, variables=slice(1))
+    return a_step(*arguments, variables=slice(1))
 
 
 def adds_up_before_applying(strategy, model, optimizer, *rest):
@@ -227,18 +227,18 @@ def adds_up_before_applying(strategy, model, optimizer, *rest):
         context = tf.distribute.get_replica_context()
         optimizer.apply(context.all_reduce("SUM", gradients), variables)
 
-    return steps(strategy, model, optimizer, *rest, apply=apply)
+    return a_step(strategy, model, optimizer, *rest, apply=apply)
 
 
 def adds_up_the_losses_of_images(*arguments):
-    return steps(*arguments, loss=lambda losses, global_batch: tf.reduce_sum(losses))
+    return a_step(*arguments, loss=lambda losses, global_batch: tf.reduce_sum(losses))
 
 
 def averages_before_the_share(*arguments):
     def mean(y, probabilities):
         return tf.reduce_mean(keras.losses.categorical_crossentropy(y, probabilities))
 
-    return steps(*arguments, per_image=mean, loss=in_tensorflows_sum)
+    return a_step(*arguments, per_image=mean, loss=in_tensorflows_sum)
 
 
 def in_tensorflows_sum(losses, global_batch):
@@ -246,7 +246,7 @@ def in_tensorflows_sum(losses, global_batch):
 
 
 def with_keras_own_object(*arguments):
-    return steps(
+    return a_step(
         *arguments,
         per_image=keras.losses.CategoricalCrossentropy(),
         loss=in_tensorflows_sum,
@@ -254,7 +254,7 @@ def with_keras_own_object(*arguments):
 
 
 def follows_the_squared_error(*arguments):
-    return steps(*arguments, per_image=keras.losses.mean_squared_error)
+    return a_step(*arguments, per_image=keras.losses.mean_squared_error)
 
 
 def calls_it_for_nothing(strategy, model, optimizer, metrics, global_loss, global_batch):
@@ -262,14 +262,16 @@ def calls_it_for_nothing(strategy, model, optimizer, metrics, global_loss, globa
         global_loss(losses, global_batch)
         return tf.reduce_sum(losses) / global_batch
 
-    return steps(strategy, model, optimizer, metrics, global_loss, global_batch, loss=share)
+    return a_step(
+        strategy, model, optimizer, metrics, global_loss, global_batch, loss=share
+    )
 
 
 def copies_the_optimizer(strategy, model, optimizer, *rest):
     with strategy.scope():
         mine = type(optimizer).from_config(optimizer.get_config())
         mine.build(model.trainable_variables)
-    return steps(strategy, model, mine, *rest)
+    return a_step(strategy, model, mine, *rest)
 
 
 def keeps_means(strategy, model, optimizer, metrics, *rest):
@@ -279,23 +281,23 @@ def keeps_means(strategy, model, optimizer, metrics, *rest):
         metrics["loss"].update_state(tf.reduce_mean(losses))
         metrics["accuracy"].update_state(y, probabilities)
 
-    return steps(strategy, model, optimizer, metrics, *rest, keep=keep)
+    return a_step(strategy, model, optimizer, metrics, *rest, keep=keep)
 
 
 def divides_by_itself(*arguments):
     """Right here, but the lab passes another loss, and it would be ignored."""
-    return steps(*arguments, loss=in_tensorflows_words)
+    return a_step(*arguments, loss=in_tensorflows_words)
 
 
 def returns_the_first_share(strategy, *rest):
-    return steps(
+    return a_step(
         strategy, *rest,
         finish=lambda shares, _: strategy.experimental_local_results(shares)[0],
     )  # fmt: skip
 
 
 def returns_the_mean_so_far(strategy, model, optimizer, metrics, *rest):
-    return steps(
+    return a_step(
         strategy, model, optimizer, metrics, *rest,
         finish=lambda shares, reduced: metrics["loss"].result(),
     )  # fmt: skip
@@ -303,11 +305,11 @@ def returns_the_mean_so_far(strategy, model, optimizer, metrics, *rest):
 
 def adds_up_means(strategy, *rest):
     replicas = strategy.num_replicas_in_sync
-    return steps(strategy, *rest, finish=lambda shares, reduced: reduced * replicas)
+    return a_step(strategy, *rest, finish=lambda shares, reduced: reduced * replicas)
 
 
 def starts_the_metrics_again(strategy, model, optimizer, metrics, *rest):
-    step = steps(strategy, model, optimizer, metrics, *rest)
+    step = a_step(strategy, model, optimizer, metrics, *rest)
 
     def train_step(x, y):
         metrics["loss"].reset_state()
@@ -318,7 +320,7 @@ def starts_the_metrics_again(strategy, model, optimizer, metrics, *rest):
 
 def makes_a_graph_for_every_batch(*arguments):
     def train_step(x, y):
-        return steps(*arguments)(x, y)
+        return a_step(*arguments)(x, y)
 
     return train_step
 
@@ -348,7 +350,7 @@ def with_all_losses_reduced(strategy, model, optimizer, metrics, global_loss, gl
 
 
 def a_step_as_it_is(*arguments):
-    return steps(*arguments)
+    return a_step(*arguments)
 
 
 def with_keywords(strategy, model, optimizer, metrics, global_loss, global_batch):
@@ -391,11 +393,11 @@ def reduces_in_the_replicas(strategy, model, optimizer, metrics, global_loss, n)
 
 def mean_times_replicas(strategy, *rest):
     replicas = strategy.num_replicas_in_sync
-    return steps(strategy, *rest, returned="MEAN", finish=lambda s, mean: mean * replicas)
+    return a_step(strategy, *rest, returned="MEAN", finish=lambda s, mean: mean * replicas)
 
 
 def losses_by_logarithm(*arguments):
-    return steps(
+    return a_step(
         *arguments, per_image=lambda y, p: -keras.ops.sum(y * keras.ops.log(p), axis=-1)
     )
 
@@ -408,7 +410,7 @@ def averages_gradients_first(strategy, model, optimizer, *rest):
         means = context.all_reduce(distribute.ReduceOp.MEAN, gradients)
         optimizer.apply_gradients(zip(means, variables, strict=True))
 
-    return steps(strategy, model, optimizer, *rest, apply=apply)
+    return a_step(strategy, model, optimizer, *rest, apply=apply)
 
 
 def _one(model, optimizer, metrics, share_of, x, y):
@@ -433,7 +435,7 @@ def with_partials(strategy, model, optimizer, metrics, global_loss, global_batch
 
 def in_the_scope(strategy, *rest):
     with strategy.scope():
-        step = steps(strategy, *rest, graph=False)
+        step = a_step(strategy, *rest, graph=False)
 
         @tf.function(autograph=False)
         def train_step(x, y):

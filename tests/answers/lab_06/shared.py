@@ -17,7 +17,7 @@ def in_tensorflows_words(losses, global_batch):
     return tf.nn.compute_average_loss(losses, global_batch_size=global_batch)
 
 
-def steps(
+def a_step(
     strategy, model, optimizer, metrics, global_loss, global_batch,
     loss=None, training=True, apply=None, returned="SUM", graph=True, keep=None,
     per_image=keras.losses.categorical_crossentropy, variables=None, again=False,

@@ -63,7 +63,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     }
     for path in after.keys() - before.keys():
         assert str(path) in ours or str(path).startswith(
-            ("helpers/lab_11/", "tests/answers/lab_11/", "docs/runs/11_example.json")
+            ("helpers/lab_11/", "tests/answers/lab_11/", "docs/run_cards/11_example.json")
         )
     changed = {str(path) for path in before if after[path] != before[path]}
     generated = {"README.md", "docs/checks.md", "notebooks/index.ipynb"}

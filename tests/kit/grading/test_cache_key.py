@@ -47,7 +47,7 @@ def write(file, text):
 usual = keys()
 newer = cache_key.metadata.version
 found = {
-    "nothing": changed("helpers/lab_02/ex1_throughput/judge.py", "math", "math"),
+    "nothing": changed("helpers/lab_02/ex1_throughput/judge.py", "import", "import"),
     "points": changed("labs/02_throughput.py", "points=2", "points=3"),
     "set-up": changed("labs/02_throughput.py", "from math import ceil", "import math"),
     "text": changed("labs/02_throughput.py", "## ", "## So: "),

@@ -56,7 +56,7 @@ CALL = """
 import json, sys
 from pathlib import Path
 import numpy
-from helpers.lab_09 import own_functions
+from helpers.lab_09.workers import own_functions
 for name, function in own_functions.read(Path(sys.argv[1])).items():
     said = function(*json.loads(sys.argv[2]))
     print(name, list(said) if isinstance(said, numpy.ndarray) else said)
