@@ -19,7 +19,7 @@ CHECK = 'sweep = check("2.2", sweep)'
 FORGET = """import gc
 gc.freeze()
 %reset -f
-from helpers import cell_errors
+from helpers.notebook import cell_errors
 cell_errors._errors.cells.clear()
 del cell_errors"""
 
