@@ -634,7 +634,7 @@ def test_a_whole_notebook_is_executed_and_kept(tmp_path, cluster):
 
 OWN_SIZE_MIB = 61  # tells these boxes from those of another run
 OPENS_BOXES = f"""
-from kit.grading import sandbox
+from kit.grading.box import sandbox
 print("go", flush=True)
 while True:
     with sandbox.open_box(sandbox.Limits(disk_mib={OWN_SIZE_MIB})):
@@ -648,7 +648,7 @@ def test_a_grader_killed_while_it_opens_a_box_leaves_none_half_open():
         grading = subprocess.Popen(
             [sys.executable, "-c", OPENS_BOXES], cwd=REPOSITORY, stdout=subprocess.PIPE
         )
-        grading.stdout.readline()
+        assert grading.stdout.readline() == b"go\n"
         time.sleep(number / 500)
         grading.kill()
         grading.communicate()
