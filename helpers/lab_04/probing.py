@@ -73,7 +73,7 @@ class TinyNetwork:
         self.first = keras.layers.Dense(len(bias_1), activation="tanh")
         self.second = keras.layers.Dense(len(bias_2), activation="softmax")
         inputs = keras.Input((len(kernel_1),))
-        # Behind another layer Keras does not recognise the softmax, and mend a loss.
+        # Behind another layer Keras does not recognise the softmax, and corrects no loss.
         same = keras.layers.Rescaling(1.0)
         outputs = same(self.second(self.between(self.first(inputs))))
         self.model = keras.Model(inputs, outputs)

@@ -56,7 +56,7 @@ def tiny_network(question, images):
     kernel, bias = map(np.array, question["weights"])
     inputs = keras.Input((1 + len(kernel),))
     dense = keras.layers.Dense(len(bias), activation="softmax")
-    # Behind another layer Keras does not recognise the softmax, and mend a loss.
+    # Behind another layer Keras does not recognise the softmax, and corrects no loss.
     same = keras.layers.Rescaling(1.0)
     model = keras.Model(inputs, same(dense(mask(watcher(inputs)))))
     dense.set_weights([kernel, bias])

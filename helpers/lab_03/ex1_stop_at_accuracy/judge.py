@@ -30,7 +30,7 @@ def make_stopping(rng):
     almost = [high] * (patience - 1)
     # Good enough, but worse from epoch to epoch.
     enough = [round(high + 0.0001 * i, 4) for i in reversed(range(patience))]
-    # Whoever missed those stops here, if it asks for more but not for better ones.
+    # An answer that missed those stops here, if it asks for more but not for better ones.
     late = [round(high + 0.01 * (9 - i), 4) for i in range(patience)]
     first = [*almost, low, *almost, target, *enough, *late, low]
     cases.append(case(first, target, patience))

@@ -84,7 +84,7 @@ def judge(question, observation):
             if label != END and _epochs_only(total, spans):
                 return reason, "between"
             hint = _time_hint(seconds, epoch, spans, span, number)
-            # Who misses validation is right without it, who starts too early is not.
+            # An answer that misses validation is right without it, unless it starts early.
             known = {True: "validation", False: "constructor"}
             right = _right_without(fits[1], printed[1])
             if hint in known.values() and hint != known[right]:

@@ -46,7 +46,7 @@ def _build(answer, strategy, question, case):
 
     def new_model():
         dense = keras.layers.Dense(3, activation="softmax")
-        # Behind another layer Keras does not recognise the softmax, and mend a loss.
+        # Behind another layer Keras does not recognise the softmax, and corrects no loss.
         same = keras.layers.Rescaling(1.0)
         model = TellsItsOptions([keras.Input((3,)), dense, same])
         model.set_weights([np.array(weights) for weights in question["weights"]])

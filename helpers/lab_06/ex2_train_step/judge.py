@@ -71,7 +71,7 @@ def draw_question(rng):
 
 
 def judge(question, seen):
-    """Who saw which image, the weights, the returned losses, the metrics, the graph."""
+    """Each replica's images, the weights, the returned losses, the metrics, the graph."""
     right = trainer.train(**_step_trainings(question)["right"])
     rows = len({len(values) for values in seen["returned"]} - {1})
     if rows and same(flat_array(seen["weights"]), flat_array(question["weights"])):
