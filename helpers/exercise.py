@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from helpers.verdict import Verdict, Wrong, in_words
+
 HELPERS = Path(__file__).parent
 UNCLEAR = "unclear"  # the mistake after which another question is asked
 
@@ -20,16 +22,8 @@ UNCLEAR = "unclear"  # the mistake after which another question is asked
 class Mistake(NamedTuple):
     """A mistake that a judge can name."""
 
-    breaks: tuple[str, ...]  # the requirements that it may break
-    reaction: str = ""  # a question to the student; empty: the one of any exercise
-
-
-class Verdict(NamedTuple):
-    """Why an answer is not right."""
-
-    reason: str  # what was seen, in one line
-    mistake: str  # a key of the exercise's mistakes, or of those that any exercise has
-    requirement: str = ""  # a key; needed where the mistake may break several
+    breaks: tuple[str, ...] = ()  # the requirements that it may break
+    reaction: str = ""  # a question to the student
 
 
 @dataclass(frozen=True)
@@ -49,6 +43,9 @@ class Exercise:
     requirements : dict of str
         The sentences that are checked, by their keys.
     mistakes : dict of Mistake
+        Those of any exercise, too.
+    seen : dict of str
+        Sentences about what was seen: its own, its lab's, and those of any exercise.
     feedback : dict
         How `kit.grading.classroom.in_words` shows questions and observations.
     """
@@ -59,6 +56,7 @@ class Exercise:
     hints: tuple[str, ...]
     requirements: dict[str, str]
     mistakes: dict[str, Mistake]
+    seen: dict[str, str]
     feedback: dict
 
     @property
@@ -73,7 +71,7 @@ class Exercise:
 
     @property
     def judge(self) -> Callable:
-        """``judge(question, observation)`` gives None, or what a `Verdict` is made of."""
+        """``judge(question, observation)`` gives None, or a `helpers.verdict.Wrong`."""
         return self._part("judge").judge
 
     @property
@@ -87,12 +85,19 @@ class Exercise:
         lab = self.package.rpartition(".")[0]
         return importlib.import_module(f"{lab}.reference").REFERENCES[self.number]
 
-    def sentence(self, verdict: Verdict) -> str:
-        """The requirement that was broken; empty where it may be one of several."""
-        mistake = self.mistakes.get(verdict.mistake)
+    def verdict(self, wrong: Wrong) -> Verdict:
+        """Put into words what a judge said.
+
+        Raises
+        ------
+        KeyError
+            If there is no such sentence, or a fact is missing.
+        """
+        mistake = self.mistakes.get(wrong.mistake)
         broken = mistake.breaks if mistake else ()
-        key = verdict.requirement or (broken[0] if len(broken) == 1 else "")
-        return self.requirements.get(key, "")
+        key = wrong.requirement or (broken[0] if len(broken) == 1 else "")
+        sentence = self.requirements[key] if key else ""
+        return Verdict(in_words(wrong.seen, self.seen), wrong.mistake, sentence)
 
     def _part(self, name):
         return importlib.import_module(f"{self.package}.{name}")
@@ -115,11 +120,15 @@ def find_exercise(number: str) -> Exercise:
     lab, _, place = number.partition(".")
     for folder in exercise_folders(lab.zfill(2)):
         if folder.name.startswith(f"ex{place}_"):
-            words = tomllib.loads((folder / "words.toml").read_text(encoding="utf-8"))
-            mistakes = {
-                key: Mistake(tuple(one["breaks"]), one.get("reaction", ""))
-                for key, one in words["mistakes"].items()
-            }
+            words = _read(folder / "words.toml")
+            shared = [_read(path) for path in shared_words(folder.parent)]
+            mistakes, seen = {}, {}
+            for texts in (*shared, words):
+                seen |= texts.get("seen", {})
+                for key, one in texts.get("mistakes", {}).items():
+                    older = mistakes.get(key, Mistake())
+                    breaks = tuple(one.get("breaks", older.breaks))
+                    mistakes[key] = Mistake(breaks, one.get("reaction", older.reaction))
             return Exercise(
                 number,
                 f"helpers.{folder.parent.name}.{folder.name}",
@@ -127,9 +136,20 @@ def find_exercise(number: str) -> Exercise:
                 tuple(words["hints"]),
                 words["requirements"],
                 mistakes,
+                seen,
                 words.get("feedback", {}),
             )
     raise KeyError(number)
+
+
+def shared_words(lab_folder: Path) -> list[Path]:
+    """The words of any exercise, and those that the exercises of a lab share, if any."""
+    paths = HELPERS / "checks" / "words.toml", lab_folder / "words.toml"
+    return [path for path in paths if path.is_file()]
+
+
+def _read(path):
+    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def numbers_of(lab: str) -> list[str]:

@@ -10,22 +10,12 @@ import random
 from helpers.checks.observe import observe
 from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
-from helpers.exercise import UNCLEAR, Verdict, find_exercise
+from helpers.exercise import UNCLEAR, find_exercise
 from helpers.notebook import cell_errors, messages, session
+from helpers.verdict import Verdict, Wrong, wrong
 
 QUESTIONS_IN_A_NOTEBOOK = 2
 MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen
-# What can go wrong with any exercise, and the reaction to it.
-REACTIONS = {
-    "reference": "Run your own cell above again, and then this one.",
-    "no_answer": "Fix your answer in the cell above and run it, and then this one.",
-    "no_json": "Which value can you return where there is no finite number?",
-    "endless": "Which loop does not end, and what has to change in it so that it does?",
-    "changed": "The caller goes on using what it gave you. Can you work on a copy?",
-    UNCLEAR: "What takes so long in your code, before or after an epoch? Else try again "
-    "when your computer has less to do.",
-    "form": "Does your code change the checks, Keras or Python's own functions?",
-}
 
 
 def check(exercise, answer):
@@ -53,9 +43,9 @@ def check(exercise, answer):
     # After a failed check the name holds the reference; else it may hold an older answer.
     is_reference = answer is asked.reference
     if problem := cell_errors.problem_of_answer(exercise, missing=is_reference):
-        verdict = Verdict(f"your cell above {problem}", "no_answer")
+        verdict = asked.verdict(wrong("no_answer", "cell_above", problem=problem))
     elif is_reference:
-        verdict = Verdict("this is the reference, not your answer", "reference")
+        verdict = asked.verdict(wrong("reference", "reference"))
     else:
         # The same questions every time: a verdict must not change by chance.
         verdict = judge_answer(exercise, answer, random.Random(exercise))
@@ -72,10 +62,9 @@ def check(exercise, answer):
     message = f"✗ {exercise} not yet: {reason}"
     if os.environ.get("LABS_STRICT") == "1":
         raise CheckError(message)
-    broken = asked.sentence(verdict)
     lines = [
-        *([f"  Required: {broken}"] if broken else []),
-        f"  Hint: {reaction_to(asked, verdict.mistake)}",
+        *([f"  Required: {verdict.requirement}"] if verdict.requirement else []),
+        f"  Next: {asked.mistakes[verdict.mistake].reaction}",
         "  The reference implementation is used until yours passes.",
         f'  More help: hint("{exercise}")',
     ]
@@ -84,12 +73,6 @@ def check(exercise, answer):
     messages.show("\n".join([message, *lines]), page)
     offer_hint(exercise)
     return asked.reference
-
-
-def reaction_to(asked, mistake):
-    """What to ask a student who made a mistake; None for a key that nobody has."""
-    own = asked.mistakes.get(mistake)
-    return (own and own.reaction) or REACTIONS.get(mistake)
 
 
 def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
@@ -105,7 +88,7 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
 
     Returns
     -------
-    helpers.exercise.Verdict or None
+    helpers.verdict.Verdict or None
         None if all answers were right.
     """
     probe = find_exercise(exercise).probe
@@ -121,7 +104,8 @@ def judge_replies(exercise, ask, rng, questions):
     ----------
     exercise : str
     ask : callable
-        ``ask(question) -> observation``. It gets a copy of its own, without what
+        ``ask(question) -> observation``, or the `Wrong` of an answer that cannot be asked.
+        It gets a copy of its own, without what
         only the judge may know, and with a `nonce` that the observation must hold.
     rng : random.Random
     questions : int
@@ -137,9 +121,10 @@ def judge_replies(exercise, ask, rng, questions):
         # Nobody can write a reply before the question is there.
         asked["nonce"] = f"{rng.getrandbits(64):016x}"
         observation = ask(asked)
+        if isinstance(observation, Wrong):
+            return asked_about.verdict(observation)
         if "error" not in observation and observation.pop("nonce", "") != asked["nonce"]:
-            reason = "the reply is not what the probe gives for this question"
-            return Verdict(reason, "form")
+            return asked_about.verdict(wrong("form", "not_this_question"))
         verdict = _judge(asked_about, json.loads(question), observation)
         verdicts.append(verdict)
         again = len(verdicts) - verdicts.count(None) <= MORE_QUESTIONS
@@ -150,17 +135,17 @@ def judge_replies(exercise, ask, rng, questions):
 
 def _judge(asked, question, observation):
     if "error" in observation:
-        line, reason = observation.get("line"), str(observation["error"])
-        if isinstance(line, int):
-            reason += f" (line {line} of your cell)"
+        facts = {"error": str(observation["error"]), "line": observation.get("line")}
+        seen = "error_in_line" if isinstance(facts["line"], int) else "error"
         # No other mistake: a submission can forge this reply, and `UNCLEAR` would give it
         # another question in place of one that it cannot answer.
-        mistake = observation.get("hint")
-        return Verdict(reason, mistake if mistake in ("endless", "no_json") else "raised")
+        mistake = observation.get("mistake")
+        mistake = mistake if mistake in ("endless", "no_json") else "raised"
+        return asked.verdict(wrong(mistake, seen, **facts))
     if changed := observation.get("changed"):
-        return Verdict(f"it changed {str(changed)[:200]}, which it was given", "changed")
+        return asked.verdict(wrong("changed", "changed", what=str(changed)))
     try:
         said = asked.judge(question, observation)
+        return said and asked.verdict(said)
     except Exception:  # a judge can fail on a reply that no probe gives
-        return Verdict("the reply is not what the probe gives for any answer", "form")
-    return said and Verdict(*said)
+        return asked.verdict(wrong("form", "not_any_answer"))

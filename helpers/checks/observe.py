@@ -30,7 +30,7 @@ def observe(probe, answer, question, wait=None):
         The observation, plain JSON, with the question's `nonce`, if it has one, and
         with `waits` (unless `wait` was given): when each wait began and ended, in
         seconds, by a clock that the answer does not control. Or `error`, one line,
-        and the `hint` for it, if the answer raised, did not end, or gave a value that
+        and the `mistake`, if the answer raised, did not end, or gave a value that
         JSON cannot represent; in a notebook also `line`, where in the student's cell.
     """
     # Bound before the answer runs: it may replace the clock.
@@ -53,7 +53,7 @@ def observe(probe, answer, question, wait=None):
     except endless.EndlessError as error:
         problem = f"it had not ended after {endless.LIMIT_SECONDS} s, so it was stopped"
         lines = filter(None, map(_own_line, error.args))
-        return {"error": problem, "hint": "endless"} | next(lines, {})
+        return {"error": problem, "mistake": "endless"} | next(lines, {})
     except BaseException as error:  # even SystemExit must not end the lab
         lines = str(error).strip().splitlines() or ["no message"]
         # For a graph, TensorFlow first says where, and last what went wrong.
@@ -66,12 +66,12 @@ def observe(probe, answer, question, wait=None):
         ):
             # The probe stumbled, not the answer.
             problem = "it gave None where a value was due: is a `return` missing?"
-        return {"error": problem, "hint": "raised"} | _own_line(error)
+        return {"error": problem, "mistake": "raised"} | _own_line(error)
     try:
         plain = json.loads(json.dumps(observation, allow_nan=False))
     except (TypeError, ValueError):
         problem = "it gave infinity, nan, or a value that is neither number nor text"
-        return {"error": problem, "hint": "no_json"}
+        return {"error": problem, "mistake": "no_json"}
     if "nonce" in question:
         plain["nonce"] = nonce
     return plain if wait else plain | {"waits": waits}

@@ -8,7 +8,7 @@ references are in it, because a check uses them until an answer passes.
 from pathlib import Path
 
 from helpers.errors import LabError
-from helpers.exercise import find_exercise, numbers_of
+from helpers.exercise import find_exercise, numbers_of, shared_words
 from helpers.files import REPOSITORY, write_atomically
 from kit.authoring.build import write_notebook, write_students
 from kit.authoring.index import generate_index
@@ -87,6 +87,7 @@ def files():
         folder = lab.folder.relative_to(REPOSITORY)
         begin += [*modules(lab), *(f"helpers.{folder.name}.{name}" for name in OF_A_LAB)]
         found.add(folder / "coach.toml")
+        found |= {path.relative_to(REPOSITORY) for path in shared_words(lab.folder)}
         for number in numbers_of(lab.number):
             package = find_exercise(number).package
             begin += [f"{package}.{name}" for name in OF_AN_EXERCISE]

@@ -6,7 +6,7 @@ import platform
 import sys
 from importlib import metadata
 
-from helpers.exercise import exercise_folders, find_exercise, numbers_of
+from helpers.exercise import exercise_folders, find_exercise, numbers_of, shared_words
 from helpers.files import REPOSITORY
 from kit.imports import files_behind, imported_by
 from kit.todo_cells import modules
@@ -42,7 +42,10 @@ def fingerprint(lab):
     parameters = f"helpers.{lab.folder.name}.parameters"
     begin = [*GRADING, *judges, parameters, *modules(lab)]
     files = sorted(files_behind(begin, NEVER))
-    words = [path / "words.toml" for path in exercise_folders(lab.number)]
+    words = [
+        *shared_words(lab.folder),
+        *(p / "words.toml" for p in exercise_folders(lab.number)),
+    ]
     for path in [*files, *(path.relative_to(REPOSITORY) for path in words)]:
         digest.update(f"{path}\0".encode() + (REPOSITORY / path).read_bytes() + b"\0")
     imported = {*modules(lab), *(name for path in files for name in imported_by(path))}

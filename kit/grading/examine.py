@@ -4,33 +4,26 @@ import hashlib
 import hmac
 import random
 
-from helpers.checks import judge_replies, reaction_to
-from helpers.exercise import UNCLEAR, Verdict, find_exercise
+from helpers.checks import judge_replies
+from helpers.exercise import UNCLEAR, find_exercise
 from helpers.plain_json import as_json
-from kit.grading.box.conversation import STARVED, RefusedError, conversation, plain_text
+from helpers.verdict import Wrong
+from kit.grading.box.conversation import STARVED, conversation, plain_text
+from kit.grading.box.sandbox import Limits
+from kit.grading.contracts import Job, Judged
 
 QUESTIONS = 3
-REACTIONS_IN_A_BOX = {
-    "time": "Does each of your loops end? Try your cell with a small example.",
-    "memory": "What grows with every call? Try your cell with a small example.",
-    "output": "Which of your prints is called in a loop that does not end?",
-    "ended": "Does your code end Python itself, with os._exit, a signal or a crash?",
-    STARVED: "You need not do anything: your instructor grades it again.",
-    "names": "Of other cells only imports, functions, classes and written-out values "
-    "are used. Where do you make that name?",
-    "missing": "Start from the lab's own notebook and keep the cell with the TODO.",
-}
 
 
-def examine(job, limits, seed, student, boxed=True, hide=()):
+def examine(
+    job: Job, limits: Limits, seed: bytes, student: str, boxed=True, hide=()
+) -> Judged:
     """Ask an exercise's questions until one answer is wrong.
 
     Parameters
     ----------
     job : dict
-        `lab`, `exercise`, `name`, `code` (see `submissions.code_of`), `setup`,
-        `references` and `modules`: see `kit.todo_cells`; `visible`: the files that
-        its process may read.
+        See `kit.grading.contracts.Job`.
     limits : kit.grading.box.sandbox.Limits
     seed : bytes
         The secret that questions are drawn from.
@@ -43,47 +36,48 @@ def examine(job, limits, seed, student, boxed=True, hide=()):
     Returns
     -------
     dict
-        `passed`, `reason`, `hint` (the key of the mistake), `requirement` (the
-        sentence that was broken, if it is known), `question` and `observation` (the
-        last ones), `borrowed`.
+        See `kit.grading.contracts.Judged`.
     """
-    result = {"passed": False, "borrowed": [], "question": None, "observation": None}
     number = job["exercise"]
+    judged = nothing_asked()
     rng = questions_rng(job, seed, student)
 
     def ask(question):
-        observation = box.ask(question)
+        reply = box.ask(question)
         shown = {name: part for name, part in question.items() if name != "nonce"}
-        result.update(question=shown, observation=observation)
-        return observation
+        observation = None if isinstance(reply, Wrong) else reply
+        judged.update(question=shown, observation=observation)
+        return reply
 
-    try:
-        with conversation(job, limits, boxed, hide) as box:
-            verdict = judge_replies(number, ask, rng, QUESTIONS)
-            if verdict and verdict.mistake == UNCLEAR and box.was_starved():
-                verdict = verdict._replace(mistake=STARVED)
-    except RefusedError as refused:
-        verdict = Verdict(*refused.args)
+    with conversation(job, limits, boxed, hide) as box:
+        verdict = judge_replies(number, ask, rng, QUESTIONS)
+        if verdict and verdict.mistake == UNCLEAR and box.was_starved():
+            verdict = verdict._replace(mistake=STARVED)
+    judged["borrowed"] = sorted(box.borrowed)
     if verdict is None:
-        result |= {"passed": True, "reason": "", "hint": "", "requirement": ""}
-    else:
-        mistake = verdict.mistake
-        if mistake == "raised" and "raised NameError" in verdict.reason:
-            mistake = "names"
-        result |= {
-            "reason": plain_text(verdict.reason, 500),
-            "hint": mistake,
-            "requirement": find_exercise(number).sentence(verdict),
-        }
-    result["borrowed"] = sorted(box.borrowed)
-    return result
+        return judged | {"passed": True}
+    mistake = verdict.mistake
+    if mistake == "raised" and "raised NameError" in verdict.reason:
+        mistake = "names"
+    return judged | {
+        "reason": plain_text(verdict.reason, 500),
+        "mistake": mistake,
+        "requirement": verdict.requirement,
+    }
 
 
-def hint_text(number, mistake):
+def nothing_asked() -> Judged:
+    """What is known of an exercise before it is asked."""
+    return {
+        "passed": False, "reason": "", "mistake": "", "requirement": "",
+        "question": None, "observation": None, "borrowed": [],
+    }  # fmt: skip
+
+
+def reaction_to(number: str, mistake: str) -> str:
     """What to ask a student who made a mistake; its key may come from a box."""
-    asked = find_exercise(number)
-    own = reaction_to(asked, mistake) or REACTIONS_IN_A_BOX.get(mistake)
-    return own or reaction_to(asked, "raised")
+    mistakes = find_exercise(number).mistakes
+    return mistakes.get(mistake, mistakes["raised"]).reaction
 
 
 def questions_rng(job, seed, student):

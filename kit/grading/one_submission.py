@@ -2,22 +2,25 @@
 
 import functools
 import time
+from collections.abc import Generator
 
 from helpers.exercise import find_exercise
+from helpers.verdict import wrong
 from kit.grading.box import sandbox
 from kit.grading.box.conversation import STARVED
 from kit.grading.box.processes import prepare
 from kit.grading.box.whole_notebook import run_notebook
-from kit.grading.examine import examine, hint_text, plain_text
+from kit.grading.contracts import Judged, Result, Task
+from kit.grading.examine import examine, nothing_asked, plain_text, reaction_to
 
 
-def grade_one(task):
+def grade_one(task: Task) -> Generator[tuple, list, Result]:
     """Grade one submission: a work for the `exercise_pool.Crew` of a worker.
 
     Returns
     -------
     dict
-        Plain JSON; also `notebook`, if the whole notebook was to be executed.
+        Also with `notebook`, if the whole notebook was to be executed.
     """
     began = time.perf_counter()
     limits = sandbox.Limits(*task["limits"])
@@ -30,18 +33,18 @@ def grade_one(task):
     return result | {"seconds": round(time.perf_counter() - began, 2)}
 
 
-def result_of(task, asked):
+def result_of(task: Task, asked: dict[str, Judged]) -> Result:
     """The result of a submission from the verdicts of those exercises that were asked."""
     verdicts, sources = {}, dict(task["code"])
     for number, _, points, _, _ in task["exercises"]:
         source = sources.get(number)
         verdict = asked.get(number) or _nothing_to_ask(task, number)
+        mistake = verdict["mistake"]
         verdicts[number] = verdict | {
             "points": points if verdict["passed"] else 0,
             "of": points,
             "code": plain_text(source or "", len(source or "")),
-            "hint_key": verdict["hint"],
-            "hint": hint_text(number, verdict["hint"]) if verdict["hint"] else "",
+            "reaction": reaction_to(number, mistake) if mistake else "",
         }
     return {
         "student": task["student"],
@@ -58,10 +61,10 @@ def result_of(task, asked):
     }
 
 
-def starved(result):
+def starved(result: Result) -> list[str]:
     """The numbers of the exercises that the machine was too busy to judge."""
     verdicts = result["exercises"].items()
-    return [number for number, verdict in verdicts if verdict.get("hint_key") == STARVED]
+    return [number for number, verdict in verdicts if verdict["mistake"] == STARVED]
 
 
 def _verdicts(task, limits):
@@ -86,18 +89,20 @@ def _verdicts(task, limits):
         find_exercise(number).judge  # noqa: B018 - imported once, not in each process below
     seconds = limits.judge_cpu_seconds
     verdicts = yield list(asked.values()), seconds
-    reason = f"judging its replies took more than {seconds} seconds of processor time"
-    too_long = {"reason": reason, "hint": "form"}
     return {
-        number: verdict or _nothing_to_ask(task, number) | too_long
+        number: verdict or _judged_too_long(number, seconds)
         for number, verdict in zip(asked, verdicts, strict=True)
     }
 
 
+def _judged_too_long(number, seconds):
+    verdict = find_exercise(number).verdict(
+        wrong("form", "long_judgement", seconds=seconds)
+    )
+    return nothing_asked() | {"reason": verdict.reason, "mistake": verdict.mistake}
+
+
 def _nothing_to_ask(task, number):
     reason = task["problems"].get(number) or task["problem"]
-    return {
-        "passed": False, "borrowed": [], "question": None, "observation": None,
-        "reason": plain_text(reason, 500), "hint": "missing" if reason else "",
-        "requirement": "",
-    }  # fmt: skip
+    mistake = "missing" if reason else ""
+    return nothing_asked() | {"reason": plain_text(reason, 500), "mistake": mistake}

@@ -39,10 +39,16 @@ def grades(tmp_path_factory):
     out = tmp_path_factory.mktemp("grades")
     lab, *_ = LABS
     asked = {"question": {"sizes": [1, 2]}, "observation": {"printed": ["x" * 200]}}
-    right = asked | {"passed": True, "points": 2, "reason": "", "hint": "", "borrowed": []}
+    right = asked | {
+        "passed": True,
+        "points": 2,
+        "reason": "",
+        "reaction": "",
+        "borrowed": [],
+    }
     wrong = asked | {
         "passed": False, "points": 0, "reason": "it printed nothing",
-        "hint": "Who calls it?", "borrowed": ["PrintThroughput"],
+        "reaction": "Who calls it?", "borrowed": ["PrintThroughput"],
     }  # fmt: skip
     results = [
         {

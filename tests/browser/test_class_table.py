@@ -16,7 +16,8 @@ POINTS = {"Zoë": 5.5, "Émile": 5.25, "ada": 0, "Bob": None, "Cyd-10": 6, "Cyd-
 def overview(tmp_path_factory):
     out = tmp_path_factory.mktemp("grades")
     verdict = {
-        "passed": True, "of": 2, "reason": "", "hint": "", "borrowed": [], "code": "x = 1",
+        "passed": True, "of": 2, "reason": "", "reaction": "",
+        "borrowed": [], "code": "x = 1",
         "question": None, "observation": None,
     }  # fmt: skip
     results, given = [], []

@@ -593,14 +593,14 @@ def hostile(world):
             b'{"observation": {"t0_seconds": 0, "peak": 1' + b"0" * 5000 + b"}}",
             "plain JSON",
         ),
-        "forges_an_error": forged(b'{"error": {"a": 1}, "hint": ["x"]}', "."),
+        "forges_an_error": forged(b'{"error": {"a": 1}, "mistake": ["x"]}', "."),
         # Then the judge would ask another question in place of this one.
         "forges_an_unclear_question": attack(
             """
             import json, os
             from helpers.checks.observe import observe
             from helpers.lab_02.ex3_fit.probe import probe
-            os.write(3, b'{"error": "too hard", "hint": "unclear"}\\n')
+            os.write(3, b'{"error": "too hard", "mistake": "unclear"}\\n')
             while line := os.read(3, 2**16):
                 question = json.loads(line)["question"]
                 reply = observe(probe, honest, question, wait=print)
@@ -609,7 +609,7 @@ def hostile(world):
             "too hard",
         ),
         "forges_surrogates": forged(
-            b'{"error": "\\ud800\\u0000\\u202e", "hint": "\\ud800"}', "."
+            b'{"error": "\\ud800\\u0000\\u202e", "mistake": "\\ud800"}', "."
         ),
         "gives_back_surrogates": attack(
             """

@@ -1,6 +1,7 @@
 """Bounds for the time that an answer's clock can show, from the judge's own waits."""
 
 from helpers.exercise import UNCLEAR
+from helpers.verdict import wrong
 
 
 def training_spans(question, waits):
@@ -87,14 +88,10 @@ def unclear(spans, spread=0.01):
 
     Returns
     -------
-    None or tuple of str
-        A verdict.
+    None or helpers.verdict.Wrong
     """
     shortest, longest = zip(*spans, strict=True)
     if min(longest) < (1 - spread) * max(shortest):
         return None
-    return (
-        f"every epoch took {min(longest):.2f} s or more with what came before it and "
-        f"after it, and {max(shortest):.2f} s at most were needed: nothing can be seen",
-        UNCLEAR,
-    )
+    seconds = {"least_seconds": min(longest), "needed_seconds": max(shortest)}
+    return wrong(UNCLEAR, "nothing_to_see", **seconds)

@@ -109,20 +109,9 @@ def first_wrong(cases, seen, judge):
     cases, seen : list
         What was asked, and what was seen: equally long.
     judge : callable
-        ``judge(case, seen) -> None or (reason, hint)``.
+        ``judge(case, seen) -> None or Wrong``.
     """
     for case, one in zip(cases, seen, strict=True):
         if verdict := judge(case, one):
             return verdict
     return None
-
-
-def number_of(count, noun, plural=None):
-    """A count with its noun: "1 save", "2 saves"."""
-    return f"{count:,g} {noun if count == 1 else plural or f'{noun}s'}"
-
-
-def quoted(text, longest=60):
-    """A student's text within a sentence: short, in one line."""
-    line = " ".join(str(text)[: 4 * longest].split())
-    return f"`{line if len(line) <= longest else line[: longest - 3] + '...'}`"

@@ -4,12 +4,9 @@ import math
 
 import numpy as np
 
-from helpers.checks.judging.verdicts import (
-    draw_apart,
-    near,
-    which,
-)
+from helpers.checks.judging.verdicts import draw_apart, near, which
 from helpers.lab_02.judging import known_points, line
+from helpers.verdict import wrong
 
 
 def make_fit(rng):
@@ -66,7 +63,7 @@ PLACES = {
 
 
 def fit_ways(question):
-    """For each way of fitting, the pairs that it finds; its hint is the first word."""
+    """For each way of fitting, the pairs that it finds; its mistake is the first word."""
     points = [case["points"] for case in question["cases"]]
     right = [line(case) for case in points]
     largest = [max(speed for _, speed in case if speed) for case in points]
@@ -117,12 +114,13 @@ def judge(question, observation):
     ):
         if _predict_alike([fit], [right]):
             continue
-        nones = sum(speed is None for _, speed in case["points"])
-        reason = (
-            f"for points {number} ({nones} of them None) it found t0 {fit[0]:.4g} s and "
-            f"peak {fit[1]:.5g} images/s, not {right[0]:.4g} and {right[1]:.5g}"
+        usual = near(0.001)([peak for _, peak in said], fastest) and any(
+            t0 for t0, _ in said
         )
-        if near(0.001)([peak for _, peak in said], fastest) and any(t0 for t0, _ in said):
-            return reason, "peak"
-        return reason, which(said, ways, near(0.001)).split()[0]
+        mistake = "peak" if usual else which(said, ways, near(0.001)).split()[0]
+        return wrong(
+            mistake, "line", number=number, t0=fit[0], peak=fit[1],
+            nones=sum(speed is None for _, speed in case["points"]),
+            right_t0=right[0], right_peak=right[1],
+        )  # fmt: skip
     return None

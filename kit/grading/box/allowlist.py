@@ -6,7 +6,7 @@ until a cell of the lab, or a probe, imports it.
 
 import functools
 
-from helpers.exercise import exercise_folders
+from helpers.exercise import exercise_folders, shared_words
 from helpers.files import REPOSITORY
 from kit.imports import files_behind
 from kit.todo_cells import modules
@@ -34,7 +34,8 @@ def visible_files(lab):
     """
     folder = lab.folder.relative_to(REPOSITORY)
     found = {folder / name for name in OF_A_LAB if (lab.folder / name).is_file()}
-    found |= {path.relative_to(REPOSITORY) for path in lab.folder.glob(RECORDED)}
+    beside = *lab.folder.glob(RECORDED), *shared_words(lab.folder)
+    found |= {path.relative_to(REPOSITORY) for path in beside}
     for own in exercise_folders(lab.number):
         found |= {own.relative_to(REPOSITORY) / name for name in OF_AN_EXERCISE}
     begin = ["helpers.checks.observe", f"helpers.{folder.name}.parameters", *modules(lab)]

@@ -194,7 +194,7 @@ def answer_of(pieces, source, exercise, name, setup, seconds):
     if name in namespace:
         what = "None" if answer is None else f"of type {type(answer).__name__}"
         problem = f"its `{name}` is {what}, where a function or a class is asked for"
-    return None, {"error": problem, "hint": "raised"}
+    return None, {"error": problem, "mistake": "raised"}
 
 
 def _run(origin, source, nodes, namespace, name=None):
@@ -253,7 +253,7 @@ def _raised(error):
     lines = str(error).strip().splitlines() or ["no message"]
     where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
     text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
-    return {"error": text, "hint": "raised"}
+    return {"error": text, "mistake": "raised"}
 
 
 def _parsed(source):

@@ -13,9 +13,11 @@ import os
 import select
 import socket
 import time
+from collections.abc import Iterator, Sequence
 
 from helpers.exercise import find_exercise
 from helpers.plain_json import as_json, storable
+from helpers.verdict import Wrong, wrong
 from kit.grading.box import sandbox
 from kit.grading.box.processes import (
     family,
@@ -25,6 +27,7 @@ from kit.grading.box.processes import (
     memory_mib,
     was_starved,
 )
+from kit.grading.contracts import Job, Reply
 
 REPLY_DEPTH = 20
 LONGEST_TEXT = 2000  # characters of a string that judges and pages get
@@ -33,11 +36,11 @@ MOST_BORROWED = 2  # messages: before the cells run, and after
 LONGEST_WAIT_SECONDS = 10
 LOOK_SECONDS = 0.2  # between two looks at the box's memory
 GUARD_SECONDS = 10  # after its time the box's guard ends it, if nobody else has
-STARVED = "overloaded"  # the hint of what the machine was too busy to judge
+STARVED = "overloaded"  # the mistake of what the machine was too busy to judge
 
 
-class RefusedError(Exception):
-    """The box broke a rule: a line that says how, and the key of a hint."""
+class _RefusedError(Exception):
+    """The box broke a rule; it holds a `Wrong`, which `Box.ask` returns."""
 
 
 @dataclasses.dataclass
@@ -50,6 +53,7 @@ class Box:
     deadline: float
     pids: object  # a function: the processes of the box
     references: frozenset = frozenset()  # the names of what can be borrowed
+    begin_with: dict = dataclasses.field(default_factory=dict)  # said before all questions
     borrowed: set = dataclasses.field(default_factory=set)
     borrowed_messages: int = 0
     received: bytearray = dataclasses.field(default_factory=bytearray)
@@ -58,12 +62,27 @@ class Box:
     last_printed: bytes = b""
     weigh_at: float = 0.0
 
-    def ask(self, question):
-        """Send a question; wait as the probe says, and record when each wait was."""
+    def ask(self, question: dict) -> Reply | Wrong:
+        """Send a question; wait as the probe says, and record when each wait was.
+
+        Returns
+        -------
+        dict or helpers.verdict.Wrong
+            The observation or the error, plain JSON; or the rule that the box broke.
+        """
+        try:
+            if self.begin_with:
+                self._say(self.begin_with)
+                self.begin_with = {}
+            return self._ask(question)
+        except _RefusedError as refused:
+            return refused.args[0]
+
+    def _ask(self, question):
         waits = []
         self._say({"question": question})
         while True:
-            message = self.listen()
+            message = self._listen()
             if "wait" in message and len(waits) < MOST_WAITS:
                 began = time.perf_counter()
                 self._wait(message["wait"], began)
@@ -77,7 +96,7 @@ class Box:
                 self.borrowed_messages += 1
                 self.borrowed.update(filter(self._is_ours, message["borrowed"][:9]))
             else:
-                raise RefusedError("the reply is not what a probe says", "form")
+                raise _RefusedError(wrong("form", "not_a_probes"))
 
     def _is_new_borrowed(self, names):
         new = self.borrowed_messages < MOST_BORROWED
@@ -87,7 +106,7 @@ class Box:
         module = len(name) <= 80 and name.split(".")[0] in ("callbacks", "helpers")
         return name in self.references or (module and name.replace(".", "").isidentifier())
 
-    def listen(self):
+    def _listen(self):
         """The next message, a dict of plain JSON."""
         while b"\n" not in self.received:
             self._look(self.channel.fileno())
@@ -96,13 +115,13 @@ class Box:
             except OSError:  # killed, or it left without reading what it was sent
                 data = b""
             if not data and time.perf_counter() >= self.deadline:
-                raise RefusedError(*self._out_of_time())  # its guard has ended it
+                raise _RefusedError(self._out_of_time())  # its guard has ended it
             if not data:
-                raise RefusedError(f"its process ended early{self._last_line()}", "ended")
+                raise _RefusedError(self._ended_early())
             self.received.extend(data)
             if len(self.received) > self.limits.reply_bytes:
-                size = f"{self.limits.reply_bytes // 1024} KB"
-                raise RefusedError(f"its reply is longer than {size}", "form")
+                size = self.limits.reply_bytes // 1024
+                raise _RefusedError(wrong("form", "long_reply", kilobytes=size))
         line, _, rest = bytes(self.received).partition(b"\n")
         self.received[:] = rest
         return parse_strictly(line)
@@ -112,7 +131,7 @@ class Box:
             not isinstance(seconds, (int, float))
             or not 0 <= seconds <= LONGEST_WAIT_SECONDS
         ):
-            raise RefusedError("the reply is not what a probe says", "form")
+            raise _RefusedError(wrong("form", "not_a_probes"))
         while (left := began + seconds - time.perf_counter()) > 0:
             self._look(None, left)
 
@@ -127,7 +146,7 @@ class Box:
                 self._weigh()
                 self.weigh_at = now + LOOK_SECONDS
             if now >= self.deadline:
-                raise RefusedError(*self._out_of_time())
+                raise _RefusedError(self._out_of_time())
             if now >= until:
                 return
             output = None if self.output_ended else self.output
@@ -148,16 +167,15 @@ class Box:
         self.printed_bytes += len(data)
         self.last_printed = (self.last_printed + data)[-2000:]
         if self.printed_bytes > self.limits.printed_bytes:
-            size = f"{self.limits.printed_bytes // 1024:,} KB"
-            raise RefusedError(f"it printed more than {size}", "output")
+            size = self.limits.printed_bytes // 1024
+            raise _RefusedError(wrong("output", "printed", kilobytes=size))
 
     def _out_of_time(self):
-        """The reason and the hint: the box was too slow, or the machine was."""
-        late = time.perf_counter() - self.deadline
-        took = f"{self.limits.wall_seconds:g} seconds"
+        """The box was too slow, or the machine was."""
+        late, seconds = time.perf_counter() - self.deadline, self.limits.wall_seconds
         if self.was_starved() or late > GUARD_SECONDS / 2:
-            return f"the machine was too busy: not finished after {took}", STARVED
-        return f"it had not finished after {took}", "time"
+            return wrong(STARVED, "starved", seconds=seconds)
+        return wrong("time", "out_of_time", seconds=seconds)
 
     def was_starved(self):
         """Whether the machine was too busy to run it."""
@@ -169,16 +187,18 @@ class Box:
         let_others_first(pids)
         used = memory_mib(pids, self.limits.memory_mib)
         if used > self.limits.memory_mib:
-            raise RefusedError(
-                f"it took more than {self.limits.memory_mib:,} MiB of memory", "memory"
-            )
+            mib = self.limits.memory_mib
+            raise _RefusedError(wrong("memory", "too_much_memory", mib=mib))
 
-    def _last_line(self):
-        with contextlib.suppress(OSError, RefusedError):
+    def _ended_early(self):
+        """Its process left, with the last line that it printed, if it printed one."""
+        with contextlib.suppress(OSError, _RefusedError):
             while not self.output_ended and select.select([self.output], [], [], 0)[0]:
                 self._drain()
         lines = self.last_printed.decode(errors="replace").strip().splitlines()
-        return f": {lines[-1][:200]}" if lines else ""
+        if lines:
+            return wrong("ended", "ended_with", line=lines[-1][:200])
+        return wrong("ended", "ended_early")
 
     def _say(self, message):
         # If a process reads nothing, the grader must not wait for ever.
@@ -186,14 +206,16 @@ class Box:
         try:
             self.channel.sendall(as_json(message).encode() + b"\n")
         except TimeoutError:
-            raise RefusedError(*self._out_of_time()) from None
+            raise _RefusedError(self._out_of_time()) from None
         except OSError:
-            return  # it has ended: `listen` reads what it said before
+            return  # it has ended: `_listen` reads what it said before
 
 
 @contextlib.contextmanager
-def conversation(job, limits, boxed, hide):
-    """Start the process for one exercise and send it what it needs."""
+def conversation(
+    job: Job, limits: sandbox.Limits, boxed: bool, hide: Sequence[str]
+) -> Iterator[Box]:
+    """Start the process for one exercise; it is sent what it needs before a question."""
     ours, theirs = socket.socketpair()
     output, output_end = os.pipe()
     with contextlib.ExitStack() as stack:
@@ -215,8 +237,7 @@ def conversation(job, limits, boxed, hide):
             stack.callback(kill_family, pid)
         deadline = time.perf_counter() + limits.wall_seconds
         references = frozenset({*job["references"], "*"})
-        box = Box(ours, output, limits, deadline, pids, references)
-        box._say({
+        yield Box(ours, output, limits, deadline, pids, references, {
             **{k: job[k] for k in ("setup", "code", "exercise", "name", "references")},
             "probe": f"{find_exercise(job['exercise']).package}.probe",
             "limits": {
@@ -228,7 +249,6 @@ def conversation(job, limits, boxed, hide):
                 "RLIMIT_CORE": 0,
             },
         })  # fmt: skip
-        yield box
 
 
 def parse_strictly(line):
@@ -244,7 +264,7 @@ def parse_strictly(line):
 
     Raises
     ------
-    RefusedError
+    _RefusedError
         If it is no JSON object, is nested too deeply, or has a number that is not finite.
     """
 
@@ -266,7 +286,7 @@ def parse_strictly(line):
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        raise RefusedError("the reply is not plain JSON", "form")
+        raise _RefusedError(wrong("form", "not_json"))
     return message
 
 

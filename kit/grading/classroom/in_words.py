@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from helpers.exercise import find_exercise
 
-HIDDEN = ("waits", "nonce", "changed", "error", "hint", "seed", "repeats")
+HIDDEN = ("waits", "nonce", "changed", "error", "mistake", "seed", "repeats")
 MOST_ROWS, MOST_COLUMNS = 8, 9
 LONGEST_TEXT = 160  # characters of a cell
 FEWEST_PLOTTED, MOST_PLOTTED = 6, 400

@@ -7,7 +7,7 @@ from helpers.exercise import find_exercise, numbers_of
 
 FEWEST = 10  # graded submissions of which a correlation can be told
 BINS = 10
-MOST_HINTS, MOST_EXAMPLES = 5, 3
+MOST_MISTAKES, MOST_EXAMPLES = 5, 3
 
 
 def by_exercise(results, labs):
@@ -24,7 +24,7 @@ def by_exercise(results, labs):
     list of dict
         `number`, `title`, `passed`, `graded`; `discrimination`, the correlation of passing
         it with the points of the lab's other exercises, None where it says nothing;
-        `asked`, how many students called its hint; `mistakes`, each with `hint`, `count`
+        `asked`, how many students called its hint; `mistakes`, each with `reaction`, `count`
         and `examples`, a few of (student, code, reason).
     """
     rows = []
@@ -68,11 +68,17 @@ def _mistakes(verdicts):
     examples, counts = defaultdict(list), Counter()
     for student, verdict in verdicts:
         if not verdict["passed"]:
-            counts[verdict["hint"]] += 1
-            examples[verdict["hint"]].append((student, verdict["code"], verdict["reason"]))
+            counts[verdict["reaction"]] += 1
+            examples[verdict["reaction"]].append(
+                (student, verdict["code"], verdict["reason"])
+            )
     return [
-        {"hint": hint, "count": count, "examples": examples[hint][:MOST_EXAMPLES]}
-        for hint, count in counts.most_common(MOST_HINTS)
+        {
+            "reaction": reaction,
+            "count": count,
+            "examples": examples[reaction][:MOST_EXAMPLES],
+        }
+        for reaction, count in counts.most_common(MOST_MISTAKES)
     ]
 
 

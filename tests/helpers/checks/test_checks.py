@@ -8,16 +8,19 @@ import random
 import re
 import sys
 import time
+import tomllib
+from string import Formatter
 from types import SimpleNamespace
 
 import pytest
 
-from helpers.checks import REACTIONS, check, judge_answer, judge_replies
+from helpers.checks import check, judge_answer, judge_replies
 from helpers.checks.observe import observe
 from helpers.errors import CheckError
-from helpers.exercise import Verdict, exercise_folders, find_exercise, numbers_of
+from helpers.exercise import HELPERS, exercise_folders, find_exercise, numbers_of
 from helpers.notebook import session
 from helpers.run_card import records
+from helpers.verdict import Verdict
 from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
@@ -102,9 +105,8 @@ def test_a_wrong_answer_is_refused_with_its_mistake_and_the_sentence_it_breaks(
     assert verdict.mistake == mistake, verdict
     assert not MISCOUNTED.search(verdict.reason)
     asked = find_exercise(exercise)
-    # Where a mistake may break several sentences, none is quoted.
     assert requirement in asked.mistakes[mistake].breaks
-    assert asked.sentence(verdict) in ("", asked.requirements[requirement])
+    assert verdict.requirement == asked.requirements[requirement]
 
 
 @pytest.mark.slow
@@ -131,13 +133,68 @@ def test_each_sentence_is_broken_by_a_wrong_answer_and_each_mistake_is_recorded(
     recorded = recorded_answers(exercise).WRONG
     assert {requirement for requirement, _, _ in recorded} == set(asked.requirements)
     mistakes = {mistake for _, mistake, _ in recorded}
+    own = {key for key, mistake in asked.mistakes.items() if mistake.breaks}
     # Every exercise may raise, change an argument or return what JSON lacks.
-    assert set(asked.mistakes) - {"raised"} <= mistakes <= set(asked.mistakes)
-    assert {"start", "raised"} <= set(asked.mistakes)
-    for key, mistake in asked.mistakes.items():
+    assert own - {"raised"} <= mistakes <= own
+    assert {"start", "raised"} <= own
+    for mistake in asked.mistakes.values():
         assert set(mistake.breaks) <= set(asked.requirements)
-        text = mistake.reaction or REACTIONS[key]
-        assert text.endswith((".", "?", "`."))
+        assert mistake.reaction.endswith((".", "?", "`."))
+
+
+@pytest.mark.parametrize("exercise", NUMBERS)
+def test_what_a_judge_says_is_in_the_words_of_its_exercise_and_nothing_more(exercise):
+    folder = HELPERS.joinpath(*find_exercise(exercise).package.split(".")[1:])
+    shared = [folder.parent / "judging.py", *HELPERS.glob("checks/judging/*.py")]
+    said = [call for path in (folder / "judge.py", *shared) for call in sentences_of(path)]
+    gaps = {
+        key: {name for _, name, _, _ in Formatter().parse(text) if name}
+        for key, text in find_exercise(exercise).seen.items()
+    }
+    for key, facts in sentences_of(folder / "judge.py"):
+        assert key in gaps, key
+        assert facts is None or gaps[key] <= facts, (key, facts)
+    with open(folder / "words.toml", "rb") as file:
+        own = tomllib.load(file).get("seen", {})
+    assert set(own) <= {key for key, _ in said}, "no judge says it"
+
+
+def sentences_of(path):
+    """The keys that a judge names, each with its facts; None where these are computed."""
+    if not path.is_file():
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in PLACE_OF_KEY:
+            key = call.args[PLACE_OF_KEY[call.func.id]]
+            names = {keyword.arg for keyword in call.keywords}
+            # `"a" if seen else "b"` names two.
+            for one in ast.walk(key):
+                if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                    yield one.value, None if None in names else names
+
+
+PLACE_OF_KEY = {"wrong": 1, "phrase": 0}
+
+
+@pytest.mark.parametrize("path", sorted(HELPERS.glob("lab_*/**/judg*.py")), ids=str)
+def test_a_judge_has_no_words(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = ast.Module | ast.FunctionDef | ast.ClassDef
+    docstrings = {
+        ast.get_docstring(node, clean=False)
+        for node in ast.walk(tree)
+        if isinstance(node, documented)
+    }
+    errors = {id(part) for node in ast.walk(tree) if isinstance(node, ast.Raise)
+              for part in ast.walk(node)}  # fmt: skip
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if id(node) not in errors and node.value not in docstrings
+    ]
+    assert not [text for text in texts if len(text.split()) > 3]
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)
@@ -174,7 +231,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
     assert got is find_exercise("2.2").reference
     printed = capsys.readouterr().out
     assert printed.startswith("✗ 2.2 not yet: ")
-    assert "Hint:" in printed
+    assert "Next:" in printed
     assert card.content["checks"]["2.2"]["passed"] is False
 
 
@@ -210,7 +267,7 @@ def test_a_check_raises_only_where_strictness_is_asked_for(card, monkeypatch):
 )
 def test_an_answer_that_leaves_or_speaks_no_json_is_an_error_in_one_line(answer):
     seen = observe(lambda answer, question, wait: {"value": answer()}, answer, {})
-    assert list(seen) == ["error", "hint"]
+    assert list(seen) == ["error", "mistake"]
     assert "\n" not in seen["error"]
 
 
@@ -227,7 +284,7 @@ def test_a_reply_that_was_written_before_the_question_is_none():
 
 def test_only_the_judge_may_call_a_reply_unclear():
     exercise = find_exercise("2.3")
-    replies = [lambda _: {"error": "too hard", "hint": "unclear"}]
+    replies = [lambda _: {"error": "too hard", "mistake": "unclear"}]
     right = functools.partial(observe, exercise.probe, exercise.reference)
     replies += [right] * 3
 

@@ -15,9 +15,9 @@ from helpers.checks.judging.verdicts import (
     draw_apart,
     first_wrong,
     near,
-    quoted,
     which,
 )
+from helpers.verdict import Phrase, in_words, phrase, wrong
 
 
 def network(weights, classes):
@@ -130,10 +130,12 @@ def test_between_takes_its_bounds_and_no_infinities():
 
 def test_the_first_wrong_case_is_named_and_lengths_must_agree():
     def judge(case, seen):
-        return None if case == seen else (f"{case} is {seen}", "other")
+        return None if case == seen else wrong("other", "it_is", case=case, seen=seen)
 
     assert first_wrong([1, 2], [1, 2], judge) is None
-    assert first_wrong([1, 2, 3], [1, 5, 6], judge) == ("2 is 5", "other")
+    assert first_wrong([1, 2, 3], [1, 5, 6], judge) == wrong(
+        "other", "it_is", case=2, seen=5
+    )
     with pytest.raises(ValueError, match="shorter"):
         first_wrong([1, 2], [1], judge)
 
@@ -166,6 +168,28 @@ def test_a_long_line_takes_no_time(letter):
     began = time.process_time()
     assert TEMPLATE.read(letter * 65_536) is None
     assert numbers_after([letter * 65_536] * 10, "Epoch=") == []
-    assert len(quoted(letter * 65_536)) < 70
+    assert len(in_words(phrase("a", text=letter * 65_536), {"a": "{text:quoted}"})) < 70
     # A bound on the work, not on the speed: what grows with the square takes minutes.
     assert time.process_time() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("sentence", "facts", "due"),
+    [
+        ("it made {n:of save}", {"n": 1}, "it made 1 save"),
+        ("it made {n:of save}", {"n": 0}, "it made 0 saves"),
+        ("{n:of batch|batches}", {"n": 1500}, "1,500 batches"),
+        ("{names:list} are there", {"names": ["a", 2]}, "a, 2 are there"),
+        ("it printed {line:quoted}", {"line": "a\nb  c"}, "it printed `a b c`"),
+        ("{share:.1%} and {n:,}", {"share": 0.5, "n": 1000}, "50.0% and 1,000"),
+        ("{where}: {n}", {"where": phrase("case", size=3), "n": 2}, "with 3 cores: 2"),
+    ],
+)
+def test_gaps_of_a_sentence_are_filled(sentence, facts, due):
+    sentences = {"sentence": sentence, "case": "with {size:of core}"}
+    assert in_words(Phrase("sentence", facts), sentences) == due
+
+
+def test_a_text_of_a_student_is_no_sentence_with_gaps():
+    said = phrase("said", text="{text.__class__}")
+    assert in_words(said, {"said": "{text:quoted}"}) == "`{text.__class__}`"

@@ -47,7 +47,7 @@ def from_a_table(number, seconds):
 
 
 @pytest.mark.parametrize(
-    ("sleeps", "says", "hint"),
+    ("sleeps", "says", "mistake"),
     [
         ((0, 0, 0), from_a_clock, None),
         ((2, 0, 0), from_a_clock, None),
@@ -57,13 +57,13 @@ def from_a_table(number, seconds):
         ((12, 10, 12), from_a_clock, "unclear"),
     ],
 )
-def test_no_table_lies_between_the_bounds_however_long_it_sleeps(sleeps, says, hint):
+def test_no_table_lies_between_the_bounds_however_long_it_sleeps(sleeps, says, mistake):
     seeds = range(20)
     verdicts = [
         judge_replies("3.2", lambda q: reply(q, sleeps, says), random.Random(seed), 2)
         for seed in seeds
     ]
-    assert {verdict and verdict[1] for verdict in verdicts} == {hint}
+    assert {verdict and verdict.mistake for verdict in verdicts} == {mistake}
 
 
 @pytest.mark.parametrize(

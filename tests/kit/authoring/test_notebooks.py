@@ -65,7 +65,7 @@ def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     for exercise in todo_cells(lab):
         assert f"✗ {exercise} not yet: " in text
         assert f"still open: {exercise}" in text
-    assert text.count("Hint: ") == len(todo_cells(lab))
+    assert text.count("Next: ") == len(todo_cells(lab))
     solved = printed(nbformat.read(lab.solution, as_version=4))
     assert speeds(text) == speeds(solved), "the reference must be used"
     card = latest_cards()[lab.name]

@@ -126,7 +126,7 @@ def test_each_submission_of_the_corpus_ends_as_it_must(graded, kind, name):
     assert result["status"] == case.status, result["problem"]
     assert passed == case.passed, {n: v["reason"] for n, v in verdicts.items()}
     assert re.search(case.says, f"{reason} {verdicts['2.3']['hint']}"), reason
-    assert all(v["hint"] for v in verdicts.values() if not v["passed"])
+    assert all(v["reaction"] for v in verdicts.values() if not v["passed"])
     borrowed = {name for verdict in verdicts.values() for name in verdict["borrowed"]}
     assert borrowed == set(case.borrowed)
     if case.status == "graded":
@@ -196,7 +196,12 @@ def test_the_pages_teach_and_give_no_solution_away(graded):
     page = (out / "feedback" / "unusual-start_code" / f"{LAB.name}.html").read_text()
     text = _as_written(page)
     verdict = results["unusual-start_code", LAB.name]["exercises"]["2.3"]
-    for part_of_it in (verdict["reason"], verdict["hint"], "return 0.0, 1.0", "it found"):
+    for part_of_it in (
+        verdict["reason"],
+        verdict["reaction"],
+        "return 0.0, 1.0",
+        "it found",
+    ):
         assert part_of_it in text
     assert "np.polyfit" not in text
     overview = _as_written((out / "overview.html").read_text())
@@ -226,7 +231,7 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
         for number, verdict in result["exercises"].items():
             right = result["student"] == "solved"
             assert verdict["passed"] == right, (number, verdict["reason"])
-            assert right or verdict["hint_key"] not in ("names", "form", "ended", "time")
+            assert right or verdict["mistake"] not in ("names", "form", "ended", "time")
     # Now the replies say what takes long to read.
     judged = []
     for result in [one for one in results if one["student"] == "solved"]:
@@ -257,7 +262,7 @@ def judge_tiring_replies(result, number, code):
             said = json.dumps(replaced(verdict["observation"], place, text))
             reply = conversation.parse_strictly(said.encode())
             with contextlib.suppress(Exception):
-                record.judge(json.loads(json.dumps(question)), reply)
+                record.verdict(record.judge(json.loads(json.dumps(question)), reply))
     return True
 
 
@@ -287,7 +292,10 @@ def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):
     task = grader._task(nothing, grader.NOTHING, common | {"modules": []})
     result = result_of(task, {}) | {"status": "graded"}
     key = conversation.STARVED
-    result["exercises"]["2.3"] |= {"hint_key": key, "hint": examine.hint_text("2.3", key)}
+    result["exercises"]["2.3"] |= {
+        "mistake": key,
+        "reaction": examine.reaction_to("2.3", key),
+    }
     [to_look_at] = feedback.write([result], [LAB], [], tmp_path)
     assert "1 need you" in to_look_at
     overview = (tmp_path / "overview.html").read_text()

@@ -24,7 +24,8 @@ CLASS = [
 def submission(passed, student="ada", status="graded", **more):
     verdicts = {
         number: {
-            "passed": bool(one), "judged": 2 * one, "hint": "" if one else f"hint {number}",
+            "passed": bool(one), "judged": 2 * one,
+            "reaction": "" if one else f"reaction to {number}",
             "code": f"code of {student}", "reason": "it is wrong",
         }
         for number, one in zip((FIRST, SECOND, THIRD), passed, strict=True)
@@ -68,7 +69,7 @@ def test_an_exercise_has_its_counts_and_the_mistakes_with_code():
     assert [rows[n]["asked"] for n in (FIRST, SECOND, THIRD)] == [1, 0, 1]
     assert rows[FIRST]["discrimination"] == pytest.approx(6 / math.sqrt(60))
     [mistake] = rows[FIRST]["mistakes"]
-    assert (mistake["hint"], mistake["count"]) == ("hint 2.1", 5)
+    assert (mistake["reaction"], mistake["count"]) == ("reaction to 2.1", 5)
     assert mistake["examples"][0] == ("s5", "code of s5", "it is wrong")
 
 

@@ -1,6 +1,7 @@
 """Exercise 99.1: the questions, and the verdict on what the probe saw."""
 
 from helpers.checks.judging.verdicts import draw_apart, near, which
+from helpers.verdict import wrong
 
 
 def make_cases(rng):
@@ -32,5 +33,5 @@ def judge(question, observation):
     mistake = which(reply, ways, near())
     if mistake == "right":
         return None
-    asked = ", ".join(f"{images} / {size}" for images, size in question["cases"])
-    return f"for {asked} it gave {reply}, not {ways['right']}", mistake
+    cases = [f"{images} / {size}" for images, size in question["cases"]]
+    return wrong(mistake, "steps", cases=cases, said=reply, due=ways["right"])
