@@ -12,7 +12,7 @@ from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
 from helpers.exercise import UNCLEAR, find_exercise
 from helpers.notebook import cell_errors, messages, session
-from helpers.verdict import Verdict, Wrong, wrong
+from helpers.verdict import Wrong, wrong
 
 QUESTIONS_IN_A_NOTEBOOK = 2
 MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen

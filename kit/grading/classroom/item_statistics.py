@@ -24,8 +24,8 @@ def by_exercise(results, labs):
     list of dict
         `number`, `title`, `passed`, `graded`; `discrimination`, the correlation of passing
         it with the points of the lab's other exercises, None where it says nothing;
-        `asked`, how many students called its hint; `mistakes`, each with `reaction`, `count`
-        and `examples`, a few of (student, code, reason).
+        `asked`, how many students called its hint; `mistakes`, each with `reaction`,
+        `count` and `examples`, a few of (student, code, reason).
     """
     rows = []
     for lab in labs:
