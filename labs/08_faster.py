@@ -75,7 +75,7 @@ from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
 from helpers.lab_08 import figures
-from helpers.lab_08.original import generator_batches
+from helpers.lab_08.original import ImageByImage
 
 # %%
 from helpers.lab_08.profile import profile_networks
@@ -316,8 +316,8 @@ my_norm_share_guess = None  # change this; 0.1: a tenth of the operations' time
 card.predict("norm_share", my_norm_share_guess)
 
 # %%
-a_batch = generator_batches(x_train, y_train, lab.batch_size, lab.shift, lab.flip, lab.seed)
-float_images, one_hot = next(a_batch)
+slow_batches = ImageByImage(x_train, y_train, lab.batch_size, lab.shift, lab.flip, lab.seed)
+float_images, one_hot = slow_batches[0]
 fused = original_network(conv_bn_relu)  # explained below the tables
 fused.compile(optimizers.SGD(lab.learning_rate), crossentropy, **no_xla)
 
@@ -457,7 +457,7 @@ def gain_of(above, below):
 card.lock("gains", "factor_that_holds_for_half")
 few = x_train[: lab.images_per_point], y_train[: lab.images_per_point]
 fast_data = batches(*few, lab.batch_size, lab.seed)
-slow_data = generator_batches(*few, lab.batch_size, lab.shift, lab.flip, lab.seed)
+slow_data = ImageByImage(*few, lab.batch_size, lab.shift, lab.flip, lab.seed)
 
 def rung(*network, policy="float32", **options):
     """A network with its preprocessing, compiled."""

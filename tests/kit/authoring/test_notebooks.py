@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import textwrap
+from importlib import metadata
 
 import nbformat
 import papermill
@@ -77,9 +78,45 @@ def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     assert not any(check["passed"] for check in card["checks"].values())
 
 
+REFUSES = """
+import importlib.abc, sys
+
+class NotForStudents(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {names}:
+            raise ModuleNotFoundError(f"students have no {{name}}", name=name)
+
+if "ipykernel_launcher" in sys.orig_argv:
+    sys.meta_path.insert(0, NotForStudents())
+"""
+
+
+@pytest.fixture
+def students_packages(tmp_path, monkeypatch):
+    """Kernels that can import only what `requirements.txt` has."""
+    pinned = re.findall(
+        r"^([\w.-]+)(?:\[.*\])?==", (REPOSITORY / "requirements.txt").read_text(), re.M
+    )
+    theirs = {canonical(name) for name in [*pinned, "scaling-labs", "pip", "setuptools"]}
+    refused = {
+        name
+        for name, packages in metadata.packages_distributions().items()
+        if not theirs & {canonical(package) for package in packages}
+    }
+    assert {"scipy", "pytest", "jupytext"} <= refused, "else it refuses nothing"
+    folder = tmp_path / "students"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(REFUSES.format(names=sorted(refused)))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 @each_lab
 def test_a_solution_prints_what_its_stored_outputs_say_whatever_else_it_binds(
-    lab, tmp_path
+    lab, tmp_path, students_packages
 ):
     """The solutions, each in a function of its own that leaves usual names changed."""
     notebook = nbformat.read(lab.solution, as_version=4)
