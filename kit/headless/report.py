@@ -12,7 +12,9 @@ from helpers.files import write_atomically
 from kit.labs import title_and_question
 from kit.version import kit_version
 
-HEADINGS = ("lab", "device", "checks passed", "per second", "accuracy", "seconds")
+HEADINGS = (
+    "lab", "given", "device", "checks passed", "per second", "accuracy", "seconds",
+)  # fmt: skip
 
 
 def write_report(results, reports, name):
@@ -21,7 +23,8 @@ def write_report(results, reports, name):
     Parameters
     ----------
     results : list of dict
-        `lab`, `card`, `seconds` and `error`, as `kit.headless.run` makes them.
+        `lab`, `given` (the parameters of the command), `card`, `seconds` and `error`, as
+        `kit.headless.run` makes them.
     reports : Path
         Gets ``index.html``.
     name : str
@@ -40,7 +43,9 @@ def write_report(results, reports, name):
         if executed.exists():
             notebook = nbformat.read(executed, as_version=4)
             figures = pictures(notebook)
-            write_atomically(folder / f"{lab.name}.html", page(notebook, lab))
+            parameters = result["card"]["parameters"] if result["card"] else {}
+            html = page(notebook, lab, parameters)
+            write_atomically(folder / f"{lab.name}.html", html)
         rows.append(
             {
                 "name": lab.name,
@@ -74,10 +79,11 @@ def write_table(path, title, headings, rows):
 
 
 def summary(result):
-    """The cells of one row: lab, device, checks, speed, accuracy, seconds."""
-    card = result["card"]
+    """The cells of one row, as in `HEADINGS`."""
+    card, name, seconds = result["card"], result["lab"].name, f"{result['seconds']:.0f}"
+    given = ", ".join(f"{key}={value}" for key, value in result["given"].items()) or "-"
     if card is None:
-        return [result["lab"].name, "-", "-", "-", "-", f"{result['seconds']:.0f}"]
+        return [name, given, "-", "-", "-", "-", seconds]
     checks, measured = card["checks"], card["measurements"]
     device, scale = card["environment"]["device"], card["parameters"]["scale"]
     rates = ((name, rate) for name, rate in measured.items() if isinstance(rate, float))
@@ -85,16 +91,17 @@ def summary(result):
     accuracy = measured.get("val_accuracy")
     synthetic = " (synthetic)" if measured.get("data_source") == "synthetic" else ""
     return [
-        result["lab"].name,
+        name,
+        given,
         f"{device['name']}, {scale} scale",
         f"{sum(check['passed'] for check in checks.values())} of {len(checks)}",
         f"{speed[1]:,.1f} {speed[0].removesuffix('_per_second')}" if speed else "-",
         f"{accuracy:.3f}{synthetic}" if accuracy else "-",
-        f"{result['seconds']:.0f}",
+        seconds,
     ]
 
 
-def page(notebook, lab):
+def page(notebook, lab, parameters):
     """Turn an executed lab into an HTML page that needs nothing from the network.
 
     The page is ours: nbconvert's has texts with too little contrast, and loads scripts
@@ -104,6 +111,8 @@ def page(notebook, lab):
     ----------
     notebook : nbformat.NotebookNode
     lab : kit.labs.Lab
+    parameters : dict
+        All of the run, by name; shown above the cells.
 
     Returns
     -------
@@ -121,7 +130,11 @@ def page(notebook, lab):
     colours = HtmlFormatter(style="xcode").get_style_defs(".highlight")
     title = title_and_question(lab)[0]
     return _template("lab.html.j2").render(
-        title=title, cells=cells, colours=colours, version=kit_version()
+        title=title,
+        parameters=parameters,
+        cells=cells,
+        colours=colours,
+        version=kit_version(),
     )
 
 

@@ -53,7 +53,9 @@ def run(labs, parameters, solved=True):
         if is_solution and card and not error:
             failed = [name for name, c in card["checks"].items() if not c["passed"]]
             error = failed and f"{lab.name}: its own check fails: {', '.join(failed)}"
-        results.append({"lab": lab, "card": card, "seconds": seconds, "error": error})
+        results.append(
+            {"lab": lab, "given": given, "card": card, "seconds": seconds, "error": error}
+        )
     console.print(_table(results))
     for result in results:
         if result["error"]:
@@ -81,7 +83,7 @@ def _try_to_run(lab, parameters, solved, folder):
 def _table(results):
     table = Table()
     for heading in HEADINGS:
-        right = heading in HEADINGS[3:]
+        right = heading in HEADINGS[4:]
         table.add_column(heading, justify="right" if right else "left")
     for result in results:
         table.add_row(*summary(result), style="red" if result["error"] else None)

@@ -205,7 +205,9 @@ def _keep(out, task, result, lab):
     if text:
         write_atomically(out / f"{task['key']}.ipynb", text)
         notebook = nbformat.reads(text, as_version=4)
-        write_atomically(out / f"{task['key']}.html", page(notebook, lab))
+        write_atomically(
+            out / f"{task['key']}.html", page(notebook, lab, task["parameters"])
+        )
     if result["error"] is None:  # the next sweep tries the others again
         write_json(out / f"{task['key']}.json", result)
 

@@ -25,7 +25,7 @@ def report(tmp_path_factory):
     errors = [*[None] * (len(LABS) - 1), "a cell raised"]
     return write_report(
         [
-            {"lab": lab, "card": None, "seconds": 1.0, "error": error}
+            {"lab": lab, "given": {"seed": 1}, "card": None, "seconds": 1.0, "error": error}
             for lab, error in zip(LABS, errors, strict=True)
         ],
         folder,

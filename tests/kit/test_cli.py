@@ -1,5 +1,6 @@
 """The labs command: what it prints, and that a mistake is one line."""
 
+import html
 import json
 import os
 import re
@@ -270,9 +271,12 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch
     assert list(log.rglob("events.*")), "TensorBoard's files"
     report = (tmp_path / "reports" / "index.html").read_text()
     assert report.count("<img ") >= 2
+    assert "epochs=1, sweep_batch_sizes=[4, 8]" in report
     [link] = re.findall(r'href="([^"]+/02_throughput.html)"', report)
     page = (tmp_path / "reports" / link).read_text()
     assert 'src="http' not in page, "a page must need nothing from the network"
+    for name, value in card["parameters"].items():
+        assert f"<code>{name}</code></th><td>{html.escape(str(value))}</td>" in page
     assert page.count("Epoch 1:") == 1
     assert "Epoch 2:" not in page
 

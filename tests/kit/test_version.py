@@ -17,4 +17,4 @@ def test_a_report_names_the_version_and_the_commit(tmp_path):
     name = f"Scaling Labs {project['version']}, commit {commit}"
     assert name in write_report([], tmp_path, "run").read_text()
     lab, *_ = all_labs()
-    assert name in page(nbformat.read(lab.solution, as_version=4), lab)
+    assert name in page(nbformat.read(lab.solution, as_version=4), lab, {})
