@@ -3,6 +3,7 @@
 import re
 
 from helpers.checks.judging.verdicts import first_wrong
+from helpers.verdict import Phrase, Wrong, phrase, wrong
 
 RESTARTED = ("kernel", "notebook", "python")  # what a reader can restart
 NOTHING = {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
@@ -49,33 +50,35 @@ def draw_question(rng):
     }
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Each case changed the pretended machine correctly, and reported it."""
     cases, seen = question["cases"], observation["cases"]
-    # The start code makes one GPU visible and leaves its memory as it is.
     claims = [one for case, one in zip(cases, seen, strict=True) if _kind(case) == "claim"]
-    set_any = any(one["growing"] or one["limits_mib"] or one["raised"] for one in claims)
-
     # A line that comes with a GPU as well does not say that there is none.
     with_gpu = {_words(line) for one in claims for line in one["printed"]}
 
-    def judge(case, one):
-        verdict = JUDGE_CLAIM[_kind(case)](case, one)
-        if (
-            not verdict
-            and _kind(case) == "no_gpu"
-            and with_gpu >= set(map(_words, _about_cpu(one)))
-        ):
-            verdict = "what it prints about the CPU it prints with a GPU, too", "always"
-        if not verdict:
-            return None
-        reason, hint = verdict
-        call = ", ".join(f"{name}={value}" for name, value in case["arguments"].items())
-        started = ", TensorFlow started" if case["started"] else ""
-        reason = f"claim_gpu({call}) with {case['gpus']} GPUs{started}: {reason}"
-        return reason, hint if set_any else "start"
+    def judge_case(case, one):
+        said = JUDGE_CLAIM[_kind(case)](case, one)
+        if not said and _kind(case) == "no_gpu":
+            said = _judge_line(with_gpu, one)
+        return said and _with_call(case, said)
 
-    return first_wrong(cases, seen, judge)
+    said = first_wrong(cases, seen, judge_case)
+    # The start code makes one GPU visible and leaves its memory as it is.
+    if any(one["growing"] or one["limits_mib"] or one["raised"] for one in claims):
+        return said
+    return said and Wrong("start", said.seen)
+
+
+def _with_call(case, said):
+    """Say, too, how the function was called and on which machine."""
+    arguments = [f"{name}={value}" for name, value in case["arguments"].items()]
+    started = case["started"]
+    return wrong(
+        said.mistake, "call_after_start" if started else "call",
+        requirement=said.requirement,
+        arguments=arguments, gpus=case["gpus"], what=said.seen,
+    )  # fmt: skip
 
 
 def _asked(case):
@@ -98,28 +101,44 @@ def _kind(case):
 def _judge_claimed(case, seen):
     index, growth, limit = _asked(case)
     if seen["raised"]:
-        return _did(seen), "raised"
+        return Wrong("raised", _did(seen))
     visible = [number for number in seen["visible"] if number is not None]
     if visible != [index]:
-        return f"the visible GPUs are {visible}, not [{index}]", "visible"
+        return wrong("visible", "visible", gpus=visible, index=index)
     if None not in seen["visible"]:
-        return "the CPU is no longer visible", "cpu"
+        return wrong("cpu", "cpu_hidden")
     if seen["growing"] != ([index] if growth else []):
-        return f"memory grows on {seen['growing'] or 'none'}", "growth"
+        return _judge_growth(case, growth, seen["growing"])
     if seen["limits_mib"] != ([[index, [limit]]] if limit else []):
-        return f"limits are {seen['limits_mib'] or 'none'}, in MiB", "limit"
+        limits = seen["limits_mib"]
+        return wrong("limit", "limits" if limits else "no_limit", limits_mib=limits)
     right = {"gpu": index, "memory_growth": growth, "memory_limit_mib": limit}
-    return _judge_returned(right, seen)
+    return _judge_returned(right, seen, "returned")
+
+
+def _judge_growth(case, wanted, growing):
+    # By position, the same arguments as by name in a case before.
+    unwanted = "defaults" if case["by_position"] else "neither"
+    return wrong(
+        "growth", "grows" if growing else "grows_nowhere",
+        requirement="growth" if wanted else unwanted, gpus=growing,
+    )  # fmt: skip
 
 
 def _judge_no_gpu(case, seen):
     if seen["raised"]:
-        return _did(seen), "no_gpu"
+        return Wrong("no_gpu", _did(seen))
     if not _about_cpu(seen):
-        return "it does not print that it goes on with the CPU", "no_gpu"
+        return wrong("no_gpu", "no_line")
     if not _untouched(case, seen):
-        return "the CPU is no longer visible, or no longer as it was", "cpu"
-    return _judge_returned(NOTHING, seen)
+        return wrong("cpu", "cpu_changed")
+    return _judge_returned(NOTHING, seen, "nothing")
+
+
+def _judge_line(with_gpu, seen):
+    if with_gpu >= set(map(_words, _about_cpu(seen))):
+        return wrong("always", "line_with_gpu")
+    return None
 
 
 def _about_cpu(seen):
@@ -133,22 +152,22 @@ def _words(line):
 
 def _judge_refused(case, seen):
     if "ValueError" not in (seen["raised"] or ()):
-        return f"{_did(seen)}, not a ValueError", _kind(case)
+        return wrong(_kind(case), "not_refused", did=_did(seen))
     if not _untouched(case, seen):
-        return "before the ValueError it changed what is set", "too_late"
+        return wrong("too_late", "changed_before")
     return None
 
 
 def _judge_started(case, seen):
     if "DeviceError" not in (seen["raised"] or ()):
-        return f"{_did(seen)}, not a DeviceError", "started"
+        return wrong("started", "no_device_error", did=_did(seen))
     if not _untouched(case, seen):
-        return "TensorFlow had started, and yet something is changed", "started"
+        return wrong("started", "changed_after_start")
     message = seen["raised"][-1].strip()
     said = message.lower()
     what = any(name in said for name in RESTARTED)
     if "restart" not in said or not what or len(message.splitlines()) > 1:
-        return f"{_did(seen)}: the one line must say to restart the kernel", "message"
+        return wrong("message", "not_to_restart", did=_did(seen))
     return None
 
 
@@ -157,16 +176,20 @@ def _untouched(case, seen):
     return seen["visible"] == [None, *range(case["gpus"])] and not changed
 
 
-def _did(seen):
+def _did(seen) -> Phrase:
     if not seen["raised"]:
-        return "it raised nothing"
-    return f"it raised {seen['raised'][0]}: {seen['raised'][-1].strip()[:200]}"
+        return phrase("raised_nothing")
+    error, *_, message = seen["raised"]
+    return phrase("raised", error=error, message=message.strip())
 
 
-def _judge_returned(right, seen):
-    if seen["returned"] != right:
-        return f"it returned {str(seen['returned'])[:200]}, not {right}", "returned"
-    return None
+def _judge_returned(right, seen, requirement):
+    if seen["returned"] == right:
+        return None
+    returned = str(seen["returned"])
+    return wrong(
+        "returned", "returned", requirement=requirement, returned=returned, due=right
+    )
 
 
 JUDGE_CLAIM = {

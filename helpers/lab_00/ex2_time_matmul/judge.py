@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 
 from helpers.checks.judging.timing import constant
-from helpers.checks.judging.verdicts import between, first_wrong, near, number_of
+from helpers.checks.judging.verdicts import between, first_wrong, near
+from helpers.verdict import Wrong, wrong
 
 POWERS = (-9, -6, -3, 3, 6, 9)  # of ten: other units
 ROUNDING = 0.0006  # what may be rounded away of the seconds
-# What a list of all times becomes, the first product's included, and the hint for it.
+# What a list of all times becomes, the first product's included, and the mistake in it.
 AVERAGES = [
     ("average", lambda times: np.mean(times[1:])),
     ("average", np.median),
@@ -54,7 +55,7 @@ def draw_question(rng):
     return {"cases": cases}
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The right products were made, and the time lies within the time from outside."""
     cases, seen, waits = question["cases"], observation["cases"], observation["waits"]
     made = [len(one["products"]) for one in seen]
@@ -62,9 +63,9 @@ def judge(question, observation):
         one["seconds"] < case["seconds"][0] for case, one in zip(cases, seen, strict=True)
     ]
     if set(made) == {1} and any(quick):
-        return "it made one product, and did not wait until it was done", "start"
-    if wrong := first_wrong(cases, seen, _wrong_products):
-        return wrong
+        return wrong("start", "one_product")
+    if said := first_wrong(cases, seen, _wrong_products):
+        return said
     # Counted from outside: one wait before each case, in each product, and at the end.
     ends = [n + i + 1 for i, n in enumerate(itertools.accumulate(made))]
     if len(waits) != ends[-1] + 1:
@@ -74,11 +75,11 @@ def judge(question, observation):
     def wrong_numbers(case, one):
         return _wrong_seconds(case, *one) or _wrong_speed(case, one[0])
 
-    if wrong := first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers):
-        return wrong
-    said = [one["seconds"] for one in seen]
-    if constant(said):
-        return f"it says {said[0]:.4f} s for very different products", "other"
+    if said := first_wrong(cases, list(zip(seen, waits, strict=True)), wrong_numbers):
+        return said
+    seconds = [one["seconds"] for one in seen]
+    if constant(seconds):
+        return wrong("other", "constant", seconds=seconds[0])
     return None
 
 
@@ -87,31 +88,41 @@ def _wrong_products(case, seen):
     repeats, m, k, n = (case[name] for name in ("repeats", "m", "k", "n"))
     products = seen["products"]
     if not products:
-        return "it made no product of two tensors", "shapes"
+        return wrong("shapes", "no_product")
     first, *timed = products
-    # Before the number: who times two products as one also makes too many.
+    # Before the number: an answer that times two products as one also makes too many.
     if any(product["queue"] for product in timed[1:]):
-        return "it began a product before the one before was done", "not_waited"
+        requirement = "repeats" if len(timed) > repeats else "done"
+        return wrong("not_waited", "began_early", requirement=requirement)
     if len(timed) != repeats:
-        made = number_of(len(products), "product")
-        reason = f"it made {made} for {number_of(repeats, 'repeat')} and one before"
-        return reason, "first" if len(products) == repeats else "repeats"
+        mistake = "first" if len(products) == repeats else "repeats"
+        return wrong(
+            mistake, "products", requirement="repeats",
+            products=len(products), repeats=repeats,
+        )  # fmt: skip
     if timed[0]["queue"]:
-        return "its clock started before the first product was done", "first"
+        return wrong("first", "clock_began_early", requirement="first")
     right = sorted([sorted([m, k]), sorted([k, n])])
     for product in products:
-        device = product["device"].upper().rpartition("/")[2].removeprefix("DEVICE:")
-        if device != case["device"]:
-            where = f"on {device}" if device else "wherever TensorFlow likes"
-            return f"asked for {case['device']} it multiplied {where}", "device"
+        if said := _wrong_device(case, product):
+            return said
         if sorted(map(sorted, product["shapes"])) != right:
-            said = " by ".join(map(str, product["shapes"]))
-            return f"for m={m}, k={k}, n={n} it multiplied {said}", "shapes"
+            return wrong("shapes", "shapes", m=m, k=k, n=n, shapes=product["shapes"])
         if product["pair"] != first["pair"]:
-            return "not all products are of the same two matrices", "once"
+            return wrong("once", "several_pairs")
     if len(seen["spreads"]) != 2 or not all(seen["spreads"]):
-        return "the numbers in a matrix are all the same", "random"
+        return wrong("random", "same_numbers")
     return None
+
+
+def _wrong_device(case, product):
+    device = product["device"].upper().rpartition("/")[2].removeprefix("DEVICE:")
+    if device == case["device"]:
+        return None
+    return wrong(
+        "device", "device" if device else "any_device",
+        asked=case["device"], device=device,
+    )  # fmt: skip
 
 
 def _wrong_seconds(case, seen, waits):
@@ -126,19 +137,22 @@ def _wrong_seconds(case, seen, waits):
     def median(times):  # of the timed products: the first is made without a clock
         return np.median(times[timed])
 
+    def says(mistake, requirement=""):
+        return wrong(
+            mistake, "seconds", requirement=requirement, seconds=said,
+            took_seconds=[f"{seconds:.3f}" for seconds in inner[timed]],
+        )  # fmt: skip
+
     if like(said, median):
         return None
-    took = ", ".join(f"{seconds:.3f}" for seconds in inner[timed])
-    reason = f"it says {said:.4f} s for products that took {took} s"
     if any(like(said * 10.0**power, median) for power in POWERS):
-        return reason, "units"
+        return says("units", "median")
     if said > sum(outer[timed]) and like(seen["gflops"], median):
-        return reason, "swapped"
+        return says("swapped")
     if said < min(inner[timed]):
-        return reason, "not_waited"
-    return reason, next(
-        (hint for hint, average in AVERAGES if like(said, average)), "other"
-    )
+        return says("not_waited", "done")
+    mistakes = (mistake for mistake, average in AVERAGES if like(said, average))
+    return says(next(mistakes, "other"))
 
 
 def _wrong_speed(case, seen):
@@ -151,6 +165,8 @@ def _wrong_speed(case, seen):
     factors = [("operations", 0.5), ("operations", 1 - 0.5 / k), ("units", 1e9 / 2**30)]
     factors += [("units", 10.0**power) for power in POWERS]
     same = near(0.01)
-    hints = (hint for hint, factor in factors if same(seen["gflops"], factor * right))
-    reason = f"2 * {m} * {k} * {n} operations in {seconds:.4f} s are {right:.2f} GFLOP/s"
-    return f"{reason}, it says {seen['gflops']:g}", next(hints, "speed")
+    mistakes = (name for name, factor in factors if same(seen["gflops"], factor * right))
+    return wrong(
+        next(mistakes, "speed"), "speed", requirement="speed", m=m, k=k, n=n,
+        seconds=seconds, gflops=seen["gflops"], right_gflops=right,
+    )  # fmt: skip

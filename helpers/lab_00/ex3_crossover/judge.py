@@ -3,6 +3,7 @@
 import functools
 
 from helpers.checks.judging.verdicts import draw_apart, which
+from helpers.verdict import Wrong, wrong
 
 NEAR = 3e-6  # by what part one device is faster than the other where it is close
 
@@ -82,22 +83,38 @@ def draw_question(rng):
     return draw_apart(rng, make_crossover, crossover_ways, lambda a, b: a != b)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """In each case the first size from which on fast is always faster."""
     said, ways = observation["sizes"], crossover_ways(question)
     cases = zip(question["cases"], said, ways["right"], strict=True)
-    wrong = [(case, one, right) for case, one, right in cases if one != right]
-    if not wrong:
+    failed = [(case, one, right) for case, one, right in cases if one != right]
+    if not failed:
         return None
-    (sizes, slow, fast), one, right = min(wrong, key=lambda case: len(case[0][0]))
-    shown = ", ".join(str([float(f"{t:.4g}") for t in times]) for times in (slow, fast))
-    reason = f"crossover({sizes}, {shown}) gave {str(one)[:50]}, not {right}"
-    hint = which(said, ways, lambda one, other: one == other)
-    # No one mistake alone: is there one that explains all cases that are wrong?
-    if hint == "other" and all(
-        one == always_faster_from(*case, ties=True) for case, one, _ in wrong
-    ):
-        return reason, "tie"
-    if hint == "other" and all(one in won(*case) for case, one, _ in wrong):
-        return reason, "first_win"
-    return reason, hint
+    mistake = which(said, ways, lambda one, other: one == other)
+    if mistake == "other":
+        mistake = _explains(failed)
+    (sizes, slow, fast), one, right = min(failed, key=lambda case: len(case[0][0]))
+    return wrong(
+        mistake, "crossover",
+        requirement=_broken(sizes, one, right) if mistake == "other" else "",
+        sizes=sizes, slow=_short(slow), fast=_short(fast), said=str(one), due=right,
+    )  # fmt: skip
+
+
+def _explains(failed):
+    """No one mistake alone: is there one that explains all cases that are wrong?"""
+    if all(one == always_faster_from(*case, ties=True) for case, one, _ in failed):
+        return "tie"
+    if all(one in won(*case) for case, one, _ in failed):
+        return "first_win"
+    return "other"
+
+
+def _broken(sizes, said, right):
+    if right is None:
+        return "none"
+    return "every_larger" if said is None or said in sizes else "size"
+
+
+def _short(times):
+    return [float(f"{seconds:.4g}") for seconds in times]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
+from helpers.verdict import Wrong, wrong
 
 
 def make_points(rng):
@@ -64,25 +65,47 @@ def draw_question(rng):
     return draw_apart(rng, make, gradient_ways, lambda a, b: not near(0.01)(a, b))
 
 
-def judge(question, observation):
-    """Each number to four digits; the mistake that explains all cases gives the hint."""
+def judge(question: dict, observation: dict) -> Wrong | None:
+    """Each number to four digits; the mistake is the one that explains all cases."""
     said, ways, same = observation["gradients"], gradient_ways(question), near(1e-4)
-    hint = which(said, ways, same)
-    if hint == "right":
+    mistake = which(said, ways, same).split()[0]
+    if mistake == "right":
         return None
-    several = [len(case["x"]) > 1 for case in question["cases"]]
+    points = [len(case["x"]) for case in question["cases"]]
     pairs = list(zip(said, ways["right"], strict=True))
-    if all(same(*pair) for pair, many in zip(pairs, several, strict=True) if many):
-        hint = "single"
+    if all(same(*pair) for pair, n in zip(pairs, points, strict=True) if n > 1):
+        mistake = "single"
 
-    def different(case, pair):
+    def different(n, pair):
         if same(*pair):
             return None
-        n = len(case["x"])
-        points = f"{n} point{'s' * (n > 1)}"
         if (shape := np.shape(pair[0])) != (2,):
-            return f"for {points} it gave an array of shape {shape}, not (2,)", "shape"
-        given, due = (", ".join(f"{value:.4g}" for value in one) for one in pair)
-        return f"for {points} it gave [{given}], not [{due}]", hint.split()[0]
+            return wrong("shape", "shape", points=n, shape=shape)
+        (slope, intercept), (right_slope, right_intercept) = pair
+        return wrong(
+            mistake, "gradient", points=n, slope=slope, intercept=intercept,
+            right_slope=right_slope, right_intercept=right_intercept,
+            requirement=_broken(said, ways["right"], points) if mistake == "other" else "",
+        )  # fmt: skip
 
-    return first_wrong(question["cases"], pairs, different)
+    return first_wrong(points, pairs, different)
+
+
+def _broken(said, right, points):
+    """The sentence that is broken by numbers which no usual mistake gives."""
+    if any(np.shape(one) != (2,) for one in said):
+        return "array"
+    said, right = np.array(said), np.array(right)
+    if np.ptp(said, axis=0).max() == 0:  # the same two numbers, whatever was asked
+        return "array"
+    same = np.isclose(said, right, rtol=1e-4)
+    if same[points.index(1)].all():
+        return "squared" if same[points.index(max(points))].all() else "mean"
+    if same[:, 0].all():
+        return "intercept"
+    slopes, intercepts = (said / right).T
+    if not near(1e-3)(slopes, intercepts):
+        return "slope"
+    # Right in its direction, but not in its length.
+    by_points = slopes / points
+    return "mean" if near(1e-3)(by_points, np.roll(by_points, 1)) else "squared"

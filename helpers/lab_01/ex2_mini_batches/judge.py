@@ -7,7 +7,8 @@ from itertools import permutations
 
 import numpy as np
 
-from helpers.checks.judging.verdicts import first_wrong, quoted
+from helpers.checks.judging.verdicts import first_wrong
+from helpers.verdict import Wrong, wrong
 
 EPOCHS = 400  # of the case in which points and pairs are counted
 LIMIT = 6  # standard deviations: chance takes a right answer so far once in millions
@@ -42,47 +43,51 @@ def draw_question(rng):
     }
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Each epoch covers all points, in full batches, in a new random order."""
     cases, seen = question["cases"], observation["cases"]
     at_start = [[[list(range(case["points"]))]] * (case["epochs"] + 1) for case in cases]
     if [[*one["epochs"], one["again"]] for one in seen] == at_start:
-        return "it makes a single batch of all points, in their order", "start"
+        return wrong("start", "single_batch")
+    return first_wrong(cases, seen, _judge_case)
 
-    def verdict(case, one):
-        epochs = [*one["epochs"], one["again"]]
-        found = first_wrong([case] * (case["epochs"] + 1), epochs, _wrong_epoch)
-        found = found or _wrong_order(case, one["epochs"], one["again"])
-        where = f"{case['points']} points, batch size {case['batch_size']}"
-        return found and (f"{where}: {found[0]}", found[1])
 
-    return first_wrong(cases, seen, verdict)
+def _judge_case(case, seen):
+    epochs = [*seen["epochs"], seen["again"]]
+    said = first_wrong([case] * (case["epochs"] + 1), epochs, _wrong_epoch)
+    said = said or _wrong_order(case, seen["epochs"], seen["again"])
+    return said and wrong(
+        said.mistake, "case", requirement=said.requirement,
+        points=case["points"], batch_size=case["batch_size"], what=said.seen,
+    )  # fmt: skip
 
 
 def _wrong_epoch(case, batches):
     points, size = case["points"], case["batch_size"]
     for batch in batches:
         if not isinstance(batch, list):
-            return f"it holds {quoted(batch)} where a batch was due", "index"
+            return wrong("index", "no_batch", requirement="index", value=batch)
     drawn = _points(batches)
     for place in drawn:
-        if type(place) is not int or not 0 <= place < points:
-            return f"a batch holds {quoted(place)}, not an index from 0 on", "index"
+        if type(place) is not int:
+            return wrong("index", "no_index", requirement="index", value=place)
+        if not 0 <= place < points:
+            return wrong("index", "no_index", requirement="once", value=place)
     if not all(batches):
-        return "a batch is empty", "empty"
+        return wrong("empty", "empty")
     if len(set(drawn)) < len(drawn):
         place, times = Counter(drawn).most_common(1)[0]
-        return f"point {place} came {times} times in one epoch", "repeated"
+        return wrong("repeated", "repeated", point=place, times=times)
     if len(drawn) < points:
-        return f"{points - len(drawn)} of the points came in no batch", "remainder"
+        return wrong("remainder", "left_out", points=points - len(drawn))
     in_order = drawn == sorted(drawn)
     sizes, right = [len(batch) for batch in batches], _sizes(points, size)
     # With so many batches of neighbours it is not chance.
     several = len(right) > 4 and size > 1 and sorted(sizes) == sorted(right)
     if several and not in_order and all(map(_neighbours, batches)):
-        return f"each batch holds neighbours, such as {batches[0]}", "members"
+        return wrong("members", "neighbours", batch=batches[0])
     if sizes != right:
-        return f"the batches have {_few(sizes)} points, not {_few(right)}", "sizes"
+        return wrong("sizes", "sizes", sizes=_few(sizes), due=_few(right))
     return None
 
 
@@ -91,15 +96,15 @@ def _wrong_order(case, epochs, again):
     if size >= points:
         return None  # all points in one batch: their order does not matter
     if all(_points(batches) == list(range(points)) for batches in epochs):
-        return "the points come in their original order", "not_shuffled"
+        return wrong("not_shuffled", "original_order")
     first, second = epochs[:2]
     # Few points may well come in the same order twice.
     if len(epochs) == 2 and first == second:
-        return "the second epoch has the same batches as the first", "same_order"
+        return wrong("same_order", "same_batches")
     if len(epochs) == 2 and size > 1 and _members(first) == _members(second):
-        return "the second epoch has the same batches, in another order", "members"
+        return wrong("members", "other_order")
     if first != again:
-        return "with the same seed it gave other batches", "not_rng"
+        return wrong("not_rng", "other_batches")
     looks = {EPOCHS: _not_random, THREES: _uneven, LONG_EPOCHS: _has_a_pattern}
     return looks[len(epochs)](epochs) if len(epochs) in looks else None
 
@@ -111,16 +116,15 @@ def _uneven(epochs):
     due = len(epochs) / len(times)
     if sum((n - due) ** 2 for n in times.values()) / due <= UNEVEN:
         return None
-    order, most = max(times.items(), key=lambda one: abs(one[1] - due))
-    which_one = ", ".join(map(str, order))
-    return f"the order {which_one} came in {most} of {len(epochs)} epochs", "biased"
+    order, often = max(times.items(), key=lambda one: abs(one[1] - due))
+    return wrong("biased", "one_order", order=order, times=often, epochs=len(epochs))
 
 
 def _has_a_pattern(epochs):
     """With many points no pattern may come more often than by chance."""
     for found in (batch for batches in epochs for batch in batches):
         if _equal_steps(found):
-            return f"a batch holds points at equal steps, such as {_few(found)}", "biased"
+            return wrong("biased", "equal_steps", batch=_few(found))
     points = np.array([_points(batches) for batches in epochs])
     # The order within a batch may be any.
     batch = np.arange(LONG) // LONG_SIZE
@@ -129,10 +133,7 @@ def _has_a_pattern(epochs):
         # The sum over an epoch has mean 0 and this spread, if its order is random.
         spread = math.sqrt(np.sum(pattern[:, batch] ** 2) / (LONG - 1))
         if abs(seen) > PATTERN * spread:
-            return (
-                f"in {len(epochs)} epochs some points come too often early or late",
-                "biased",
-            )
+            return wrong("biased", "early_or_late", epochs=len(epochs))
     return None
 
 
@@ -185,29 +186,30 @@ def _not_random(epochs):
     for number, size in enumerate(sizes):
         times = np.sum(seen == number, axis=0)
         for [point] in unlikely(times, size / len(places[0])):
-            where = f"in batch {number + 1} in {times[point]} of {len(epochs)} epochs"
-            return f"point {point} came {where}", "biased"
+            return wrong(
+                "biased", "one_batch", point=point, batch=number + 1,
+                times=times[point], epochs=len(epochs),
+            )  # fmt: skip
     first, second = np.triu_indices(len(one_epoch), 1)
     chance = np.mean(one_epoch[first] == one_epoch[second])
     times = np.sum(seen[:, first] == seen[:, second], axis=0)
     for [i] in unlikely(times, chance):
-        who = f"points {first[i]} and {second[i]}"
-        return f"{who} met in {times[i]} of {len(epochs)} epochs", "members"
+        return wrong(
+            "members", "met", point=first[i], other=second[i],
+            times=times[i], epochs=len(epochs),
+        )  # fmt: skip
     # Do the first points come early? For chance alone this is 0, give or take 1.
     early = np.mean(seen, axis=0) - one_epoch.mean()
     points = np.arange(len(early)) - np.mean(np.arange(len(early)))
     spread = math.sqrt(np.sum(points**2) * np.sum((one_epoch - one_epoch.mean()) ** 2))
     if abs(points @ early) / spread * math.sqrt((len(early) - 1) * len(epochs)) > LIMIT:
-        return f"in {len(epochs)} epochs the first points come too early", "biased"
+        return wrong("biased", "too_early", epochs=len(epochs))
     again = len(epochs) - len(set(map(str, epochs)))
     if again > AGAIN:
-        return (
-            f"in {len(epochs)} epochs the same batches came again {again} times",
-            "biased",
-        )
+        return wrong("biased", "came_again", epochs=len(epochs), times=again)
     in_order = np.sum(np.all(seen == one_epoch, axis=1))
     if in_order > IN_ORDER:
-        return f"{in_order} of {len(epochs)} epochs come in the original order", "biased"
+        return wrong("biased", "often_in_order", times=in_order, epochs=len(epochs))
     return None
 
 
@@ -220,5 +222,4 @@ def _neighbours(batch):
 
 
 def _few(numbers):
-    shown = ", ".join(map(str, numbers[:8]))
-    return f"{shown}, ..." if len(numbers) > 8 else shown
+    return [*numbers[:8], "..."] if len(numbers) > 8 else numbers

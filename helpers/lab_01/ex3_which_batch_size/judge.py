@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, quoted, which
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
+from helpers.verdict import Wrong, wrong
 
 # What scatters around a floor: skewed, as squared errors are, so that quartiles or mean
 # deviations do not happen to say the same as the variance.
@@ -119,33 +120,29 @@ def size_ways(question):
 def draw_question(rng):
     """Curves of which every usual mistake says something else."""
 
-    def by_hint(question):
+    def by_mistake(question):
         ways = size_ways(question)
         return {name: (name.split()[0], said) for name, said in ways.items()}
 
     def apart(one, other):
         return one[0] == other[0] or one[1] != other[1]
 
-    return draw_apart(rng, make_curves, by_hint, apart)
+    return draw_apart(rng, make_curves, by_mistake, apart)
 
 
-def judge(question, observation):
-    """Each curve's own size; the mistake that explains all answers gives the hint."""
+def judge(question: dict, observation: dict) -> Wrong | None:
+    """Each curve's own size; the mistake is the one that explains all answers."""
     sizes, said, ways = question["sizes"], observation["said"], size_ways(question)
-    hint = which(said, ways, lambda one, other: one == other).split()[0]
-    if hint == "right":
+    mistake = which(said, ways, lambda one, other: one == other).split()[0]
+    if mistake == "right":
         return None
-    if hint == "other" and not set(said) <= set(sizes):
-        hint = "not_listed"
+    if mistake == "other" and not set(said) <= set(sizes):
+        mistake = "not_listed"
 
     def different(right, one):
         if one == right:
             return None
         given = one if isinstance(one, str) else f"{one:g}"
-        known = ", ".join(map(str, sizes))
-        return (
-            f"a curve of batch size {right} was taken for {quoted(given)} of {known}",
-            hint,
-        )
+        return wrong(mistake, "taken_for", batch_size=right, said=given, sizes=sizes)
 
     return first_wrong(ways["right"], said, different)

@@ -2,10 +2,8 @@
 
 from helpers.checks.judging.lines import numbers_after
 from helpers.checks.judging.timing import constant, training_spans, unclear
-from helpers.checks.judging.verdicts import (
-    between,
-    quoted,
-)
+from helpers.checks.judging.verdicts import between
+from helpers.verdict import Wrong, phrase, wrong
 
 
 def draw_question(rng):
@@ -29,47 +27,20 @@ def draw_question(rng):
 SPREAD = 0.2  # rates that differ by less are those of no clock, if the epochs are not alike
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """A rate must lie between all images over the outer and over the inner time."""
-    batches = len(question["epochs"][0]["batch_seconds"])
-    images = question["images_per_sample"] * 2 * batches
     if not any(map(any, observation["printed"])):
-        return "it printed nothing", "start"
-    fits, said_before = training_spans(question, observation["waits"]), []
+        return wrong("start", "printed_nothing")
+    fits, rates = training_spans(question, observation["waits"]), []
     for validated, spans, lines in zip(
         question["fits"], fits, observation["printed"], strict=True
     ):
-        rates = [numbers_after(epoch, "Images/sec:") for epoch in lines]
-        said = [line for epoch in lines for line in epoch]
-        if said and not any(rates):
-            return (
-                f"no line looks like `Images/sec: 812.35`, as in {quoted(said[0])}",
-                "format",
-            )
-        counts = [len(epoch) for epoch in rates]
-        if counts != [1] * len(spans) + [0]:
-            shown = ", ".join(map(str, counts[:-1]))
-            return (
-                f"its epochs printed {shown} such lines, and one each was due",
-                "each_epoch",
-            )
-        rates = [rate for [rate] in rates[:-1]]
-        said_before += rates
-        wrong = [
-            i
-            for i, span in enumerate(spans)
-            if not between(rates[i], *_bounds(images, span), 0.01)
-        ]
-        if wrong and constant(said_before, SPREAD):
-            return f"it says {rates[0]:g} of epochs that last very differently", "constant"
-        if wrong:
-            low, high = _bounds(images, spans[wrong[0]])
-            how = "with" if validated else "without"
-            reason = (
-                f"epoch {wrong[0] + 1} of a fit {how} validation trained {low:.0f} to "
-                f"{high:.0f} images/s, it says {rates[wrong[0]]:g}"
-            )
-            return reason, _rate_hint(images, batches, spans, rates, wrong, validated)
+        numbers = [numbers_after(epoch, "Images/sec:") for epoch in lines]
+        if said := _wrong_lines(lines, numbers, len(spans)):
+            return said
+        rates += [rate for [rate] in numbers[:-1]]
+        if said := _wrong_rates(question, validated, spans, rates):
+            return said
     return unclear(
         [
             (span["trained"] - span["began"], span["stopped"] - span["before"])
@@ -80,6 +51,44 @@ def judge(question, observation):
     )
 
 
+def _wrong_lines(lines, numbers, epochs):
+    printed = [line for epoch in lines for line in epoch]
+    if printed and not any(numbers):
+        return wrong("format", "other_line", line=printed[0])
+    counts = [len(epoch) for epoch in numbers]
+    if counts != [1] * epochs + [0]:
+        return wrong("each_epoch", "lines", counts=counts[:-1])
+    return None
+
+
+def _wrong_rates(question, validated, spans, rates):
+    """What is wrong with the rates of the last fit, given those of all fits so far."""
+    images = _images(question)
+    pairs = list(zip(spans, rates[-len(spans) :], strict=True))
+    failed = [
+        (span, rate)
+        for span, rate in pairs
+        if not between(rate, *_bounds(images, span), 0.01)
+    ]
+    if not failed:
+        return None
+    if constant(rates, SPREAD):
+        return wrong("constant", "constant", images_per_second=pairs[0][1])
+    span, rate = failed[0]
+    low, high = _bounds(images, span)
+    return wrong(
+        _mistake(question, validated, spans[0]["before"], failed), "rate",
+        epoch=spans.index(span) + 1,
+        fit=phrase("validated" if validated else "not_validated"),
+        least=low, most=high, images_per_second=rate,
+    )  # fmt: skip
+
+
+def _images(question):
+    batches = len(question["epochs"][0]["batch_seconds"])
+    return question["images_per_sample"] * 2 * batches
+
+
 def _bounds(images, span):
     """The lowest and the highest rate that a right clock can give."""
     return images / (span["stopped"] - span["before"]), images / (
@@ -87,12 +96,14 @@ def _bounds(images, span):
     )
 
 
-def _rate_hint(images, batches, spans, rates, wrong, validated):
-    """The mistake that explains every wrong epoch of a fit."""
-    start = spans[0]["before"]
+def _mistake(question, validated, start, failed):
+    """The mistake that explains every wrong epoch of a fit, which began at `start`."""
+    images = _images(question)
+    batch_seconds = [epoch["batch_seconds"] for epoch in question["epochs"]]
+    batches, shortest = len(batch_seconds[0]), min(map(min, batch_seconds))
 
     def explains(mistake):
-        return all(mistake(spans[i], rates[i]) for i in wrong)
+        return all(mistake(span, rate) for span, rate in failed)
 
     def seconds(span, since, of_images):
         """Rates of these images, from `since` or later to the epoch's end or earlier."""
@@ -115,5 +126,7 @@ def _rate_hint(images, batches, spans, rates, wrong, validated):
         ),
         # The end of an epoch before comes before this one began.
         "no_validation": lambda s, r: not validated and r <= 0,
+        # One batch at least.
+        "part": lambda s, r: _bounds(images, s)[1] < r <= images / shortest,
     }
     return next((name for name, mistake in mistakes.items() if explains(mistake)), "other")

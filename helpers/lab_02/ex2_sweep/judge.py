@@ -2,12 +2,8 @@
 
 from itertools import combinations, pairwise
 
-from helpers.checks.judging.verdicts import (
-    draw_apart,
-    first_wrong,
-    quoted,
-    which,
-)
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, which
+from helpers.verdict import Phrase, Wrong, phrase, wrong
 
 LARGER = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
 
@@ -110,26 +106,37 @@ def draw_question(rng):
     return draw_apart(rng, make_sweep, sweep_ways, lambda a, b: a != b)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """In each case every open size once, in order, until one does not fit."""
     seen, right = observation["cases"], sweep_ways(question)["right"]
     if seen == right:
         return None
-    hint = _sweep_hint(question, seen)
+    mistake = _mistake(question, seen)
 
     def different(due, said):
         if said == due:
             return None
         pairs = enumerate(zip([*said, END], [*due, END], strict=False))
         i = next(i for i, (one, other) in pairs if one != other)
-        came, was_due = (_event([*events, END][i]) for events in (said, due))
-        after = f"after {_event(due[i - 1])}" if i else "first"
-        return f"{after} came {came}, due was {was_due}", hint
+        came, expected = ([*events, END][i] for events in (said, due))
+        return wrong(
+            mistake, "event",
+            requirement=_broken(expected) if mistake == "other" else "",
+            when=phrase("after", before=_event(due[i - 1])) if i else phrase("first"),
+            came=_event(came), due=_event(expected),
+        )  # fmt: skip
 
     return first_wrong(right, seen, different)
 
 
-def _sweep_hint(question, seen):
+def _broken(due):
+    """The sentence that is broken if this does not happen."""
+    if due[0] == "raise":
+        return "other_errors"
+    return "none" if due[0] == "store" and due[-1] is None else "every_size"
+
+
+def _mistake(question, seen):
     """The first of up to three mistakes that do together what was seen."""
     ways = {("start",): sweep_ways(question)["start"]}
     ways |= {
@@ -152,14 +159,18 @@ def _sweep_hint(question, seen):
     return "other"
 
 
-END = ["the end"]
+END = ["end"]
 
 
-def _event(event):
+def _event(event) -> Phrase:
     """One thing that a sweep did, as code."""
-    kind, *what = event
+    if event == END:
+        return phrase("end")
+    kind, what, *value = event
     if kind == "measure":
-        return quoted(f"measure({what[0]!r})")
+        return phrase("code", code=f"measure({what!r})")
     if kind == "store":
-        return quoted(f"points[{what[0]!r}] = {what[1]}")
-    return " ".join([kind, *map(quoted, what)])
+        return phrase("code", code=f"points[{what!r}] = {value[0]}")
+    if kind == "delete":
+        return phrase("code", code=f"del points[{what!r}]")
+    return phrase("code", code=f"{kind} {what}")

@@ -48,8 +48,8 @@ WEIGHTS = {
     "weights seconds": lambda sizes, seconds: seconds,
     "weights size": lambda sizes, seconds: sizes,
     "weights per size": lambda sizes, seconds: 1 / sizes,
-    "weights root of size": lambda sizes, seconds: sizes**0.5,
-    "weights per root of size": lambda sizes, seconds: sizes**-0.5,
+    "weights size_root": lambda sizes, seconds: sizes**0.5,
+    "weights per_size_root": lambda sizes, seconds: sizes**-0.5,
     "weights speed": lambda sizes, seconds: sizes / seconds,
     "weights throughput": lambda sizes, seconds: sizes / seconds**2,
 }

@@ -282,7 +282,7 @@ WRONG = [
     ("every_larger", "other", last_crossing),
     ("every_larger", "other", misses_the_smallest),
     ("every_larger", "last_loss", gives_the_last_loss),
-    ("every_larger", "other", by_sums),
+    ("none", "other", by_sums),
     ("every_larger", "raised", index_error),
     ("tie", "tie", counts_a_tie),
     ("tie", "tie", counts_a_tie_at_the_end),

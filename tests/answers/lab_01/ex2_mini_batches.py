@@ -396,7 +396,7 @@ WRONG = [
     ("once", "repeated", each_batch_without_repeats),
     ("once", "repeated", fills_the_last_batch_up),
     ("once", "repeated", for_ever),
-    ("once", "raised", counts_from_one),
+    ("index", "raised", counts_from_one),
     ("once", "index", counts_from_the_end),
     ("size", "start", all_points_at_once),
     ("size", "sizes", even_shares),

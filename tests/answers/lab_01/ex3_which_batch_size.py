@@ -368,7 +368,7 @@ WRONG = [
     ("flat", "descent", from_a_third_on),
     ("flat", "descent", from_two_fifths_on),
     ("flat", "descent", from_step_30_on),
-    ("flat", "other", jumps_of_the_whole_curve),
+    ("law", "other", jumps_of_the_whole_curve),
     ("listed", "not_listed", gives_the_estimate),
     ("listed", "not_listed", a_power_of_four),
     ("listed", "not_listed", of_the_labs_sizes),
@@ -385,7 +385,7 @@ WRONG = [
     ("ratio", "ratio", the_one_below),
     ("ratio", "ratio", the_one_above),
     ("ratio", "ratio", without_the_logarithm),
-    ("ratio", "start", without_abs),
+    ("law", "start", without_abs),
     ("unchanged", "changed", subtracts_the_mean_in_place),
     ("unchanged", "changed", takes_sizes_out),
 ]
