@@ -4,6 +4,8 @@ import time
 
 import keras
 
+from callbacks.stopping import stop_if_asked
+
 
 class EpochRecorder(keras.callbacks.Callback):
     """Keep the times and the validation accuracy of every epoch.
@@ -36,6 +38,10 @@ class EpochRecorder(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self.epoch_began, self.trained = time.perf_counter(), None
+
+    # Not at a batch's end: such a hook makes Keras wait for each batch.
+    def on_train_batch_begin(self, batch, logs=None):
+        stop_if_asked()
 
     def on_test_begin(self, logs=None):
         self.trained = time.perf_counter()

@@ -10,6 +10,7 @@ from callbacks.live import under_way
 from callbacks.live.divergence import divergence, learning_rate
 from callbacks.live.place import current_shell
 from callbacks.live.views import new_view
+from callbacks.stopping import stop_if_asked
 
 
 class TrainingDashboard(keras.callbacks.Callback):
@@ -75,6 +76,7 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     # Not at a batch's end: such a hook makes Keras wait for each batch.
     def on_train_batch_begin(self, batch, logs=None):
+        stop_if_asked()
         self.batch = batch
         if not batch:
             return

@@ -7,6 +7,7 @@ from tqdm import tqdm
 
 from callbacks.live import under_way
 from callbacks.live.divergence import divergence
+from callbacks.stopping import stop_if_asked
 
 
 def progress(iterable=None, **options):
@@ -46,6 +47,7 @@ class TrainingProgress(keras.callbacks.Callback):
 
     # Not at a batch's end: such a hook makes Keras wait for each batch.
     def on_train_batch_begin(self, batch, logs=None):
+        stop_if_asked()
         self.bar.update()
 
     # Other callbacks may print now.

@@ -1,7 +1,12 @@
-"""The square's interrupt of a cell: of the cell's own code, at a moment when it works."""
+"""The square's interrupt of a cell: between two batches, else where it does no harm.
+
+A training with one of our callbacks is asked to stop at its next batch. What has no such
+callback, or no next batch for a second, is interrupted wherever it is.
+"""
 
 import re
 import signal
+import sys
 import sysconfig
 from traceback import walk_stack
 
@@ -12,6 +17,7 @@ STANDARD_LIBRARY = (sysconfig.get_path("stdlib") + "/", "<frozen ")
 # Python ignores what is raised where it cleans up, Keras what is raised in its logs.
 DEAF_FILES = re.compile(r"/_?weakref(set)?\.py$")
 DEAF_NAMES = "__del__", "pythonify_logs"
+FORCE_SECONDS = 1.0  # for the next batch to begin
 WAIT_SECONDS = 0.01
 TRIES = 500  # then it is tried wherever it is
 
@@ -30,14 +36,31 @@ def stop_only_the_cells_code(shell):
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
-    tries = 0
+    tries, asked = 0, False
 
     def interrupted(number, frame):
-        nonlocal tries
-        tries = 0 if number == signal.SIGINT else tries + 1
-        if not any(caller.f_globals is shell.user_ns for caller, _ in walk_stack(frame)):
-            return
+        nonlocal tries, asked
         ours = signal.getsignal(signal.SIGALRM) is interrupted
+        in_cell = any(one.f_globals is shell.user_ns for one, _ in walk_stack(frame))
+        clicked = number == signal.SIGINT
+        # No training can run before this has been imported.
+        batches = sys.modules.get("callbacks.stopping")
+        if asked:
+            waits = batches.is_asked()
+            if clicked and waits:
+                return  # a second click changes nothing
+            asked = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            batches.take_back()
+            if not clicked and not waits:
+                return  # a batch has begun, and training has stopped there
+        elif clicked and in_cell and ours and batches and batches.ask_to_stop():
+            asked = True
+            signal.setitimer(signal.ITIMER_REAL, FORCE_SECONDS)
+            return
+        tries = 0 if clicked else tries + 1
+        if not in_cell:
+            return
         if ours and tries < TRIES and would_be_lost(frame):
             signal.setitimer(signal.ITIMER_REAL, WAIT_SECONDS)
         else:
@@ -46,6 +69,7 @@ def stop_only_the_cells_code(shell):
     signal.signal(signal.SIGINT, interrupted)
     alarm = signal.getsignal(signal.SIGALRM)
     if alarm is signal.SIG_DFL or getattr(alarm, "__module__", "") == __name__:
+        signal.setitimer(signal.ITIMER_REAL, 0)  # of a cell before
         signal.signal(signal.SIGALRM, interrupted)  # else it is the student's
 
 
