@@ -37,7 +37,7 @@ def files_behind(modules, never=()):
 def _files_of(module):
     """The files that Python reads to import a module of ours: packages, then itself."""
     parts = module.split(".")
-    if parts[0] not in ("callbacks", "helpers", "kit"):
+    if parts[0] not in ("callbacks", "helpers", "kit", "tests"):
         return
     for depth in range(1, len(parts) + 1):
         path = Path(*parts[:depth])

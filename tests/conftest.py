@@ -17,6 +17,7 @@ import pytest
 
 from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from tests.unchanged import Unchanged
 
 # Else each process that a test starts lists the fonts again, into the test's own cache.
 os.environ.setdefault("MPLCONFIGDIR", matplotlib.get_cachedir())
@@ -27,8 +28,15 @@ HAVE_REUTERS = [Path(p) for p in SHARED if p and (Path(p) / "reuters.npz").is_fi
 HAVE_MNIST = [Path(p) for p in SHARED if p and (Path(p) / "mnist.npz").is_file()]
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--changed", action="store_true", help="leave out what passed and has not changed"
+    )
+
+
 def pytest_configure(config):
     """Start TensorFlow, but not in the process that only hands out tests to others."""
+    config.pluginmanager.register(Unchanged(config))
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         silence_tensorflow()
         from helpers.machine.devices import prepare_devices

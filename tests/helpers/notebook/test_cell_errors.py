@@ -320,7 +320,9 @@ stopping.take_back = take_back
 def test_a_training_with_our_callback_stops_where_a_batch_begins(kernel, callback):
     kernel.run(TRAIN)
     kernel.run(LISTEN)
-    kernel.run("said = LambdaCallback(on_epoch_begin=lambda epoch, logs: print(f'in {epoch}.'))")
+    kernel.run(
+        "said = LambdaCallback(on_epoch_begin=lambda epoch, logs: print(f'in {epoch}.'))"
+    )
     for _ in range(3):
         fit = f"model.fit(data, data, epochs=10**6, callbacks=[{callback}, said])"
         raised, _ = kernel.run(fit, interrupt_at="in 30.")
