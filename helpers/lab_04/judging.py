@@ -1,10 +1,13 @@
 """What judges of lab 04 share."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging import trainer
 from helpers.checks.judging.trainer import mean
-from helpers.checks.judging.verdicts import all_near, draw_apart, near, number_of, which
+from helpers.checks.judging.verdicts import all_near, draw_apart, near, which
+from helpers.verdict import Wrong, wrong
 
 PRECISION = 1e-3  # float32 on any device, after a few steps
 NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
@@ -107,39 +110,35 @@ def ways_apart(one, other):
     return abs(one[1] - other[1]) > 10 * PRECISION
 
 
-def step_question(rng):
+def step_question(rng: Random) -> dict:
     """Steps that show each usual mistake."""
     return draw_apart(rng, make_steps, step_ways, ways_apart)
 
 
-def require_steps_seen(seen):
+def require_steps_seen(seen: dict) -> None:
     """Both exercises have the same probe, of whose reply each judge needs a part."""
     if missing := STEPS_SEEN - set(seen):
         raise ValueError(f"a reply without {missing}")
 
 
-def now_trainable(seen):
-    return f"afterwards the model has {number_of(seen['trainable'], 'trainable weight')}"
-
-
-def wrong_metrics(question, seen, pairs):
-    for name, parts in pairs:
+def wrong_metrics(question: dict, seen: dict, names, parts) -> Wrong | None:
+    for name, values in zip(names, parts, strict=True):
         total, count = seen["metrics"][name]
-        said = total / count if count else 0.0
-        ways = metric_ways(question["metrics"][name], parts)
-        hint = which(said, ways, near(0, PRECISION), "metrics")
-        if hint != "right":
-            return f"the metric `{name}` is {said:.4f}, not {ways['right']:.4f}", hint
+        reply = total / count if count else 0.0
+        ways = metric_ways(question["metrics"][name], values)
+        mistake = which(reply, ways, near(0, PRECISION), "metrics")
+        if mistake != "right":
+            facts = {"name": name, "value": reply, "due": ways["right"]}
+            broken = name.removeprefix("valid_")
+            return wrong(mistake, "metric", requirement=broken, **facts)
     return None
 
 
-def ran_in_python(question, seen):
+def ran_in_python(question: dict, seen: dict) -> Wrong | None:
     steps = len(question["batches"])
     for what in ("network", "optimizer"):
         if (runs := seen[f"{what}_runs"]) >= steps:
-            return (
-                f"Python ran the {what} {runs} times for {steps} batches: no graph was kept"
-            ), "eager"
+            return wrong("eager", "no_graph", what=what, runs=runs, steps=steps)
     return None
 
 

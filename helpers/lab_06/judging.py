@@ -6,6 +6,7 @@ import numpy as np
 
 from helpers.checks.judging import trainer
 from helpers.checks.judging.verdicts import near
+from helpers.verdict import Wrong, wrong
 
 LOGICAL_DEVICES = 4
 # What must differ so that two ways of answering can be distinguished.
@@ -94,10 +95,10 @@ def draw_network(rng, sizes):
     }
 
 
-def wrong_images(question, images, replicas, epochs=1):
+def wrong_images(question: dict, images: list, replicas: int, epochs=1) -> Wrong | None:
     """Every image once an epoch, on one replica, and no replica with too many."""
     if any(replica < 0 for replica, _ in images):
-        return "the network was called outside of `strategy.run`", "run"
+        return wrong("run", "called_outside")
     sizes = [len(batch["y"]) for batch in question["batches"]]
     often = Counter((replica, i) for replica, rows in images for i in rows)
     times = [sum(often[r, i] for r in range(replicas)) for i in range(sum(sizes))]
@@ -107,31 +108,28 @@ def wrong_images(question, images, replicas, epochs=1):
         for replica, rows in images:
             by_replica[replica] += len(rows)
         if max(by_replica.values()) > most:
-            return f"one replica got {max(by_replica.values())} images", "one_replica"
+            return wrong("one_replica", "one_replica", images=max(by_replica.values()))
         return None
-    per_epoch = " to ".join(f"{n / epochs:g}" for n in sorted({min(times), max(times)}))
-    reason = (
-        f"on {replicas} replicas, the number of times that an image was seen in an epoch "
-        f"was {per_epoch}"
-    )
+    mistake = _mistake_in_images(images, times, often, replicas, epochs)
+    facts = {"fewest": min(times) / epochs, "most": max(times) / epochs}
+    seen = "times_seen" if min(times) == max(times) else "times_differ"
+    return wrong(mistake, seen, replicas=replicas, **facts)
+
+
+def _mistake_in_images(images, times, often, replicas, epochs):
     order = [i for _, rows in images for i in rows]
     passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
     # Where an image comes again before all have come, it is the same epoch.
     whole = all(len(set(one)) == len(times) for one in passes)
     if min(times) == 0 or (max(times) <= epochs and not whole):
-        return reason, "remainder"
+        return "remainder"
     if whole:
-        return reason, "epochs"
-    if (
-        replicas > 1
-        and set(often.values()) == {epochs}
-        and set(times) == {epochs * replicas}
-    ):
-        return reason, "whole_batch"
-    return reason, "twice"
+        return "epochs"
+    once_on_each = set(often.values()) == {epochs} and set(times) == {epochs * replicas}
+    return "whole_batch" if replicas > 1 and once_on_each else "twice"
 
 
-def keras_agrees(losses):
+def keras_agrees(losses: list) -> bool:
     """Whether Keras gives these losses: it cuts chances below 1e-7, a loss of 16.
 
     It does so where it cannot see that they come from a softmax, as behind a layer.
@@ -139,10 +137,7 @@ def keras_agrees(losses):
     return all(part.max() < 12 for part in losses)
 
 
-def wrong_optimizer(said, steps):
-    if said != steps:
-        return (
-            f"the optimizer that was given made {said} steps, not {steps}",
-            "own_optimizer",
-        )
-    return None
+def wrong_optimizer(reply: int, steps: int) -> Wrong | None:
+    if reply == steps:
+        return None
+    return wrong("own_optimizer", "optimizer_steps", steps=reply, due=steps)

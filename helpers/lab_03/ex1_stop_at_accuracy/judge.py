@@ -1,12 +1,10 @@
 """Exercise 3.1: the questions, and the verdict on what the probe saw."""
 
-from helpers.checks.judging.lines import Template
-from helpers.checks.judging.verdicts import (
-    draw_apart,
-    first_wrong,
-    quoted,
-    which,
-)
+from random import Random
+
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, which
+from helpers.lab_03.lines import STOPPED
+from helpers.verdict import Phrase, Wrong, phrase, wrong
 
 
 def make_stopping(rng):
@@ -96,30 +94,31 @@ def stopping_ways(question):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Trainings in which every usual mistake stops somewhere else."""
     return draw_apart(rng, make_stopping, stopping_ways, lambda one, other: one != other)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Each training stopped after the right epoch or not at all, and said so once."""
     ways, cases = stopping_ways(question), question["cases"]
     said = [
         [ran if ran < len(case["metrics"]) else None for ran in seen["epochs_run"]]
         for case, seen in zip(cases, observation["cases"], strict=True)
     ]
-    hint = which(said, ways, lambda one, other: one == other)
     lines = [
         [[line for part in fit for line in part] for fit in seen["printed"]]
         for seen in observation["cases"]
     ]
-    told = any("Early stopping" in line for fits in lines for fit in fits for line in fit)
-    if hint == "start" and told:
-        hint = "never"
+    mistake = which(said, ways, lambda one, other: one == other)
+    if mistake == "start" and "Early stopping" in str(lines):
+        mistake = "never"
     for case, ends, due in zip(cases, said, ways["right"], strict=True):
         if ends != due:
-            reason = f"it stopped after epoch {_epochs(ends)}, not {_epochs(due)}"
-            return f"{reason} ({_case(case)})", hint
+            if mistake == "other" and case["fits"] == [False]:
+                mistake = "goes_on"
+            facts = {"epochs": _epochs(ends), "due": _epochs(due), "case": _case(case)}
+            return wrong(mistake, "stopped", **facts)
     pairs = [
         (stop, fit)
         for due, printed in zip(ways["right"], lines, strict=True)
@@ -130,32 +129,34 @@ def judge(question, observation):
 
 def _wrong_message(pairs):
     """The line is there once where training stopped, and nowhere else."""
-    line = Template("Early stopping after epoch {epoch:d}")
     told = [
-        [found["epoch"] for one in fit if (found := line.read(one))] for _, fit in pairs
+        [found["epoch"] for line in fit if (found := STOPPED.read(line))]
+        for _, fit in pairs
     ]
     for (stop, fit), numbers in zip(pairs, told, strict=True):
         if stop is None and numbers:
-            return f"it says {quoted(fit[-1])}, and training went on", "unasked"
+            return wrong("unasked", "went_on", line=fit[-1])
     for (stop, fit), numbers in zip(pairs, told, strict=True):
-        if stop is not None and numbers != [stop]:
-            said = " and ".join(map(quoted, fit[-2:])) or "nothing"
-            return f"it printed {said}, not `Early stopping after epoch {stop}`", "message"
+        if stop is None or numbers == [stop]:
+            continue
+        if not fit:
+            return wrong("message", "silent", stop=stop)
+        if len(numbers) > 1:
+            return wrong("message", "several_lines", count=len(numbers), stop=stop)
+        return wrong("message", "other_line", line=fit[-1], stop=stop)
     return None
 
 
 def _says_what_is_missing(case, printed):
     if case["fits"] == [False] and "val" not in str(printed).lower():
-        return f"it says nothing about what is missing ({_case(case)})", "missing"
+        return wrong("missing", "nothing_missing", case=_case(case))
     return None
 
 
-def _case(case):
-    shown = ", ".join(
-        f"{metrics.get('val_accuracy', 'none')}" for metrics in case["metrics"]
-    )
-    what = f"target {case['target']}, patience {case['patience']}"
-    return f"{what}, validation accuracies {shown}"
+def _case(case) -> Phrase:
+    accuracies = [metrics.get("val_accuracy", "none") for metrics in case["metrics"]]
+    facts = {name: case[name] for name in ("target", "patience")}
+    return phrase("case", accuracies=accuracies, **facts)
 
 
 def _epochs(stops):

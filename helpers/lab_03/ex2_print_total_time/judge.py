@@ -1,18 +1,18 @@
 """Exercise 3.2: the questions, and the verdict on what the probe saw."""
 
 import re
+from random import Random
 
 import numpy as np
 
 from helpers.checks.judging.lines import LONGEST, numbers_after
 from helpers.checks.judging.timing import constant, training_spans, unclear
-from helpers.checks.judging.verdicts import (
-    between,
-    quoted,
-)
+from helpers.checks.judging.verdicts import between
+from helpers.lab_03.lines import BOTH, END, EPOCH, EVERY, TOTAL
+from helpers.verdict import Wrong, phrase, wrong
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """A `fit` of a few short epochs, and a second one that is stopped early."""
     bases = rng.sample([0.01, 0.04, 0.12], 3)
     if bases[0] == min(bases):  # its first batch must not be too short to be missed
@@ -32,71 +32,78 @@ def draw_question(rng):
     }
 
 
-EVERY, END = "Cumulative training time after epoch", "Cumulative training time:"
-BOTH = END.rstrip(":")
-TOTAL = re.compile(rf"{BOTH}(?: after epoch \d+)?: *-?[\d.,]+")
-EPOCH = re.compile(rf"{EVERY} (\d{{1,9}}):")
-
-
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Each printed time lies between training's time from inside and from outside."""
     printed = [[line for part in fit for line in part] for fit in observation["printed"]]
     if not any(printed):
-        return "it printed nothing", "start"
+        return wrong("start", "nothing_printed")
     if verdict := _too_few_decimals(question, printed):
         return verdict
     fits = _spans_of_fits(question, observation["waits"])
+    without_validation = _right_without(fits[1], printed[1])
     said, said_steps = [], []  # of both fits: in the second two epochs can be alike
-    for number, (spans, parts) in enumerate(zip(fits, observation["printed"], strict=True)):
-        lines = [line for part in parts for line in part]
-        if verdict := _wrong_lines(spans, lines, parts):
-            reason, hint = verdict
-            if not number:
-                return verdict
-            return f"{reason} of the second fit, which is stopped early", hint
-        epochs = range(1, len(spans) + 1)
-        total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
-        shown = ", ".join(f"{seconds:g}" for seconds in total)
-        said += total
-        said_steps += np.diff([0, *total]).tolist()
-        is_constant = constant(said) or constant(said_steps)
-        for epoch, span in enumerate([*spans, spans[-1]], start=1):
-            label = f"{EVERY} {epoch}:" if epoch <= len(spans) else END
-            [seconds] = numbers_after(lines, label)
-            low, high = _total(spans, span)
-            if abs(100 * seconds - round(100 * seconds)) > 1e-6:
-                return f"`{label} {seconds}` has more than two decimals", "decimals"
-            # However long the machine lets it wait, the end comes after the last epoch.
-            early = label == END and seconds < total[-1] - 0.011
-            # Two decimals are rounded, by half a hundredth, or the rest is cut off.
-            if between(seconds, low - 0.005, high, 0.006) and not early:
-                continue
-            if is_constant:
-                return (
-                    f"after epochs that last very differently it says {shown}",
-                    "constant",
-                )
-            reason = f"`{label} {seconds}` was printed after {low:.2f} to {high:.2f} s"
-            if number:
-                reason += " of the second fit"
-            if label == END and _coarse(lines, total[-1]):
-                return f"{reason}, and after the last epoch {total[-1]}", "decimals"
-            if label != END and _epochs_only(total, spans):
-                return reason, "between"
-            hint = _time_hint(seconds, epoch, spans, span, number)
-            # An answer that misses validation is right without it, unless it starts early.
-            known = {True: "validation", False: "constructor"}
-            right = _right_without(fits[1], printed[1])
-            if hint in known.values() and hint != known[right]:
-                hint = "other"
-            return reason, hint
-        # What is waited before a fit moves all of its times, and none of their steps.
-        steps = zip(np.diff([0, *total]), _steps(spans), strict=True)
-        if wrong := [step for step, own in steps if not between(step, *own, 0.011)]:
-            hint = "between" if _epochs_only(total, spans) else "other"
-            hint = "constant" if is_constant else hint
-            return f"its epochs took other times than {shown} say: {wrong[0]:.2f}", hint
+    for number, (spans, lines) in enumerate(zip(fits, printed, strict=True)):
+        verdict = _wrong_lines(spans, lines, observation["printed"][number])
+        if not verdict:
+            epochs = range(1, len(spans) + 1)
+            total = [numbers_after(lines, f"{EVERY} {epoch}:")[0] for epoch in epochs]
+            said += total
+            said_steps += np.diff([0, *total]).tolist()
+            is_constant = constant(said) or constant(said_steps)
+            verdict = _wrong_times(
+                spans, lines, total, is_constant, without_validation, number
+            ) or _wrong_steps(spans, total, is_constant)
+        if verdict and number:
+            return verdict._replace(seen=phrase("second_fit", what=verdict.seen))
+        if verdict:
+            return verdict
     return unclear([step for spans in fits for step in _steps(spans)])
+
+
+def _wrong_times(spans, lines, total, is_constant, without_validation, number):
+    """Each line's time, and the one at the end."""
+    for epoch, span in enumerate([*spans, spans[-1]], start=1):
+        at_end = epoch > len(spans)
+        label = END if at_end else f"{EVERY} {epoch}:"
+        [seconds] = numbers_after(lines, label)
+        low, high = _total(spans, span)
+        facts = {"line": f"{label} {seconds}", "low_seconds": low, "high_seconds": high}
+        if abs(100 * seconds - round(100 * seconds)) > 1e-6:
+            return wrong("decimals", "more_decimals", line=facts["line"])
+        # However long the machine lets it wait, the end comes after the last epoch.
+        early = at_end and seconds < total[-1] - 0.011
+        # Two decimals are rounded, by half a hundredth, or the rest is cut off.
+        if between(seconds, low - 0.005, high, 0.006) and not early:
+            continue
+        if is_constant:
+            return wrong("constant", "constant", seconds=total)
+        if at_end and _coarse(lines, total[-1]):
+            return wrong("decimals", "coarse_end", last_seconds=total[-1], **facts)
+        if not at_end and _epochs_only(total, spans):
+            return wrong("between", "time", **facts)
+        mistake = _time_mistake(seconds, epoch, spans, span, number)
+        # An answer that misses validation is right without it, unless it starts early.
+        usual = "validation" if without_validation else "constructor"
+        if mistake not in ("validation", "constructor", "other") or mistake == usual:
+            return wrong(mistake, "time", **facts)
+        broken = "began" if epoch == 1 else "total"
+        broken = "end" if at_end else "validation" if without_validation else broken
+        return wrong("other", "time", requirement=broken, **facts)
+    return None
+
+
+def _wrong_steps(spans, total, is_constant):
+    """What is waited before a fit moves all of its times, and none of their steps."""
+    steps = zip(np.diff([0, *total]), _steps(spans), strict=True)
+    wrong_steps = [step for step, own in steps if not between(step, *own, 0.011)]
+    if not wrong_steps:
+        return None
+    facts = {"step_seconds": wrong_steps[0], "seconds": total}
+    if is_constant:
+        return wrong("constant", "other_step", **facts)
+    if _epochs_only(total, spans):
+        return wrong("between", "other_step", **facts)
+    return wrong("other", "other_step", requirement="total", **facts)
 
 
 def _steps(spans):
@@ -121,7 +128,7 @@ def _too_few_decimals(question, printed):
     lines = [line for fit in printed for line in fit if line.startswith(EVERY)]
     whole = [line for line in lines if re.fullmatch(rf"{EVERY} \d+: *\d+", line)]
     if whole:
-        return f"{quoted(whole[0])} has no decimals", "decimals"
+        return wrong("decimals", "no_decimals", line=whole[0])
     said = [
         n
         for fit in printed
@@ -129,8 +136,7 @@ def _too_few_decimals(question, printed):
         for n in numbers_after(fit, f"{EVERY} {epoch}:")
     ]
     if any(said) and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
-        shown = ", ".join(f"{n:g}" for n in said[:9])
-        return f"the seconds after its epochs are {shown}", "decimals"
+        return wrong("decimals", "one_decimal", seconds=said[:9])
     return None
 
 
@@ -175,29 +181,30 @@ def _wrong_lines(spans, lines, parts):
     alike = [line for line in lines if line.startswith(BOTH)]
     every = any(line.startswith(EVERY) for line in lines)
     if lines and not every and not lines[0].startswith(END):
-        return f"{quoted(lines[0])} is not such a line", "format"
+        return wrong("format", "other_line", requirement="each_epoch", line=lines[0])
     if other := [line for line in alike if not TOTAL.fullmatch(line[:LONGEST])]:
-        return f"{quoted(other[0])} is not such a line", "format"
+        broken = "each_epoch" if other[0].startswith(EVERY) else "end"
+        return wrong("format", "other_line", requirement=broken, line=other[0])
     if numbers_after(lines, f"{EVERY} 0:"):
-        return "it calls the first epoch 0", "from_zero"
+        return wrong("from_zero", "epoch_0")
     last = max((int(n) for line in alike for n in EPOCH.findall(line)), default=0)
     if last > len(spans):
-        return f"it printed a line for epoch {last}", "again"
+        return wrong("counts_on", "epoch_too_many", epoch=last)
     for epoch in range(1, len(spans) + 1):
         label = f"{EVERY} {epoch}:"
         count = len(numbers_after(lines, label))
         if count != 1:
-            return f"it printed {count} lines for epoch {epoch}", "each_epoch"
+            return wrong("each_epoch", "lines_of_epoch", count=count, epoch=epoch)
         if not numbers_after([*parts[epoch - 1], *parts[epoch]], label):
-            return f"it printed `{label}` not then, but later", "each_epoch"
+            return wrong("each_epoch", "late_line", label=label)
     if sum(line.startswith(EVERY) for line in lines) != len(spans):
-        return f"it printed more lines than {len(spans)} epochs need", "each_epoch"
+        return wrong("each_epoch", "more_lines", epochs=len(spans))
     if len(numbers_after(lines, END)) != 1:
-        return "no line `Cumulative training time: 40.21` at the end, or several", "end"
+        return wrong("end", "no_end")
     return None
 
 
-def _time_hint(seconds, epoch, spans, span, fit):
+def _time_mistake(seconds, epoch, spans, span, fit):
     low, high = _total(spans, span)
     if between(seconds, 900 * low, 1100 * high):
         return "units"

@@ -1,18 +1,17 @@
 """Exercise 3.3: the questions, and the verdict on what the probe saw."""
 
 import statistics
+from random import Random
 
-from helpers.checks.judging.verdicts import (
-    draw_apart,
-    near,
-    which,
-)
+from helpers.checks.judging.formulas import Formula
+from helpers.checks.judging.verdicts import near
+from helpers.verdict import Wrong, wrong
 
 NEVER = float("inf")
 
 
 def make_summary(rng):
-    """Runs that always, mostly, seldom and never reach the target."""
+    """One case: runs that always, mostly, seldom and never reach the target."""
     target, runs = round(rng.uniform(0.7, 0.9), 2), []
     # How many reach it, of how many: medians of odd and even numbers differ.
     counts = rng.sample([(5, 5), (4, 4), (4, 5), (3, 7), (0, 3), (3, 6), (4, 6)], 7)
@@ -37,10 +36,10 @@ def make_summary(rng):
                 }
             )
     rng.shuffle(runs)
-    return {"target": target, "runs": runs}
+    return {"cases": [{"target": target, "runs": runs}]}
 
 
-def summary(question, mistake=""):
+def summary(question: dict, mistake: str) -> list[list]:
     """The rows of the table in the order of the sizes, if one makes this mistake."""
     shift = {"at_target": 1e-9, "close": -0.005}.get(mistake, 0)
     target, times = question["target"] + shift, {}
@@ -76,51 +75,58 @@ def _row(times, mistake):
     ]
 
 
-SUMMARY_MISTAKES = [
-    "start", "first", "last", "dropped", "mean", "at_target", "upper", "all_counted",
-    "runs", "all_reach", "close",
-]  # fmt: skip
+def _same_row(said, due):
+    """Whether two rows agree, up to rounding to two decimals."""
+    return len(said) == len(due) and all(map(_same_figure, said, due))
 
 
-def summary_ways(question):
-    """For each way of summing up, the rows."""
-    return {name: summary(question, name) for name in ("right", *SUMMARY_MISTAKES)}
+def _same_figure(said, due):
+    if said is None or due is None:
+        return said is due
+    return near(1e-6, 0.0051)(said, due)
 
 
-def draw_question(rng):
+SUMMARY = Formula(
+    summary,
+    (
+        "start", "first", "last", "dropped", "mean", "at_target", "upper", "all_counted",
+        "runs", "all_reach", "close",
+    ),
+    same=_same_row,
+    apart=lambda one, other: one != other,
+)  # fmt: skip
+
+
+def draw_question(rng: Random) -> dict:
     """Runs of which every usual mistake makes other rows."""
-    return draw_apart(rng, make_summary, summary_ways, lambda one, other: one != other)
+    [question] = SUMMARY.draw(rng, make_summary)["cases"]
+    return question
 
 
-def same_rows(said, right):
-    """Whether two tables agree, up to rounding to two decimals."""
-    return len(said) == len(right) and all(map(_same_row, said, right))
-
-
-def _same_row(said, right):
-    def same(one, other):
-        if one is None or other is None:
-            return one is other
-        return near(1e-6, 0.0051)(one, other)
-
-    return len(said) == len(right) and all(map(same, said, right))
-
-
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Median over all runs; runs that never reach the target count as the slowest."""
-    rows, sizes = observation["rows"], sorted({r["batch_size"] for r in question["runs"]})
+    rows, sizes = observation["rows"], [run["batch_size"] for run in question["runs"]]
     keys = [key for key, _ in rows]
     if any(isinstance(key, str) for key in keys):
-        return f"its keys are {', '.join(map(str, keys))[:100]}, not whole numbers", "keys"
-    if sorted(keys) != sizes:
-        return f"it has rows for {sorted(keys)}, not {sizes}", "sizes"
-    said, ways = [row for _, row in sorted(rows)], summary_ways(question)
-    hint = which(said, ways, same_rows)
-    for size, row, due in zip(sizes, said, ways["right"], strict=True):
-        if not _same_row(row, due):
-            count = sum(run["batch_size"] == size for run in question["runs"])
-            return (
-                f"for the {count} runs of batch size {size} it gave {row}, not {due}",
-                hint,
-            )
-    return None
+        return wrong("keys", "keys", keys=", ".join(map(str, keys)))
+    if sorted(keys) != sorted(set(sizes)):
+        return wrong("sizes", "sizes", sizes=sorted(keys), due=sorted(set(sizes)))
+    reply = [row for _, row in sorted(rows)]
+    found = SUMMARY.different({"cases": [question]}, [reply])
+    if found is None:
+        return None
+    size = sorted(keys)[found.part]
+    facts = {"runs": sizes.count(size), "size": size, "row": found.said, "due": found.due}
+    if found.mistake:
+        return wrong(found.mistake, "row", **facts)
+    return wrong("other", "row", requirement=_broken(found.said, found.due), **facts)
+
+
+def _broken(row, due):
+    """The sentence that the first wrong figure of a row breaks."""
+    place = list(map(_same_figure, row, due)).index(False)
+    if place < 2:
+        return "counts"
+    if due[place] is None:
+        return "none"
+    return "spread" if row[place] is None else "first"

@@ -1,15 +1,10 @@
 """Exercise 4.1: the questions, and the verdict on what the probe saw."""
 
-from helpers.checks.judging.verdicts import (
-    all_near,
-    near,
-    which,
-)
+from helpers.checks.judging.verdicts import all_near, near, which
 from helpers.lab_04.judging import (
     PRECISION,
     TRAINING,
     VALIDATION,
-    now_trainable,
     ran_in_python,
     require_steps_seen,
     trained,
@@ -17,39 +12,40 @@ from helpers.lab_04.judging import (
     wrong_metrics,
 )
 from helpers.lab_04.judging import step_question as draw_question  # noqa: F401
+from helpers.verdict import Wrong, wrong
 
 same_weights = all_near(PRECISION, PRECISION)
 
 
-def judge(question, seen):
+def judge(question: dict, seen: dict) -> Wrong | None:
     """Weights and metrics after all steps are those that NumPy computes."""
     require_steps_seen(seen)
     right, batches = trained(question), question["batches"]
     before, metrics = question["metrics"], seen["metrics"]
     if seen["trainable"] != len(question["weights"]):
-        return now_trainable(seen), "frozen"
+        return wrong("frozen", "now_trainable", count=seen["trainable"])
     if not same_weights(seen["weights"], right.weights):
-        hint = which(seen["weights"], weight_ways(question), same_weights)
-        if hint == "unchanged" and metrics["loss"] == before["loss"]:
-            hint = "start"
+        mistake = which(seen["weights"], weight_ways(question), same_weights)
+        if mistake == "unchanged" and metrics["loss"] == before["loss"]:
+            mistake = "start"
         still = [
             near(0, 1e-6)(said, was)
             for said, was in zip(seen["weights"], question["weights"], strict=True)
         ]
-        if hint == "other" and any(still):
-            hint = "frozen"
-        moved = f"{len(still) - sum(still)} of {len(still)} weights moved"
-        return f"after all steps the weights are wrong ({moved})", hint
-    examples = sum(len(batch["y"]) for batch in batches)
-    if seen["saw"] > examples:
-        return f"of {examples} newswires the layers saw {seen['saw']:.0f}", "twice"
+        if mistake == "other" and any(still):
+            mistake = "frozen"
+        return wrong(mistake, "weights", moved=still.count(False), all=len(still))
+    newswires = sum(len(batch["y"]) for batch in batches)
+    if seen["saw"] > newswires:
+        return wrong("twice", "twice", newswires=newswires, saw=seen["saw"])
     if any(metrics[name] != before[name] for name in VALIDATION):
-        return "it changed the metrics of validation", "valid_metrics"
-    pairs = zip(TRAINING, (right.losses, right.right), strict=True)
-    if wrong := wrong_metrics(question, seen, pairs) or ran_in_python(question, seen):
-        return wrong
+        return wrong("valid_metrics", "valid_metrics")
+    parts = right.losses, right.right
+    verdict = wrong_metrics(question, seen, TRAINING, parts)
+    if verdict := verdict or ran_in_python(question, seen):
+        return verdict
     if not seen["optimizer_runs"]:
-        return "the optimizer that was given made no step", "optimizer"
+        return wrong("optimizer", "no_step")
     if seen["graphs_apart"]:
-        return "the network runs in one graph, and the optimizer in another", "eager"
+        return wrong("eager", "two_graphs")
     return None

@@ -1,37 +1,35 @@
 """Exercise 4.2: the questions, and the verdict on what the probe saw."""
 
-from helpers.checks.judging.verdicts import (
-    all_near,
-)
+from helpers.checks.judging.verdicts import all_near
 from helpers.lab_04.judging import (
     TRAINING,
     VALIDATION,
     evaluated,
-    now_trainable,
     ran_in_python,
     require_steps_seen,
     wrong_metrics,
 )
 from helpers.lab_04.judging import step_question as draw_question  # noqa: F401
+from helpers.verdict import Wrong, wrong
 
 
-def judge(question, seen):
+def judge(question: dict, seen: dict) -> Wrong | None:
     """Loss and accuracy are those of inference, and the network is unchanged."""
     require_steps_seen(seen)
     before, metrics = question["metrics"], seen["metrics"]
     if seen["trained_on"] and metrics["valid_loss"] == before["valid_loss"]:
-        return "the layers ran as in training, and `valid_loss` stayed as it was", "start"
+        return wrong("start", "start")
     if not all_near(0, 1e-6)(seen["weights"], question["weights"]):
-        return "validation changed the weights", "learned"
+        return wrong("learned", "weights", requirement="weights")
     if seen["trainable"] != len(question["weights"]):
-        return now_trainable(seen), "frozen"
+        return wrong("frozen", "now_trainable", count=seen["trainable"])
     if seen["trained_on"]:
-        return "the layers ran as in training", "training"
+        return wrong("training", "training")
     if any(metrics[name] != before[name] for name in TRAINING):
-        return "it changed the metrics of training", "train_metrics"
-    pairs = zip(VALIDATION, evaluated(question), strict=True)
-    if wrong := wrong_metrics(question, seen, pairs) or ran_in_python(question, seen):
-        return wrong
+        return wrong("train_metrics", "train_metrics")
+    verdict = wrong_metrics(question, seen, VALIDATION, evaluated(question))
+    if verdict := verdict or ran_in_python(question, seen):
+        return verdict
     if seen["saw"] < sum(len(batch["y"]) for batch in question["batches"]):
-        return "validation changed a variable of the model that is not trained", "learned"
+        return wrong("learned", "not_trained", requirement="trainable")
     return None

@@ -2,33 +2,17 @@
 
 import re
 import time
+from random import Random
 
 import numpy as np
 
-from helpers.checks.judging.lines import Template
 from helpers.checks.judging.timing import constant, unclear
 from helpers.checks.judging.trainer import mean, mean_of_means
-from helpers.checks.judging.verdicts import (
-    between,
-    draw_apart,
-    near,
-    number_of,
-    quoted,
-    which,
-)
+from helpers.checks.judging.verdicts import between, draw_apart, near, which
 from helpers.lab_04.judging import NAMES, batches
+from helpers.lab_04.lines import BAR, LINE, SPEED
+from helpers.verdict import Wrong, wrong
 
-LINE = Template(
-    "Epoch={epoch:d}, Loss:{loss:.3f}, Accuracy:{accuracy:.3f}, "
-    "Valid Loss:{valid_loss:.3f}, Valid Accuracy:{valid_accuracy:.3f}"
-)
-SPEED = re.compile(r"Newswires/sec: *(\d[\d,]{0,15}\.\d\d+)")
-# One `=`: those after it are in the next class, and two repeats of one sign are slow.
-BAR = re.compile(
-    r"=[^\w+-]*(\d\d):(\d\d):(\d\d)(?:\.\d+)?"
-    r"(?: ?([+-]\d\d):?(\d\d))?(?: [A-Z]+)?\W*"
-)
-BARS = "======== 10:02:03+0100"
 PRINTED = 0.00051  # what three digits leave open
 LETTERS = {"train": "T", "valid": "V", "busy": "r", "read": "r"}
 
@@ -69,7 +53,7 @@ def _afternoons():
     return [zone for zone in zones if 13 <= (past + zone) // 60 % 24 < 22]
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Rows of which every usual mistake makes other figures."""
     return draw_apart(
         rng, make_loop, loop_ways,
@@ -110,7 +94,7 @@ def column_ways(question, name):
     }
 
 
-def judge(question, seen):
+def judge(question: dict, seen: dict) -> Wrong | None:
     """The right calls in the right order, then every line, then what was returned."""
     printed = [line for part in seen["printed"] for line in part]
     return (
@@ -141,51 +125,52 @@ def _wrong_calls(question, seen, printed):
         return None
     if "valid" not in kinds:
         start = not any(map(LINE.read, printed)) and not seen["history"]
-        return "it never called valid_step", "start" if start else "no_validation"
+        return wrong("start" if start else "no_validation", "no_valid_step")
     if any(kind == "valid" and ["train", x] in train for kind, x in said):
-        return "it called valid_step with batches of `train`", "valid_on_train"
+        return wrong("valid_on_train", "valid_on_train")
     times = kinds.count("train") / len(train)
     if times != epochs:
-        went = f"it went {number_of(times, 'time')} through `train`"
-        return f"{went}, not {number_of(epochs, 'time')}", "epochs"
-    return "the steps did not get every batch once an epoch, `train` first", "order"
+        return wrong("epochs", "passes", times=times, epochs=epochs)
+    return wrong("order", "order")
 
 
 def _wrong_reads(events):
     """One reading waits for the device, at the end of each training; none between."""
     kinds = re.sub("r+", "r", "".join(LETTERS[kind] for kind, _ in events))
     if re.search("TrT|VrV", kinds):
-        return "metrics were read between two batches of an epoch", "reads_often"
+        return wrong("reads_often", "reads_often")
     if "TV" in kinds:
-        return "between training and validation no metric was read", "device"
+        return wrong("device", "never_read")
     return None
 
 
 def _wrong_lines(question, printed):
     lines = [line for line in printed if line.startswith("Epoch")]
     if not lines:
-        return "no line begins with `Epoch`", "format"
+        return wrong("format", "no_line")
     found = [LINE.read(line) for line in lines]
     if None in found:
-        return f"not like the example: {quoted(lines[found.index(None)], 90)}", "format"
+        return wrong("format", "other_line", line=lines[found.index(None)])
     numbers = [int(one["epoch"]) for one in found]
     if numbers != list(range(1, question["epochs"] + 1)):
-        return f"the epochs printed are {numbers}", "numbering"
+        return wrong("numbering", "epochs_printed", numbers=numbers)
     columns = {name: [one[name] for one in found] for name in NAMES}
-    return _wrong_values(question, columns, "prints", PRINTED)
+    different = _wrong_value(question, columns, PRINTED)
+    return different and wrong(different[0], "printed", **different[1])
 
 
-def _wrong_values(question, columns, does, rounding):
+def _wrong_value(question, columns, rounding):
+    """The mistake in the first metric that is wrong, and what a sentence says of it."""
     for name in NAMES:
         said, ways = columns[name], column_ways(question, name)
-        hint = which(said, ways, near(0, rounding), "values")
-        if hint == "right":
+        mistake = which(said, ways, near(0, rounding), "values")
+        if mistake == "right":
             continue
         if "loss" in name and 0 in said:
-            hint = "reset_early"
+            mistake = "reset_early"
         right = ways["right"]
         i = next(i for i, value in enumerate(said) if abs(value - right[i]) > rounding)
-        return f"epoch {i + 1} {does} {name} {said[i]:.5g}, not {right[i]:.5g}", hint
+        return mistake, {"epoch": i + 1, "name": name, "value": said[i], "due": right[i]}
     return None
 
 
@@ -197,17 +182,14 @@ def _wrong_moments(question, seen):
         moments += "".join(map(_letter, lines)) + step
     moments = re.sub("T+", "T", re.sub("V+", "V", moments))
     epochs = question["epochs"]
-    for letter, hint, what in (
-        ("s", "no_speed", "Newswires/sec: 812.35"),
-        ("b", "bar", BARS),
-    ):
-        if (count := moments.count(letter)) != epochs:
-            lines = number_of(count, "line")
-            return f"it printed {lines} like `{what}`, not {epochs}", hint
+    if (count := moments.count("s")) != epochs:
+        return wrong("no_speed", "speed_lines", count=count, epochs=epochs)
+    if (count := moments.count("b")) != epochs:
+        return wrong("bar", "bars", count=count, epochs=epochs)
     if re.sub("[es]", "", moments) != "bTV" * epochs:
-        return "a bar did not come just before its epoch", "bar"
+        return wrong("bar", "bar_elsewhere")
     if not re.fullmatch("(bTVes|bTVse|bTsVe)+", moments):
-        return "an epoch's lines came before it was over, or after the next began", "late"
+        return wrong("late", "late")
     return None
 
 
@@ -248,21 +230,21 @@ def _wrong_speeds(question, seen, printed):
         # Without the device's time the epochs are equally long, but not that long.
         steps = min(newswires / (span["returned"] - span["began"]) for span in spans)
         if rates[0] > 0.3 * steps:
-            return f"it says {rates[0]:g}: the device was still busy", "device"
-        return f"it says {rates[0]:g} of epochs that last very differently", "constant"
+            return wrong("device", "busy", rate=rates[0])
+        return wrong("constant", "constant", rate=rates[0])
     for number, (said, span) in enumerate(zip(rates, spans, strict=True), start=1):
         low = newswires / (span["after"] - span["before"])
         high = newswires / (span["trained"] - span["began"])
         if between(said, low, high, 0.01):
             continue
-        reason = (
-            f"epoch {number} trained {low:.1f} to {high:.1f} newswires/s, it says {said:g}"
+        mistake = _speed_mistake(question, said, spans[:number])
+        return wrong(
+            mistake, "speed", epoch=number, low_rate=low, high_rate=high, rate=said
         )
-        return reason, _speed_hint(question, said, spans[:number])
     return None
 
 
-def _speed_hint(question, said, spans):
+def _speed_mistake(question, said, spans):
     """The usual mistake whose bounds hold the printed rate."""
     newswires, per_epoch = len(question["train"]["x"]), len(batches(question, "train"))
     number, first, span = len(spans), spans[0], spans[-1]
@@ -278,11 +260,11 @@ def _speed_hint(question, said, spans):
         "whole_training": [
             rate(*since),
             rate(*since, number * newswires),
-            rate(*usual, number * newswires),
             rate(0, sum(one["after"] - one["before"] for one in spans),
                  0, sum(one["trained"] - one["began"] for one in spans),
                  number * newswires),
         ],
+        "counts_on": [rate(*usual, number * newswires)],
         "batches": [rate(*usual, count) for count in
                     (per_epoch, per_epoch * question["batch_size"], 1)],
         "validation_counted": [
@@ -290,8 +272,8 @@ def _speed_hint(question, said, spans):
         ],
         "inverted": [(1 / high, 1 / low)],
     }  # fmt: skip
-    if number == 1:  # in the first epoch this is no mistake
-        del ways["whole_training"]
+    if number == 1:  # in the first epoch these are no mistakes
+        del ways["whole_training"], ways["counts_on"]
     return which(
         said, ways, lambda said, pairs: any(between(said, *pair, 0.01) for pair in pairs),
         "speed",
@@ -306,36 +288,35 @@ def _wrong_bars(question, seen, printed):
             continue
         *clock, hours, minutes = found.groups()
         if hours is None:
-            return f"`{line[-30:]}` does not name its time zone", "zone"
+            return wrong("zone", "no_zone", bar=line[-30:])
         zone = int(hours) * 60 + int(minutes) * (-1 if hours[0] == "-" else 1)
         hour, minute, second = map(int, clock)
         times.append((hour * 60 + minute - zone) * 60 + second)
         ago = (time.time() - times[-1]) % 86_400
         if zone == question["secret"]["zone_minutes"] and 43_198 < ago < 43_800:
-            return f"`{line[-30:]}` is twelve hours away from the local time", "noon"
+            return wrong("noon", "noon", bar=line[-30:])
         # The judge may get here minutes later; zones differ by more.
         if zone != question["secret"]["zone_minutes"] or not (ago < 600 or ago > 86_398):
-            return f"`{line[-30:]}` is not the local time in the local time zone", "zone"
+            return wrong("zone", "other_time", bar=line[-30:])
     spans = list(_spans(question, seen))
     for number, (at, span) in enumerate(zip(times, spans, strict=True), start=1):
         least, most = span["before"] - spans[0]["began"], span["began"] - spans[0]["before"]
         seconds = (at - times[0] + 43_200) % 86_400 - 43_200
         if not between(seconds, least, most, 1):
-            return (
-                f"bar {number} says that {seconds} s have passed since the first one, but "
-                f"it was {least:.1f} to {most:.1f} s"
-            ), "stale"
+            return wrong(
+                "stale", "stale",
+                number=number, seconds=seconds, least_seconds=least, most_seconds=most,
+            )  # fmt: skip
     return None
 
 
 def _wrong_history(question, history):
     epochs = question["epochs"]
     if not history or sorted(history) != sorted(NAMES):
-        return f"it did not return lists for {', '.join(NAMES)}", "history"
+        return wrong("history", "no_lists", names=NAMES)
     if any(len(history[name]) != epochs for name in NAMES):
-        return f"the lists that it returned do not have {epochs} values each", "history"
+        return wrong("history", "other_lengths", epochs=epochs)
     if any(None in values for values in history.values()):
-        return "the lists that it returned hold something else than numbers", "history"
-    if wrong := _wrong_values(question, history, "returns", 1e-5):
-        return wrong[0], "history"
-    return None
+        return wrong("history", "no_numbers")
+    different = _wrong_value(question, history, 1e-5)
+    return different and wrong("history", "returned", **different[1])

@@ -1,9 +1,12 @@
 """Exercise 5.1: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging import trainer
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
+from helpers.verdict import Wrong, phrase, wrong
 
 
 def make_build(rng):
@@ -53,12 +56,12 @@ def _flat(weights):
     return np.concatenate([np.ravel(values) for values in weights])
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """As `make_build`; the accuracy cannot be taken for something else."""
     return draw_apart(rng, make_build, built_ways, lambda a, b: not near(0.01)(a, b))
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """On every strategy everything is in its scope, compiled as asked, and trains so."""
     cases = question["cases"], observation["cases"]
     return first_wrong(*cases, _wrong_build) or first_wrong(
@@ -67,33 +70,35 @@ def judge(question, observation):
 
 
 def _wrong_build(case, seen):
-    replicas, batch = case["replicas"], case["per_replica_batch"]
-    right, of = replicas * batch, f"with {replicas} replica{'s' * (replicas > 1)}"
+    replicas, images = case["replicas"], case["per_replica_batch"]
+    where, batch = phrase("replicas", replicas=replicas), seen["global_batch"]
     models, optimizers = seen["in_scope"]["model"], seen["in_scope"]["optimizer"]
     if models is not None and not (models and seen["copies"] == replicas):
-        hint = "start" if seen["global_batch"] == batch else "model"
-        return f"{of} each weight has {seen['copies']}: a copy on each was due", hint
+        mistake = "start" if batch == images else "model"
+        return wrong(mistake, "copies", where=where, copies=seen["copies"])
     if not (models and seen["own_model"]):
-        return f"{of} the model is not one that new_model() gave", "own_model"
+        return wrong("own_model", "other_model", where=where)
     if not seen["compiled"]:
-        return f"{of} the model is not compiled", "compiled"
+        return wrong("compiled", "not_compiled", where=where)
     if optimizers is None or not seen["own_optimizer"]:
-        return f"{of} it is not compiled with what new_optimizer() gave", "own_optimizer"
+        return wrong("own_optimizer", "other_optimizer", where=where)
     if not optimizers:
-        return f"{of} the optimizer was made outside the strategy's scope", "optimizer"
+        return wrong("optimizer", "optimizer_outside", where=where)
     if seen["copies_of_metrics"] != replicas:
-        return f"{of} compile made its metrics outside the strategy's scope", "compile"
-    if not (seen["whole_number"] and seen["global_batch"] == right):
-        said = f"{seen['global_batch']:g}"
-        if seen["global_batch"] == right:
-            return f"{of} the global batch {said} is not a whole number in Python", "whole"
-        return f"{of}, {batch} images on each: it says {said}, not {right}", "global_batch"
+        return wrong("compile", "metrics_outside", where=where)
+    if batch != (due := replicas * images):
+        # That of another number of replicas, such as always two.
+        mistake = "fixed_number" if batch in (2 * images, 3 * images) else "global_batch"
+        facts = {"images": images, "batch": batch, "due": due}
+        return wrong(mistake, "global_batch", where=where, **facts)
+    if not seen["whole_number"]:
+        return wrong("whole", "no_whole_number", where=where, batch=batch)
     if seen["jit_compile"] and replicas > 1:
-        return f"{of} the model is compiled with XLA", "jit_compile"
+        return wrong("jit_compile", "jit_compile", where=where)
     if more := set(seen["options"].split(", ")) - ASKED_FOR:
-        return f"{of} `compile` was given `{min(more)}`, too", "others"
+        return wrong("others", "other_argument", where=where, name=min(more))
     if not seen["settings_kept"]:
-        return f"{of} a setting of the optimizer is another one", "settings"
+        return wrong("settings", "other_setting", where=where)
     return None
 
 
@@ -106,17 +111,17 @@ def _wrong_training(question, seen):
     [losses], [right] = trainer.evaluate(weights, [first])
     logs, loss, accuracy = dict(seen["logs"]), losses.mean(), right.mean()
     if "accuracy" not in logs:
-        return f"training reports {', '.join(logs)}, no accuracy", "metrics"
-    if not near(1e-4)(logs.pop("loss"), loss):
-        return f"the loss is {seen['logs']['loss']:.4f} where {loss:.4f} was due", "loss"
-    if not near(1e-4)(said := logs.pop("accuracy"), accuracy):
-        return f"the accuracy is {said:.3f} where {accuracy:.3f} was due", "metrics"
+        return wrong("metrics", "no_accuracy", names=list(logs))
+    if not near(1e-4)(reply := logs.pop("loss"), loss):
+        return wrong("loss", "loss", loss=reply, due=loss)
+    if not near(1e-4)(reply := logs.pop("accuracy"), accuracy):
+        return wrong("metrics", "accuracy", accuracy=reply, due=accuracy)
     if logs:
-        return f"training reports {', '.join(logs)}, too", "others"
+        return wrong("others", "more_metrics", names=list(logs))
     ways = {name: way for name, way in built_ways(question).items() if name in BUILT}
-    hint = which(_flat(seen["weights"]), ways, near(1e-3, 1e-3), "settings")
-    if hint == "right":
+    mistake = which(_flat(seen["weights"]), ways, near(1e-3, 1e-3), "settings")
+    if mistake == "right":
         return None
-    if hint == "frozen":
-        return "nothing in the model learns", "frozen"
-    return "two steps of training do not lead where the optimizer goes", "settings"
+    if mistake == "frozen":
+        return wrong("frozen", "frozen")
+    return wrong("settings", "elsewhere")

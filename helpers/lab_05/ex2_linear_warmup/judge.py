@@ -1,6 +1,9 @@
 """Exercise 5.2: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 from helpers.checks.judging.verdicts import all_near, draw_apart, near, which
+from helpers.verdict import Wrong, wrong
 
 
 def make_schedules(rng):
@@ -58,36 +61,45 @@ def _same_rates(said, right):
 RATE = near(3e-5)  # float32 keeps more digits, and float16 fewer
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Warm-ups in which every usual mistake gives other rates."""
     return draw_apart(
         rng, make_schedules, warmup_ways, lambda one, other: not _same_rates(one, other)
     )
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The rate at each step, as float32 gives it, eagerly and in a graph."""
     if not observation["is_schedule"]:
-        return "it is not a Keras LearningRateSchedule", "schedule"
-    ways = warmup_ways(question)
-    if verdict := _wrong_rates(question, observation["eager"], ways, ""):
-        return verdict
+        return wrong("schedule", "no_schedule")
+    ways, reply = warmup_ways(question), observation["eager"]
+    if found := _wrong_rate(question, reply, ways):
+        sentence, facts = found
+        mistake = which(reply, ways, _same_rates)
+        if mistake == "other":
+            return wrong("other", "rate", requirement=sentence, **facts)
+        return wrong("coarse" if mistake == "right" else mistake, "rate", **facts)
     if observation["graph_error"]:
-        return f"in a graph it raised {observation['graph_error']}", "graph"
-    wrong = _wrong_rates(question, observation["graph"], ways, " in a graph")
-    return wrong and (wrong[0], "graph")
+        return wrong("graph", "error_in_graph", error=observation["graph_error"])
+    found = _wrong_rate(question, observation["graph"], ways)
+    return found and wrong("graph", "rate_in_graph", **found[1])
 
 
-def _wrong_rates(question, said, ways, where):
-    hint = which(said, ways, _same_rates)
-    hint = "coarse" if hint == "right" else hint
-    for case, rates, due in zip(question["cases"], said, ways["right"], strict=True):
-        for step, rate, right in zip(case["steps"], rates, due, strict=True):
-            if not RATE(rate, right):
-                base, factor, n = _of(case).values()
-                schedule = f"LinearWarmup({base}, {factor}, {n})"
-                return (
-                    f"{schedule} gives {rate:.7g} at step {step}{where}, not {right:.7g}",
-                    hint,
-                )
+def _wrong_rate(question, reply, ways):
+    """The sentence that a wrong rate breaks, and what the words say of that rate."""
+    for case, rates, due in zip(question["cases"], reply, ways["right"], strict=True):
+        steps = list(zip(case["steps"], rates, due, strict=True))
+        for sentence, speaks_of in SENTENCES.items():
+            for step, rate, right in steps:
+                if speaks_of(step, case["warmup_steps"]) and not RATE(rate, right):
+                    return sentence, _of(case) | {"step": step, "rate": rate, "due": right}
     return None
+
+
+# Which steps a requirement speaks of; where an end is wrong, so is the line.
+SENTENCES = {
+    "start": lambda step, n: step == 0,
+    "peak": lambda step, n: step == n,
+    "after": lambda step, n: step > n,
+    "line": lambda step, n: step < n,
+}

@@ -1,9 +1,12 @@
 """Exercise 5.3: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging import trainer
 from helpers.checks.judging.verdicts import all_near, draw_apart, first_wrong, near, which
+from helpers.verdict import Wrong, phrase, wrong
 
 
 def make_training(rng):
@@ -84,60 +87,58 @@ def training_ways(question):
 SAME_WEIGHTS = all_near(1e-4, 1e-4)
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Trainings in which every usual mistake gives other weights."""
     return draw_apart(
         rng, make_training, training_ways, lambda a, b: not all_near(0.01, 0.01)(a, b)
     )
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The weights that one epoch gives over each strategy, up to rounding."""
     seen = observation["cases"]
-    said = [weights for one in seen for weights in one["weights"]]
-    hint = which(said, training_ways(question), SAME_WEIGHTS)
-
-    def judge(case, one):
-        of = f"with {case['replicas']} replica{'s' * (case['replicas'] > 1)}"
-        if one["in_scope"] is None:
-            return f"{of} it does not call `new_model`", "scope"
-        if not one["in_scope"]:
-            alone = SAME_WEIGHTS(one["weights"], trained(case, shared=False))
-            return f"{of} the model was made outside the strategy's scope", (
-                "scope" if alone else "start"
-            )
-        if not one["own_compile"]:
-            return f"{of} the model has another optimizer or loss", "compiled"
-        right = trained(case)
-        shapes = [np.shape(weights) for weights in one["weights"]]
-        if shapes != [np.shape(weights) for weights in right]:
-            return f"{of} the weights that it returns have the shapes {shapes}", "shapes"
-        if not SAME_WEIGHTS(one["weights"], right):
-            return f"{of} {_apart(one['weights'], right)}", (
-                _training_hint(one["weights"], case) if hint == "other" else hint.split()[0]
-            )
-        if one["fits"] != 1:
-            return f"{of} it calls `fit` {one['fits']} times", "fits"
-        if not one["arrays"]:
-            return f"{of} the weights that it returns are not NumPy arrays", "arrays"
-        if any("loss:" in line or "/step" in line for line in one["printed"]):
-            return f"{of} `fit` prints how far it is", "silent"
-        return None
-
-    return first_wrong(question["cases"], seen, judge)
-
-
-def _apart(weights, right):
-    apart = [np.abs(np.subtract(a, b)).max() for a, b in zip(weights, right, strict=True)]
-    most = f"weights differ from the right ones by up to {max(apart[1:]):.3f}"
-    return f"{most}, the model's running averages by {apart[0]:.3f}"
-
-
-def _training_hint(weights, case):
-    # How many images a batch had, and which, the averages know.
-    rows, images = (
-        near(5e-3)(*pair) for pair in zip(weights[0], trained(case)[0], strict=True)
+    reply = [weights for one in seen for weights in one["weights"]]
+    usual = which(reply, training_ways(question), SAME_WEIGHTS).split()[0]
+    return first_wrong(
+        question["cases"], seen, lambda case, one: _wrong_case(case, one, usual)
     )
-    if rows and images:
-        return "settings"
-    return "shuffle" if rows else "from"
+
+
+def _wrong_case(case, seen, usual):
+    """One training; `usual` is the mistake that gives the weights of all cases."""
+    where, weights = phrase("replicas", replicas=case["replicas"]), seen["weights"]
+    if seen["in_scope"] is None:
+        return wrong("scope", "no_model", where=where)
+    if not seen["in_scope"]:
+        alone = SAME_WEIGHTS(weights, trained(case, shared=False))
+        return wrong("scope" if alone else "start", "outside", where=where)
+    if not seen["own_compile"]:
+        return wrong("compiled", "compiled", where=where)
+    right = trained(case)
+    shapes = [np.shape(one) for one in weights]
+    if shapes != [np.shape(one) for one in right]:
+        return wrong("shapes", "shapes", where=where, shapes=shapes)
+    if not SAME_WEIGHTS(weights, right):
+        mistake = _training_mistake(weights, case) if usual == "other" else usual
+        if mistake == "untrained" and seen["fits"]:
+            mistake = "too_early"
+        averages, *apart = (
+            np.abs(np.subtract(a, b)).max() for a, b in zip(weights, right, strict=True)
+        )
+        return wrong(mistake, "weights", where=where, apart=max(apart), averages=averages)
+    if seen["fits"] != 1:
+        return wrong("fits", "fits", where=where, fits=seen["fits"])
+    if not seen["arrays"]:
+        return wrong("arrays", "no_arrays", where=where)
+    if any("loss:" in line or "/step" in line for line in seen["printed"]):
+        return wrong("silent", "printed", where=where)
+    return None
+
+
+def _training_mistake(weights, case):
+    """How many images a batch had, and which, the averages know."""
+    rows, images = map(near(5e-3), weights[0], trained(case)[0])
+    if rows:
+        return "settings" if images else "shuffle"
+    twice = near(5e-3)(weights[0], trained(case, epochs=2)[0])
+    return "epochs" if twice else "from"

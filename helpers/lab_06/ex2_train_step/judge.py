@@ -1,5 +1,7 @@
 """Exercise 6.2: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging import trainer
@@ -18,6 +20,7 @@ from helpers.lab_06.judging import (
     wrong_images,
     wrong_optimizer,
 )
+from helpers.verdict import Wrong, wrong
 
 
 def _make_step(rng):
@@ -65,17 +68,17 @@ def _step_trainings(question, **shares):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """A network, four batches for three or four replicas, and a mask as of dropout."""
     return draw_apart(rng, _make_step, step_ways, clearly_apart)
 
 
-def judge(question, seen):
+def judge(question: dict, seen: dict) -> Wrong | None:
     """Each replica's images, the weights, the returned losses, the metrics, the graph."""
     right = trainer.train(**_step_trainings(question)["right"])
     rows = len({len(values) for values in seen["returned"]} - {1})
     if rows and same(flat_array(seen["weights"]), flat_array(question["weights"])):
-        return "the step returns a value of every replica, and trains nothing", "start"
+        return wrong("start", "start")
     return (
         wrong_images(question, seen["images"], question["replicas"])
         or _wrong_weights(question, seen["weights"], right.weights)
@@ -86,30 +89,26 @@ def judge(question, seen):
 
 
 def _wrong_weights(question, said, right):
-    hint = which(flat_array(said), step_ways(question), same)
-    if hint == "right":
+    mistake = which(flat_array(said), step_ways(question), same).split()[0]
+    if mistake == "right":
         return None
-    if hint == "unchanged":
-        return "after all steps the weights have not changed", hint
-    if hint == "own_loss":
-        return "the gradient is not that of the `global_loss` that was given", hint
+    if mistake == "unchanged":
+        return wrong("unchanged", "unchanged")
+    if mistake == "own_loss":
+        return wrong("own_loss", "own_loss")
     start = question["weights"]
     if any(same(one, other) for one, other in zip(said, start, strict=True)):
-        return "some of the network's variables have not changed", "some_variables"
-    reason = (
-        f"after {len(question['batches'])} steps on {question['replicas']} replicas the "
-        "weights are not those of one device: they have moved "
-        f"{step_ratio(said, right, start):.2f} times as far"
-    )
-    return reason, hint.partition(" ")[0]
+        return wrong("some_variables", "some_variables")
+    facts = {"steps": len(question["batches"]), "replicas": question["replicas"]}
+    return wrong(mistake, "weights", times=step_ratio(said, right, start), **facts)
 
 
 def _wrong_returned(question, returned, losses):
     if any(value is None for values in returned for value in values):
-        return "the step returns nothing", "nothing"
+        return wrong("nothing", "nothing")
     for values in returned:
         if len(values) != 1 or np.ndim(values[0]):
-            return f"the step returns {values}, not one number", "not_reduced"
+            return wrong("not_reduced", "values", values=values)
     said, replicas = [values[0] for values in returned], question["replicas"]
     means = np.array([row.mean() for row in losses])
     ways = {
@@ -118,18 +117,18 @@ def _wrong_returned(question, returned, losses):
         "one_share": [row[: len(row) // replicas].sum() / len(row) for row in losses],
         "so_far": np.cumsum(means) / np.arange(1, len(means) + 1),
         "added": means * replicas,
-        "added one by one": [row.sum() for row in losses],
+        "added singly": [row.sum() for row in losses],
     }
-    if (hint := which(said, ways, same)) == "right":
+    mistake = which(said, ways, same).split()[0]
+    if mistake == "right":
         return None
-    number = int(np.argmax(np.abs(said - means)))
-    reason = f"step {number + 1} returns {said[number]:.4f}, and the mean loss was"
-    return f"{reason} {means[number]:.4f}", hint.partition(" ")[0]
+    i = int(np.argmax(np.abs(said - means)))
+    return wrong(mistake, "returned", step=i + 1, loss=said[i], due=means[i])
 
 
 def _wrong_metrics(question, metrics, counts, right):
     if any(metrics[name] != 0.75 for name in ("valid_loss", "valid_accuracy")):
-        return "it changed the metrics of validation", "valid_metrics"
+        return wrong("valid_metrics", "valid_metrics")
     for name, rows in (("loss", right.losses), ("accuracy", right.right)):
         mean = trainer.mean(rows)
         ways = {
@@ -138,22 +137,21 @@ def _wrong_metrics(question, metrics, counts, right):
             "metric_share": mean / question["replicas"],
             "reset": rows[-1].mean(),
         }
-        if (hint := which(metrics[name], ways, same, "metrics")) != "right":
-            return f"the metric `{name}` is {metrics[name]:.4f}, not {mean:.4f}", hint
+        mistake = which(metrics[name], ways, same, "metrics")
+        if mistake != "right":
+            facts = {"name": name, "value": metrics[name], "due": mean}
+            return wrong(mistake, "metric", requirement=name, **facts)
         images = sum(map(len, rows))
         if counts[name] != images:
-            return f"the metric `{name}` got {counts[name]:g} values for {images} images", (
-                "metric_share"
-            )
+            facts = {"name": name, "values": counts[name], "images": images}
+            return wrong("metric_share", "counts", requirement=name, **facts)
     return None
 
 
 def _wrong_use(question, seen):
     steps = len(question["batches"])
-    if seen["python_runs"] >= steps * question["replicas"]:
-        reason = f"its Python ran {seen['python_runs']} times for {steps} batches"
-        return f"{reason}: no graph was kept", "eager"
-    if seen["eager_runs"] >= steps:
-        reason = f"Python called `strategy.run` {seen['eager_runs']} times"
-        return f"{reason} for {steps} batches: not all of the step is a graph", "eager"
+    if (runs := seen["python_runs"]) >= steps * question["replicas"]:
+        return wrong("eager", "no_graph", runs=runs, steps=steps)
+    if (runs := seen["eager_runs"]) >= steps:
+        return wrong("eager", "eager_runs", runs=runs, steps=steps)
     return wrong_optimizer(seen["optimizer_steps"], steps)

@@ -371,7 +371,7 @@ WRONG = [
     ("stops", "early", OneEpochEarly),
     ("stops", "late", OneEpochLate),
     ("stops", "other", WantsTwoInARow),
-    ("stops", "raised", TakesNoLogs),
+    ("missing", "raised", TakesNoLogs),
     ("in_a_row", "reset", ForgetsToReset),
     ("at_target", "exceed", AtLeastTheTarget),
     ("stops", "coarse", RoundsToTwoDecimals),
@@ -390,7 +390,7 @@ WRONG = [
     ("missing", "missing", KeepsSilent),
     ("missing", "missing", SaysThatSomethingIsMissing),
     ("missing", "raised", CrashesWithoutValidation),
-    ("missing", "other", StopsWithoutValidation),
+    ("missing", "goes_on", StopsWithoutValidation),
 ]
 RIGHT = [
     Stop, SaysItAtTheEnd, KeepsAHistory, WithADeque, FromKeras, CountsDown,

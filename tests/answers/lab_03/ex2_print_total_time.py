@@ -491,9 +491,9 @@ WRONG = [
     ("validation", "other", CountsValidationTwice),
     ("new_fit", "again", ClockOfTheFirstFit),
     ("new_fit", "again", ClockRunsBetweenFits),
-    ("from_one", "again", CountsTheEpochsOn),
+    ("from_one", "counts_on", CountsTheEpochsOn),
     ("total", "constant", StartsTheClockTooLate),
-    ("total", "other", ClockFromTheFirstEpochsEnd),
+    ("began", "other", ClockFromTheFirstEpochsEnd),
     ("new_fit", "again", GoesOnInTheSecondFit),
 ]
 RIGHT = [

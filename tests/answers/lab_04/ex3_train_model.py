@@ -633,7 +633,7 @@ WRONG = [
     ("newswires", "batches", CountsBatches()),
     ("seconds", "speed", CountsPerMinute()),
     ("seconds", "constant", SleepsForItsRate()),
-    ("newswires", "whole_training", CountsOnAndOn()),
+    ("newswires", "counts_on", CountsOnAndOn()),
     ("seconds", "whole_training", OneClockForAll()),
     ("seconds", "inverted", InvertsTheRate()),
     ("without_validation", "validation_counted", ClockRunsOn()),

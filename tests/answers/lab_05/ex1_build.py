@@ -322,9 +322,9 @@ WRONG = [
     ("global_batch", "global_batch", batch_of_one_replica),
     ("global_batch", "global_batch", divides_the_batch),
     ("global_batch", "whole", float_batch),
-    ("any_number", "global_batch", always_two),
-    ("any_number", "global_batch", at_least_two),
-    ("any_number", "raised", asks_for_workers),
+    ("any_number", "fixed_number", always_two),
+    ("any_number", "fixed_number", at_least_two),
+    ("returns_model", "raised", asks_for_workers),
 ]
 RIGHT = [
     enters_the_scope_twice, by_hand, all_in_the_scope, with_a_helper, with_a_stack,
