@@ -6,6 +6,7 @@ import numpy as np
 
 from helpers.checks.judging import trainer
 from helpers.checks.judging.verdicts import near
+from helpers.verdict import Wrong, wrong
 
 LOGICAL_DEVICES = 4
 # What must differ so that two ways of answering can be distinguished.
@@ -94,41 +95,41 @@ def draw_network(rng, sizes):
     }
 
 
-def wrong_images(question, images, replicas, epochs=1):
+def wrong_images(
+    question: dict, images: list, replicas: int, epochs: int = 1
+) -> Wrong | None:
     """Every image once an epoch, on one replica, and no replica with too many."""
     if any(replica < 0 for replica, _ in images):
-        return "the network was called outside of `strategy.run`", "run"
+        return wrong("run", "outside_run")
     sizes = [len(batch["y"]) for batch in question["batches"]]
     often = Counter((replica, i) for replica, rows in images for i in rows)
     times = [sum(often[r, i] for r in range(replicas)) for i in range(sum(sizes))]
     if set(times) == {epochs}:
-        most = sum(max(parts(size, replicas)) for size in sizes) * epochs
-        by_replica = Counter()
-        for replica, rows in images:
-            by_replica[replica] += len(rows)
-        if max(by_replica.values()) > most:
-            return f"one replica got {max(by_replica.values())} images", "one_replica"
-        return None
-    per_epoch = " to ".join(f"{n / epochs:g}" for n in sorted({min(times), max(times)}))
-    reason = (
-        f"on {replicas} replicas, the number of times that an image was seen in an epoch "
-        f"was {per_epoch}"
-    )
+        return _wrong_replica(sizes, images, replicas, epochs)
     order = [i for _, rows in images for i in rows]
     passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
     # Where an image comes again before all have come, it is the same epoch.
     whole = all(len(set(one)) == len(times) for one in passes)
+    on_all = set(often.values()) == {epochs} and set(times) == {epochs * replicas}
     if min(times) == 0 or (max(times) <= epochs and not whole):
-        return reason, "remainder"
-    if whole:
-        return reason, "epochs"
-    if (
-        replicas > 1
-        and set(often.values()) == {epochs}
-        and set(times) == {epochs * replicas}
-    ):
-        return reason, "whole_batch"
-    return reason, "twice"
+        mistake = "remainder"
+    elif whole:
+        mistake = "epochs"
+    else:
+        mistake = "whole_batch" if replicas > 1 and on_all else "twice"
+    fewest, most = min(times) / epochs, max(times) / epochs
+    seen = "times" if fewest == most else "different_times"
+    return wrong(mistake, seen, replicas=replicas, fewest=fewest, most=most)
+
+
+def _wrong_replica(sizes, images, replicas, epochs):
+    by_replica = Counter()
+    for replica, rows in images:
+        by_replica[replica] += len(rows)
+    most = max(by_replica.values())
+    if most <= sum(max(parts(size, replicas)) for size in sizes) * epochs:
+        return None
+    return wrong("one_replica", "most_images", images=most)
 
 
 def keras_agrees(losses):
@@ -139,10 +140,9 @@ def keras_agrees(losses):
     return all(part.max() < 12 for part in losses)
 
 
-def wrong_optimizer(said, steps):
-    if said != steps:
-        return (
-            f"the optimizer that was given made {said} steps, not {steps}",
-            "own_optimizer",
-        )
-    return None
+def wrong_optimizer(optimizer_steps: int, steps: int) -> Wrong | None:
+    if optimizer_steps == steps:
+        return None
+    return wrong(
+        "own_optimizer", "optimizer_steps", optimizer_steps=optimizer_steps, steps=steps
+    )
