@@ -118,8 +118,10 @@ def wrong_images(
     else:
         mistake = "whole_batch" if replicas > 1 and on_all else "twice"
     fewest, most = min(times) / epochs, max(times) / epochs
-    seen = "times" if fewest == most else "different_times"
-    return wrong(mistake, seen, replicas=replicas, fewest=fewest, most=most)
+    return wrong(
+        mistake, "times" if fewest == most else "different_times",
+        replicas=replicas, fewest=fewest, most=most,
+    )  # fmt: skip
 
 
 def _wrong_replica(sizes, images, replicas, epochs):
