@@ -57,7 +57,7 @@ def in_words(seen: Phrase, sentences: dict[str, str]) -> str:
     Besides those of `str.format`, a gap can have three formats: ``{n:of save}`` gives
     "1 save" or "2 saves" (``{n:of batch|batches}`` has a plural of its own),
     ``{text:quoted}`` gives a student's text, short and in one line, and ``{names:list}``
-    gives "a, b".
+    gives "a, b" (``{losses:list .3f}`` gives each the format ``.3f``).
 
     Parameters
     ----------
@@ -79,8 +79,9 @@ class _Gaps(Formatter):
             return f"{value:,g} {one if value == 1 else several or f'{one}s'}"
         if spec == "quoted":
             return quoted(value)
-        if spec == "list":
-            return ", ".join(map(str, value))
+        if spec.startswith("list"):
+            each = spec.removeprefix("list").strip()
+            return ", ".join(format(one, each) for one in value)
         return super().format_field(value, spec)
 
 

@@ -95,38 +95,43 @@ def draw_network(rng, sizes):
     }
 
 
-def wrong_images(question: dict, images: list, replicas: int, epochs=1) -> Wrong | None:
+def wrong_images(
+    question: dict, images: list, replicas: int, epochs: int = 1
+) -> Wrong | None:
     """Every image once an epoch, on one replica, and no replica with too many."""
     if any(replica < 0 for replica, _ in images):
-        return wrong("run", "called_outside")
+        return wrong("run", "outside_run")
     sizes = [len(batch["y"]) for batch in question["batches"]]
     often = Counter((replica, i) for replica, rows in images for i in rows)
     times = [sum(often[r, i] for r in range(replicas)) for i in range(sum(sizes))]
     if set(times) == {epochs}:
-        most = sum(max(parts(size, replicas)) for size in sizes) * epochs
-        by_replica = Counter()
-        for replica, rows in images:
-            by_replica[replica] += len(rows)
-        if max(by_replica.values()) > most:
-            return wrong("one_replica", "one_replica", images=max(by_replica.values()))
-        return None
-    mistake = _mistake_in_images(images, times, often, replicas, epochs)
-    facts = {"fewest": min(times) / epochs, "most": max(times) / epochs}
-    seen = "times_seen" if min(times) == max(times) else "times_differ"
-    return wrong(mistake, seen, replicas=replicas, **facts)
-
-
-def _mistake_in_images(images, times, often, replicas, epochs):
+        return _wrong_replica(sizes, images, replicas, epochs)
     order = [i for _, rows in images for i in rows]
     passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
     # Where an image comes again before all have come, it is the same epoch.
     whole = all(len(set(one)) == len(times) for one in passes)
+    on_all = set(often.values()) == {epochs} and set(times) == {epochs * replicas}
     if min(times) == 0 or (max(times) <= epochs and not whole):
-        return "remainder"
-    if whole:
-        return "epochs"
-    once_on_each = set(often.values()) == {epochs} and set(times) == {epochs * replicas}
-    return "whole_batch" if replicas > 1 and once_on_each else "twice"
+        mistake = "remainder"
+    elif whole:
+        mistake = "epochs"
+    else:
+        mistake = "whole_batch" if replicas > 1 and on_all else "twice"
+    fewest, most = min(times) / epochs, max(times) / epochs
+    return wrong(
+        mistake, "times" if fewest == most else "different_times",
+        replicas=replicas, fewest=fewest, most=most,
+    )  # fmt: skip
+
+
+def _wrong_replica(sizes, images, replicas, epochs):
+    by_replica = Counter()
+    for replica, rows in images:
+        by_replica[replica] += len(rows)
+    most = max(by_replica.values())
+    if most <= sum(max(parts(size, replicas)) for size in sizes) * epochs:
+        return None
+    return wrong("one_replica", "most_images", images=most)
 
 
 def keras_agrees(losses: list) -> bool:
@@ -137,7 +142,9 @@ def keras_agrees(losses: list) -> bool:
     return all(part.max() < 12 for part in losses)
 
 
-def wrong_optimizer(reply: int, steps: int) -> Wrong | None:
-    if reply == steps:
+def wrong_optimizer(optimizer_steps: int, steps: int) -> Wrong | None:
+    if optimizer_steps == steps:
         return None
-    return wrong("own_optimizer", "optimizer_steps", steps=reply, due=steps)
+    return wrong(
+        "own_optimizer", "optimizer_steps", optimizer_steps=optimizer_steps, steps=steps
+    )

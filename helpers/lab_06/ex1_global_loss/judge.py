@@ -1,5 +1,7 @@
 """Exercise 6.1: the questions, and the verdict on what the probe saw."""
 
+import random
+
 import numpy as np
 
 from helpers.checks.judging import trainer
@@ -13,6 +15,7 @@ from helpers.lab_06.judging import (
     same,
     step_ratio,
 )
+from helpers.verdict import Wrong, wrong
 
 same_sum = near(3e-5, 1e-6)  # float32 without a step: of float16 only three digits are left
 
@@ -44,47 +47,46 @@ def loss_ways(question):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: random.Random) -> dict:
     """A batch split evenly and one split unevenly, over three replicas."""
     return draw_apart(rng, _make_loss, loss_ways, clearly_apart)
 
 
-def judge(question, seen):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The weights after every batch are those of the mean, and each share is a share."""
-    if seen["constant"]:
-        return "no gradient flows from the losses to what it returned", "constant"
-    for share in (share for shares in seen["shares"] for share in shares):
+    if observation["constant"]:
+        return wrong("constant", "no_gradient")
+    for share in (share for shares in observation["shares"] for share in shares):
         if np.ndim(share):
-            shape = np.shape(share)
-            return f"a replica returned an array of shape {shape}, not a number", "number"
+            return wrong("number", "array", shape=np.shape(share))
     right = _loss_training(question, mean_divisor)
-    hint = which(flat_array(seen["weights"]), loss_ways(question), same)
-    answers = zip(question["batches"], seen["weights"], seen["shares"], strict=True)
-    for number, (batch, weights, said) in enumerate(answers):
-        own, (due,) = batch["split"], right.after[number]
+    mistake = which(flat_array(observation["weights"]), loss_ways(question), same)
+    before = [question["weights"]]
+    answers = zip(
+        question["batches"], observation["weights"], observation["shares"], strict=True
+    )
+    for number, (batch, weights, shares) in enumerate(answers):
+        (due,) = right.after[number]
         if not same(weights, due):
-            before = right.after[number - 1] if number else [question["weights"]]
             times = step_ratio([weights], [due], before)
-            return (
-                f"with {', '.join(map(str, own))} examples on the replicas, a step of SGD "
-                f"was {times:.2f} times as long as on one device with all {sum(own)}: the "
-                f"learning rate {question['learning_rate']:g} acts like "
-                f"{times * question['learning_rate']:.3g}"
-            ), hint
-        split = np.split(right.losses[number], np.cumsum(own)[:-1])
-        shares = [losses.sum() / sum(own) for losses in split]
-        if not same_sum(said, shares):
-            if same(said, shares):
-                return _coarse(said, shares), "coarse"
-            shown, due = (
-                ", ".join(f"{share:.3f}" for share in some) for some in (said, shares)
-            )
-            return f"the replicas returned {shown}, and their shares are {due}", "shares"
+            return wrong(
+                mistake, "step_length", times=times,
+                examples=batch["split"], all_examples=sum(batch["split"]),
+                learning_rate=question["learning_rate"],
+                acts_like=times * question["learning_rate"],
+            )  # fmt: skip
+        if verdict := _wrong_shares(batch["split"], right.losses[number], shares):
+            return verdict
+        before = [due]
     return None
 
 
-def _coarse(said, shares):
-    share, due = max(
-        zip(said, shares, strict=True), key=lambda pair: abs(pair[0] - pair[1])
-    )
-    return f"a replica returned {share:.7g}, and its share is {due:.7g}"
+def _wrong_shares(split, losses, shares):
+    parts = np.split(losses, np.cumsum(split)[:-1])
+    due = np.array([part.sum() / len(losses) for part in parts])
+    if same_sum(shares, due):
+        return None
+    if not same(shares, due):
+        return wrong("shares", "shares", shares=shares, right_shares=due)
+    worst = np.abs(shares - due).argmax()
+    return wrong("coarse", "coarse", share=shares[worst], right_share=due[worst])

@@ -17,6 +17,7 @@ from helpers.lab_06.judging import (
     wrong_images,
     wrong_optimizer,
 )
+from helpers.verdict import Wrong, wrong
 
 
 def _make_devices(rng):
@@ -89,8 +90,8 @@ def _all_ways(question, passes):
                 losses_by_epoch(question, trained, names),
             )
             found.setdefault(name, []).append((weights, losses.pop("right")))
-            for kind, wrong in losses.items() if name == "right" else ():
-                found.setdefault(kind, []).append((weights, wrong))
+            for kind, others in losses.items() if name == "right" else ():
+                found.setdefault(kind, []).append((weights, others))
     return found
 
 
@@ -122,11 +123,11 @@ def losses_by_epoch(question, trained, names):
     }
 
 
-def judge(question, seen):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The strategy and its scope, who saw which image, the weights, the losses."""
-    epochs, count = question["epochs"], _count(question)
+    epochs, count, runs = question["epochs"], _count(question), observation["runs"]
     passes = []  # of each training: those of which the network saw images
-    for names, run in zip(question["devices"], seen["runs"], strict=True):
+    for names, run in zip(question["devices"], runs, strict=True):
         images = [(replica, [n % count for n in rows]) for replica, rows in run["images"]]
         if verdict := _wrong_set_up(names, run) or wrong_images(
             question, images, len(names), epochs
@@ -134,20 +135,16 @@ def judge(question, seen):
             return verdict
         own = sorted({n // count for _, rows in run["images"] for n in rows})
         if len(own) < epochs:
-            times = "once" if len(own) == 1 else f"{len(own)} times"
-            return f"for {epochs} epochs it goes {times} through `data`", "same_batches"
+            return wrong("same_batches", "passes", epochs=epochs, passes=len(own))
         passes.append(own[:epochs])
     dues = [trainer.train(**trainings(question, 1, own)["right"]) for own in passes]
-    said = [flat_array(run["weights"]) for run in seen["runs"]]
-    trained = zip(question["devices"], seen["runs"], said, dues, strict=True)
-    for names, run, weights, due in trained:
-        if not same(weights, flat_array(due.weights)):
-            off = np.abs(weights - flat_array(due.weights)).max()
-            reason = f"after training on {', '.join(names)} a weight differs by {off:.2g}"
-            every = _all_ways(question, passes).items()
-            ways = {name: [weights for weights, _ in runs] for name, runs in every}
-            return f"{reason} from that of one device", which(said, ways, same)
-        steps = epochs * len(question["batches"])
+    steps = epochs * len(question["batches"])
+    for names, run, due in zip(question["devices"], runs, dues, strict=True):
+        weights, right = flat_array(run["weights"]), flat_array(due.weights)
+        if not same(weights, right):
+            mistake = _mistake_in_training(question, passes, runs)
+            off = np.abs(weights - right).max()
+            return wrong(mistake, "weights", devices=names, off=off)
         if verdict := wrong_optimizer(run["optimizer_steps"], steps) or _wrong_result(
             question, names, run, due
         ):
@@ -155,31 +152,40 @@ def judge(question, seen):
     return None
 
 
+def _mistake_in_training(question, passes, runs):
+    ways = {
+        name: [weights for weights, _ in trained]
+        for name, trained in _all_ways(question, passes).items()
+    }
+    return which([flat_array(run["weights"]) for run in runs], ways, same)
+
+
 def _wrong_set_up(names, run):
     if not run["all_reduces"]:
-        return "it makes no MirroredStrategy", "start"
+        return wrong("start", "no_strategy")
     if run["all_reduces"] != ["ReductionToOneDevice"]:
-        return "a strategy was not made with `ReductionToOneDevice()`", "all_reduce"
+        return wrong("all_reduce", "all_reduce")
     if len(run["scopes"]) != 1:
-        return f"it called `build` {len(run['scopes'])} times, not once", "build"
+        return wrong("build", "builds", calls=len(run["scopes"]))
     [scope] = run["scopes"]
     if not scope:
-        return "it called `build` outside of a strategy's scope", "scope"
+        return wrong("scope", "no_scope")
     if sorted(scope) != sorted(names):
-        return f"it used {', '.join(scope)}, not {', '.join(names)}", "devices"
+        return wrong("devices", "devices", devices=scope, asked=names)
     return None
 
 
 def _wrong_result(question, names, run, due):
-    epochs, said = question["epochs"], run["losses"]
-    if said is None or np.shape(said) != (epochs,):
-        return f"it does not return a network and {epochs} losses as floats", "returned"
+    epochs, losses = question["epochs"], run["losses"]
+    if losses is None or np.shape(losses) != (epochs,):
+        return wrong("returned", "returned", epochs=epochs)
     if not run["own_network"]:
-        return "it does not return the network that `build` made", "own_network"
+        return wrong("own_network", "other_network")
     ways = losses_by_epoch(question, due, names)
-    way = which(said, ways, same)
-    if way == "right":
+    mistake = which(losses, ways, same)
+    if mistake == "right":
         return None
-    number = int(np.argmax(np.abs(np.subtract(said, ways["right"]))))
-    reason = f"the loss of epoch {number + 1} is {said[number]:.4f}, "
-    return f"{reason}not {ways['right'][number]:.4f}", way
+    worst = np.abs(np.subtract(losses, ways["right"])).argmax()
+    return wrong(
+        mistake, "loss", epoch=worst + 1, loss=losses[worst], due=ways["right"][worst]
+    )

@@ -1,18 +1,20 @@
 """Exercise 7.1: the questions, and the verdict on what the probe saw."""
 
 import math
+import random
 from collections import Counter
 
 import numpy as np
 
 from helpers.checks.judging.verdicts import first_wrong
+from helpers.verdict import Wrong, phrase, wrong
 
 # As many epochs as it takes until any image was left out once: else fewer than one right
 # answer in a billion.
 MANY = 100
 
 
-def draw_question(rng):
+def draw_question(rng: random.Random) -> dict:
     """Sets with a remainder, without, and too small; one of them in many epochs."""
 
     def case(replicas, batch_size, images, seeds, epochs):
@@ -51,7 +53,7 @@ def draw_question(rng):
     return {"cases": cases}
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """In each case shapes first, then what the cores of an epoch have in common."""
     return first_wrong(question["cases"], observation["cases"], _judge_shards)
 
@@ -65,21 +67,23 @@ def _judge_shards(case, seen):
     if replicas > 1 and all(
         one["indices"] == _rows(range(first), batch_size) for one in seen
     ):
-        return f"every core gets the images from 0 to {first - 1}, in their order", "start"
+        return wrong("start", "in_order", last=first - 1)
     for (core, *_), one in zip(case["calls"], seen, strict=True):
-        if verdict := _judge_shape(replicas, images, batch_size, one):
-            reason, hint = verdict
-            asked = f"{images} images on {replicas} cores with batches of {batch_size}"
-            return f"{asked}: core {core} gives {reason}", hint
+        mistake, gives = _judge_shape(replicas, images, batch_size, one)
+        if mistake:
+            return wrong(
+                mistake, "core_gives", core=core, gives=gives,
+                replicas=replicas, images=images, batch_size=batch_size,
+            )  # fmt: skip
     if seen[-1]["indices"] != seen[0]["indices"]:
-        return "the same call gives other images the second time", "unseeded"
+        return wrong("unseeded", "other_images")
     if images < replicas * batch_size:
         return None
     orders = {}  # by seed and epoch: what each core trains on
     for (core, epoch, seed), one in zip(case["calls"], seen, strict=True):
         orders.setdefault((seed, epoch), {})[core] = one["indices"]
     many = _judge_many(orders, images, batch_size) if len(orders) == MANY else None
-    if many and many[1] == "fixed_batches":  # then orders may be equal by chance
+    if many and many.mistake == "fixed_batches":  # then orders may be equal by chance
         return many
     return _judge_orders(orders) or many or _judge_next(orders, images, batch_size)
 
@@ -99,7 +103,7 @@ def _judge_next(orders, images, batch_size):
         due += len(old) * len(new) * near_ones / math.comb(images, batch_size)
     # Of a billion right answers fewer than one: such batches are rare.
     if found > 6 + 6 * due:
-        return f"{found} batches of an epoch come again in the next one", "pairs"
+        return wrong("repeated", "come_again", batches=found)
     return None
 
 
@@ -109,34 +113,39 @@ def _rows(indices, length):
 
 
 def _judge_shape(replicas, images, batch_size, one):
+    """The mistake in what a core gives, and a phrase for it; twice None if it is right."""
     whole = replicas * batch_size
     steps, shape = images // whole, one["shape"]
     if shape is None:
-        return "batches of different sizes", "remainder"
+        return "remainder", phrase("different_sizes")
     if shape != [steps, batch_size]:
-        rows = shape[0] if shape[1:] == [batch_size] else None
-        reason = f"shape {tuple(shape)}, not {steps, batch_size}"
-        if not steps:
-            return reason, "none"
-        if images % whole == 0 and rows is not None and rows < steps:
-            return reason, "exact"
-        return reason, {images // batch_size: "replicas", steps + 1: "remainder"}.get(
-            rows, "shape"
-        )
+        seen = phrase("shape", shape=tuple(shape), right_shape=(steps, batch_size))
+        return _mistake_in_shape(replicas, images, batch_size, shape), seen
     if not steps:
         if one["indices"]:
             raise ValueError(f"indices where the shape is {shape}")
-        return None
+        return None, None
     if one["indices"] is None:
-        return "no whole numbers", "range"
+        return "range", phrase("no_whole_numbers")
     if np.shape(one["indices"]) != tuple(shape):
         raise ValueError(f"indices of shape {np.shape(one['indices'])}, not {shape}")
     flat = [i for row in one["indices"] for i in row]
     if min(flat) < 0 or max(flat) >= images:
-        return f"indices from {min(flat)} to {max(flat)}", "range"
+        return "range", phrase("range", lowest=min(flat), highest=max(flat))
     if len(set(flat)) < len(flat):
-        return "an image twice in one epoch", "twice"
-    return None
+        return "twice", phrase("twice")
+    return None, None
+
+
+def _mistake_in_shape(replicas, images, batch_size, shape):
+    steps, left = divmod(images, replicas * batch_size)
+    if not steps:
+        return "none"
+    if shape[1:] != [batch_size]:
+        return "shape"
+    if not left and shape[0] < steps:
+        return "exact"
+    return {images // batch_size: "replicas", steps + 1: "remainder"}.get(shape[0], "shape")
 
 
 def _judge_orders(orders):
@@ -144,16 +153,16 @@ def _judge_orders(orders):
         times = Counter(i for part in cores.values() for row in part for i in row)
         index, most = times.most_common(1)[0]
         if most > 1:
-            return f"in epoch {epoch} image {index} is given to {most} cores", "overlap"
+            return wrong("overlap", "overlap", epoch=epoch, image=index, cores=most)
     by_seed = {}
     for (seed, epoch), cores in orders.items():
         by_seed.setdefault(seed, {})[epoch] = str(sorted(cores.items()))
     for epochs in by_seed.values():
         if len(set(epochs.values())) < len(epochs):
-            return "two epochs have the same order", "epoch"
+            return wrong("epoch", "same_order")
     for epoch in next(iter(by_seed.values())):
         if len({epochs[epoch] for epochs in by_seed.values()}) < len(by_seed):
-            return f"another seed gives the same order in epoch {epoch}", "seed"
+            return wrong("seed", "same_order_by_seed", epoch=epoch)
     return None
 
 
@@ -168,22 +177,20 @@ def _judge_many(orders, images, batch_size):
                 for i in row:
                     homes[i].add(core)
     if (met > 0).sum(axis=1).max() <= batch_size:
-        return f"in {MANY} epochs every batch has the same members", "fixed_batches"
+        return wrong("fixed_batches", "fixed_batches", epochs=MANY)
     if max(map(len, homes)) == 1:
-        return f"in {MANY} epochs no image moves to another core", "fixed_shards"
+        return wrong("fixed_shards", "fixed_shards", epochs=MANY)
     if not given.all():
-        return f"image {given.argmin()} is in none of {MANY} epochs", "never_seen"
+        return wrong("never_seen", "never_seen", image=given.argmin(), epochs=MANY)
     if given.max() == len(orders):
-        return f"image {given.argmax()} is left out of none of {MANY} epochs", "always_seen"
+        return wrong("always_seen", "always_seen", image=given.argmax(), epochs=MANY)
     times = met[np.triu_indices(images, 1)]
     due = (batch_size - 1) * given.sum() / (images * (images - 1))
     # About 1 where all pairs are equally likely.
     if np.mean((times - due) ** 2) > 3 * due * (1 - due / MANY):
         one, other = np.unravel_index(met.argmin(), met.shape)
-        often = int(times.max())
-        return (
-            f"in {MANY} epochs images {one} and {other} share a batch {int(met.min())} "
-            f"times, others {often} times",
-            "pairs",
-        )
+        return wrong(
+            "pairs", "pairs", epochs=MANY, image=one, other_image=other,
+            fewest=met.min(), most=times.max(),
+        )  # fmt: skip
     return None

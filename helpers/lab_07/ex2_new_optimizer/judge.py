@@ -1,18 +1,20 @@
 """Exercise 7.2: the questions, and the verdict on what the probe saw."""
 
 import math
+import random
 
 import numpy as np
 
 from helpers.checks.judging.trainer import draw_batches, train
 from helpers.checks.judging.verdicts import near, which
+from helpers.verdict import Wrong, phrase, wrong
 
 # What an optimizer may believe to have done, before each step: a schedule would change.
 ITERATIONS = [None] * 4 + [10, 30, 100, 300, 1000, 3000, 10_000, 10**8] + [None] * 2
 LARGE = len(ITERATIONS) - 2  # the last two steps have large gradients
 
 
-def draw_question(rng):
+def draw_question(rng: random.Random) -> dict:
     """Small regressions, for many replicas, few, and one."""
 
     def case(replicas, momentum):
@@ -56,7 +58,7 @@ def draw_question(rng):
     }
 
 
-def optimizer_ways(question):
+def optimizer_ways(question: dict) -> dict:
     """For each usual optimizer, the weights of all cases after each step."""
     names = "base_learning_rate", "momentum", "replicas"
 
@@ -88,50 +90,46 @@ def optimizer_ways(question):
     return ways
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Every weight after every step, against the same steps computed here."""
     ways, said = optimizer_ways(question), observation["cases"]
     same, right = near(1e-5, 1e-5), ways["right"]()
     for case, due, seen in zip(question["cases"], right, said, strict=True):
         pairs = enumerate(zip(seen, due, strict=True))
-        wrong = next((k for k, pair in pairs if not same(*pair)), None)
-        if wrong is None:
+        step = next((k for k, pair in pairs if not same(*pair)), None)
+        if step is None:
             continue
-        base, momentum, replicas = (
-            case[name] for name in ("base_learning_rate", "momentum", "replicas")
-        )
-        step = "at the end of training" if wrong == len(case["batches"]) else (
-            f"after step {(case['iterations'][wrong] or wrong) + 1}"
+        mistake = which(said, ways, same, "").partition(" ")[0]
+        if not mistake and not same(said[-1], right[-1]):  # where there is no gradient
+            mistake = "decay"
+        return wrong(
+            mistake or _mistake_from(case, step, seen, due), "weights",
+            base_learning_rate=case["base_learning_rate"], momentum=case["momentum"],
+            replicas=case["replicas"], when=_when(case, step),
+            weights=seen[step][:2], right_weights=due[step][:2],
         )  # fmt: skip
-        reason = (
-            f"new_optimizer({base}, {momentum}, {replicas}): {step} the weights are "
-            f"{_shown(seen[wrong])}, not {_shown(due[wrong])}"
-        )
-        if hint := which(said, ways, same, None):
-            return reason, hint.split()[0]
-        if not same(said[-1], right[-1]):  # where there is no gradient
-            return reason, "decay"
-        return reason, _optimizer_hint(case, wrong, seen, due)
     return None
 
 
-def _shown(values):
-    return ", ".join(f"{value:.5f}" for value in values[:2])
+def _when(case, step):
+    if step == len(case["batches"]):
+        return phrase("at_end")
+    return phrase("after_step", step=(case["iterations"][step] or step) + 1)
 
 
-def _optimizer_hint(case, wrong, seen, due):
+def _mistake_from(case, step, seen, due):
     """What kind of change begins in this step."""
     start = np.append(np.ravel(case["weights"][0]), case["weights"][1])
-    off, first = np.subtract(seen[wrong], due[wrong]), np.subtract(due[0], start)
     if np.array_equal(seen[0], np.float32(start)):
         return "no_step"
-    if wrong > LARGE + 1:
+    if step > LARGE + 1:
         return "average"
-    if wrong >= LARGE:
+    if step >= LARGE:
         return "clipping"
-    if wrong == 1 and _along(off, first):
-        return "momentum"
-    return "schedule" if wrong else "other"
+    along = _along(np.subtract(seen[step], due[step]), np.subtract(due[0], start))
+    if step == 0:
+        return "rate" if along else "other"
+    return "momentum" if step == 1 and along else "schedule"
 
 
 def _along(one, other):

@@ -1,13 +1,17 @@
 """Exercise 7.3: the questions, and the verdict on what the probe saw."""
 
+import random
+from itertools import permutations
+
 import numpy as np
 
-from helpers.checks.judging.verdicts import near, number_of, which
+from helpers.checks.judging.verdicts import first_wrong, near, which
+from helpers.verdict import Wrong, wrong
 
 LONG_BLOCK = 24  # steps: more than anybody would put into one piece of a loop
 
 
-def draw_question(rng):
+def draw_question(rng: random.Random) -> dict:
     """Two functions, for blocks of other lengths and cores; the first call is short."""
 
     def call(length, count, cores):
@@ -33,101 +37,78 @@ def draw_question(rng):
 
 
 TRACE_CALLS = 2000  # function calls: a trace takes more, a call without one fewer
+SHORT_CALL = 5  # steps: of so few all orders can be tried
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """What Python did, then the steps that were made, then what was returned."""
-    both = zip(observation["made"], observation["calls"], strict=True)
-    made, calls = zip(*both, strict=True)
-    if any(one["state"] or one["traces"] for one in made):
-        return "`steps_in_one_call` itself calls `one_step`", "early"
-    cases = list(zip(question["cases"], calls, strict=True))
-    if verdict := _judge_python(cases):
-        return verdict
-    for case, seen in cases:
-        if verdict := _judge_case(case, seen):
-            return verdict
-    numbers = {name for seen in calls for one in seen for name in one["numbers"]}
-    if other := numbers - {"int32"}:
-        return (
-            f"`one_step` gets the number of its step as a tensor of {min(other)}",
-            "int32",
-        )
+    cases, calls = question["cases"], observation["calls"]
+    both = zip(observation["made"], calls, strict=True)
+    if any(made["state"] or made["traces"] for made, _ in both):
+        return wrong("early", "early")
+    return (
+        first_wrong(cases, calls, _judge_python)
+        or _judge_traces(cases, calls)
+        or first_wrong(cases, calls, _judge_case)
+        or _judge_numbers(calls)
+    )
+
+
+def _judge_python(case, seen):
+    lengths = [len(asked["pushes"]) for asked in case["calls"]]
+    counts = [asked["count"] for asked in case["calls"]]
+    # By call: how often Python went through one_step.
+    traces = np.diff([0, *(one["traces"] for one in seen)]).tolist()
+    if traces == counts:
+        return wrong("start", "start", steps=counts[1])
+    for i in (i for i in range(1, len(counts)) if lengths[i] == lengths[i - 1]):
+        if traces[i]:
+            return wrong("retraced", "retraced", steps=counts[i], block_steps=lengths[i])
+    # Only the count differs. A trace takes thousands of calls, and nothing else does.
+    work = [one["python_calls"] for one in seen]
+    more = min(work[1], work[4]) - work[2]
+    if more >= counts[1] - 1:
+        return wrong("host", "host", steps=counts[1], more=more)
+    least, most = min(work[1:5]), max(work[1:5])
+    if most > least + TRACE_CALLS:
+        return wrong("traced_around", "traced_around", steps=counts[work.index(most, 1)])
+    if least > TRACE_CALLS:
+        return wrong("new_graph", "new_graph", function_calls=least)
+    if max(traces[5:], default=0) > traces[0]:
+        return _unrolled(lengths[0], traces[0], lengths[5], traces[5])
+    # A graph that is called twice takes twice the work, a new number a tenth.
+    if len(work) > 5 and work[7] > 1.5 * work[6]:
+        return wrong("host", "host", steps=LONG_BLOCK, more=work[7] - work[6])
     return None
 
 
-def _judge_python(cases):
-    first = [seen[0]["traces"] for _, seen in cases]
-    for case, seen in cases:
-        lengths = [len(asked["pushes"]) for asked in case["calls"]]
-        counts = [asked["count"] for asked in case["calls"]]
-        # By call: how often Python went through one_step.
-        before = [0, *(one["traces"] for one in seen[:-1])]
-        traces = [b["traces"] - a for a, b in zip(before, seen, strict=True)]
-        if traces == counts:
-            return (
-                f"Python calls `one_step` {counts[1]} times in a call with {counts[1]} "
-                "steps, each time that it is made",
-                "start",
-            )
-        for i in (i for i in range(1, len(counts)) if lengths[i] == lengths[i - 1]):
-            if traces[i]:
-                return (
-                    f"`one_step` is traced again for {counts[i]} steps, in a block of "
-                    f"{lengths[i]} like the one before",
-                    "retraced",
-                )
-        # Only the count differs. A trace takes thousands of calls, and nothing else does.
-        work = [one["python_calls"] for one in seen]
-        more = min(work[1], work[4]) - work[2]
-        if more >= counts[1] - 1:
-            return _host(counts[1], more)
-        if max(work[1:5]) > min(work[1:5]) + TRACE_CALLS:
-            return (
-                f"TensorFlow traces again for {counts[1 + np.argmax(work[1:5])]} steps, "
-                "though not `one_step`",
-                "retraced",
-            )
-        if min(work[1:5]) > TRACE_CALLS:
-            return f"a call takes {min(work[1:5])} function calls", "new_graph"
-        if max(traces[5:], default=0) > traces[0]:
-            return _unrolled(lengths[0], traces[0], lengths[5], traces[5])
-        # A graph that is called twice takes twice the work, a new number a tenth.
-        if len(work) > 5 and work[7] > 1.5 * work[6]:
-            return _host(LONG_BLOCK, work[7] - work[6])
+def _judge_traces(cases, calls):
+    first = [seen[0]["traces"] for seen in calls]
     if 0 in first and any(first):
-        return (
-            "its second function calls the `one_step` of the first, or the other way",
-            "shared",
-        )
+        return wrong("shared", "shared")
     if first[0] != first[1]:
-        lengths = [len(case["calls"][0]["pushes"]) for case, _ in cases]
+        lengths = [len(case["calls"][0]["pushes"]) for case in cases]
         return _unrolled(lengths[0], first[0], lengths[1], first[1])
     # The second function: with the first, TensorFlow imports and prepares a lot.
-    work = [one["python_calls"] for one in cases[1][1]]
+    work = [one["python_calls"] for one in calls[1]]
     if work[5] > 1.3 * work[0]:
-        times = f"{work[5] / work[0]:.1f} times"
-        return (
-            f"to trace a block of {LONG_BLOCK} steps Python has to do {times} as much",
-            "unrolled",
-        )
+        times = work[5] / work[0]
+        return wrong("unrolled", "work_of_trace", block_steps=LONG_BLOCK, times=times)
     return None
 
 
-def _host(count, more):
-    return (
-        f"Python has more to do in a call with {count} steps than with one: "
-        f"{more} more function calls",
-        "host",
-    )
+def _unrolled(block_steps, traces, other_block_steps, other_traces):
+    return wrong(
+        "unrolled", "unrolled", block_steps=block_steps, traces=traces,
+        other_block_steps=other_block_steps, other_traces=other_traces,
+    )  # fmt: skip
 
 
-def _unrolled(length, traces, other_length, other_traces):
-    return (
-        f"for a block of {length} steps `one_step` is traced {number_of(traces, 'time')}, "
-        f"for one of {other_length} {number_of(other_traces, 'time')}",
-        "unrolled",
-    )
+def _judge_numbers(calls):
+    types = {name for seen in calls for one in seen for name in one["numbers"]}
+    if others := types - {"int32"}:
+        return wrong("int32", "int32", type=min(others))
+    return None
 
 
 def _steps(case, made):
@@ -152,7 +133,7 @@ def _ways_to_step(case):
         "one_less": lambda count, length: range(count - 1),
         "from_one ": lambda count, length: range(1, count),
         "twice": lambda count, length: [0, *range(count)],
-        "backwards": lambda count, length: range(count)[::-1],
+        "order": lambda count, length: range(count)[::-1],
         "same_step": lambda count, length: [0] * count,
         "last_steps": lambda count, length: range(length - count, length),
         "baked": lambda count, length: range(baked),
@@ -165,22 +146,33 @@ def _judge_case(case, seen):
         name: [state for state, _ in _steps(case, made)]
         for name, made in _ways_to_step(case).items()
     }
-    states = [one["state"] for one in seen]
-    if not same(states, ways["right"]):
-        pairs = zip(states, ways["right"], strict=True)
-        wrong = next(i for i, pair in enumerate(pairs) if not same(*pair))
-        asked = case["calls"][wrong]
-        reason = (
-            f"run(block, {asked['count']}) with a block of {len(asked['pushes'])} steps "
-            f"does not make just its first {asked['count']}, each once and in order"
+    states, right = [one["state"] for one in seen], ways["right"]
+    if not same(states, right):
+        pairs = enumerate(zip(states, right, strict=True))
+        number = next(i for i, pair in pairs if not same(*pair))
+        asked, before = case["calls"][number], right[number - 1] if number else 0.0
+        mistake = which(states, ways, same, "").strip()
+        if not mistake:
+            reordered = _in_another_order(asked, before, states[number])
+            mistake = "order" if reordered else "other_steps"
+        return wrong(
+            mistake, "steps", count=asked["count"], block_steps=len(asked["pushes"])
         )
-        hint = which(states, ways, same).strip()
-        return reason, hint
     due = [losses for _, losses in _steps(case, _ways_to_step(case)["right"])]
-    return _judge_losses(case, due, seen, near(1e-4, 1e-4))
+    return _judge_means(case, due, seen, same) or _judge_returned(seen)
 
 
-def _judge_losses(case, due, seen, same):
+def _in_another_order(asked, before, state):
+    """Whether the right steps, in some order, lead from one state to another."""
+    count = asked["count"]
+    if count > SHORT_CALL:
+        return False
+    orders = np.array(list(permutations(asked["pushes"][:count])))
+    ends = 0.5**count * before + orders @ 0.5 ** np.arange(count)[::-1]
+    return np.abs(ends - state).min() < 1e-5
+
+
+def _judge_means(case, due, seen, same):
     cores, sums = case["cores"], [np.sum(losses, axis=0) for losses in due]
     counts = np.array([asked["count"] for asked in case["calls"]])
     lengths = np.array([len(asked["pushes"]) for asked in case["calls"]])
@@ -189,13 +181,7 @@ def _judge_losses(case, due, seen, same):
         if same(one["values"], mean) and one["shape"] == [cores]:
             continue
         if one["shape"] is None:
-            return f"run(block, {count}) returns nothing", "nothing"
-        shown = ", ".join(f"{value:.3f}" for value in one["values"][:5])
-        wanted = ", ".join(f"{value:.3f}" for value in mean)
-        reason = (
-            f"run(block, {count}) gives [{shown}] of shape {tuple(one['shape'])}, the "
-            f"means of the {cores} cores are [{wanted}]"
-        )
+            return wrong("nothing", "nothing", count=count)
         ways = {
             "sum": sums,
             "last": [losses[-1] for losses in due],
@@ -207,18 +193,24 @@ def _judge_losses(case, due, seen, same):
         ways["mean"] = [
             np.full(len(o["values"]), m.mean()) for o, m in zip(seen, means, strict=True)
         ]
-        hint = which(
+        mistake = which(
             [one["values"] for one in seen], ways,
             lambda said, way: all(map(same, said, way)),
             "other" if one["shape"] == [cores] else "shape",
         )  # fmt: skip
-        return reason, hint.strip()
+        return wrong(
+            mistake.strip(), "means", count=count, values=one["values"][:5],
+            shape=tuple(one["shape"]), cores=cores, means=mean,
+        )  # fmt: skip
+    return None
+
+
+def _judge_returned(seen):
     for one in seen[1:5]:  # while it traces, TensorFlow itself may read
         if one["reads"]:
-            tensors = number_of(one["reads"], "tensor")
-            return f"`run` reads {tensors} before it returns", "read"
+            return wrong("read", "read", tensors=one["reads"])
     if not all(one["tensor"] for one in seen):
-        return "`run` does not return one tensor", "shape"
-    if other := {one["dtype"] for one in seen} - {"float32"}:
-        return f"`run` returns numbers of the type {min(other)}", "dtype"
+        return wrong("shape", "no_tensor")
+    if others := {one["dtype"] for one in seen} - {"float32"}:
+        return wrong("dtype", "dtype", type=min(others))
     return None

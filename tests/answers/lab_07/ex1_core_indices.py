@@ -333,7 +333,7 @@ WRONG = [
     ("steps", "exact", drops_a_step),
     ("none", "none", always_a_step),
     ("none", "none", nothing_for_no_step),
-    ("none", "raised", splits_into_steps),
+    ("shape", "raised", splits_into_steps),
     ("shape", "shape", one_long_row),
     ("shape", "shape", steps_last),
     ("range", "range", counts_from_one),
@@ -360,9 +360,9 @@ WRONG = [
     ("share", "pairs", rotates_by_chance),
     ("share", "pairs", shuffles_a_little),
     ("share", "pairs", sorts_the_images_of_a_core),
-    ("each_epoch", "pairs", backwards_in_odd_epochs),
-    ("each_epoch", "pairs", by_one_image_in_odd_epochs),
-    ("each_epoch", "pairs", cores_swap_their_parts),
+    ("each_epoch", "repeated", backwards_in_odd_epochs),
+    ("each_epoch", "repeated", by_one_image_in_odd_epochs),
+    ("each_epoch", "repeated", cores_swap_their_parts),
     ("shape", "raised", takes_fewer_arguments),
 ]
 RIGHT = [

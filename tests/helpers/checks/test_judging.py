@@ -180,6 +180,7 @@ def test_a_long_line_takes_no_time(letter):
         ("it made {n:of save}", {"n": 0}, "it made 0 saves"),
         ("{n:of batch|batches}", {"n": 1500}, "1,500 batches"),
         ("{names:list} are there", {"names": ["a", 2]}, "a, 2 are there"),
+        ("{losses:list .2f}", {"losses": [1, 0.125]}, "1.00, 0.12"),
         ("it printed {line:quoted}", {"line": "a\nb  c"}, "it printed `a b c`"),
         ("{share:.1%} and {n:,}", {"share": 0.5, "n": 1000}, "50.0% and 1,000"),
         ("{where}: {n}", {"where": phrase("case", size=3), "n": 2}, "with 3 cores: 2"),
