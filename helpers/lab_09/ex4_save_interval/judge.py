@@ -94,6 +94,4 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     save, _, days, machines = case
     at_limit = what.key == "daly" and save >= 2 * days * DAY_SECONDS / machines
     unusual = "limit" if at_limit else what.key
-    return wrong(
-        mistake or unusual, "value", what=what, case=case, value=said, right=due
-    )
+    return wrong(mistake or unusual, "value", what=what, case=case, value=said, right=due)
