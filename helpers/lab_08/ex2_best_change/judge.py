@@ -26,13 +26,18 @@ def make_changes(rng):
         changes = [
             {strong: 0.0, rng.choice(elsewhere): 0.5},  # all of very little
             {names[0]: rng.uniform(0.9, 0.97)},  # little of the largest
-            {one: rng.uniform(0.4, 0.6), two: rng.uniform(0.4, 0.6)},  # two at once
+            # Two at once, and what is not there costs nothing.
+            {
+                one: rng.uniform(0.4, 0.6),
+                two: rng.uniform(0.4, 0.6),
+                rng.choice(elsewhere): rng.uniform(0.4, 0.6),
+            },
             {side: rng.uniform(0.1, 0.2), names[0]: rng.uniform(1.3, 2.0)},  # it costs more
             {rng.choice(elsewhere): 0.1},
         ]
-        if kind == "little":  # all of a little, and what is not there costs nothing
+        if kind == "little":  # all of a little
             changes = [
-                {strong: 0.0, side: 0.98, rng.choice(elsewhere): 0.9},
+                {strong: 0.0, side: 0.98},
                 {names[0]: rng.uniform(1.05, 1.2)},
                 {one: rng.uniform(1.5, 2.0), rng.choice(elsewhere): 0.0},
             ]

@@ -112,10 +112,8 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     case, part, said, due, mistake = different
     if part == COUNT:
         return wrong("form", "count", numbers=len(said))
-    what = WHAT[part]
-    if case[0] == 1 and not mistake:
+    what, unusual = WHAT[part], UNUSUAL[part]
+    if case[0] == 1 and not mistake and unusual != "efficiency":
         return wrong("alone", "alone", what=what, value=said, right=due)
     given = [f"{n:.5g}" for n in case]
-    return wrong(
-        mistake or UNUSUAL[part], "value", what=what, case=given, value=said, right=due
-    )
+    return wrong(mistake or unusual, "value", what=what, case=given, value=said, right=due)
