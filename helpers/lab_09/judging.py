@@ -1,8 +1,9 @@
 """What judges of lab 09 share."""
 
-from helpers.checks.judging.verdicts import quoted
+from helpers.verdict import Wrong, wrong
 
 
-def cannot_travel(observation):
+def cannot_travel(observation: dict) -> Wrong | None:
+    """The verdict on an answer that no other process can be given."""
     why = observation.get("cannot_travel")
-    return why and (f"no other process can be given it: {quoted(why)}", "travels")
+    return wrong("travels", "cannot_travel", why=why) if why else None

@@ -5,19 +5,21 @@ mistake. So a judge knows what every mistake would give, draws cases for which a
 these differ, and names the mistake that was made.
 """
 
-import itertools
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from helpers.checks.judging.verdicts import draw_apart, near, which
+from helpers.checks.judging.verdicts import draw_apart, which
+
+COUNT = -1  # in place of a part: a case has too few values, or too many
 
 
 class Different(NamedTuple):
     """The first value of a reply that is not the right one."""
 
     case: object
-    part: int  # its place among the values of the case; -1: there are too few or too many
-    said: object  # the value, or all of the case where `part` is -1
+    part: int  # its place among the values of the case, or `COUNT`
+    said: object  # the value; all values of the case if `part` is `COUNT`
     due: object
     mistake: str  # "" if no usual mistake gives the whole reply
 
@@ -29,20 +31,22 @@ class Formula(NamedTuple):
     ----------
     work_out : callable
         ``work_out(case, mistake) -> list``: the values for a case, right if the mistake is
-        ``""``, else as one who makes this mistake would have them.
-    mistakes : sequence of str
+        ``""``, else as one who makes this mistake would have them. Numbers are compared up
+        to a tolerance, other values exactly.
+    mistakes : tuple of str
         Their keys.
-    same : callable
-        ``same(said, due) -> bool``: whether a value is right.
-    apart : callable
-        ``apart(one, other) -> bool``: whether two lists of values differ so much that a
-        judge can distinguish them.
+    relative, absolute : float
+        How much a right number may be off, as for `math.isclose`.
+    apart : float
+        The relative difference by which some number must tell any two ways of answering
+        apart in a question that is drawn.
     """
 
-    work_out: Callable
+    work_out: Callable[[object, str], list]
     mistakes: tuple[str, ...]
-    same: Callable = near(1e-5)
-    apart: Callable = lambda one, other: not near(2e-4)(one, other)
+    relative: float = 1e-5
+    absolute: float = 0.0
+    apart: float = 2e-4
 
     def ways(self, question: dict) -> dict[str, list]:
         """For the right way and each mistake, the values of all cases."""
@@ -53,10 +57,18 @@ class Formula(NamedTuple):
 
     def draw(self, rng, make: Callable) -> dict:
         """Draw a question, a dict with `cases`, in which every mistake shows."""
-        return draw_apart(rng, make, self.ways, self._apart)
+        looser = self._replace(relative=self.apart)
+        return draw_apart(rng, make, self.ways, lambda a, b: not looser.alike(a, b))
 
     def different(self, question: dict, said: list) -> Different | None:
         """Find the first value that is not right.
+
+        Parameters
+        ----------
+        question : dict
+            With `cases`.
+        said : list
+            The reply: for each case, a list of values.
 
         Raises
         ------
@@ -64,21 +76,24 @@ class Formula(NamedTuple):
             If there are values for more or fewer cases.
         """
         ways = self.ways(question)
-        mistake = which(said, ways, self._alike, "")
+        mistake = which(said, ways, self.alike, "")
         for case, one, due in zip(question["cases"], said, ways["right"], strict=True):
             if len(one) != len(due):
-                return Different(case, -1, one, due, mistake)
+                return Different(case, COUNT, one, due, mistake)
             for part, (value, right) in enumerate(zip(one, due, strict=True)):
                 if not self.same(value, right):
                     return Different(case, part, value, right, mistake)
         return None
 
-    def _apart(self, one, other):
-        pairs = itertools.zip_longest(one, other, fillvalue=[])
-        return any(self.apart(a, b) for a, b in pairs)
-
-    def _alike(self, said, way):
-        return len(said) == len(way) and all(
-            len(one) == len(due) and all(map(self.same, one, due))
-            for one, due in zip(said, way, strict=True)
+    def alike(self, said: list, due: list) -> bool:
+        """Whether two replies have the same values for all cases."""
+        return len(said) == len(due) and all(
+            len(one) == len(other) and all(map(self.same, one, other))
+            for one, other in zip(said, due, strict=True)
         )
+
+    def same(self, said: object, due: object) -> bool:
+        """Whether two values are the same, up to the tolerance."""
+        if isinstance(said, int | float) and isinstance(due, int | float):
+            return math.isclose(said, due, rel_tol=self.relative, abs_tol=self.absolute)
+        return said == due

@@ -2,9 +2,19 @@
 
 import math
 
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, number_of, which
+from helpers.checks.judging.formulas import COUNT, Formula
+from helpers.verdict import Wrong, phrase, wrong
 
-KINDS = {"conv": "the convolution", "norm": "batch normalisation", "relu": "the ReLU"}
+LAYERS = {"conv": phrase("conv"), "norm": phrase("norm"), "relu": phrase("relu")}
+PARTS = (
+    phrase("operations_forward"), phrase("bytes_forward"),
+    phrase("operations_backward"), phrase("bytes_backward"),
+)  # fmt: skip
+BROKEN = {
+    "conv": ("conv_operations", "conv_bytes", "conv_backward", "conv_backward"),
+    "norm": ("norm_operations", "norm_forward", "norm_operations", "norm_backward"),
+    "relu": ("relu_operations", "relu_forward", "relu_operations", "relu_backward"),
+}  # by the part that is wrong
 
 
 def make_costs(rng):
@@ -52,57 +62,36 @@ def costs(case, mistake=""):
     return [counted[i] for i in (1, 0, 3, 2)] if mistake == "swapped" else counted
 
 
-COST_MISTAKES = [
-    "start", "swapped", "no_batch", "multiply_only", "input_positions", "per_weight",
-    "no_kernel", "conv_once", "conv_three", "norm_one_pass", "norm_backward",
-    "relu_backward", "always_four", "values",
-]  # fmt: skip
-PARTS = ("operations forward", "bytes forward", "operations backward", "bytes backward")
-
-
-def costs_ways(question):
-    """For each way of counting, the numbers of all layers."""
-    return {
-        name: [costs(case, name) for case in question["cases"]]
-        for name in ("right", *COST_MISTAKES)
-    }
+COSTS = Formula(
+    costs,
+    (
+        "start", "swapped", "no_batch", "multiply_only", "input_positions", "per_weight",
+        "no_kernel", "conv_once", "conv_three", "norm_one_pass", "norm_backward",
+        "relu_backward", "always_four", "values",
+    ),
+    relative=1e-6,
+    apart=1e-6,
+)  # fmt: skip
 
 
 def draw_question(rng):
     """Layers for which every usual mistake counts something else."""
-    return draw_apart(rng, make_costs, costs_ways, lambda a, b: not near(1e-6)(a, b))
+    return COSTS.draw(rng, make_costs)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Each of the four numbers of each layer."""
-    ways, said = costs_ways(question), observation["costs"]
-    hint = which(said, ways, near(1e-6), None)
-
-    def different(case, pair):
-        one, due = pair
-        if len(one) != 4:
-            return (
-                f"for {KINDS[case['kind']]} it gave {number_of(len(one), 'number')}, "
-                "not 2 and 2",
-                "form",
-            )
-        wrong = [i for i in range(4) if not near(1e-6)(one[i], due[i])]
-        if not wrong:
-            return None
-        i = wrong[0]
-        shape = "x".join(map(str, case["inputs"]))
-        reason = (
-            f"{PARTS[i]} of {KINDS[case['kind']]} on {shape} values of "
-            f"{case['value_bytes']} bytes: it gave {one[i]:,.10g}, not {due[i]:,.10g}"
-        )
-        return reason, hint or _part_hint(case["kind"], i)
-
-    return first_wrong(
-        question["cases"], list(zip(said, ways["right"], strict=True)), different
-    )
-
-
-def _part_hint(kind, part):
-    if kind == "conv":
-        return ("conv_operations", "conv_bytes", "conv_backward", "conv_backward")[part]
-    return {"norm": "norm_other", "relu": "relu_other"}[kind]
+    different = COSTS.different(question, observation["costs"])
+    if different is None:
+        return None
+    case, part, said, due, mistake = different
+    kind = case["kind"]
+    if part == COUNT:
+        return wrong("form", "count", layer=LAYERS[kind], numbers=len(said))
+    broken = BROKEN[kind][part]
+    unusual = broken if kind == "conv" else f"{kind}_other"
+    return wrong(
+        mistake or unusual, "number", requirement="" if mistake else broken,
+        part=PARTS[part], layer=LAYERS[kind], shape="x".join(map(str, case["inputs"])),
+        value_bytes=case["value_bytes"], number=said, right=due,
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """Exercise 8.2: the questions, and the verdict on what the probe saw."""
 
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
+from helpers.checks.judging.formulas import Formula
+from helpers.verdict import Wrong, phrase, wrong
 
 OPERATIONS = [
     "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "MatMul", "Mean", "Mul",
@@ -25,13 +26,18 @@ def make_changes(rng):
         changes = [
             {strong: 0.0, rng.choice(elsewhere): 0.5},  # all of very little
             {names[0]: rng.uniform(0.9, 0.97)},  # little of the largest
-            {one: rng.uniform(0.4, 0.6), two: rng.uniform(0.4, 0.6)},  # two at once
+            # Two at once, and what is not there costs nothing.
+            {
+                one: rng.uniform(0.4, 0.6),
+                two: rng.uniform(0.4, 0.6),
+                rng.choice(elsewhere): rng.uniform(0.4, 0.6),
+            },
             {side: rng.uniform(0.1, 0.2), names[0]: rng.uniform(1.3, 2.0)},  # it costs more
             {rng.choice(elsewhere): 0.1},
         ]
-        if kind == "little":  # all of a little, and what is not there costs nothing
+        if kind == "little":  # all of a little
             changes = [
-                {strong: 0.0, side: 0.98, rng.choice(elsewhere): 0.9},
+                {strong: 0.0, side: 0.98},
                 {names[0]: rng.uniform(1.05, 1.2)},
                 {one: rng.uniform(1.5, 2.0), rng.choice(elsewhere): 0.0},
             ]
@@ -51,8 +57,8 @@ def make_changes(rng):
         order = rng.sample(names, len(names))
         return {"seconds": {name: seconds[name] for name in order}, "changes": named}
 
+    # The first ones have a change that helps: a wrong choice there does not break `none`.
     kinds = ["usual", "usual", "usual", "little", "none", "equal"]
-    rng.shuffle(kinds)
     return {"cases": [case(kind) for kind in kinds]}
 
 
@@ -71,6 +77,10 @@ def changed_seconds(seconds, left, mistake=""):
         left = {name: min(1, part) for name, part in left.items()}
     if mistake == "first_operation":
         left = dict(list(left.items())[:1])
+    if mistake == "zero_for_none":
+        left = {name: part or 1 for name, part in left.items()}
+    if mistake == "absent":
+        seconds = seconds | {name: 1.0 for name in left if name not in seconds}
     return sum(s * left.get(name, 1) for name, s in seconds.items())
 
 
@@ -116,52 +126,41 @@ def _touched(seconds, left):
     return sum(mine.values()) / after if after else 1e9
 
 
-CHANGE_MISTAKES = [
-    "start", "largest_operation", "one_saving", "only_gains", "first_operation", "always",
-    "equal", "saved", "inverted", "percent", "touched",
-]  # fmt: skip
-
-
-def changes_ways(question):
-    """For each way of choosing, what it chooses in all cases."""
-    return {
-        name: [chosen(case, name) for case in question["cases"]]
-        for name in ("right", *CHANGE_MISTAKES)
-    }
-
-
-def _same_choices(said, right):
-    return len(said) == len(right) and all(map(_same_choice, said, right))
-
-
-def _same_choice(said, right):
-    return (
-        len(said) == len(right)
-        and said[0] == right[0]
-        and near(1e-3, 1e-12)(said[1], right[1])
-    )
+CHANGES = Formula(
+    chosen,
+    (
+        "start", "largest_operation", "one_saving", "only_gains", "first_operation",
+        "zero_for_none", "absent", "always", "equal", "saved", "inverted", "percent",
+        "touched",
+    ),
+    relative=1e-3,
+    absolute=1e-12,
+    apart=1e-3,
+)  # fmt: skip
 
 
 def draw_question(rng):
     """Profiles in which every usual mistake chooses or says something else."""
-    return draw_apart(rng, make_changes, changes_ways, lambda a, b: not _same_choices(a, b))
+    return CHANGES.draw(rng, make_changes)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The change after which the whole step is shortest, and by how much."""
-    ways, said = changes_ways(question), observation["changes"]
-    hint = which(said, ways, _same_choices)
+    different = CHANGES.different(question, observation["changes"])
+    if different is None:
+        return None
+    case, part, said, due, mistake = different
+    if part == 0:
+        broken = "none" if None in (said, due) else "whole_step"
+        return wrong(
+            mistake or "other", "chose", requirement="" if mistake else broken,
+            chosen=_change(said), right=_change(due),
+        )  # fmt: skip
+    change, _ = chosen(case)
+    return wrong(
+        mistake or "speedup", "speedup", change=_change(change), speedup=said, right=due
+    )
 
-    def different(due, one):
-        if _same_choice(one, due):
-            return None
-        if one[0] != due[0]:
-            return f"it chose {_name(one[0])}, and {_name(due[0])} was due", hint
-        reason = f"for {_name(due[0])} it says {one[1]:.4g} times, not {due[1]:.4g}"
-        return reason, "speedup" if hint == "other" else hint
 
-    return first_wrong(ways["right"], said, different)
-
-
-def _name(name):
-    return "None" if name is None else f"`{name}`"
+def _change(name):
+    return phrase("none") if name is None else phrase("change", name=name)

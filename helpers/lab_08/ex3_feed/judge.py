@@ -1,6 +1,8 @@
 """Exercise 8.3: the questions, and the verdict on what the probe saw."""
 
-from helpers.checks.judging.verdicts import number_of
+from helpers.verdict import Wrong, phrase, wrong
+
+MOST_AHEAD = 8
 
 
 def draw_question(rng):
@@ -13,7 +15,7 @@ def draw_question(rng):
     return {"cases": cases}
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Each source by itself; after one that never overlaps the probe asks for no other."""
     seen = observation["cases"]
     for case, one in zip(question["cases"], seen, strict=False):
@@ -35,41 +37,43 @@ def _judge_feed(case, observation):
     if batches != due:
         return _wrong_batches(due, batches)
     if not observation["whole_numbers"]:
-        return "it asks `fetch` for numbers that are not whole, such as 3.0", "numbers"
+        return wrong("numbers", "floats")
     if len(calls) != len(due):
-        hint = "one_by_one" if observation["overlaps"] else "start"
-        fetches = number_of(len(calls), "fetch", "fetches")
-        said = f"{fetches} brought {number_of(len(due), 'batch', 'batches')}"
-        return (said if observation["overlaps"] else f"{said}, none during a step"), hint
-    if sum(map(len, calls)) != images:
-        return f"its fetches brought {sum(map(len, calls))} images of {images}", "other"
+        many = phrase("fetches", fetches=len(calls), batches=len(due))
+        if observation["overlaps"]:
+            return wrong("one_by_one", "many", fetches=many)
+        return wrong("start", "many_between_steps", fetches=many)
+    fetched = sum(map(len, calls))
+    if fetched != images:
+        return wrong("other", "fetched", requirement="rest", fetched=fetched, images=images)
     if not observation["overlaps"]:
-        return "while a step ran, no fetch of the next batch did", "no_overlap"
-    if observation["ahead"] > 8:
-        said = f"at the first step it had begun {observation['ahead']} batches or more"
-        return f"{said} of {len(due)}", "too_far"
+        return wrong("no_overlap", "no_overlap")
+    if observation["ahead"] > MOST_AHEAD:
+        return wrong("too_far", "ahead", ahead=observation["ahead"], batches=len(due))
     if observation["types"] != ["float32"]:
-        kinds = ", ".join(observation["types"])
-        return f"its batches are of the type {kinds}, not arrays of float32", "type"
+        return wrong("type", "types", types=observation["types"])
     return None
 
 
 def _wrong_batches(due, batches):
-    def rows(of):
-        return [row for batch in of for row in batch]
-
+    lists = [batch for batch in batches if isinstance(batch, list)]
     sizes = [len(batch) if isinstance(batch, list) else 0 for batch in batches]
-    reason = (
-        f"batches of {', '.join(map(str, [*sizes[:3], '...', *sizes[-1:]]))} images came"
-    )
-    reason += f", {len(batches)} in all; due were {len(due)} of {len(due[0])}"
-    flat = [batch for batch in batches if isinstance(batch, list)]
-    if not flat or not all(isinstance(row, list) for batch in flat for row in batch):
-        return f"its batches are not arrays of shape (images, 2): {reason}", "other"
+    came = phrase(
+        "came", sizes=[*sizes[:3], "...", *sizes[-1:]], batches=len(batches),
+        due=len(due), batch_size=len(due[0]),
+    )  # fmt: skip
+    if not lists or not all(isinstance(row, list) for row in _rows(lists)):
+        return wrong("other", "no_arrays", requirement="sizes", came=came)
     if batches == due[:-1]:
-        return f"{reason}: the last images are missing", "rest"
-    if rows(batches) == rows(due)[: len(rows(batches))]:
-        return reason, "sizes"
-    if len(batches) == len(due) and sorted(rows(batches)) == sorted(rows(due)):
-        return "all images came, and not in the order of their numbers", "order"
-    return reason, "other"
+        return wrong("rest", "no_rest", came=came)
+    rows = _rows(batches)
+    broken = "rest" if batches[: len(due) - 1] == due[:-1] else "sizes"
+    if rows == _rows(due)[: len(rows)]:
+        return wrong("sizes", "sizes", requirement=broken, came=came)
+    if len(batches) == len(due) and sorted(rows) == sorted(_rows(due)):
+        return wrong("order", "order")
+    return wrong("other", "sizes", requirement=broken, came=came)
+
+
+def _rows(batches):
+    return [row for batch in batches for row in batch]

@@ -5,6 +5,9 @@ import math
 import numpy as np
 
 from helpers.checks.judging.verdicts import draw_apart, near, which
+from helpers.verdict import Wrong, phrase, wrong
+
+LARGEST = 65504  # in float16
 
 
 def make_scaling(rng):
@@ -20,9 +23,9 @@ def make_scaling(rng):
         gradients.append([first, second])
     # Two good ones, then trouble in either array: too large, and not a number.
     for place, (array, bad) in {
-        growth + 1: (0, 65504 * 1.5 / scale),
+        growth + 1: (0, LARGEST * 1.5 / scale),
         growth + 2: (1, None),
-        2 * growth + 4: (1, -65504 * 3 / scale),
+        2 * growth + 4: (1, -LARGEST * 3 / scale),
         3 * growth + 6: (0, None),
     }.items():
         gradients[place][array][rng.randrange(len(gradients[place][array]))] = bad
@@ -153,40 +156,60 @@ def draw_question(rng):
     return draw_apart(rng, make_scaling, scaling_ways, lambda a, b: not _same_scaling(a, b))
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Scale, weights and count after every step."""
     ways, said = scaling_ways(question), observation["steps"]
-    hint = which(said, ways, _same_scaling, None)
+    mistake = which(said, ways, _same_scaling, "")
     for number, (one, due, true) in enumerate(
         zip(said, ways["right"], question["gradients"], strict=True), start=1
     ):
-        if _same_step(one, due):
-            continue
-        largest = max((abs(g) for of in true for g in of if g is not None), default=0)
-        nan = any(g is None for of in true for g in of)
-        trouble = nan or largest * due["scales"][0] > 65504
-        kind = "has a gradient that is not finite" if trouble else "is a good one"
-        what = f"step {number} {kind}"
-        if len(one["scales"]) != 1:
-            return f"{what}; it asked for gradients {len(one['scales'])} times", "once"
-        if one["scales"] != due["scales"]:
-            asked = f"it asked for gradients at scale {one['scales'][0]:g}"
-            return f"{what}; {asked}, not {due['scales'][0]:g}", hint or "scaled"
-        if not _same_state(one, due):
-            left = f"scale {one['scale']:g} and {one['good_steps']} good steps"
-            right = f"{due['scale']:g} and {due['good_steps']}"
-            return f"{what}; it left {left}, not {right}", hint or "state"
-        return f"{what}; its weights are {_first_off(one, due)}", hint or "weights"
+        if not _same_step(one, due):
+            return _wrong_step(number, one, due, _overflows(true, *due["scales"]), mistake)
     if not all(one["at_weights"] for one in said):
-        return "it asks for gradients at other weights than those it was given", "at"
+        return wrong("at", "other_weights")
     if other := [one["types"] for one in said if one["types"] != ["float32"]]:
-        return f"its weights are of the types {', '.join(other[0])}", "type"
+        return wrong("type", "types", types=other[0])
     return None
+
+
+def _overflows(gradients, scale):
+    values = [g for of in gradients for g in of]
+    return None in values or max(map(abs, values), default=0) * scale > LARGEST
+
+
+def _wrong_step(number, one, due, overflows, mistake):
+    step = phrase("bad_step" if overflows else "good_step", number=number)
+    asked = one["scales"]
+    if len(asked) != 1:
+        return wrong("once", "asked", step=step, asked=len(asked))
+    if asked != due["scales"]:
+        scale, right = asked[0], due["scales"][0]
+        return wrong(mistake or "scaled", "asked_at", step=step, scale=scale, right=right)
+    if not _same_state(one, due):
+        return wrong(
+            mistake or "state", "left", step=step,
+            requirement="" if mistake else _broken(one, due, overflows),
+            scale=one["scale"], good_steps=one["good_steps"],
+            right_scale=due["scale"], right_good_steps=due["good_steps"],
+        )  # fmt: skip
+    if off := _first_off(one, due):
+        weight = off[0] if isinstance(off[0], str) else f"{off[0]:.6g}"
+        return wrong(mistake or "weights", "weight", step=step, weight=weight, right=off[1])
+    return wrong(mistake or "weights", "shapes", step=step)
+
+
+def _broken(one, due, overflows):
+    """The sentence that an unusual state breaks."""
+    if _first_off(one, due):  # a bad step is taken for a good one, or a good for a bad
+        return "skip"
+    if overflows:
+        return "halve"
+    return "count" if due["good_steps"] else "double"
 
 
 def _first_off(one, due):
     for said, right in zip(one["weights"], due["weights"], strict=False):
         for a, b in zip(said, right, strict=False):
             if not _same_weights([a], [b]):
-                return f"{a if isinstance(a, str) else f'{a:.6g}'}, not {b:.6g}"
-    return "not of the shapes that it was given"
+                return a, b
+    return None

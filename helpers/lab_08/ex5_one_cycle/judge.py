@@ -2,7 +2,8 @@
 
 import math
 
-from helpers.checks.judging.verdicts import draw_apart, near, which
+from helpers.checks.judging.formulas import Formula
+from helpers.verdict import Wrong, wrong
 
 USUAL = [0.25, 0.02]
 
@@ -10,7 +11,7 @@ USUAL = [0.25, 0.02]
 def make_cycle(rng):
     """Schedules of different lengths, one with the usual parts, and steps to look at."""
     cases = []
-    for usual in (True, False):
+    for usual in (False, True):
         steps = rng.randint(20, 400)
         warm_up, last = USUAL
         if not usual:
@@ -63,51 +64,57 @@ def cycle_rate(arguments, step, mistake=""):
     return max(rate, 0.0) if mistake == "to_zero" else rate
 
 
-CYCLE_MISTAKES = [
-    "start", "fixed", "absolute_end", "to_zero", "one_early", "no_warm_up", "from_last",
-    "never_down", "goes_on", "whole_way", "cosine",
-]  # fmt: skip
-
-
-def cycle_ways(question):
-    """For each way of scheduling, the rates of all cases."""
-    return {
-        name: [
-            [cycle_rate(case["arguments"], step, name) for step in case["at"]]
-            for case in question["cases"]
-        ]
-        for name in ("right", *CYCLE_MISTAKES)
-    }
-
-
-def _same_rates(said, due):
-    return near(1e-4, 1e-7)(said, due)
+CYCLE = Formula(
+    lambda case, mistake: [
+        cycle_rate(case["arguments"], step, mistake) for step in case["at"]
+    ],
+    (
+        "start", "fixed", "absolute_end", "to_zero", "one_early", "no_warm_up",
+        "from_last", "never_down", "goes_on", "whole_way", "cosine",
+    ),
+    relative=1e-4,
+    absolute=3e-7,  # float32 near 0
+    apart=1e-4,
+)  # fmt: skip
 
 
 def draw_question(rng):
     """Schedules for which every usual mistake gives other rates."""
-    return draw_apart(rng, make_cycle, cycle_ways, lambda a, b: not _same_rates(a, b))
+    return CYCLE.draw(rng, make_cycle)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The rates at each step, also of a schedule that was stored and read."""
-    ways, cases = cycle_ways(question), observation["cases"]
-    said = [case["rates"] for case in cases]
-    hint = which(said, ways, _same_rates)
-    for case, rates, due in zip(question["cases"], said, ways["right"], strict=True):
-        for step, one, right in zip(case["at"], rates, due, strict=True):
-            if not _same_rates(one, right):
-                made = f"OneCycle({', '.join(map(str, case['arguments']))})"
-                return f"`{made}` gives {one:.5g} at step {step}, not {right:.5g}", hint
+    cases = observation["cases"]
+    if different := CYCLE.different(question, [case["rates"] for case in cases]):
+        return _wrong_rate(different)
     if not all(case["schedule"] for case in cases):
-        return "what it makes is not a Keras schedule", "no_schedule"
-    for asked, case in zip(question["cases"], cases, strict=True):
-        due = [cycle_rate(asked["arguments"], step) for step in asked["plain"]]
-        if not _same_rates(case["plain"], due):
-            return f"at the plain numbers {asked['plain']} it gives other rates", "other"
-    for case, due in zip(cases, ways["right"], strict=True):
-        if case["stored"] is None:
-            return "what its `get_config` gives cannot be stored as JSON", "config"
-        if not _same_rates(case["stored"], due):
-            return "made again from its own `get_config`, it gives other rates", "config"
+        return wrong("no_schedule", "no_schedule")
+    plain = {"cases": [case | {"at": case["plain"]} for case in question["cases"]]}
+    if different := CYCLE.different(plain, [case["plain"] for case in cases]):
+        steps = different.case["plain"]
+        return wrong("other", "plain", requirement="plain", steps=steps)
+    stored = [case["stored"] for case in cases]
+    if None in stored:
+        return wrong("config", "not_stored")
+    if CYCLE.different(question, stored):
+        return wrong("config", "made_again")
     return None
+
+
+def _wrong_rate(different):
+    case, part, said, due, mistake = different
+    step = case["at"][part]
+    return wrong(
+        mistake or "other", "rate", requirement="" if mistake else _broken(case, step),
+        arguments=case["arguments"], rate=said, step=step, right=due,
+    )  # fmt: skip
+
+
+def _broken(case, step):
+    """The sentence that an unusual mistake breaks: the case with all arguments is first."""
+    if len(case["arguments"]) == 2:
+        return "usual"
+    _, steps, warm_up, _ = case["arguments"]
+    until = {"from_zero": 0, "up": warm_up * steps, "down": steps - 1, "end": steps}
+    return next((key for key, last in until.items() if step <= last), "stays")

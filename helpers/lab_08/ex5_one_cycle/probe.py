@@ -16,9 +16,9 @@ def probe(answer, question, wait):
         rates = _rates(made, case["at"])
         plain = [float(made(step)) for step in case["plain"]]
         one = {"schedule": schedule, "rates": rates, "plain": plain, "stored": None}
-        config = made.get_config()
-        with contextlib.suppress(TypeError, ValueError):  # not all of it can be stored
-            config = json.loads(json.dumps(config, allow_nan=False))
+        # There may be none, or not all of it can be stored.
+        with contextlib.suppress(NotImplementedError, TypeError, ValueError):
+            config = json.loads(json.dumps(made.get_config(), allow_nan=False))
             one["stored"] = _rates(type(made).from_config(config), case["at"])
         seen.append(one)
     return {"cases": seen}

@@ -4,8 +4,9 @@ from collections import Counter
 
 import numpy as np
 
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, number_of, which
+from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
 from helpers.lab_09.judging import cannot_travel
+from helpers.verdict import Wrong, phrase, wrong
 
 FLOAT32_BYTES = 4
 
@@ -56,7 +57,7 @@ def _flat_sums(question):
             yield from arrays
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """The sum at every worker; then who sent what to whom, and how much of it."""
     if verdict := cannot_travel(observation):
         return verdict
@@ -65,9 +66,12 @@ def judge(question, observation):
 
 def _judge_all_reduce(arrays, seen):
     workers, values = len(arrays), len(arrays[0])
-    where = f"{number_of(workers, 'worker')} with {number_of(values, 'value')} each"
+    where = phrase("where", workers=workers, values=values)
     if seen["deadlock"]:
-        return f"{where}: all of them wait, and nobody sends", "deadlock"
+        return wrong("deadlock", "deadlock", where=where)
+    if "to_itself" in seen:
+        mistake = "alone" if workers == 1 else "ring"
+        return wrong(mistake, "to_itself", where=where, worker=seen["to_itself"])
     if verdict := _wrong_sum(where, arrays, seen):
         # Narrow numbers make wrong sums: they are named first.
         return _wrong_bytes(where, seen["messages"], below=True) or verdict
@@ -82,21 +86,24 @@ def _wrong_sum(where, arrays, seen):
     if same(said, ways["right"]):
         return None
     for rank, one in enumerate(said):
+        if one is None:
+            return wrong("shape", "no_array", where=where, worker=rank)
         if np.shape(one) != np.shape(arrays[0]):
-            shape = np.shape(one)
-            given = "no array" if one is None else f"an array of shape {shape}"
-            return f"{where}: worker {rank} returned {given}", "shape"
-    hint = which(said, ways, same)
-    right = [same(one, ways["right"][0]) for one in said]
-    reason = f"{where}: {sum(right)} of them ended with the sum of all arrays"
-    if hint == "other" and same(np.sort(said, axis=1), np.sort(ways["right"], axis=1)):
-        hint = "shape"
-    if hint == "other" and (np.isclose(said, ways["right"]).sum(axis=0) == 1).all():
-        due = 2 * (len(arrays) - 1) * len(arrays)
-        hint = "gathers" if len(seen["messages"]) == due else "scattered"
-    if hint == "other" and len(arrays[0]) % len(arrays):
-        hint = "remainder"
-    return reason, hint
+            return wrong("shape", "shape", where=where, worker=rank, shape=np.shape(one))
+    right = sum(same(one, ways["right"][0]) for one in said)
+    mistake = which(said, ways, same, "")
+    mistake = mistake or _unusual_sum(arrays, np.array(said), ways["right"], seen)
+    return wrong(mistake, "sum", where=where, right=right)
+
+
+def _unusual_sum(arrays, said, right, seen):
+    workers = len(arrays)
+    if near(1e-4, 1e-3)(np.sort(said, axis=1), np.sort(right, axis=1)):
+        return "shape"
+    if (np.isclose(said, right).sum(axis=0) == 1).all():  # each has one chunk of the sum
+        all_sent = len(seen["messages"]) == 2 * (workers - 1) * workers
+        return "gathers" if all_sent else "scattered"
+    return "remainder" if len(arrays[0]) % workers else "other"
 
 
 def _wrong_messages(where, workers, values, messages):
@@ -104,22 +111,22 @@ def _wrong_messages(where, workers, values, messages):
     for sender, receiver, *_ in messages:
         if receiver != (sender + 1) % workers:
             everyone = all(m[2] == values for m in messages) and workers > 2
-            hint = "start" if everyone and _each_to_all(workers, messages) else "ring"
-            return f"{where}: worker {sender} sent to worker {receiver}", hint
-    by_sender = Counter(sender for sender, *_ in messages)
+            mistake = "start" if everyone and _each_to_all(workers, messages) else "ring"
+            return wrong(mistake, "sent_to", where=where, sender=sender, receiver=receiver)
     most = max((size for _, _, size, *_ in messages), default=0)
     if most > longest:
-        hint = "whole" if most == values > workers else "even"
-        return f"{where}: a message held {number_of(most, 'value')}", hint
+        mistake = "whole" if most == values > workers else "even"
+        return wrong(mistake, "long_message", where=where, values=most)
+    by_sender = Counter(sender for sender, *_ in messages)
     for rank in range(workers):
         if by_sender[rank] != due:
-            sent = number_of(by_sender[rank], "message")
-            return f"{where}: worker {rank} sent {sent}, not {due}", "messages"
-    sent = sum(size for _, _, size, *_ in messages)
+            sent = by_sender[rank]
+            return wrong("messages", "sent", where=where, worker=rank, sent=sent, due=due)
     if verdict := _wrong_bytes(where, messages):
         return verdict
+    sent = sum(size for _, _, size, *_ in messages)
     if sent < due * values:
-        return f"{where}: {sent} values were sent, which cannot be enough", "form"
+        return wrong("form", "too_few_values", where=where, values=sent)
     return None
 
 
@@ -128,9 +135,9 @@ def _wrong_bytes(where, messages, below=False):
     for sender, _, size, bytes_, dtype in messages:
         each = bytes_ // max(size, 1)
         if size and (each < FLOAT32_BYTES if below else each != FLOAT32_BYTES):
-            return f"{where}: worker {sender} sent values of {each} bytes", "bytes"
+            return wrong("bytes", "value_bytes", where=where, worker=sender, bytes=each)
         if size and dtype != "float32" and not below:
-            return f"{where}: worker {sender} sent values of the type {dtype}", "bytes"
+            return wrong("bytes", "value_type", where=where, worker=sender, dtype=dtype)
     return None
 
 
@@ -142,7 +149,5 @@ def _each_to_all(workers, messages):
 def _wrong_array(where, workers, seen):
     for rank, dtype in zip(range(workers), seen["dtypes"], strict=True):
         if dtype != "float32":
-            return f"{where}: worker {rank} returned {dtype} values, not float32", "dtype"
-    if not seen["new"]:
-        return f"{where}: it returned the array itself that it was given", "new"
-    return None
+            return wrong("dtype", "dtype", where=where, worker=rank, dtype=dtype)
+    return None if seen["new"] else wrong("new", "not_new", where=where)

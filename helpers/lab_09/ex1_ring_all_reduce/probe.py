@@ -3,7 +3,7 @@
 import numpy as np
 
 from helpers.lab_09.probing import by_copies
-from helpers.lab_09.workers.threads import DeadlockError, run_in_threads
+from helpers.lab_09.workers.threads import DeadlockError, SelfSendError, run_in_threads
 
 
 @by_copies
@@ -20,6 +20,8 @@ def _all_reduce(copy, arrays):
         results, messages = run_in_threads([copy() for _ in given], given)
     except DeadlockError:
         return {"deadlock": True, "changed": False}
+    except SelfSendError as error:
+        return {"deadlock": False, "to_itself": error.worker, "changed": False}
     kept = zip(given, arrays, strict=True)
     return {
         "deadlock": False,

@@ -1,17 +1,18 @@
 """Exercise 9.2: the questions, and the verdict on what the probe saw."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import numpy as np
 
-from helpers.checks.judging.verdicts import number_of
 from helpers.lab_09.judging import cannot_travel
+from helpers.verdict import Wrong, wrong
 
 MOST_ALONG = 0.9
 
 
-def _make_calls(rng):
+def draw_question(rng):
+    """Calls for all workers of three epochs, and for one worker alone with three seeds."""
     workers, seed = rng.choice([3, 4, 5]), rng.randint(1, 50)
     divides = workers * rng.randint(8, 12)
     rest = divides + rng.randint(1, workers - 1)
@@ -31,19 +32,14 @@ def _make_calls(rng):
     return {"calls": calls}
 
 
-def draw_question(rng):
-    """Calls for all workers of three epochs, and for one worker alone with three seeds."""
-    return _make_calls(rng)
-
-
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Every example once an epoch, in one order for all; another in each epoch."""
     if verdict := cannot_travel(observation):
         return verdict
     calls, first = question["calls"], observation["first"]
     for call, read in zip(calls, first, strict=True):
         if read is None:
-            return f"{_called(call)} is not a list of whole numbers", "numbers"
+            return wrong("numbers", "no_numbers", call=call)
     read = {tuple(call): shard for call, shard in zip(calls, first, strict=True)}
     return (
         _wrong_again(calls, first, observation)
@@ -53,9 +49,14 @@ def judge(question, observation):
     )
 
 
-def _called(call):
-    examples, epoch, rank, workers, seed = call
-    return f"worker_shard({examples}, {epoch}, {rank}, {workers}, {seed})"
+def _wrong_again(calls, first, observation):
+    for call, one, other in zip(calls, first, observation["again"], strict=True):
+        if one != other:
+            return wrong("again", "again", call=call)
+    for call, one, other in zip(calls, first, observation["elsewhere"], strict=True):
+        if one != other:
+            return wrong("elsewhere", "elsewhere", call=call)
+    return None if observation["untouched"] else wrong("global", "global")
 
 
 def _epochs(read):
@@ -72,34 +73,24 @@ def _wrong_examples(read):
     for (examples, epoch, workers, _), shards in epochs:
         often = Counter(i for shard in shards.values() for i in shard)
         if strange := sorted(set(often) - set(range(examples))):
-            return f"of {examples} examples, number {strange[0]} was to be read", "range"
-        if often == Counter(range(examples)):
-            continue
+            return wrong("range", "range", examples=examples, example=strange[0])
         times = [often[i] for i in range(examples)]
-        reason = (
-            f"{number_of(workers, 'worker')}, {examples} examples, epoch {epoch}: nobody "
-            f"read {times.count(0)} of them, and {sum(n > 1 for n in times)} came more "
-            "than once"
-        )
-        if examples % workers:
-            return reason, "remainder"
-        everyone = workers > 1 and set(times) == {workers}
-        if everyone and all(shard == list(range(examples)) for shard in shards.values()):
-            return reason, "start"
-        return reason, "whole" if everyone else "once"
+        if set(times) != {1}:
+            return wrong(
+                _not_once(examples, workers, times, shards), "not_once",
+                workers=workers, examples=examples, epoch=epoch,
+                unread=times.count(0), repeated=sum(n > 1 for n in times),
+            )  # fmt: skip
     return None
 
 
-def _wrong_again(calls, first, observation):
-    for call, one, other in zip(calls, first, observation["again"], strict=True):
-        if one != other:
-            return f"{_called(call)} gave two different answers", "again"
-    for call, one, other in zip(calls, first, observation["elsewhere"], strict=True):
-        if one != other:
-            return f"{_called(call)} gave another answer in another process", "elsewhere"
-    if not observation["untouched"]:
-        return "it changed the state of a global random generator", "global"
-    return None
+def _not_once(examples, workers, times, shards):
+    if examples % workers:
+        return "remainder"
+    if workers == 1 or set(times) != {workers}:
+        return "once"
+    in_order = all(shard == list(range(examples)) for shard in shards.values())
+    return "start" if in_order else "whole"
 
 
 def _wrong_order(read):
@@ -109,21 +100,21 @@ def _wrong_order(read):
         # Between place and number: random orders of these lengths stay far below.
         along = abs(np.corrcoef(order, np.arange(examples))[0, 1])
         if max(steps.values()) > len(order) / 2 or along > MOST_ALONG:
-            return f"epoch {epoch} with seed {seed} is hardly shuffled", "shuffled"
-    for (examples, epoch, _, seed), order in alone.items():
-        for (others, other_epoch, _, other_seed), other in alone.items():
-            if examples != others or (epoch, seed) == (other_epoch, other_seed):
-                continue
-            if not _alike(order, other):
-                continue
-            reason = f"epoch {epoch} with seed {seed} has the order of epoch {other_epoch}"
-            if order != other:
-                reason += ", begun elsewhere or backwards"
-            if seed == other_seed:
-                return reason, "epoch"
-            hint = "seed" if epoch == other_epoch else "seed_plus"
-            return f"{reason} with seed {other_seed}", hint
+            return wrong("shuffled", "hardly_shuffled", epoch=epoch, seed=seed)
+    for (one, order), (two, other) in permutations(alone.items(), 2):
+        if one[0] == two[0] and _alike(order, other):
+            return _same_order(one, two, order == other)
     return None
+
+
+def _same_order(one, two, exactly):
+    (_, epoch, _, seed), (_, other_epoch, _, other_seed) = one, two
+    mistake = "seed" if epoch == other_epoch else "seed_plus"
+    return wrong(
+        "epoch" if seed == other_seed else mistake,
+        "same_order" if exactly else "turned_order",
+        epoch=epoch, seed=seed, other_epoch=other_epoch, other_seed=other_seed,
+    )  # fmt: skip
 
 
 def _alike(order, other):
@@ -138,8 +129,8 @@ def _wrong_stride(read):
         alone = epochs[examples, epoch, 1, seed][0]
         for rank, shard in shards.items():
             if shard != alone[rank::workers]:
-                called = _called((examples, epoch, rank, workers, seed))
                 blocks = np.array_split(alone, workers)[rank].tolist()
-                hint = "blocks" if shard == blocks else "stride"
-                return f"{called} is not every {workers}th place of one order", hint
+                mistake = "blocks" if shard == blocks else "stride"
+                call = [examples, epoch, rank, workers, seed]
+                return wrong(mistake, "stride", call=call, rank=rank, workers=workers)
     return None

@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from helpers.checks.judging.verdicts import draw_apart, near, number_of, quoted, which
+from helpers.checks.judging.verdicts import draw_apart, near, which
 from helpers.lab_09.judging import cannot_travel
+from helpers.verdict import Wrong, phrase, wrong
+
+STARTS = phrase("first_start"), phrase("second_start"), phrase("third_start")
 
 
 def make_restart(rng):
@@ -108,69 +111,75 @@ def end_weights(question, mistake=""):
 WEIGHT_MISTAKES = ("no_model", "no_averages", "no_optimizer")
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """What each life trained on, then the weights, then what is in the folder."""
     if verdict := cannot_travel(observation):
         return verdict
     ways = restart_ways(question)
-    said = [life["batches"] for life in observation["lives"]]
-    due = ways["right"]
-    if said != due:
-        hint = which(said, ways, lambda a, b: a == b)
-        number, reason = next(
-            (i, _batches_reason(i, one, right))
-            for i, (one, right) in enumerate(zip(said, due, strict=True))
-            if one != right
-        )
-        if hint == "other" and number == 2 and said[2][:1] == [[0, 0]]:
-            hint = "half"  # only that start found a half-written save
-        return reason, hint
+    last_batches = ways["right"][-1]
     right = end_weights(question)
-    weights = observation["lives"][-1]["weights"]
-    same = near(1e-3, 1e-4)
-    if not same(weights, right):
-        mistakes = {name: end_weights(question, name) for name in WEIGHT_MISTAKES}
-        hint = which(weights, {"right": right} | mistakes, same, "weights")
-        return "every batch was right, and yet the weights at the end are others", hint
-    began_at = observation["lives"][-1]["began_at"]
-    steps = due[-1][0][0] * question["steps_per_epoch"] + due[-1][0][1]
-    if began_at != steps:
-        return f"it returned {quoted(began_at)} and went on at step {steps}", "returned"
-    if observation["first_began_at"] != 0:
-        said = quoted(observation["first_began_at"])
-        return f"at its first start, which nobody killed, it returned {said}", "returned"
-    if observation["written_at_first"]:
-        return "at its first start a worker that is not the chief wrote files", "chief"
-    if observation["other"]["batches"] != due[-1] or not same(
-        observation["other"]["weights"], right
-    ):
-        return "a worker that is not the chief did not go on from the last save", "others"
-    if not observation["unchanged"]:
-        return "a worker that is not the chief changed files in the folder", "chief"
-    if observation["kept"] != 2:
-        saves = number_of(observation["kept"], "save")
-        return f"at the end the folder has {saves}, not 2", "two"
-    return None
-
-
-def _batches_reason(number, said, due):
-    which_start = (
-        "the first start",
-        "the start after one kill",
-        "the start after two kills",
-    )
-    shorter = min(len(said), len(due))
-    at = next((i for i in range(shorter) if said[i] != due[i]), shorter)
-    seen, right = (_batch(batches, at) for batches in (said, due))
-    if not at:
-        return f"{which_start[number]} should go on with {right}; it began with {seen}"
     return (
-        f"{which_start[number]} should train on {right} after {at} batches, not on {seen}"
+        _wrong_batches(ways, observation["lives"])
+        or _wrong_weights(question, observation["lives"][-1]["weights"], right)
+        or _wrong_return(question, observation, last_batches[0])
+        or _wrong_files(observation, last_batches, right)
     )
+
+
+def _wrong_batches(ways, lives):
+    said, due = [life["batches"] for life in lives], ways["right"]
+    mistake = which(said, ways, lambda a, b: a == b)
+    for start, (one, right) in enumerate(zip(said, due, strict=True)):
+        if one == right:
+            continue
+        if mistake == "other" and start == 2 and one[:1] == [[0, 0]]:
+            mistake = "half"  # only that start found a half-written save
+        shorter = min(len(one), len(right))
+        at = next((i for i in range(shorter) if one[i] != right[i]), shorter)
+        return wrong(
+            mistake, "train_on" if at else "go_on", start=STARTS[start],
+            batches=at, batch=_batch(one, at), right=_batch(right, at),
+        )  # fmt: skip
+    return None
 
 
 def _batch(batches, at):
     if at >= len(batches):
-        return "no batch"
+        return phrase("no_batch")
     epoch, place = batches[at]
-    return f"batch {place} of epoch {epoch}"
+    return phrase("batch", epoch=epoch, place=place)
+
+
+def _wrong_weights(question, weights, right):
+    if _same(weights, right):
+        return None
+    ways = {name: end_weights(question, name) for name in WEIGHT_MISTAKES}
+    return wrong(which(weights, ways, _same, "weights"), "weights")
+
+
+def _same(weights, right):
+    return near(1e-3, 1e-4)(weights, right)
+
+
+def _wrong_return(question, observation, first_batch):
+    returned = observation["lives"][-1]["began_at"]
+    steps = first_batch[0] * question["steps_per_epoch"] + first_batch[1]
+    if returned != steps:
+        return wrong("returned", "returned", returned=returned, steps=steps)
+    if observation["first_began_at"] != 0:
+        returned = observation["first_began_at"]
+        return wrong("returned", "returned_at_first", returned=returned)
+    return None
+
+
+def _wrong_files(observation, last_batches, right):
+    if observation["written_at_first"]:
+        return wrong("chief", "wrote")
+    other = observation["other"]
+    if other["batches"] != last_batches or not _same(other["weights"], right):
+        return wrong("others", "other_start")
+    if not observation["unchanged"]:
+        return wrong("chief", "changed_files")
+    if observation["kept"] != 2:
+        return wrong("two", "saves", saves=observation["kept"])
+    return None

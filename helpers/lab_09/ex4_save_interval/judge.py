@@ -2,9 +2,11 @@
 
 import math
 
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, number_of, which
+from helpers.checks.judging.formulas import COUNT, Formula
+from helpers.verdict import Wrong, phrase, wrong
 
 DAY_SECONDS = 86_400
+WHAT = phrase("young"), phrase("daly"), phrase("lost")
 
 
 def make_intervals(rng):
@@ -64,51 +66,32 @@ def intervals(case, mistake=""):
     return [save, save, 0.0] if mistake == "start" else [young, daly, lost]
 
 
-INTERVAL_MISTAKES = [
-    "start", "one_machine", "hours", "days", "more_machines", "no_two", "daly_is_young",
-    "save_not_left_out", "first_term_only", "without_ninth", "no_limit", "limit_is_young",
-    "early_limit", "above_limit",
-    "lost_by_young", "whole_interval", "no_restart", "no_failures", "no_saves", "share",
-    "percent",
-]  # fmt: skip
-
-
-def interval_ways(question):
-    """For each way of working it out, the three numbers of all jobs."""
-    return {
-        name: [intervals(case, name) for case in question["cases"]]
-        for name in ("right", *INTERVAL_MISTAKES)
-    }
+INTERVALS = Formula(
+    intervals,
+    (
+        "start", "one_machine", "hours", "days", "more_machines", "no_two",
+        "daly_is_young", "save_not_left_out", "first_term_only", "without_ninth",
+        "no_limit", "limit_is_young", "early_limit", "above_limit", "lost_by_young",
+        "whole_interval", "no_restart", "no_failures", "no_saves", "share", "percent",
+    ),
+)  # fmt: skip
 
 
 def draw_question(rng):
     """Jobs for which every usual mistake gives other numbers."""
-    return draw_apart(rng, make_intervals, interval_ways, lambda a, b: not near(2e-4)(a, b))
+    return INTERVALS.draw(rng, make_intervals)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Both intervals and the lost seconds of each job."""
-    ways, said = interval_ways(question), observation["said"]
-    hint = which(said, ways, near(1e-5), None)
-    names = "Young's interval", "Daly's interval", "the seconds lost"
-    hints = ["young", "daly", "lost"]
-
-    def different(case, pair):
-        one, due = pair
-        if len(one) != 3:
-            return f"it gave {number_of(len(one), 'number')}, not 3", "form"
-        wrong = [i for i in range(3) if not near(1e-5)(one[i], due[i])]
-        if not wrong:
-            return None
-        i = wrong[0]
-        job = ", ".join(map(str, case))
-        save, _, days, machines = case
-        if names[i] == "Daly's interval" and save >= 2 * days * DAY_SECONDS / machines:
-            hints[i] = "limit"
-        return f"{names[i]} for ({job}): it gave {one[i]:.6g}, not {due[i]:.6g}", (
-            hint or hints[i]
-        )
-
-    return first_wrong(
-        question["cases"], list(zip(said, ways["right"], strict=True)), different
-    )
+    different = INTERVALS.different(question, observation["said"])
+    if different is None:
+        return None
+    case, part, said, due, mistake = different
+    if part == COUNT:
+        return wrong("form", "count", numbers=len(said))
+    what = WHAT[part]
+    save, _, days, machines = case
+    at_limit = what.key == "daly" and save >= 2 * days * DAY_SECONDS / machines
+    unusual = "limit" if at_limit else what.key
+    return wrong(mistake or unusual, "value", what=what, case=case, value=said, right=due)

@@ -1,6 +1,13 @@
 """Exercise 9.5: the questions, and the verdict on what the probe saw."""
 
-from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, number_of, which
+from helpers.checks.judging.formulas import COUNT, Formula
+from helpers.verdict import Wrong, phrase, wrong
+
+WHAT = (
+    phrase("images_in_turn"), phrase("efficiency_in_turn"),
+    phrase("images_overlapped"), phrase("efficiency_overlapped"),
+)  # fmt: skip
+UNUSUAL = "in_turn", "efficiency", "overlapped", "efficiency"
 
 
 def make_clusters(rng):
@@ -37,7 +44,9 @@ def speeds(case, mistake=""):
     messages = {"one_half": n - 1, "one_more": 2 * n, "no_ring": 2}.get(
         mistake, 2 * (n - 1)
     )
-    each = gradient if mistake == "whole_gradient" else gradient / n
+    each = {"whole_gradient": gradient, "whole_bytes": gradient // n}.get(
+        mistake, gradient / n
+    )
     send = messages * (latency + each / bandwidth)
     if mistake == "latency_once":
         send = latency + messages * each / bandwidth
@@ -77,53 +86,34 @@ def speeds(case, mistake=""):
     return said
 
 
-CLUSTER_MISTAKES = [
-    "start", "no_fixed_cost", "global_batch", "shared_batch", "one_half", "one_more",
-    "no_ring", "whole_gradient", "latency_once", "no_latency", "bits", "hides_all",
-    "hides_fixed_cost", "hides_a_third", "hides_the_images", "below_nothing",
-    "all_or_nothing", "swapped", "of_the_peak",  "one_device", "percent",
-    "times_devices", "two_gradients", "efficiency_first",
-]  # fmt: skip
-
-
-def cluster_ways(question):
-    """For each way of forecasting, the four numbers of all clusters."""
-    return {
-        name: [speeds(case, name) for case in question["cases"]]
-        for name in ("right", *CLUSTER_MISTAKES)
-    }
+SPEEDS = Formula(
+    speeds,
+    (
+        "start", "no_fixed_cost", "global_batch", "shared_batch", "one_half", "one_more",
+        "no_ring", "whole_gradient", "whole_bytes", "latency_once", "no_latency", "bits",
+        "hides_all", "hides_fixed_cost", "hides_a_third", "hides_the_images",
+        "below_nothing", "all_or_nothing", "swapped", "of_the_peak", "one_device",
+        "percent", "times_devices", "two_gradients", "efficiency_first",
+    ),
+    apart=5e-4,
+)  # fmt: skip
 
 
 def draw_question(rng):
     """Clusters for which every usual mistake gives other numbers."""
-    return draw_apart(rng, make_clusters, cluster_ways, lambda a, b: not near(5e-4)(a, b))
+    return SPEEDS.draw(rng, make_clusters)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Images/s and efficiency, in turn and overlapped."""
-    ways, said = cluster_ways(question), observation["said"]
-    hint = which(said, ways, near(1e-5), None)
-    names = (
-        "images/s in turn", "the efficiency in turn", "images/s overlapped",
-        "the efficiency overlapped",
-    )  # fmt: skip
-    hints = "in_turn", "efficiency", "overlapped", "efficiency"
-
-    def different(case, pair):
-        one, due = pair
-        if len(one) != 4:
-            return f"it gave {number_of(len(one), 'number')}, not 2 and 2", "form"
-        wrong = [i for i in range(4) if not near(1e-5)(one[i], due[i])]
-        if not wrong:
-            return None
-        i = wrong[0]
-        if case[0] == 1 and hint is None:
-            return f"{names[i]} of one device: {one[i]:.6g}, not {due[i]:.6g}", "alone"
-        given = ", ".join(f"{n:.5g}" for n in case)
-        return f"{names[i]} for ({given}): it gave {one[i]:.6g}, not {due[i]:.6g}", (
-            hint or hints[i]
-        )
-
-    return first_wrong(
-        question["cases"], list(zip(said, ways["right"], strict=True)), different
-    )
+    different = SPEEDS.different(question, observation["said"])
+    if different is None:
+        return None
+    case, part, said, due, mistake = different
+    if part == COUNT:
+        return wrong("form", "count", numbers=len(said))
+    what, unusual = WHAT[part], UNUSUAL[part]
+    if case[0] == 1 and not mistake and unusual != "efficiency":
+        return wrong("alone", "alone", what=what, value=said, right=due)
+    given = [f"{n:.5g}" for n in case]
+    return wrong(mistake or unusual, "value", what=what, case=given, value=said, right=due)

@@ -23,6 +23,14 @@ class NeverEndsError(RuntimeError):
     """A worker runs and runs."""
 
 
+class SelfSendError(ValueError):
+    """A worker sends to itself, or waits for itself."""
+
+    def __init__(self, worker):
+        super().__init__(f"worker {worker} cannot send to itself")
+        self.worker = worker
+
+
 class Message(NamedTuple):
     """What one worker sent to another."""
 
@@ -90,7 +98,7 @@ class Talk:
 
     def _box(self, sender, receiver):
         if sender == receiver:
-            raise ValueError(f"worker {sender} cannot send to itself")
+            raise SelfSendError(sender)
         if (sender, receiver) not in self._boxes:
             raise ValueError(f"there is no message from worker {sender} to {receiver}")
         return self._boxes[sender, receiver]

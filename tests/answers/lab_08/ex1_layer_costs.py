@@ -231,7 +231,7 @@ WRONG = [
     ("pairs", "swapped", bytes_first),
     ("pairs", "form", gives_three),
     ("pairs", "raised", forgets_backward),
-    ("norm_operations", "raised", kernel_always),
+    ("pairs", "raised", kernel_always),
 ]
 RIGHT = [
     plain_costs, with_lists, with_numpy, with_match, with_a_table, with_passes,

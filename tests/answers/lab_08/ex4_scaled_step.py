@@ -15,6 +15,7 @@ class Scaler:
     kept_count = staticmethod(lambda good: 0)
     after_double = 0
     growth = 0
+    counts = 1
     doubles = True
 
     def gradients(self, gradients_at, weights, scale):
@@ -38,7 +39,7 @@ class Scaler:
             return new, {"scale": scale * self.back, "good_steps": self.kept_count(good)}
         pairs = zip(weights, gradients, strict=True)
         new = self.kept([w - learning_rate * g for w, g in pairs])
-        good += 1
+        good += self.counts
         if good >= growth_steps + self.growth and self.doubles:
             scale, good = 2 * scale, good * self.after_double
         return new, {"scale": scale, "good_steps": good}
@@ -143,7 +144,8 @@ WRONG_SCALERS = [
     ("halve", "state", scaler("quarters", back=0.25)),
     ("halve", "count_kept", scaler("keeps_the_count",
         kept_count=staticmethod(lambda n: n))),
-    ("count", "state", scaler("counts_bad_ones",
+    ("count", "state", scaler("never_counts", counts=0)),
+    ("halve", "state", scaler("counts_bad_ones",
         kept_count=staticmethod(lambda n: n + 1))),
     ("double", "count_after", scaler("counts_on", after_double=1)),
     ("double", "never_doubled", scaler("never_doubles", doubles=False)),

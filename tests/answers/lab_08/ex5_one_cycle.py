@@ -271,8 +271,8 @@ WRONG = [
     ("usual", "other", HasOtherParts),
     ("schedule", "no_schedule", PlainCycle),
     ("config", "config", ForgetsTheWarmUp),
-    ("config", "raised", HasNoConfig),
-    ("up", "raised", DividesWholeNumbers),
+    ("config", "config", HasNoConfig),
+    ("plain", "raised", DividesWholeNumbers),
     ("config", "config", KeepsTensors),
     ("plain", "raised", WantsATensor),
 ]

@@ -173,7 +173,7 @@ WRONG = [
     ("latency", "no_latency", WRONG_CLUSTERS["no_latency"]),
     ("latency", "bits", WRONG_CLUSTERS["sends_bits"]),
     ("chunk", "two_gradients", WRONG_CLUSTERS["two_gradients"]),
-    ("chunk", "in_turn", WRONG_CLUSTERS["whole_bytes"]),
+    ("chunk", "whole_bytes", WRONG_CLUSTERS["whole_bytes"]),
     ("hidden", "hides_all", WRONG_CLUSTERS["hides_all"]),
     ("hidden", "hides_fixed_cost", WRONG_CLUSTERS["hides_the_fixed_cost"]),
     ("hidden", "hides_a_third", WRONG_CLUSTERS["hides_a_third"]),

@@ -1,0 +1,80 @@
+"""A formula knows what each mistake gives, and finds the first value that is wrong."""
+
+import random
+
+import pytest
+
+from helpers.checks.judging.formulas import COUNT, Formula
+
+
+def sum_and_larger(case, mistake):
+    """The sum of two numbers, and the name of the larger one."""
+    a, b = case
+    total = {"difference": a - b, "no_second": a}.get(mistake, a + b)
+    return [total, "a" if a >= b else "b"]
+
+
+SUMS = Formula(sum_and_larger, ("difference", "no_second"))
+QUESTION = {"cases": [[1, 0], [2, 3]]}
+RIGHT = [[1, "a"], [5, "b"]]
+
+
+def test_ways_are_the_values_of_all_cases_the_right_ones_first():
+    assert list(SUMS.ways(QUESTION).items()) == [
+        ("right", RIGHT),
+        ("difference", [[1, "a"], [-1, "b"]]),
+        ("no_second", [[1, "a"], [2, "b"]]),
+    ]
+
+
+def test_a_right_reply_is_right_up_to_the_tolerance():
+    assert SUMS.different(QUESTION, RIGHT) is None
+    assert SUMS.different(QUESTION, [[1 + 1e-6, "a"], [5.0, "b"]]) is None
+    assert SUMS.different(QUESTION, [[1 + 1e-4, "a"], [5.0, "b"]]).part == 0
+
+
+def test_near_zero_a_number_may_be_off_by_the_absolute_tolerance():
+    question, reply = {"cases": [[0, 0]]}, [[1e-8, "a"]]
+    assert SUMS.different(question, reply)
+    assert SUMS._replace(absolute=1e-7).different(question, reply) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        # The first value is right by chance: a mistake shows in the second case only.
+        ([[1, "a"], [-1, "b"]], ([2, 3], 0, -1, 5, "difference")),
+        ([[1, "a"], [2, "b"]], ([2, 3], 0, 2, 5, "no_second")),
+        ([[1, "a"], [7, "b"]], ([2, 3], 0, 7, 5, "")),
+        ([[1, "b"], [-1, "b"]], ([1, 0], 1, "b", "a", "")),
+        ([[1, None], [5, "b"]], ([1, 0], 1, None, "a", "")),
+        ([[None, "a"], [5, "b"]], ([1, 0], 0, None, 1, "")),
+        ([[1, "a"], [5]], ([2, 3], COUNT, [5], [5, "b"], "")),
+        ([[1, "a", 0], [5, "b"]], ([1, 0], COUNT, [1, "a", 0], [1, "a"], "")),
+    ],
+)
+def test_the_first_wrong_value_is_found_and_a_usual_mistake_has_its_name(reply, expected):
+    assert SUMS.different(QUESTION, reply) == expected
+
+
+@pytest.mark.parametrize("reply", [RIGHT[:1], [*RIGHT, [0, "a"]]])
+def test_a_reply_for_fewer_or_more_cases_is_an_error(reply):
+    with pytest.raises(ValueError, match="zip"):
+        SUMS.different(QUESTION, reply)
+
+
+def test_in_a_question_that_is_drawn_every_mistake_shows():
+    def make(rng):
+        return {"cases": [[rng.randint(0, 2), rng.randint(0, 2)]]}
+
+    for seed in range(50):
+        [[a, b]] = SUMS.draw(random.Random(seed), make)["cases"]
+        assert len({a + b, a - b, a}) == 3
+
+
+def test_ways_that_differ_by_less_than_what_was_asked_for_are_not_apart():
+    nearly = Formula(lambda case, mistake: [1.001 if mistake else 1.0], ("thousandth",))
+    question = {"cases": [0]}
+    assert nearly.draw(random.Random(1), lambda rng: question) == question
+    with pytest.raises(RuntimeError, match="all mistakes differ"):
+        nearly._replace(apart=0.01).draw(random.Random(1), lambda rng: question)
