@@ -49,7 +49,7 @@ Names = Annotated[
 
 
 @app.command()
-def build(names: Names = None):
+def build(names: Names = None) -> None:
     """Generate notebooks, references and the README's table from labs/*.py."""
     from kit.authoring.build import build as build_lab
     from kit.authoring.index import build_index
@@ -64,7 +64,9 @@ def build(names: Names = None):
 
 
 @app.command(hidden=True)
-def new(name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.")]):
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.")],
+) -> None:
     """Make a new lab with one exercise, for its author to change."""
     from kit.authoring.new import new_lab
 
@@ -78,7 +80,7 @@ def new(name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.
 def outputs(
     names: Names = None,
     scale: Annotated[str, typer.Option(help="gpu on a machine that has one.")] = "laptop",
-):
+) -> None:
     """Execute the solutions and store their outputs."""
     from kit.authoring.outputs import store_outputs
     from kit.authoring.readme import build_readme
@@ -96,7 +98,7 @@ def run(
         bool,
         typer.Option("--student", help="Run your notebooks in work/, else the unsolved."),
     ] = False,
-):
+) -> None:
     """Execute labs headless and write reports/index.html."""
     labs = _chosen(names)
     parameters = [parsed(parameter or [], lab) for lab in labs]
@@ -132,7 +134,7 @@ def sweep_lab(
     out: Annotated[
         Path | None, typer.Option(help="Where runs, table and figure go.")
     ] = None,
-):
+) -> None:
     """Run a lab for every combination of values; a table and a figure over all."""
     from kit.headless.sweep import sweep as run_sweep
 
@@ -168,7 +170,7 @@ def launch(
     engine: Annotated[
         Literal["tensorflow", "jax"], typer.Option(help="What Keras computes with.")
     ] = "tensorflow",
-):
+) -> None:
     """Train with several worker processes; in `srun` it finds its place by itself."""
     from kit.headless.launch import start
 
@@ -183,7 +185,7 @@ def launch(
 
 
 @app.command()
-def verify(names: Names = None):
+def verify(names: Names = None) -> None:
     """Check with nbval that the solutions print what is stored."""
     from kit.authoring.verify import verify as verify_notebooks
 
@@ -217,7 +219,7 @@ def grade(
     no_sandbox: Annotated[
         bool, typer.Option("--no-sandbox", help="Run students' code without a sandbox.")
     ] = False,
-):
+) -> None:
     """Grade a folder of submissions; docs/instructor.md says how."""
     from kit.grading import grade as grader
 
@@ -243,7 +245,7 @@ Grades = Annotated[Path, typer.Option("--out", help="The folder of grades.")]
 @app.command()
 def release(
     folder: Annotated[Path, typer.Argument(help="A new folder for the hand-out.")],
-):
+) -> None:
     """Write the hand-out: the course for students, without solutions and grading."""
     from kit.authoring.release import release as write_hand_out
 
@@ -263,7 +265,7 @@ def collect(
         typer.Option(formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="For everybody."),
     ] = None,
     out: Grades = Path("grades"),
-):
+) -> None:
     """Unpack a platform's zip of submissions, and write roster.csv."""
     from kit.platforms.exchange import collect as unpack
 
@@ -281,7 +283,7 @@ def collect(
 def mark(
     out: Grades = Path("grades"),
     port: Annotated[int, typer.Option(help="Default: any that is free.")] = 0,
-):
+) -> None:
     """Show the answers in words on a page, and save points and comments."""
     from kit.grading.classroom.class_files import read_overrides
     from kit.grading.classroom.feedback import all_points
@@ -305,11 +307,11 @@ def hand_back(
         str | None, typer.Option(help="The heading of Canvas' assignment.")
     ] = None,
     out: Grades = Path("grades"),
-):
+) -> None:
     """Write the platform's table with grades in it, and a zip of feedback pages."""
     from kit.platforms.exchange import hand_back as write_back
 
-    *files, missing, absent = write_back(out, table, lab and find_lab(lab), column)
+    *files, missing, absent = write_back(out, table, find_lab(lab) if lab else None, column)
     for path in files:
         typer.echo(f"wrote {path}")
     for line in absent + missing:
@@ -319,7 +321,7 @@ def hand_back(
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
-def lab(context: typer.Context):
+def lab(context: typer.Context) -> None:
     """Open JupyterLab on the start page, and your notebooks in work/.
 
     Other options go to JupyterLab.
@@ -346,7 +348,7 @@ def lab(context: typer.Context):
 
 
 @app.command()
-def update(names: Names = None):
+def update(names: Names = None) -> None:
     """Bring new versions of the labs into your notebooks, and keep what you wrote."""
     from kit.student.update import update as update_notebooks
 
@@ -360,7 +362,7 @@ def update(names: Names = None):
 @app.command()
 def reset(
     name: Annotated[str, typer.Argument(metavar="EXERCISE", help="Such as 2.1; or a lab.")],
-):
+) -> None:
     """Give one exercise back as it was handed out; a copy of yours is kept."""
     from kit.student.update import reset as give_back
 
@@ -368,7 +370,7 @@ def reset(
 
 
 @app.command()
-def doctor():
+def doctor() -> None:
     """Say what is there, what is missing and what to do."""
     from kit.place.doctor import doctor as examine
 
@@ -388,7 +390,7 @@ def bench(
     nbgrader_students: Annotated[
         int | None, typer.Option(min=1, help="Students that nbgrader grades; default all.")
     ] = None,
-):
+) -> None:
     """Measure what the README and docs/ say: training, the dashboard, checks, grading.
 
     `training` and `accuracy` continue where an interrupted one stopped.
@@ -451,7 +453,7 @@ def plan(
             min=1, max=10**13, help="Of the network; default: of the one measured."
         ),
     ] = None,
-):
+) -> None:
     """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
     from kit.headless.plan import lines
 
@@ -465,7 +467,7 @@ def mutants(
         list[str] | None,
         typer.Argument(metavar="[EXERCISE]...", help="As 2.1; default: what changed."),
     ] = None,
-):
+) -> None:
     """Change each reference a little, again and again: does its check refuse it?"""
     from tqdm import tqdm
 
@@ -498,7 +500,7 @@ def mutants(
 
 
 @data_app.command("fetch")
-def fetch():
+def fetch() -> None:
     """Download all data sets into the user's cache, unless they are here."""
     from helpers.data.sets import DATA_SETS
 
@@ -515,7 +517,7 @@ def fetch():
         raise typer.Exit(1)
 
 
-def main():
+def main() -> None:
     """Run the command; a user's mistake ends in one line."""
     if folder := environment.copied_from_here(sys.argv[0]):
         sys.exit(

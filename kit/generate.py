@@ -4,12 +4,15 @@ import ast
 import copy
 import functools
 import re
+from pathlib import Path
 
 import jupytext
+from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from kit.labs import Lab
 
 MARKERS = ("#: start", "#: solution", "#: end")
 KERNEL = {
@@ -22,7 +25,7 @@ KERNEL = {
 }
 
 
-def generate(lab):
+def generate(lab: Lab) -> tuple[NotebookNode, NotebookNode]:
     """Build both notebooks of a lab in memory, without outputs.
 
     Returns
@@ -60,7 +63,7 @@ def _generated(text, path, number):
     return student, solution
 
 
-def lint(text, path):
+def lint(text: str, path: Path) -> None:
     """Refuse unpaired markers, repeated names, and a TODO without a check."""
 
     def refuse(line, problem):
@@ -98,7 +101,7 @@ def lint(text, path):
             refuse(number, f'TODO {exercise} has no `check("{exercise}", ...)`')
 
 
-def choose(source, solved):
+def choose(source: str, solved: bool) -> str:
     """Keep the start block of a cell, or the solution block."""
     kept, state = [], None
     for line in source.splitlines():
@@ -109,7 +112,7 @@ def choose(source, solved):
     return "\n".join(kept)
 
 
-def is_set_up(cell):
+def is_set_up(cell: NotebookNode) -> bool:
     """Whether a cell only prepares a lab: JupyterLab folds it to its first line."""
     if {"parameters", "setup"} & set(cell.metadata.get("tags", ())):
         return True
@@ -121,7 +124,7 @@ def is_set_up(cell):
     return len(imports) > len(statements) / 2
 
 
-def grade_metadata(cell, name, points):
+def grade_metadata(cell: NotebookNode, name: str | None, points: dict[str, int]) -> None:
     """Add nbgrader's metadata: the exercise can be edited, its check is graded."""
     checked = re.search(r'check\("(\d+\.\d+)"', cell.source)
     if not name and not checked:
@@ -139,7 +142,7 @@ def grade_metadata(cell, name, points):
         cell.metadata["nbgrader"]["points"] = points[checked[1]]
 
 
-def text_metadata(cell, points):
+def text_metadata(cell: NotebookNode, points: int) -> None:
     """Add nbgrader's metadata: a text that students write and a person grades."""
     cell.metadata["nbgrader"] = {
         "grade": True,

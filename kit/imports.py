@@ -2,12 +2,13 @@
 
 import ast
 import functools
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from helpers.files import REPOSITORY
 
 
-def files_behind(modules, never=()):
+def files_behind(modules: Iterable[str], never: Sequence[str] = ()) -> set[Path]:
     """The files that Python reads to import these modules, as far as they are ours.
 
     Parameters
@@ -47,13 +48,14 @@ def _files_of(module):
 
 
 @functools.cache
-def imported_by(path):
+def imported_by(path: Path) -> list[str]:
     """The modules that a file of ours imports, also inside its functions."""
     found = []
     for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
+            assert node.module  # nothing of ours has a relative import
             found.append(node.module)
             found += [f"{node.module}.{alias.name}" for alias in node.names]
     return found

@@ -5,6 +5,7 @@ A hand-out for students (`labs release`) has no sources: there the notebooks say
 
 import json
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 from helpers.errors import LabError
@@ -17,42 +18,42 @@ class Lab(NamedTuple):
     name: str
 
     @property
-    def number(self):
+    def number(self) -> str:
         return self.name[:2]
 
     @property
-    def source(self):
+    def source(self) -> Path:
         return REPOSITORY / "labs" / f"{self.name}.py"
 
     @property
-    def notebook(self):
+    def notebook(self) -> Path:
         return REPOSITORY / "notebooks" / f"{self.name}.ipynb"
 
     @property
-    def readable(self):
+    def readable(self) -> Path:
         """The solution; in a hand-out, which has none, the student's notebook."""
         return self.solution if self.solution.exists() else self.notebook
 
     @property
-    def solution(self):
+    def solution(self) -> Path:
         return REPOSITORY / "solutions" / f"{self.name}.ipynb"
 
     @property
-    def stored_card(self):
+    def stored_card(self) -> Path:
         """The run card of the solution's stored outputs, for figures about them."""
         return REPOSITORY / "docs" / "run_cards" / f"{self.name}.json"
 
     @property
-    def folder(self):
+    def folder(self) -> Path:
         """What belongs to this lab alone."""
         return REPOSITORY / "helpers" / f"lab_{self.number}"
 
     @property
-    def reference(self):
+    def reference(self) -> Path:
         return self.folder / "reference.py"
 
 
-def all_labs():
+def all_labs() -> list[Lab]:
     """Every lab that has a source, or in a hand-out a notebook, in order."""
     sources = sorted((REPOSITORY / "labs").glob("[0-9][0-9]_*.py"))
     if not sources:
@@ -61,7 +62,7 @@ def all_labs():
     return [Lab(path.stem) for path in sources]
 
 
-def find_lab(name):
+def find_lab(name: str) -> Lab:
     """The lab of a number or name: "2", "02" or "02_throughput".
 
     Raises
@@ -76,11 +77,12 @@ def find_lab(name):
     raise LabError(f"there is no lab {name!r}; there are {known}.")
 
 
-def title_and_question(lab):
+def title_and_question(lab: Lab) -> tuple[str, str]:
     """The lab's heading, and the first paragraph under it."""
     text = _source(lab)
     title = re.search(r"^# # (.+)$", text, re.MULTILINE)
     paragraph = re.search(r"^# # .+\n#\n((?:# .+\n)+)", text, re.MULTILINE)
+    assert title and paragraph
     return title[1], " ".join(paragraph[1].replace("# ", "").split())
 
 

@@ -9,6 +9,7 @@ from helpers.exercise import find_exercise, numbers_of
 from helpers.files import REPOSITORY
 from helpers.parameters import sizes_of
 from kit.generate import generate
+from kit.labs import Lab
 
 # The scale of the parameters in `lab` when a cell is graded.
 SCALE = "smoke"
@@ -35,7 +36,7 @@ class Written(NamedTuple):
 
 
 @functools.cache
-def todo_cells(lab):
+def todo_cells(lab: Lab) -> tuple[TodoCell, ...]:
     """The exercises of a lab, in its order.
 
     Parameters
@@ -62,7 +63,7 @@ def todo_cells(lab):
 
 
 @functools.cache
-def written(lab):
+def written(lab: Lab) -> tuple[Written, ...]:
     """The questions of a lab that students answer in words, in its order.
 
     Parameters
@@ -85,14 +86,14 @@ def written(lab):
 
 
 @functools.cache
-def own_cells(lab):
+def own_cells(lab: Lab) -> set[str]:
     """The sources of a lab's own code cells, as students get them."""
     student, _ = generate(lab)
     return {cell.source.strip() for cell in student.cells if cell.cell_type == "code"}
 
 
 @functools.cache
-def setup(lab):
+def setup(lab: Lab) -> tuple[str, ...]:
     """What a TODO cell can use, from the lab itself and never from a submission.
 
     Returns
@@ -119,7 +120,7 @@ def setup(lab):
     return tuple(statements)
 
 
-def modules(lab):
+def modules(lab: Lab) -> list[str]:
     """What the fork server imports before it forks: all that the lab imports."""
     found = [f"{find_exercise(n).package}.probe" for n in numbers_of(lab.number)]
     for statement in setup(lab):
@@ -127,6 +128,7 @@ def modules(lab):
             if isinstance(node, ast.Import):
                 found += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
+                assert node.module  # no lab has a relative import
                 found.append(node.module)
                 # It may be a submodule; importing any other name fails, which does no harm.
                 found += [f"{node.module}.{alias.name}" for alias in node.names]
@@ -134,7 +136,7 @@ def modules(lab):
 
 
 @functools.cache
-def reference_names(lab):
+def reference_names(lab: Lab) -> list[str]:
     """What solves a lab's exercises in the course's own packages, and its modules.
 
     Reads the files: importing them would import TensorFlow.

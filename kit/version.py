@@ -5,7 +5,7 @@ from importlib import metadata
 from helpers.run_card.records import versions
 
 
-def kit_version():
+def kit_version() -> str:
     """Name the kit, its version and its commit, for the foot of what it writes.
 
     Returns

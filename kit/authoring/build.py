@@ -2,16 +2,18 @@
 
 import shutil
 import time
+from pathlib import Path
 
 import nbformat
 
 from helpers.files import write_atomically
 from kit.authoring.references import references
 from kit.generate import generate
+from kit.labs import Lab
 from kit.student.signature import UNSIGNED, digest, is_changed, read_text, signature, unused
 
 
-def build(lab, write=True):
+def build(lab: Lab, write: bool = True) -> list[Path]:
     """Write a lab's notebooks and references where they differ from what is there.
 
     A student's notebook that is not as it was generated is kept beside the new one.
@@ -46,7 +48,7 @@ def build(lab, write=True):
     ]
 
 
-def keep_outputs(notebook, stored):
+def keep_outputs(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode) -> None:
     """Take over stored outputs up to the first code cell that differs."""
     old = [cell for cell in stored.cells if cell.cell_type == "code"]
     new = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -59,7 +61,7 @@ def keep_outputs(notebook, stored):
         notebook.metadata["labs"] = stored.metadata["labs"]
 
 
-def write_notebook(path, notebook, write=True):
+def write_notebook(path: Path, notebook: nbformat.NotebookNode, write: bool = True) -> bool:
     """Write a notebook unless the file has exactly this text already.
 
     Parameters
@@ -77,7 +79,7 @@ def write_notebook(path, notebook, write=True):
     return write_text(path, _text(notebook), write)
 
 
-def write_students(path, notebook, write=True):
+def write_students(path: Path, notebook: nbformat.NotebookNode, write: bool = True) -> bool:
     """Write a student's notebook, and lose nothing that a student has changed in it.
 
     The text carries its own SHA-256: so an edit shows, whether or not a cell was run,
@@ -97,7 +99,7 @@ def write_students(path, notebook, write=True):
     return write_text(path, unsigned.replace(UNSIGNED, newest), write)
 
 
-def write_text(path, text, write=True):
+def write_text(path: Path, text: str, write: bool = True) -> bool:
     """Write a text file unless it has this text; returns whether it differed."""
     if path.exists() and path.read_bytes() == text.encode():
         return False
@@ -111,7 +113,7 @@ def _text(notebook):
     return nbformat.writes(notebook) + "\n"
 
 
-def keep(path):
+def keep(path: Path) -> None:
     """Copy a file, whatever is in it, to a name that nothing has yet."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
     kept = unused(path.with_name(f"{path.stem}.kept-{stamp}.ipynb"))

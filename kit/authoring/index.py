@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_markdown_cell, new_notebook
@@ -25,7 +26,7 @@ JupyterLab it is this server's address with `/start` at its end.
 """
 
 
-def build_index(write=True):
+def build_index(write: bool = True) -> list[Path]:
     """Write the list of labs; `write` as in `build`."""
     notebook = generate_index()
     if write:
@@ -52,7 +53,7 @@ def _sources(cells):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def generate_index():
+def generate_index() -> nbformat.NotebookNode:
     """Build the list in memory: one cell, which nobody edits by accident.
 
     Returns

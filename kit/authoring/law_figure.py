@@ -9,6 +9,7 @@ import io
 import json
 import os
 import textwrap
+from pathlib import Path
 from statistics import median
 
 from helpers.errors import LabError
@@ -27,7 +28,7 @@ SOURCES = (
 )  # fmt: skip
 
 
-def law_section(page, write=True, picture=PATH):
+def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
     """The figure's Markdown for a page; draws it if the stored one is out of date.
 
     Parameters
@@ -69,10 +70,12 @@ def law_section(page, write=True, picture=PATH):
 
 def _stored(picture):
     from PIL import Image
+    from PIL.PngImagePlugin import PngImageFile
 
     if not picture.is_file():
         return {}
     with Image.open(picture) as image:
+        assert isinstance(image, PngImageFile)
         return dict(image.text)
 
 

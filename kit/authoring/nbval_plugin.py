@@ -1,10 +1,11 @@
 """What nbval has no option for: it ignores standard error, and reads cards as text."""
 
+import pytest
 from nbformat import NotebookNode
 from nbval import plugin
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     """Compare a message (helpers/notebook/messages.py) by its text, among printed lines.
 
     Its HTML is made from the same text and has tests of its own.
@@ -32,8 +33,9 @@ def _with_cards_as_text(transform):
     return transformed
 
 
-def pytest_itemcollected(item):
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Add stderr to the outputs that nbval does not compare."""
     skipped = getattr(item.parent, "skip_compare", None)
     if skipped is not None and "stderr" not in skipped:
-        item.parent.skip_compare = (*skipped, "stderr")
+        # Of nbval's files, which pytest does not know.
+        item.parent.skip_compare = (*skipped, "stderr")  # ty: ignore[invalid-assignment]

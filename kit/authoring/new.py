@@ -9,7 +9,7 @@ from kit.labs import Lab, all_labs
 TEMPLATE = Path(__file__).with_name("template")
 
 
-def new_lab(name):
+def new_lab(name: str) -> Lab:
     """Write a lab's source and its folder; overwrites nothing.
 
     Parameters

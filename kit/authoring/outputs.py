@@ -15,9 +15,10 @@ from helpers.plain_json import write_json
 from helpers.run_card.records import latest_cards
 from kit.authoring.build import build, write_notebook
 from kit.headless.execute import KERNEL_ARGUMENTS, timed
+from kit.labs import Lab
 
 
-def store_outputs(lab, scale="laptop"):
+def store_outputs(lab: Lab, scale: str = "laptop") -> None:
     """Execute a solution at a scale and store its outputs in place.
 
     Raises

@@ -1,6 +1,7 @@
 """What stored runs say in README.md and docs: tables, and the figure of the law."""
 
 import json
+from pathlib import Path
 
 from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
@@ -12,7 +13,7 @@ PAGES = (REPOSITORY / "README.md", DOCS / "index.md", DOCS / "measurements.md")
 BENCH = DOCS / "bench"
 
 
-def build_readme(write=True):
+def build_readme(write: bool = True) -> list[Path]:
     """Write each between its two marks; `write` as in `kit.authoring.build.build`."""
     tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
     written = []

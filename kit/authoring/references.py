@@ -7,10 +7,11 @@ import sys
 
 from helpers.errors import LabError
 from kit.generate import generate
+from kit.labs import Lab
 from kit.todo_cells import todo_cells
 
 
-def references(lab):
+def references(lab: Lab) -> str:
     """The text of a lab's `reference.py`: imports, solutions, and a table by exercise.
 
     Parameters
@@ -72,6 +73,7 @@ def _imports(lab, needed, sources):
     for name in needed:
         node, alias = found[name]
         if isinstance(node, ast.ImportFrom):
+            assert node.module  # no lab has a relative import
             line = ast.unparse(ast.ImportFrom(node.module, [alias], 0))
             top = node.module.partition(".")[0]
         else:

@@ -38,7 +38,7 @@ BESIDE = (
 OWN = Path(__file__).with_name("hand_out")
 
 
-def release(folder):
+def release(folder: Path) -> list[Path]:
     """Write the hand-out into a new folder.
 
     Parameters
@@ -71,7 +71,7 @@ def release(folder):
     return sorted(p.relative_to(folder) for p in folder.rglob("*") if p.is_file())
 
 
-def files():
+def files() -> set[Path]:
     """The files of this repository that the hand-out has as they are.
 
     Returns

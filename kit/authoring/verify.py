@@ -15,7 +15,7 @@ from kit.headless.execute import cells_not_executed, environment
 CELL_SECONDS = 600
 
 
-def verify(notebooks, scale="smoke"):
+def verify(notebooks: list[Path], scale: str = "smoke") -> bool:
     """Run nbval over solutions: compare verdicts exactly, measured lines by their form.
 
     Parameters
@@ -44,7 +44,7 @@ def verify(notebooks, scale="smoke"):
     return not disagreeing
 
 
-def disagreeing_cells(path, scale="smoke"):
+def disagreeing_cells(path: Path, scale: str = "smoke") -> list[int]:
     """Run nbval over one notebook.
 
     Parameters
@@ -82,7 +82,7 @@ def disagreeing_cells(path, scale="smoke"):
                 or cell.find("error") is not None]  # fmt: skip
 
 
-def rules_for(name):
+def rules_for(name: str) -> str:
     """The text of nbval's rules for a notebook: its lab's own, then those of all labs."""
     paths = [
         *(REPOSITORY / "helpers").glob(f"lab_{name[:2]}/nbval.cfg"),

@@ -8,8 +8,11 @@ time of looking at the accuracy.
 
 import statistics
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import keras
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -41,7 +44,12 @@ CHOICE_SEEDS = (100, 101)  # the comparison has others
 EVALUATED_AT_ONCE = 250
 
 
-def bench(sizes=SIZES, tried=TRIED, docs=DOCS, unfinished=UNFINISHED):
+def bench(
+    sizes: dict[str, int] = SIZES,
+    tried: list[dict] = TRIED,
+    docs: Path = DOCS,
+    unfinished: Path = UNFINISHED,
+) -> None:
     """Write accuracy.json and print it as a table.
 
     Parameters
@@ -104,7 +112,7 @@ def bench(sizes=SIZES, tried=TRIED, docs=DOCS, unfinished=UNFINISHED):
     print(f"Written to {path}")
 
 
-def best_settings(done, tried):
+def best_settings(done: dict[str, dict], tried: list[dict]) -> tuple[dict, dict[str, int]]:
     """What does best on the images that are there to choose by.
 
     Parameters
@@ -137,7 +145,9 @@ def best_settings(done, tried):
     return tried[best], enough
 
 
-def fast_model(network, x, steps, settings):
+def fast_model(
+    network: keras.Model, x: np.ndarray, steps: int, settings: dict
+) -> keras.Model:
     """A model for images `x` by the fast recipe, compiled, without augmentation."""
     model = with_preprocessing(network, x, shift=0, flip=False)
     optimizer = fast_optimizer(
@@ -149,7 +159,16 @@ def fast_model(network, x, steps, settings):
     return model
 
 
-def train_fast(new_network, x, y, looked_at, settings, epochs, seed, precision):
+def train_fast(
+    new_network: Callable[[], keras.Model],
+    x: np.ndarray,
+    y: np.ndarray,
+    looked_at: tuple[np.ndarray, np.ndarray],
+    settings: dict,
+    epochs: int,
+    seed: int,
+    precision: str,
+) -> dict:
     """Train by the fast recipe, a schedule for this many epochs; see `_train`."""
     keras.utils.set_random_seed(seed)
     steps = epochs * -(-len(x) // settings["batch_size"])
@@ -159,7 +178,13 @@ def train_fast(new_network, x, y, looked_at, settings, epochs, seed, precision):
     return _train(model, data, looked_at, epochs)
 
 
-def train_original(sizes, x, y, looked_at, seed):
+def train_original(
+    sizes: dict[str, int],
+    x: np.ndarray,
+    y: np.ndarray,
+    looked_at: tuple[np.ndarray, np.ndarray],
+    seed: int,
+) -> dict:
     """Train by the original recipe, in float32; see `_train`."""
     keras.utils.set_random_seed(seed)
     flow = original_flow(x, y, seed)
@@ -171,13 +196,13 @@ def train_original(sizes, x, y, looked_at, seed):
 class Clock(keras.callbacks.Callback):
     """Wall and CPU seconds of each epoch's training, without the validation."""
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict | None = None) -> None:
         self.took = []
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self.began = time.perf_counter(), time.process_time()
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict | None = None) -> None:
         wall, cpu = self.began
         self.took.append((time.perf_counter() - wall, time.process_time() - cpu))
 
@@ -215,12 +240,12 @@ def _start_up(model, data):
         variable.assign(value)
 
 
-def reached(run, target):
+def reached(run: dict, target: float) -> dict | None:
     """The entry of the first epoch with this accuracy, or None."""
     return next((e for e in run["epochs"] if e["accuracy"] >= target), None)
 
 
-def summary(done, seeds):
+def summary(done: dict[str, dict], seeds: int) -> dict:
     """Time to each target, and the test accuracy at the end, over the seeds.
 
     Parameters

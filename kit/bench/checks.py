@@ -26,7 +26,7 @@ LOAD = 12
 PATH = REPOSITORY / "docs" / "bench" / "checks.json"
 
 
-def bench():
+def bench() -> None:
     """Judge 1,000 times under load, print and store how many were refused."""
     numbers = [n for n in _exercises() if rests_on_time(n)]
     jobs = [(numbers[i % len(numbers)], i) for i in range(RUNS)]
@@ -57,7 +57,7 @@ def bench():
     Console().print(f"{len(refused)} of {RUNS} right answers were refused")
 
 
-def rests_on_time(exercise):
+def rests_on_time(exercise: str) -> bool:
     """Whether the check of this exercise waits: then its judge compares times."""
     return inspect.getsource(find_exercise(exercise).probe).count("wait") > 1
 

@@ -58,7 +58,7 @@ for _name, _hook in vars(TrainingDashboard).items():
         setattr(TimedDashboard, _name, _timed(_hook))
 
 
-def bench():
+def bench() -> None:
     """Write docs/bench/dashboard.json and print it as a table."""
     cells = [new_code_cell(CELL)]
     client = NotebookClient(
@@ -98,7 +98,7 @@ def bench():
     print(f"In the dashboard's own hooks: {own:.2f}% of training time; {PATH.name}")
 
 
-def measure():
+def measure() -> str:
     """Train with each monitor in turn, several times; return what each adds, as JSON."""
     x = np.random.default_rng(0).random((STEPS * BATCH, 20), "float32")
     y = (x.sum(axis=1) > 10).astype("float32")

@@ -23,13 +23,15 @@ from kit.bench import nbgrader
 from kit.generate import generate
 from kit.grading.grade import grade
 from kit.headless.execute import timed
-from kit.labs import find_lab
+from kit.labs import Lab, find_lab
 
 LABS = ("02", "03")
 PATH = REPOSITORY / "docs" / "bench" / "grading.json"
 
 
-def bench(students=100, nbgrader_students=None, jobs=None):
+def bench(
+    students: int = 100, nbgrader_students: int | None = None, jobs: int | None = None
+) -> None:
     """Write docs/bench/grading.json and print it as a table.
 
     Parameters
@@ -64,7 +66,7 @@ def bench(students=100, nbgrader_students=None, jobs=None):
     print(f"{result['device']}; {result['ratio']:.1f} times; written to {PATH.name}")
 
 
-def measure_ours(labs, students, jobs, folder):
+def measure_ours(labs: list[Lab], students: int, jobs: int | None, folder: Path) -> dict:
     """Grade a class with the sandbox on; every answer has to pass."""
     for number in range(students):
         for lab in labs:
@@ -78,7 +80,7 @@ def measure_ours(labs, students, jobs, folder):
     }
 
 
-def measure_nbgrader(labs, students, folder):
+def measure_nbgrader(labs: list[Lab], students: int, folder: Path) -> dict:
     """Have nbgrader grade the same notebooks, one after another."""
     course = folder / "course"
     for lab in labs:

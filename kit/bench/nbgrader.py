@@ -20,7 +20,7 @@ PACKAGES = (
 )  # fmt: skip
 
 
-def environment(**variables):
+def environment(**variables) -> dict[str, str]:
     """The environment that nbgrader runs in; installs nbgrader if it is missing.
 
     Returns
@@ -55,7 +55,7 @@ def environment(**variables):
     }
 
 
-def run(arguments, folder, **variables):
+def run(arguments: list[str], folder: Path, **variables) -> str:
     """Run an nbgrader command in a course's folder; raises LabError if it fails."""
     ended = subprocess.run(
         [sys.executable, "-m", "nbgrader", *arguments],

@@ -1,7 +1,8 @@
 """The original lab's way to train, which the kit is compared with."""
 
 import keras
-from keras.src.legacy.preprocessing.image import ImageDataGenerator
+import numpy as np
+from keras.src.legacy.preprocessing.image import ImageDataGenerator, NumpyArrayIterator
 
 from helpers.network.models import original_conv_bn_relu, wide_resnet
 
@@ -10,7 +11,7 @@ BATCH = 32
 DROP_EPOCHS = (15, 25, 35)
 
 
-def original_generator(x):
+def original_generator(x: np.ndarray) -> ImageDataGenerator:
     """ImageDataGenerator with the original lab's settings, fitted to the images."""
     generator = ImageDataGenerator(
         featurewise_center=True,
@@ -23,13 +24,15 @@ def original_generator(x):
     return generator
 
 
-def original_flow(x, y, seed=None):
+def original_flow(
+    x: np.ndarray, y: np.ndarray, seed: int | None = None
+) -> NumpyArrayIterator:
     """The generator's batches, forever."""
     images, labels = x.astype("float32"), keras.utils.to_categorical(y, 10)
     return original_generator(x).flow(images, labels, batch_size=BATCH, seed=seed)
 
 
-def original_model(depth, width, steps_per_epoch):
+def original_model(depth: int, width: int, steps_per_epoch: int) -> keras.Model:
     """WRN-`depth`-`width` with Keras' batch normalisation and dropout, compiled; float32.
 
     The network takes images that are centred and scaled already.

@@ -6,8 +6,10 @@ seconds, which changes wall time but not CPU time.
 """
 
 import statistics
+from collections.abc import Callable
 
 import keras
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -29,7 +31,7 @@ PIPELINE_IMAGES = 6_000
 TRAININGS = ((1, 512), (2, 256), (10, 64))
 
 
-def bench():
+def bench() -> None:
     """Write docs/bench/pipeline.json and print it as a table."""
     data = fashion_mnist()
     x, y = data.x_train[:IMAGES], data.y_train[:IMAGES]
@@ -64,7 +66,7 @@ def bench():
     print(f"{result['device']['name']}; written to {path.relative_to(REPOSITORY)}")
 
 
-def compare(what, ours, theirs):
+def compare(what: str, ours: Callable[[], int], theirs: Callable[[], int]) -> dict:
     """Run two functions that return how many images they handled, in turn.
 
     Returns
@@ -85,7 +87,7 @@ def compare(what, ours, theirs):
     }
 
 
-def pipeline_ours(x, y, batch_size):
+def pipeline_ours(x: np.ndarray, y: np.ndarray, batch_size: int) -> Callable[[], int]:
     """Make one function that serves images, with augmentation and scaling."""
     augment = RandomFlipShift(0.2, True, seed=0)
     mean, scale = float(x.mean()), float(x.std())
@@ -95,12 +97,14 @@ def pipeline_ours(x, y, batch_size):
     return _serve(iter(data.prefetch(2)))
 
 
-def pipeline_original(x, y, batch_size):
+def pipeline_original(x: np.ndarray, y: np.ndarray, batch_size: int) -> Callable[[], int]:
     """The generator of the original lab, as a function that serves images."""
     return _serve(original_generator(x).flow(*_floats(x, y), batch_size=batch_size))
 
 
-def training(x, y, width, images):
+def training(
+    x: np.ndarray, y: np.ndarray, width: int, images: int
+) -> tuple[Callable[[], int], Callable[[], int]]:
     """Two functions that train the same network, fed by either pipeline."""
     x, y = x[:images], y[:images]
     ours = with_preprocessing(wide_resnet(16, width), x, seed=0)

@@ -2,6 +2,7 @@
 
 import datetime
 import os
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +19,7 @@ BATCH_SIZE = 32
 STEPS = 50
 
 
-def bench(path=RECORDED, steps=STEPS):
+def bench(path: Path = RECORDED, steps: int = STEPS) -> None:
     """Write recorded_profiles.json beside lab 08's helpers, for random images."""
     rng = np.random.default_rng(0)
     images = rng.normal(size=(BATCH_SIZE, 28, 28, 1)).astype("float32")
@@ -34,7 +35,7 @@ def bench(path=RECORDED, steps=STEPS):
         for _ in range(3):  # tracing, and what is made at the first step
             step()
         profiles[name] = summarize(profile_steps(step, steps))
-    result = {
+    result: dict = {
         "date": datetime.date.today().isoformat(),
         **machine(),
         "load_average": round(os.getloadavg()[0], 2),

@@ -3,6 +3,8 @@
 import json
 import os
 import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from callbacks.live.progress import progress
 from helpers.machine.computer import cpu_features
@@ -12,7 +14,7 @@ from helpers.run_card.records import versions
 from kit.bench import DOCS, UNFINISHED
 
 
-def rate(function):
+def rate(function: Callable[[], int]) -> dict[str, float]:
     """Images per second of a function that returns how many images it handled.
 
     Returns
@@ -28,7 +30,7 @@ def rate(function):
     }
 
 
-def machine():
+def machine() -> dict:
     """The device, the processor's features that matter, and the versions."""
     return {
         "device": describe_device(),
@@ -37,7 +39,12 @@ def machine():
     }
 
 
-def resumable(name, settings, jobs, folder=UNFINISHED):
+def resumable(
+    name: str,
+    settings: dict,
+    jobs: Mapping[str, Callable[[], dict]],
+    folder: Path = UNFINISHED,
+) -> dict[str, dict]:
     """Do named jobs one after the other; what is done is kept if this is interrupted.
 
     Parameters
@@ -77,7 +84,7 @@ def resumable(name, settings, jobs, folder=UNFINISHED):
     return {job: state["done"][job] for job in jobs}
 
 
-def store(name, result, folder=DOCS):
+def store(name: str, result: dict, folder: Path = DOCS) -> Path:
     """Write a bench's result as `name`.json; returns its path."""
     path = folder / f"{name}.json"
     write_json(path, result)

@@ -8,13 +8,17 @@ between them can be faster.
 import math
 import statistics
 from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import keras
+import numpy as np
 import tensorflow as tf
 from rich.console import Console
 from rich.table import Table
 
 from helpers.data.fashion_mnist import fashion_mnist
+from helpers.data.images import Images
 from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.precision import dtype_policy
 from helpers.network.recipes import fast_loss, fast_network, fast_optimizer
@@ -27,7 +31,12 @@ NETWORKS = ((16, 1, 640), (16, 4, 256), (16, 10, 64))
 PRECISIONS = {"float32": "float32", "mixed_bfloat16": "bfloat16"}
 
 
-def bench(networks=NETWORKS, turns=TURNS, docs=DOCS, unfinished=UNFINISHED):
+def bench(
+    networks: Sequence[tuple[int, int, int]] = NETWORKS,
+    turns: int = TURNS,
+    docs: Path = DOCS,
+    unfinished: Path = UNFINISHED,
+) -> None:
     """Write training.json and print it as a table.
 
     Parameters
@@ -58,7 +67,7 @@ def bench(networks=NETWORKS, turns=TURNS, docs=DOCS, unfinished=UNFINISHED):
     print(f"Written to {path}")
 
 
-def measure(shape, images, turns, data):
+def measure(shape: tuple[int, int], images: int, turns: int, data: Images) -> dict:
     """Images per second of every variant of one network, in every turn."""
     x, y = data.x_train[:images], data.y_train[:images]
     variants = {"original": _fit(original_model(*shape, 1), original_flow(x, y), images)}
@@ -76,7 +85,9 @@ def measure(shape, images, turns, data):
     }
 
 
-def fast_training(shape, precision, x, y):
+def fast_training(
+    shape: tuple[int, int], precision: str, x: np.ndarray, y: np.ndarray
+) -> Callable[[], int]:
     """Train by the fast recipe, with the original's augmentation; a function."""
     with dtype_policy(precision):
         model = with_preprocessing(fast_network(*shape), x, seed=0)
@@ -94,7 +105,7 @@ def _fit(model, data, images):
     return fit
 
 
-def convolutions_of(network):
+def convolutions_of(network: keras.Model) -> Counter[tuple]:
     """How often each convolution is in a network.
 
     Returns
@@ -110,7 +121,7 @@ def convolutions_of(network):
     )
 
 
-def operations_per_image(network):
+def operations_per_image(network: keras.Model) -> int:
     """Multiplications and additions of the convolutions in a training step."""
     operations = 0
     for (shape, kernel, inner), count in convolutions_of(network).items():
@@ -119,7 +130,9 @@ def operations_per_image(network):
     return operations
 
 
-def convolutions_alone(shape, dtype, images):
+def convolutions_alone(
+    shape: tuple[int, int], dtype: str, images: int
+) -> Callable[[], int]:
     """Run the convolutions of training steps and nothing else; a function."""
     found = convolutions_of(fast_network(*shape))
     works = [(_one_convolution(*key, dtype), count) for key, count in found.items()]
@@ -150,7 +163,7 @@ def _one_convolution(shape, kernel_shape, inner, dtype):
     return step
 
 
-def summary(done):
+def summary(done: dict[str, dict]) -> list[dict]:
     """Medians over the turns, and ratios to the original; a ratio's turn is one turn.
 
     Parameters

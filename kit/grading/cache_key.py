@@ -9,6 +9,7 @@ from importlib import metadata
 from helpers.exercise import exercise_folders, find_exercise, numbers_of, shared_words
 from helpers.files import REPOSITORY
 from kit.imports import files_behind, imported_by
+from kit.labs import Lab
 from kit.todo_cells import modules
 
 # What grades, and the scripts that it starts.
@@ -23,7 +24,7 @@ NEVER = ("feedback.py",)  # pages are written from stored results
 
 
 @functools.cache
-def fingerprint(lab):
+def fingerprint(lab: Lab) -> str:
     """A hash of what decides in grading a lab: code, by content, and versions.
 
     The code is what the grader, the lab's probe and judge, and its own cells import.

@@ -1,9 +1,31 @@
 """What travels between the parts of grading: plain data, with these names."""
 
-from typing import NotRequired, TypedDict
+from collections.abc import Sequence
+from typing import Any, NotRequired, TypedDict
 
 
-class Task(TypedDict):
+class Contents(TypedDict):
+    """What was read of a submission."""
+
+    code: list[tuple[str, str]]  # these three as in `Task`
+    problems: dict[str, str]
+    text: str
+    about: dict  # what decides nothing
+    problem: str  # why there is nothing
+
+
+class Settings(TypedDict):
+    """What is the same for all submissions of a run."""
+
+    limits: tuple  # `kit.grading.box.sandbox.Limits`
+    seed: str
+    boxed: bool
+    full: bool
+    hide: list[str]
+    modules: list[str]  # imported before a box is closed
+
+
+class Task(Settings):
     """All that a worker needs to grade a submission."""
 
     student: str
@@ -15,15 +37,9 @@ class Task(TypedDict):
     problems: dict[str, str]  # by an exercise's number: why it cannot be asked
     text: str  # the whole notebook, if it is to be executed
     exercises: list[tuple]  # `kit.todo_cells.TodoCell`s
-    setup: str
+    setup: Sequence[str]  # statements
     references: list[str]
     visible: list[str]  # the files of the kit that its processes may read
-    modules: list[str]  # imported before a box is closed
-    limits: tuple  # `kit.grading.box.sandbox.Limits`
-    seed: str
-    boxed: bool
-    full: bool
-    hide: list[str]
     key: str  # a hash of all that the result depends on
 
 
@@ -34,7 +50,7 @@ class Job(TypedDict):
     exercise: str
     name: str  # the answer's
     code: list[tuple[str, str]]
-    setup: str
+    setup: Sequence[str]
     references: list[str]
     modules: list[str]
     visible: list[str]
@@ -75,16 +91,12 @@ class ExerciseResult(Judged):
     reaction: str  # a question to the student about the mistake
 
 
-class Result(TypedDict):
-    """What is stored of a submission, and shown in `grades.json`."""
-
+class _OfASubmission(TypedDict):
     student: str
     file_name: str
     lab: str
     status: str
     problem: str
-    exercises: dict[str, ExerciseResult]
-    total: int
     of: int
     isolated: bool
     key: str
@@ -92,3 +104,53 @@ class Result(TypedDict):
     full_run: NotRequired[str]  # how executing the whole notebook ended
     notebook: NotRequired[str | None]  # executed; stored apart
     about: NotRequired[dict]  # what decides nothing
+
+
+class Result(_OfASubmission):
+    """What is stored of a submission."""
+
+    exercises: dict[str, ExerciseResult]
+    total: int
+
+
+class MarkedExercise(Judged):
+    """An exercise with what a person has decided about it."""
+
+    judged: float | None  # the grader's points; None where it has nothing to judge
+    points: float | None
+    of: int
+    comment: str
+    overridden: bool
+    code: str
+    reaction: str
+
+
+class MarkedText(TypedDict):
+    """An answer in words with what a person has decided about it."""
+
+    number: str
+    question: str
+    of: int
+    text: str
+    points: float | None
+    comment: str
+
+
+class Lateness(TypedDict):
+    """How late a submission came, and what that costs."""
+
+    days: int
+    percent: float  # of the points reached
+    words: str
+
+
+class Marked(_OfASubmission):
+    """A result with what a person has decided, and what they still must: `grades.json`."""
+
+    exercises: dict[str, MarkedExercise]
+    texts: list[MarkedText]
+    person: Any  # `kit.grading.classroom.class_files.Person`, or None
+    late: Lateness
+    penalty: float | None
+    total: float | None  # None while it is open
+    needs: list[str]  # why it is open

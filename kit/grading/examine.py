@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import random
+from collections.abc import Sequence
 
 from helpers.checks import judge_replies
 from helpers.exercise import UNCLEAR, find_exercise
@@ -16,7 +17,12 @@ QUESTIONS = 3
 
 
 def examine(
-    job: Job, limits: Limits, seed: bytes, student: str, boxed=True, hide=()
+    job: Job,
+    limits: Limits,
+    seed: bytes,
+    student: str,
+    boxed: bool = True,
+    hide: Sequence[str] = (),
 ) -> Judged:
     """Ask an exercise's questions until one answer is wrong.
 
@@ -80,7 +86,7 @@ def reaction_to(number: str, mistake: str) -> str:
     return mistakes.get(mistake, mistakes["raised"]).reaction
 
 
-def questions_rng(job, seed, student):
+def questions_rng(job: Job, seed: bytes, student: str) -> random.Random:
     """What draws the questions.
 
     Whoever hands in again something else is asked something else: the questions and

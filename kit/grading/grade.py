@@ -12,6 +12,8 @@ import json
 import os
 import secrets
 import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tqdm import tqdm
 
@@ -22,7 +24,8 @@ from kit.grading.box import sandbox
 from kit.grading.box.allowlist import visible_files
 from kit.grading.cache_key import fingerprint
 from kit.grading.classroom import feedback
-from kit.grading.classroom.class_files import for_students
+from kit.grading.classroom.class_files import Person, for_students
+from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of, starved
 from kit.grading.submissions import (
@@ -39,6 +42,7 @@ from kit.grading.submissions import (
     shown_name,
     text_of,
 )
+from kit.labs import Lab
 from kit.parallel import exercise_pool, workers
 from kit.todo_cells import (
     modules,
@@ -50,14 +54,21 @@ from kit.todo_cells import (
 )
 
 NOT_GRADED = "not graded"
-NOTHING = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
+NOTHING: Contents = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
 DEFAULT_LIMITS = sandbox.Limits()
 
 
 def grade(
-    folder, labs, out, seed=None, jobs=None, scheduler=None, boxed=True, full=False,
-    limits=DEFAULT_LIMITS,
-):  # fmt: skip
+    folder: Path,
+    labs: list[Lab],
+    out: Path,
+    seed: str | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    boxed: bool = True,
+    full: bool = False,
+    limits: sandbox.Limits = DEFAULT_LIMITS,
+) -> list[Result]:
     """Grade every submission in a folder.
 
     Parameters
@@ -107,7 +118,7 @@ def grade(
     with _only_one_run(out):
         seed = _seed(out, seed)
         hide = [str(path.resolve()) for path in (folder, out)]
-        common = {
+        common: Settings = {
             "limits": tuple(limits), "seed": seed, "boxed": boxed, "full": full,
             "hide": hide,
             "modules": sorted({name for lab in labs for name in modules(lab)}),
@@ -117,7 +128,7 @@ def grade(
         for submission, content in zip(submissions, contents, strict=True):
             task = _task(submission, content, common)
             stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
-            abouts[stored] = task.pop("about")
+            abouts[stored] = content["about"]
             results[stored] = known = _stored(stored, task["key"])
             if known is None:
                 tasks.append((task, stored))
@@ -144,7 +155,9 @@ def grade(
     return graded
 
 
-def absent(submissions, labs, roster):
+def absent(
+    submissions: Iterable[Submission], labs: list[Lab], roster: Iterable[Person]
+) -> list[Submission]:
     """A Submission without a file for everybody in the roster who handed in nothing."""
     there = {submission.student for submission in submissions}
     absent = sorted({person.student for person in roster} - there)
@@ -152,7 +165,9 @@ def absent(submissions, labs, roster):
     return [Submission(student, lab, None, problem) for student in absent for lab in labs]
 
 
-def _read_all(submissions, full, jobs):
+def _read_all(
+    submissions: list[Submission], full: bool, jobs: int | None
+) -> list[Contents]:
     """What each submission holds: see `contents_of`.
 
     Each is read in a process of its own, so that no file can keep the others waiting.
@@ -160,14 +175,19 @@ def _read_all(submissions, full, jobs):
     for lab in {submission.lab for submission in submissions}:
         for generated in (todo_cells, own_cells, written):
             generated(lab)  # here, once, and not in each process below
-    handed_in = [one for one in submissions if one.path]
-    reading = [functools.partial(contents_of, one.path, one.lab, full) for one in handed_in]
-    done = exercise_pool.run_each(reading, CPU_SECONDS, jobs or os.cpu_count())
-    found = dict(zip(handed_in, done, strict=True))
+    reading = {
+        one: functools.partial(contents_of, one.path, one.lab, full)
+        for one in submissions
+        if one.path
+    }
+    done = exercise_pool.run_each(
+        list(reading.values()), CPU_SECONDS, jobs or os.cpu_count() or 1
+    )
+    found = dict(zip(reading, done, strict=True))
     return [_contents(one.path, found.get(one)) for one in submissions]
 
 
-def _contents(path, read):
+def _contents(path: Path | None, read: Contents | Exception | None) -> Contents:
     """What a process has read, or why it has not."""
     if isinstance(read, dict):
         return read
@@ -178,7 +198,7 @@ def _contents(path, read):
     return NOTHING | {"problem": f"{shown_name(path.name)}: {problem}"}
 
 
-def contents_of(path, lab, full):
+def contents_of(path: Path, lab: Lab, full: bool) -> Contents:
     """Read one notebook.
 
     Returns
@@ -207,14 +227,12 @@ def contents_of(path, lab, full):
     }
 
 
-def _task(submission, contents, common):
-    """All that a worker needs for a submission, as plain data.
-
-    And `about`, which no worker needs: it decides nothing.
-    """
+def _task(submission: Submission, contents: Contents, common: Settings) -> Task:
+    """All that a worker needs for a submission, as plain data."""
     student, lab, path, problem = submission
     problem = problem or contents["problem"]
-    task = common | {
+    task: Task = {
+        **common,
         "student": student,
         "file_name": file_name(student),
         "lab": lab.name,
@@ -227,8 +245,10 @@ def _task(submission, contents, common):
         "setup": setup(lab),
         "references": reference_names(lab),
         "visible": [str(REPOSITORY / path) for path in visible_files(lab)],
+        "key": "",
     }
-    return task | {"key": _key(task, lab), "about": contents["about"]}
+    task["key"] = _key(task, lab)
+    return task
 
 
 def _modified(path):
@@ -239,15 +259,18 @@ def _modified(path):
         return ""
 
 
-def _key(task, lab):
+def _key(task: Task, lab: Lab) -> str:
     """A hash of all that a result depends on; equal for a result that can be used again."""
     # Other labs' modules are imported as well, and decide nothing; and where the files are.
-    apart = {name: task[name] for name in task.keys() - {"modules", "visible", "hide"}}
+    left_out = {"modules", "visible", "hide", "key"}
+    apart = {name: value for name, value in task.items() if name not in left_out}
     decides = [fingerprint(lab), QUESTIONS, apart]
     return hashlib.sha256(as_json(decides, sort_keys=True).encode()).hexdigest()
 
 
-def _work(tasks, jobs, scheduler):
+def _work(
+    tasks: list[tuple[Task, Path]], jobs: int | None, scheduler: str | None
+) -> Iterator[tuple[Path, Result]]:
     """Have workers do the tasks; yield the path for each result, and the result.
 
     What the machine was too busy to judge waits until all else is done.
@@ -256,7 +279,7 @@ def _work(tasks, jobs, scheduler):
     if scheduler:
         done = workers.on_a_cluster(grade_one, plain, scheduler)
     else:
-        done = workers.on_this_machine(grade_one, plain, jobs or os.cpu_count())
+        done = workers.on_this_machine(grade_one, plain, jobs or os.cpu_count() or 1)
     with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
         for index, result in done:
             task, stored = tasks[index]
@@ -275,7 +298,7 @@ def _work(tasks, jobs, scheduler):
             yield stored, _asked_alone(task, result, scheduler)
 
 
-def _asked_alone(task, result, scheduler):
+def _asked_alone(task: Task, result: Result, scheduler: str | None) -> Result:
     """The result, with new verdicts on what the machine was too busy to judge."""
     again = [
         task | {"exercises": [one for one in task["exercises"] if one[0] == number]}
@@ -293,14 +316,14 @@ def _asked_alone(task, result, scheduler):
     return result
 
 
-def _not_graded(task, error):
+def _not_graded(task: Task, error: Exception) -> Result:
     """A result that says what went wrong with grading, not with the submission."""
     problem = f"grading failed ({type(error).__name__}: {str(error)[:100]}); try again"
     changes = {"status": NOT_GRADED, "problem": problem, "code": [], "text": ""}
-    return result_of(task | changes, {})
+    return result_of({**task, **changes}, {})
 
 
-def _keep_full_run(out, result):
+def _keep_full_run(out: Path, result: Result) -> None:
     """Store an executed notebook without reading it: it comes from a box."""
     notebook = result.pop("notebook", None)
     if notebook:
@@ -308,7 +331,7 @@ def _keep_full_run(out, result):
         write_atomically(out / "executed" / result["file_name"] / name, notebook)
 
 
-def _stored(path, key):
+def _stored(path: Path, key: str) -> Result | None:
     try:
         result = storable(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError):

@@ -10,7 +10,7 @@ from kit.grading.box import sandbox
 from kit.grading.box.conversation import STARVED
 from kit.grading.box.processes import prepare
 from kit.grading.box.whole_notebook import run_notebook
-from kit.grading.contracts import Judged, Result, Task
+from kit.grading.contracts import Job, Judged, Result, Task
 from kit.grading.examine import examine, nothing_asked, plain_text, reaction_to
 
 
@@ -67,13 +67,15 @@ def starved(result: Result) -> list[str]:
     return [number for number, verdict in verdicts if verdict["mistake"] == STARVED]
 
 
-def _verdicts(task, limits):
+def _verdicts(
+    task: Task, limits: sandbox.Limits
+) -> Generator[tuple, list, dict[str, Judged]]:
     """Examine the exercises that there are, each in a process of its own."""
     asked, found = {}, dict(task["code"])
     for number, _, _, answer, _ in task["exercises"]:
         if number not in found:
             continue
-        job = {
+        job: Job = {
             "lab": task["lab"], "exercise": number, "name": answer,
             "code": task["code"], "setup": task["setup"],
             "references": task["references"], "modules": task["modules"],
@@ -95,14 +97,14 @@ def _verdicts(task, limits):
     }
 
 
-def _judged_too_long(number, seconds):
+def _judged_too_long(number: str, seconds: int) -> Judged:
     verdict = find_exercise(number).verdict(
         wrong("form", "long_judgement", seconds=seconds)
     )
     return nothing_asked() | {"reason": verdict.reason, "mistake": verdict.mistake}
 
 
-def _nothing_to_ask(task, number):
+def _nothing_to_ask(task: Task, number: str) -> Judged:
     reason = task["problems"].get(number) or task["problem"]
     mistake = "missing" if reason else ""
     return nothing_asked() | {"reason": plain_text(reason, 500), "mistake": mistake}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.plain_json import storable
-from kit.labs import all_labs
+from kit.labs import Lab, all_labs
 from kit.parallel import exercise_pool
 from kit.todo_cells import own_cells, todo_cells, written
 
@@ -48,7 +48,7 @@ class Submission(NamedTuple):
     """What one student handed in for one lab."""
 
     student: str
-    lab: object  # kit.labs.Lab
+    lab: Lab
     path: Path | None
     problem: str = ""  # why there is nothing to grade
 
@@ -57,25 +57,25 @@ class Cell(NamedTuple):
     """What grading may need of a code cell."""
 
     source: str
-    names: frozenset  # its id, and nbgrader's
-    marks: frozenset  # the exercises whose `# TODO 2.1` is in one of its first lines
-    makes: frozenset  # the names that it defines
-    checks: frozenset  # the exercises whose check it calls
+    names: frozenset[str]  # its id, and nbgrader's
+    marks: frozenset[str]  # the exercises whose `# TODO 2.1` is in one of its first lines
+    makes: frozenset[str]  # the names that it defines
+    checks: frozenset[str]  # the exercises whose check it calls
 
 
 class Notebook(NamedTuple):
     """What grading may need of a notebook; all of its texts can be stored."""
 
-    code: tuple  # of Cell
-    texts: tuple  # (source, names) of its text cells
-    hints: frozenset  # the exercises whose hint an output shows
+    code: tuple[Cell, ...]
+    texts: tuple[tuple[str, frozenset[str]], ...]  # (source, names) of its text cells
+    hints: frozenset[str]  # the exercises whose hint an output shows
 
 
 class UnreadableError(Exception):
     """The file is not a notebook of this lab: what it is, and what to do."""
 
 
-def find(folder, labs):
+def find(folder: Path, labs: list[Lab]) -> tuple[list[Submission], list[tuple[str, str]]]:
     """Find the submissions in a folder of notebooks, or of folders of notebooks.
 
     Parameters
@@ -224,7 +224,7 @@ def _labs_by_their_cells(paths, labs):
     return found if isinstance(found, dict) else {}
 
 
-def map_to_labs(paths, labs):
+def map_to_labs(paths: list[Path], labs: list[Lab]) -> dict[Path, Lab]:
     """The lab whose exercises a notebook has, by path; without those that have none."""
     found = {}
     for path in paths:
@@ -236,13 +236,13 @@ def map_to_labs(paths, labs):
             lab: sum(bool(_marked(exercise, cells)) for exercise in todo_cells(lab))
             for lab in labs
         }
-        best = max(counts, key=counts.get)
+        best = max(counts, key=counts.__getitem__)
         if counts[best]:
             found[path] = best
     return found
 
 
-def shown_name(name):
+def shown_name(name: str) -> str:
     """A file's name as a text that can be stored and shown.
 
     Escapes stand for bytes that are no UTF-8, and for characters that break a line or
@@ -253,7 +253,7 @@ def shown_name(name):
     return UNSAFE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def read(path):
+def read(path: Path) -> bytes:
     """Read a file that may be of any kind.
 
     Parameters
@@ -300,7 +300,7 @@ def _all_of(descriptor):
     return b"".join(parts)
 
 
-def code_of(notebook, lab):
+def code_of(notebook: Notebook, lab: Lab) -> tuple[list[tuple[str, str]], dict[str, str]]:
     """Take the code that grading may need out of a notebook.
 
     Parameters
@@ -380,7 +380,7 @@ def _marked(exercise, cells):
     ]
 
 
-def about(notebook, lab):
+def about(notebook: Notebook, lab: Lab) -> dict:
     """What a notebook says besides the code that is judged.
 
     Parameters
@@ -414,7 +414,7 @@ def about(notebook, lab):
     }
 
 
-def notebook_of(content):
+def notebook_of(content: bytes) -> Notebook:
     """Parse a file that should be a notebook.
 
     Parameters
@@ -523,7 +523,7 @@ def _all_cells(content):
     return [cell for cell in cells if isinstance(cell, dict)]
 
 
-def text_of(content):
+def text_of(content: bytes) -> str:
     """A notebook's text: UTF-8, or UTF-16 as some editors save it.
 
     Parameters
@@ -551,7 +551,7 @@ def _names(cell):
     return frozenset(name for name in names if isinstance(name, str))
 
 
-def file_name(student):
+def file_name(student: str) -> str:
     """Turn a student's name into a file name that is safe, and that no other name gets."""
     plain = re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,60}", student)
     if plain and not re.search(r"-[0-9a-f]{16}$", student):

@@ -6,18 +6,24 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import nbformat
 
 # xprof brings this client of Google's storage, and papermill would load it: a second or
-# two before each lab. Nothing here reads from there.
-sys.modules.setdefault("gcsfs", None)
+# two before each lab. Nothing here reads from there. (None: as in kit/__init__.py.)
+sys.modules.setdefault("gcsfs", None)  # ty: ignore[no-matching-overload]
 import papermill
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError
 from nbconvert.preprocessors import CoalesceStreamsPreprocessor
-from papermill.engines import NBClientEngine, papermill_engines
+from papermill.engines import (
+    NBClientEngine,
+    NotebookExecutionManager,
+    papermill_engines,
+)
 from papermill.exceptions import PapermillExecutionError
 
 from helpers.errors import LabError, ParameterError
@@ -32,9 +38,12 @@ from helpers.files import (
 
 # Else a kernel writes on the terminal: where it listens, and a traceback when interrupted.
 KERNEL_ARGUMENTS = ["--log-level=CRITICAL"]
+Result = TypeVar("Result")
 
 
-def execute(notebook, output, parameters=None, progress=True):
+def execute(
+    notebook: Path, output: Path, parameters: dict | None = None, progress: bool = True
+) -> nbformat.NotebookNode:
     """Execute a notebook with papermill.
 
     Parameters
@@ -108,9 +117,11 @@ class Engine(NBClientEngine):
     NAME = "labs"
 
     @classmethod
-    def execute_managed_notebook(cls, nb_man, kernel_name, **options):
+    def execute_managed_notebook(
+        cls, nb_man: NotebookExecutionManager, kernel_name: str, *arguments, **options
+    ) -> None:
         with _training_beside(nb_man.pbar), _saved_at_the_end(nb_man):
-            super().execute_managed_notebook(nb_man, kernel_name, **options)
+            super().execute_managed_notebook(nb_man, kernel_name, *arguments, **options)
 
 
 papermill_engines.register(Engine.NAME, Engine)
@@ -184,7 +195,7 @@ def _one_line(error):
     return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
 
 
-def cells_not_executed(notebook):
+def cells_not_executed(notebook: nbformat.NotebookNode) -> list[int]:
     """Numbers (from 1) of code cells without an execution count.
 
     Papermill alone reports a dead kernel or a ``sys.exit()`` as a success.
@@ -197,13 +208,13 @@ def cells_not_executed(notebook):
     ]
 
 
-def timed(function, *arguments, **options):
+def timed(function: Callable[..., Result], *arguments, **options) -> tuple[Result, float]:
     """Call a function and return its result and the wall seconds it took."""
     began = time.perf_counter()
     result = function(*arguments, **options)
     return result, time.perf_counter() - began
 
 
-def environment(**variables):
+def environment(**variables) -> dict[str, str]:
     """This process's environment with some variables set."""
     return os.environ | {name: str(value) for name, value in variables.items()}

@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from tqdm import tqdm
@@ -22,6 +23,7 @@ from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.parameters import at_scale, scale_asked_for
 from helpers.plain_json import as_json, write_json
 from kit.headless.parameters import declared
+from kit.labs import Lab
 
 # What the folder `workers` of a lab has for them: a module that is one worker.
 ENGINES = {"tensorflow": "launched", "jax": "launched_on_jax"}
@@ -34,7 +36,15 @@ HOSTS_PORT = 29_500  # of the first worker; the next has the next
 SLURM_PORTS, PORTS_OF_A_JOB = range(20_000, 29_000), 64
 
 
-def start(lab, given, workers=2, hosts=(), folder=None, restarts=0, engine="tensorflow"):
+def start(
+    lab: Lab,
+    given: dict,
+    workers: int = 2,
+    hosts: Sequence[str] = (),
+    folder: Path | None = None,
+    restarts: int = 0,
+    engine: str = "tensorflow",
+) -> None:
     """Launch a lab's training from the command line.
 
     Parameters
@@ -121,7 +131,9 @@ def _keep_settings(lab, given, file, engine):
         )
 
 
-def lines_for_hosts(hosts, lab, folder, restarts, engine):
+def lines_for_hosts(
+    hosts: Sequence[str], lab: Lab, folder: Path, restarts: int, engine: str
+) -> list[str]:
     """What to start on which host.
 
     Parameters
@@ -155,7 +167,7 @@ def lines_for_hosts(hosts, lab, folder, restarts, engine):
     ]
 
 
-def own_place():
+def own_place() -> dict | None:
     """The place in a larger cluster that this process was given.
 
     Returns
@@ -216,7 +228,13 @@ def _config(addresses, rank):
     return {"cluster": {"worker": addresses}, "task": {"type": "worker", "index": rank}}
 
 
-def launch(command, folder, workers, place=None, restarts=0):
+def launch(
+    command: list[str],
+    folder: Path,
+    workers: int,
+    place: dict | None = None,
+    restarts: int = 0,
+) -> None:
     """Run workers to their end, and start all again if one dies.
 
     Parameters

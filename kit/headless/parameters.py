@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
 from helpers.errors import LabError
@@ -15,9 +16,10 @@ from helpers.parameters import (
     scale_asked_for,
     sizes_of,
 )
+from kit.labs import Lab
 
 
-def parsed(texts, lab):
+def parsed(texts: Iterable[str], lab: Lab) -> dict:
     """Check the texts given for a lab, and turn them into values.
 
     Parameters
@@ -50,7 +52,7 @@ def parsed(texts, lab):
     return given
 
 
-def by_name(texts):
+def by_name(texts: Iterable[str]) -> dict[str, str]:
     """The text behind each name that ``-p`` gives.
 
     Parameters
@@ -79,7 +81,7 @@ def by_name(texts):
     return given
 
 
-def check_folder(folder, what, remedy):
+def check_folder(folder: Path, what: str, remedy: str) -> None:
     """Ask the file system now, not after hours of work.
 
     Parameters
@@ -103,7 +105,7 @@ def check_folder(folder, what, remedy):
         )
 
 
-def warning(lab, given):
+def warning(lab: Lab, given: dict) -> str | None:
     """A line about a run on the CPU that will take long; None for the others.
 
     Parameters
@@ -130,7 +132,7 @@ def warning(lab, given):
     return estimate.warning(lab.name, values, sizes)
 
 
-def declared(lab):
+def declared(lab: Lab) -> tuple[dict, dict]:
     """What a lab's parameters are if nobody says otherwise.
 
     Parameters

@@ -17,7 +17,9 @@ from helpers.machine.quiet_tensorflow import silence_tensorflow
 LINK = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
 
 
-def lines(devices, link, batch_size, parameters=None):
+def lines(
+    devices: int, link: str, batch_size: int, parameters: int | None = None
+) -> list[str]:
     """The plan in lines, and a line about where its figures come from.
 
     Parameters
@@ -57,7 +59,7 @@ def lines(devices, link, batch_size, parameters=None):
     return [*in_words(settings, said), f"From {'; '.join(sources)}.", f"Assumed: {shown}."]
 
 
-def refuse_constant_failure(settings):
+def refuse_constant_failure(settings: dict) -> None:
     """`LabError` where a job fails again before it has restarted: it would never end."""
     restart_seconds = settings["restart_seconds"]
     device_seconds = settings["machine_days"] * 86_400  # from one failure to the next
@@ -70,7 +72,7 @@ def refuse_constant_failure(settings):
         )
 
 
-def gbit(text):
+def gbit(text: str) -> float:
     """A link's speed in Gbit/s: ``"25Gbit"``, ``"100 Mbit/s"``."""
     found = LINK.fullmatch(text.strip())
     if not found or not float(found[1]):
@@ -78,7 +80,7 @@ def gbit(text):
     return float(found[1]) * {"m": 1e-3, "g": 1.0}[found[2].lower()]
 
 
-def from_cards():
+def from_cards() -> tuple[dict, list[str]]:
     """What the run cards know of a plan's settings, and a line about each of them.
 
     Raises

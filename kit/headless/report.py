@@ -1,15 +1,16 @@
 """Turn executed labs into HTML: a page for each, and one that compares them."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
 import nbformat
 from nbconvert import HTMLExporter
-from pygments.formatters import HtmlFormatter
+from pygments.formatters.html import HtmlFormatter
 
 from helpers.files import write_atomically
-from kit.labs import title_and_question
+from kit.labs import Lab, title_and_question
 from kit.version import kit_version
 
 HEADINGS = (
@@ -17,7 +18,7 @@ HEADINGS = (
 )  # fmt: skip
 
 
-def write_report(results, reports, name):
+def write_report(results: list[dict], reports: Path, name: str) -> Path:
     """Write a page for each lab of a run, and an index of them.
 
     Parameters
@@ -61,7 +62,7 @@ def write_report(results, reports, name):
     return index
 
 
-def write_table(path, title, headings, rows):
+def write_table(path: Path, title: str, headings: Sequence[str], rows: list[dict]) -> None:
     """Write a page with a table of runs, and their figures below.
 
     Parameters
@@ -78,7 +79,7 @@ def write_table(path, title, headings, rows):
     write_atomically(path, html)
 
 
-def summary(result):
+def summary(result: dict) -> list[str]:
     """The cells of one row, as in `HEADINGS`."""
     card, name, seconds = result["card"], result["lab"].name, f"{result['seconds']:.0f}"
     given = ", ".join(f"{key}={value}" for key, value in result["given"].items()) or "-"
@@ -101,7 +102,7 @@ def summary(result):
     ]
 
 
-def page(notebook, lab, parameters):
+def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
     """Turn an executed lab into an HTML page that needs nothing from the network.
 
     The page is ours: nbconvert's has texts with too little contrast, and loads scripts
@@ -138,7 +139,7 @@ def page(notebook, lab, parameters):
     )
 
 
-def pictures(notebook):
+def pictures(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
     """The figures of an executed lab, as (picture's source, alternative text)."""
     found = []
     for cell in notebook.cells:

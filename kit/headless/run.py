@@ -13,12 +13,13 @@ from helpers.run_card.records import cards_of
 from kit.headless.execute import execute, timed
 from kit.headless.parameters import check_folder
 from kit.headless.report import HEADINGS, summary, write_report
+from kit.labs import Lab
 
 REPORTS = reports_folder()
 OWN_FOLDERS = "set LABS_RUNS_DIR and LABS_REPORTS_DIR to folders of yours"
 
 
-def run(labs, parameters, solved=True):
+def run(labs: list[Lab], parameters: list[dict], solved: bool = True) -> bool:
     """Execute labs one after another; print a table and write reports/index.html.
 
     Notebooks and pages go to a folder of this run: two runs at once share nothing but

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 import nbformat
@@ -28,13 +29,13 @@ from kit.headless.execute import execute, timed
 from kit.headless.parameters import by_name, check_folder, parsed, warning
 from kit.headless.report import page, write_table
 from kit.headless.sweep_figure import draw
-from kit.labs import find_lab
+from kit.labs import Lab, find_lab
 from kit.parallel.workers import on_a_cluster, tls
 
 MOST_RUNS = 10_000
 
 
-def combinations(texts, lab):
+def combinations(texts: Iterable[str], lab: Lab) -> tuple[list[str], list[dict]]:
     """Every combination of the values that were given for a lab.
 
     Parameters
@@ -84,7 +85,9 @@ def _several(text):
     return list(value) if isinstance(value, tuple) and value else [text]
 
 
-def sweep(lab, texts, scheduler=None, out=None):
+def sweep(
+    lab: Lab, texts: Iterable[str], scheduler: str | None = None, out: Path | None = None
+) -> bool:
     """Run a lab for each combination, here one after another or on a Dask cluster.
 
     Parameters
@@ -138,7 +141,7 @@ def sweep(lab, texts, scheduler=None, out=None):
     return not any(result["error"] for result in results.values())
 
 
-def run_one(task):
+def run_one(task: dict) -> dict:
     """Run a lab's solution; in a process of its own, or in this one.
 
     Parameters
@@ -230,7 +233,7 @@ def _write(out, lab, swept, known):
 
     shown = names[:4]
     headings = ["run", *shown, "seconds"]
-    rows = []
+    rows: list[dict] = []
     for run, (_, result, key) in zip(runs, known, strict=True):
         title = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
         cells = [_short(run["measured"].get(name)) for name in shown]

@@ -10,7 +10,7 @@ MOST_PANELS = 6
 MARKERS = "os^Dvx"
 
 
-def draw(runs, swept, names):
+def draw(runs: list[dict], swept: list[str], names: list[str]) -> tuple[str, str] | None:
     """A panel for each measurement, over the first swept parameter that is a number.
 
     Parameters

@@ -24,7 +24,7 @@ class StartPage(JupyterHandler):
     """The start page, made again each time that somebody looks at it."""
 
     @authenticated
-    def get(self):
+    def get(self) -> None:
         self.set_header("Cache-Control", "no-store")
         folder = url_path_join(self.base_url, "lab/tree", self._notebooks(), "/")
         template = PAGE.read_text(encoding="utf-8")
@@ -32,6 +32,7 @@ class StartPage(JupyterHandler):
 
     def _notebooks(self):
         """Where the notebooks are in the folder that this server shows."""
+        assert self.serverapp
         shown = Path(self.serverapp.root_dir).resolve()
         folder = students_folder()
         for path in (folder, folder.resolve()):  # work/ may be a link

@@ -36,31 +36,33 @@ class LabState(NamedTuple):
     title: str
     minutes: int  # of a person: an estimate
     spent_minutes: float  # by this student, in all runs: from the first line to the last
-    exercises: tuple  # "2.1" and so on
-    questions: tuple  # of the quiz: "1" and so on
-    passed: frozenset  # of the exercises, in any run, and not given back since
-    answered: frozenset  # of the questions
+    exercises: tuple[str, ...]  # "2.1" and so on
+    questions: tuple[str, ...]  # of the quiz: "1" and so on
+    passed: frozenset[str]  # of the exercises, in any run, and not given back since
+    answered: frozenset[str]  # of the questions
     last_unix_seconds: float  # when the last run was started; 0.0: never
     predictions: str  # how those of the newest run that has any went; or empty
     factor_off: float | None  # of the same run, the median
-    rivals: tuple = ()  # files of several notebooks, if nothing says which one is meant
+    rivals: tuple[
+        str, ...
+    ] = ()  # files of several notebooks, if nothing says which one is meant
 
     @property
-    def open_exercises(self):
+    def open_exercises(self) -> list[str]:
         return [name for name in self.exercises if name not in self.passed]
 
     @property
-    def done(self):
+    def done(self) -> bool:
         return not self.open_exercises and self.answered >= set(self.questions)
 
     @property
-    def progress(self):
+    def progress(self) -> tuple[int, int]:
         """Exercises and questions that are done, and how many there are."""
         quiz = self.answered & set(self.questions)
         done = len(self.exercises) - len(self.open_exercises) + len(quiz)
         return done, len(self.exercises) + len(self.questions)
 
-    def links(self, folder, text, more=""):
+    def links(self, folder: str, text: str, more: str = "") -> str:
         """A link to its notebook; where nobody knows which one it is, to each of them.
 
         Parameters
@@ -79,7 +81,7 @@ class LabState(NamedTuple):
         return f"{text}: {', '.join(each[:-1])} or {each[-1]}?"
 
 
-def page(folder=""):
+def page(folder: str = "") -> str:
     """The state as HTML; identical as long as nothing changes.
 
     Parameters
@@ -103,7 +105,7 @@ def page(folder=""):
     )
 
 
-def lab_states():
+def lab_states() -> list[LabState]:
     """Every lab that has a notebook, in order, with what the run cards say.
 
     Returns
@@ -120,7 +122,7 @@ def lab_states():
     return [_state(name, *found[name]) for name in sorted(found)]
 
 
-def way_on(states):
+def way_on(states: list[LabState]) -> tuple[str, LabState | None, str]:
     """What to do next, in a few words, and the state of the lab where.
 
     First the lab that was begun last, then those after it, then those before it.

@@ -13,7 +13,7 @@ HIDDEN, SHOWN = '<div class="labs-kept" hidden>', '<div class="labs-kept">'
 GONE = "(A live widget: run this cell again to use it.)"
 
 
-def without_widgets(model, **_):
+def without_widgets(model: dict, **_) -> None:
     """Jupyter's hook before a file is stored; the page in the browser stays as it is.
 
     Parameters

@@ -11,6 +11,8 @@ import multiprocessing.connection
 import resource
 import signal
 from collections import deque
+from collections.abc import Callable, Generator, Hashable, Sequence
+from multiprocessing.connection import Connection
 
 PR_SET_PDEATHSIG = 1
 FORK = multiprocessing.get_context("fork")
@@ -43,11 +45,11 @@ class Crew(contextlib.AbstractContextManager):
         for name in list(self._works):
             self._drop(name)
 
-    def take(self, name, work):
+    def take(self, name: Hashable, work: Generator) -> None:
         """Begin a work; its name comes back with its result."""
         self._go_on(name, work, work.send, None)
 
-    def wait(self, *others):
+    def wait(self, *others: Connection) -> tuple[list[Connection], list[tuple]]:
         """Wait until a process, or one of some other connections, has something to say.
 
         Returns
@@ -107,7 +109,9 @@ class Crew(contextlib.AbstractContextManager):
             pipe.close()
 
 
-def run_all(functions, cpu_seconds, at_once):
+def run_all(
+    functions: Sequence[Callable[[], object]], cpu_seconds: int, at_once: int
+) -> list:
     """Run functions side by side; call it where there is one thread only.
 
     Parameters
@@ -144,7 +148,9 @@ def run_all(functions, cpu_seconds, at_once):
     return result
 
 
-def run_each(functions, cpu_seconds, at_once):
+def run_each(
+    functions: Sequence[Callable[[], object]], cpu_seconds: int, at_once: int
+) -> list:
     """As `run_all`, but a function that fails costs its own result only.
 
     Returns

@@ -18,7 +18,9 @@ import subprocess
 import sys
 import threading
 from collections import deque
+from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection
+from types import FunctionType
 from typing import NamedTuple
 
 from helpers.errors import LabError
@@ -44,7 +46,7 @@ class Worker(NamedTuple):
     pipe: Connection
 
 
-def start(function, tasks_at_once):
+def start(function: FunctionType, tasks_at_once: int) -> Worker:
     """Start a process that calls a function of a module with the tasks that it gets.
 
     It asks for a task with None, as long as it has fewer than `tasks_at_once`, and then
@@ -68,13 +70,15 @@ def start(function, tasks_at_once):
     return Worker(process, Connection(ours.detach()))
 
 
-def end(worker):
+def end(worker: Worker) -> None:
     worker.process.kill()
     worker.process.wait()
     worker.pipe.close()
 
 
-def on_this_machine(function, tasks, workers, at_once=AT_ONCE):
+def on_this_machine(
+    function: FunctionType, tasks: Sequence, workers: int, at_once: int = AT_ONCE
+) -> Iterator[tuple]:
     """Have processes of this machine do tasks.
 
     Parameters
@@ -100,7 +104,8 @@ def on_this_machine(function, tasks, workers, at_once=AT_ONCE):
             while waiting and len(started) < min(workers, _open(waiting, started)):
                 worker = start(function, at_once)
                 started[worker.pipe] = worker, {}
-            for pipe in multiprocessing.connection.wait(list(started)):
+            ready = multiprocessing.connection.wait(list(started))
+            for pipe in [pipe for pipe in started if pipe in ready]:
                 worker, doing = started[pipe]
                 try:
                     said = pipe.recv()
@@ -142,7 +147,7 @@ def _next(waiting, doing, share, tasks):
     return None
 
 
-def on_a_cluster(function, tasks, address):
+def on_a_cluster(function: FunctionType, tasks: Sequence, address: str) -> Iterator[tuple]:
     """As `on_this_machine`, by the workers of a Dask cluster.
 
     Parameters
@@ -177,7 +182,7 @@ def on_a_cluster(function, tasks, address):
         raise LabError(f"no Dask scheduler answers at {address} ({error}).") from error
 
 
-def tls(address):
+def tls(address: str) -> object:
     """The certificates for a Dask scheduler, from Dask's configuration.
 
     Raises
@@ -219,7 +224,7 @@ def _own_worker(function):
     return start(function, 1)
 
 
-def main(descriptor, tasks_at_once, module, name):
+def main(descriptor: int, tasks_at_once: int, module: str, name: str) -> None:
     """Do what the pipe says until it closes."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     function = functools.reduce(getattr, name.split("."), importlib.import_module(module))

@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 import sys
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -15,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from helpers.data.places import user_cache
+from helpers.data.places import DataSet, user_cache
 from helpers.data.sets import DATA_SETS
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, runs_folder, write_atomically
@@ -24,9 +25,10 @@ from helpers.machine.quiet_tensorflow import silence_tensorflow
 from kit.place import environment
 
 FREE_GIB = 1
+Finding = tuple[str, str, str]  # the state of `STATES`, what was found, what to do
 
 
-def doctor():
+def doctor() -> bool:
     """Print a table of findings; return whether the labs can run."""
     questions = {
         "Python": python,
@@ -63,7 +65,7 @@ REINSTALL = "Remove .venv and run make setup."
 STATES = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
 
 
-def python():
+def python() -> Finding:
     """Whether the pinned packages exist for this Python."""
     found = platform.python_version()
     if (3, 11) <= sys.version_info[:2] <= (3, 13):
@@ -71,7 +73,7 @@ def python():
     return "missing", found, "Install Python 3.11, 3.12 or 3.13 and run make again."
 
 
-def packages():
+def packages() -> Finding:
     """Whether the installed packages are those that requirements.txt pins."""
     wrong = []
     for line in (REPOSITORY / "requirements.txt").read_text().splitlines():
@@ -95,7 +97,7 @@ def packages():
     return "ok", f"{main}, all as pinned", ""
 
 
-def keras_backend():
+def keras_backend() -> Finding:
     """Whether Keras can be imported, and computes with TensorFlow."""
     silence_tensorflow()
     import keras
@@ -103,7 +105,7 @@ def keras_backend():
     return "ok", f"computes with {keras.backend.backend()}", ""
 
 
-def surroundings():
+def surroundings() -> Finding:
     """Whether something is set that `labs` leaves out, and other notebooks would not."""
     found = environment.findings()
     if not found:
@@ -112,7 +114,7 @@ def surroundings():
     return "note", f"left out: {'; '.join(what for what, _ in found)}", remedy
 
 
-def kernel():
+def kernel() -> Finding:
     """Whether any JupyterLab would start this Python: an older kernel may be installed."""
     own = os.environ.get("JUPYTER_PATH", "")
     os.environ["JUPYTER_PATH"] = environment.before.get("JUPYTER_PATH", "")
@@ -131,7 +133,7 @@ def kernel():
     return "note", found, remedy
 
 
-def device():
+def device() -> Finding:
     """What TensorFlow computes on, and whether there is a GPU that it does not see."""
     silence_tensorflow()
     from helpers.machine.devices import describe_device
@@ -146,7 +148,7 @@ def device():
     return "ok", found["name"], ""
 
 
-def data(data_set, load):
+def data(data_set: DataSet, load: Callable) -> Finding:
     """Where a data set is, and whether it is complete."""
     try:
         if data_set.find() is None:
@@ -160,7 +162,7 @@ def data(data_set, load):
         return "missing", "damaged", str(error)
 
 
-def writable(folder, variable):
+def writable(folder: Path, variable: str) -> Finding:
     """Whether a file can be written to a folder."""
     probe = folder / ".doctor"
     try:
@@ -172,7 +174,7 @@ def writable(folder, variable):
     return "ok", str(folder), ""
 
 
-def cache():
+def cache() -> Finding:
     """Whether a download could be kept; not needed if the data are here already."""
     state, found, remedy = writable(user_cache(), "XDG_CACHE_HOME")
     if state == "missing" and all(data_set.find() for data_set, _ in DATA_SETS):
@@ -180,7 +182,7 @@ def cache():
     return state, found, remedy
 
 
-def disk():
+def disk() -> Finding:
     """Whether there is room for run cards and reports."""
     free = shutil.disk_usage(REPOSITORY).free / 2**30
     found = f"{free:.1f} GiB free"
@@ -189,7 +191,7 @@ def disk():
     return "ok", found, ""
 
 
-def isolation():
+def isolation() -> Finding:
     """Whether the sandbox for submissions works; tries it as grading does."""
     from kit.grading.box import sandbox
 

@@ -14,7 +14,7 @@ HERE = Path(__file__).resolve().parents[2]
 before = dict(os.environ)
 
 
-def leave_out_foreign_folders():
+def leave_out_foreign_folders() -> None:
     """Take the folders of PYTHONPATH off the path: their `numpy` or `helpers` is another.
 
     Has to be called before anything is imported that one of them could hide. The folder
@@ -29,7 +29,7 @@ def leave_out_foreign_folders():
         os.environ.pop("PYTHONPATH", None)
 
 
-def copied_from_here(script):
+def copied_from_here(script: str) -> Path | None:
     """The course in whose environment a command is, where that runs the kit of another.
 
     A script of an environment names the Python that it was made with, and that imports
@@ -57,7 +57,7 @@ def copied_from_here(script):
     return None
 
 
-def make_own():
+def make_own() -> list[str]:
     """Set what Keras, Jupyter and Python's texts depend on.
 
     Returns
@@ -76,9 +76,9 @@ def make_own():
     os.environ["JUPYTER_PATH"] = os.pathsep.join(filter(None, folders))
     os.environ["PYTHONUTF8"] = "1"
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if reconfigure := getattr(stream, "reconfigure", None):
             # In a locale without these characters: a question mark, not the end.
-            stream.reconfigure(errors="replace")
+            reconfigure(errors="replace")
     return lines
 
 
@@ -87,7 +87,7 @@ def _foreign(variables):
     return os.pathsep.join(name for name in names if name and Path(name).resolve() != HERE)
 
 
-def findings():
+def findings() -> list[tuple[str, str]]:
     """What may hurt notebooks that are started without `labs`, and the cure of each.
 
     Returns

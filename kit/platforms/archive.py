@@ -4,6 +4,8 @@ import re
 import stat
 import zipfile
 import zlib
+from collections.abc import Iterator
+from pathlib import Path
 
 from helpers.errors import LabError
 
@@ -13,7 +15,7 @@ ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MOST_MIB_OF_A_FILE, MOST_MIB = 20, 4096
 
 
-def notebooks(path):
+def notebooks(path: Path) -> Iterator[tuple[list[str], bytes | None, str]]:
     """Yield what is in a zip archive of submissions.
 
     Nothing is written, so no name can lead anywhere; sizes are counted as they are

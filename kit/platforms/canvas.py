@@ -8,15 +8,17 @@ assignment, and under it a row with the points that are possible.
 """
 
 import re
+from collections.abc import Iterator
 
 from helpers.errors import LabError
+from kit.labs import Lab
 from kit.platforms.moodle import Owner
 
 SECTION = "Section"  # the last column about the student
 POSSIBLE = "Points Possible"
 
 
-def owner(parts):
+def owner(parts: list[str]) -> tuple[Owner, str] | None:
     """The owner of a file by the parts of its path, and the file's name; or None."""
     found = re.fullmatch(r"(.+?)_(?:(LATE)_)?(\d{1,18})_(\d{1,18})_(.+)", parts[-1])
     if not found:
@@ -25,12 +27,12 @@ def owner(parts):
     return Owner(found[1], found[3], upload, bool(found[2])), found[5]
 
 
-def is_table(head):
+def is_table(head: list[str]) -> bool:
     """Whether a CSV file's first row is that of a gradebook."""
     return head[:1] == ["Student"] and "ID" in head[1:2] and SECTION in head
 
 
-def people(table):
+def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, None, str]]:
     """Yield (id, name, email, None, "") for each student: it has no dates."""
     head, *rows = table
     for row in rows:
@@ -39,7 +41,12 @@ def people(table):
             yield cells["ID"], cells["Student"], cells.get("SIS Login ID", ""), None, ""
 
 
-def filled(table, grades, lab, column=None):
+def filled(
+    table: list[list[str]],
+    grades: dict[str, tuple[float | None, str]],
+    lab: Lab,
+    column: str | None = None,
+) -> list[list[str]]:
     """A gradebook with the columns about the student and one assignment.
 
     Parameters

@@ -18,7 +18,7 @@ from helpers.plain_json import write_json
 from kit.grading.classroom import class_files
 from kit.grading.classroom.feedback import feedback_path, points
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
-from kit.labs import all_labs, find_lab
+from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle
 from kit.platforms.archive import notebooks
 
@@ -27,7 +27,13 @@ MOST_BYTES = 150  # of a name in the folder of submissions; most file systems ta
 COLLECTED = "collected.json"  # how names of files that go back begin, by lab and student
 
 
-def collect(archive, submissions, out, table=None, due=None):
+def collect(
+    archive: Path,
+    submissions: Path,
+    out: Path,
+    table: Path | None = None,
+    due: datetime | None = None,
+) -> list[str]:
     """Unpack a zip of submissions into a folder for each student, and write the roster.
 
     Parameters
@@ -212,7 +218,7 @@ def _people(table):
     return (moodle if moodle.is_table(table[0]) else canvas).people(table)
 
 
-def read_table(path):
+def read_table(path: Path) -> list[list[str]]:
     """Read a grading worksheet of Moodle or a gradebook of Canvas.
 
     Parameters
@@ -243,7 +249,9 @@ def read_table(path):
     return table
 
 
-def hand_back(out, table_path, lab=None, column=None):
+def hand_back(
+    out: Path, table_path: Path, lab: Lab | None = None, column: str | None = None
+) -> tuple[Path, Path, list[str], list[str]]:
     """Write what goes back to the platform: its table with grades, and a zip of pages.
 
     Parameters

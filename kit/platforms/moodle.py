@@ -8,6 +8,7 @@ The grading worksheet has the same number at the end of its column `Identifier`.
 """
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ class Owner(NamedTuple):
     is_late: bool = False
 
 
-def owner(parts):
+def owner(parts: list[str]) -> tuple[Owner, str] | None:
     """The owner of a file by the parts of its path, and the file's name; or None."""
     for place, part in enumerate(parts):
         found = re.fullmatch(r"([^_]+)_(\d{1,18})_assign[a-z]+_([a-z]+)(?:_(.*))?", part)
@@ -36,12 +37,12 @@ def owner(parts):
     return None
 
 
-def is_table(head):
+def is_table(head: list[str]) -> bool:
     """Whether a CSV file's first row is that of a grading worksheet in English."""
     return set(HEAD) <= set(head)
 
 
-def people(table):
+def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, datetime | None, str]]:
     """Yield (id, name, email, submitted, extension) for each row of a worksheet.
 
     `submitted` is None where there is no date, or one in another language. `extension` is
@@ -58,13 +59,13 @@ def people(table):
             yield number, name, email, date_of(text), until
 
 
-def identity(cells):
+def identity(cells: dict[str, str]) -> str:
     """The number at the end of `Participant 123`."""
     found = re.search(r"(\d{1,18})\s*$", cells.get("Identifier", ""))
     return found[1] if found else ""
 
 
-def date_of(text):
+def date_of(text: str) -> datetime | None:
     """A date as the English worksheet writes it; None if it is something else."""
     try:
         return datetime.strptime(text.replace("\u202f", " ").strip(), DATE)
@@ -72,7 +73,9 @@ def date_of(text):
         return None
 
 
-def filled(table, grades):
+def filled(
+    table: list[list[str]], grades: dict[str, tuple[float | None, str]]
+) -> list[list[str]]:
     """A worksheet with grades in it.
 
     Parameters

@@ -11,6 +11,7 @@ import difflib
 import re
 
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
 from helpers.errors import LabError
@@ -23,7 +24,7 @@ NOTICE = (
 YOURS = "**New in this version.** The lab needs the cell above as it is now. Yours was:"
 
 
-def merge(base, mine, new):
+def merge(base: NotebookNode | None, mine: NotebookNode, new: NotebookNode) -> NotebookNode:
     """Bring a new version into a student's notebook.
 
     Parameters
@@ -73,7 +74,7 @@ def merge(base, mine, new):
     return _notebook(cells, {**new.metadata, **mine.metadata, "labs": new.metadata["labs"]})
 
 
-def give_back(mine, given, number):
+def give_back(mine: NotebookNode, given: NotebookNode, number: str) -> NotebookNode:
     """Put an exercise's cells, as they were handed out, into a student's notebook.
 
     Parameters
@@ -120,7 +121,9 @@ def give_back(mine, given, number):
     return _notebook(cells, mine.metadata)
 
 
-def partners(cells, others, by_id=False):
+def partners(
+    cells: list[NotebookNode], others: list[NotebookNode], by_id: bool = False
+) -> dict[int, int]:
     """Find which cell of one list is which of another.
 
     Parameters
@@ -190,7 +193,7 @@ def _pair_alike(found, cells, others):
             for place in set(between) - set(found.values())
             if others[place].cell_type == cell.cell_type
         }
-        best = max(alike, key=alike.get, default=None)
+        best = max(alike, key=alike.__getitem__, default=None)
         if best is not None and alike[best] >= ALIKE:
             found[position] = best
 

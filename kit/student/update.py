@@ -6,6 +6,7 @@ notebook changes, so nothing is half done.
 
 import time
 import warnings
+from collections.abc import Iterator
 from stat import S_IMODE, S_IWUSR
 
 import nbformat
@@ -16,7 +17,7 @@ from helpers.exercise import numbers_of
 from helpers.files import WORK, write_atomically
 from helpers.notebook.notebooks import labs_in, which_one
 from helpers.run_card import reset_exercises
-from kit.labs import find_lab
+from kit.labs import Lab, find_lab
 from kit.student.merge import NOTICE, YOURS, give_back, merge
 from kit.student.signature import read_text, signature, unused
 from kit.student.working_copy import (
@@ -40,7 +41,7 @@ BOTH_CHANGED = {
 }
 
 
-def update(labs):
+def update(labs: list[Lab]) -> Iterator[str]:
     """Bring new versions into the student's notebooks, as `kit.student.merge.merge` does.
 
     Parameters
@@ -70,7 +71,7 @@ def update(labs):
         )
 
 
-def reset(name):
+def reset(name: str) -> str:
     """Give back an exercise or a whole lab, as it was handed out.
 
     Parameters

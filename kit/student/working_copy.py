@@ -6,17 +6,19 @@ one it began with.
 
 import re
 import subprocess
+from contextlib import AbstractContextManager
+from pathlib import Path
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, WORK, only_one, write_atomically
-from helpers.notebook.notebooks import labs_in
-from kit.labs import all_labs
+from helpers.notebook.notebooks import Found, labs_in
+from kit.labs import Lab, all_labs
 from kit.student.signature import is_changed, read_text, signature, unused
 
 LIST = "index.ipynb"  # of the labs; nobody works in it
 
 
-def make():
+def make() -> list[str]:
     """Copy the notebooks that the student does not have yet.
 
     One that somebody has edited in ``notebooks/`` comes with its edits.
@@ -34,7 +36,7 @@ def make():
     return lines
 
 
-def alone():
+def alone() -> AbstractContextManager[None]:
     """Wait until nobody else changes ``work/``, where that is no link to nothing."""
     if WORK.is_symlink() and not WORK.exists():
         raise LabError(
@@ -44,7 +46,7 @@ def alone():
     return only_one(WORK / ".base")
 
 
-def add_missing():
+def add_missing() -> list[str]:
     """As `make`, for who is alone in ``work/``; does not say which notebooks are older."""
     have, edited = labs_in(WORK), []
     lines = [] if have else [f"Your own notebooks are in {shown(WORK)}/."]
@@ -65,7 +67,7 @@ def add_missing():
     return lines
 
 
-def keep_base(lab, signed):
+def keep_base(lab: Lab, signed: str | None) -> Path | None:
     """Keep a version to compare with later; returns its file, or None."""
     kept = WORK / ".base" / f"{signed}.ipynb"
     if not signed or kept.exists():
@@ -95,7 +97,7 @@ def _git(*arguments):
     return ended.stdout.decode("utf-8", "surrogateescape")
 
 
-def began_with(notebook):
+def began_with(notebook: dict) -> str | None:
     """The version of the kit's notebook that this one has become of."""
     ours = notebook.get("metadata", {}).get("labs")
     signed = str(ours.get("generated")) if isinstance(ours, dict) else ""
@@ -106,24 +108,24 @@ def _labs():
     return [lab for lab in all_labs() if lab.notebook.exists()]
 
 
-def handed_out_list():
+def handed_out_list() -> Path:
     """The list of labs, as it is handed out."""
     return REPOSITORY / "notebooks" / LIST
 
 
-def is_edited(lab):
+def is_edited(lab: Lab) -> bool:
     """Whether somebody has changed the notebook in ``notebooks/``."""
     return lab.notebook.exists() and is_changed(read_text(lab.notebook))
 
 
-def is_older(lab, have):
+def is_older(lab: Lab, have: dict[str, Found]) -> bool:
     """Whether ``notebooks/`` has another version than the student's notebook."""
     if lab.name not in have or not lab.notebook.exists() or is_edited(lab):
         return False
     return began_with(have[lab.name].notebook) != signature(read_text(lab.notebook))
 
 
-def put_back():
+def put_back() -> str:
     """How to get ``notebooks/`` as it was handed out, and lose nothing."""
     if _git("diff", "--name-only", "HEAD", "--", "notebooks"):
         return "`git stash push notebooks` puts ours back, and keeps those edits"
@@ -145,6 +147,6 @@ def _last_handed_out():
     return None
 
 
-def shown(path):
+def shown(path: Path) -> Path:
     """A path as it is shown: from the course's folder on."""
     return path.relative_to(REPOSITORY)

@@ -4,10 +4,10 @@ import statistics
 from random import Random
 
 from helpers.checks.judging.formulas import Formula
-from helpers.checks.judging.verdicts import near
 from helpers.verdict import Wrong, wrong
 
 NEVER = float("inf")
+ROW = 5  # figures of a batch size
 
 
 def make_summary(rng):
@@ -39,8 +39,8 @@ def make_summary(rng):
     return {"cases": [{"target": target, "runs": runs}]}
 
 
-def summary(question: dict, mistake: str) -> list[list]:
-    """The rows of the table in the order of the sizes, if one makes this mistake."""
+def summary(question: dict, mistake: str) -> list:
+    """The figures of the table, size by size, if one makes this mistake."""
     shift = {"at_target": 1e-9, "close": -0.005}.get(mistake, 0)
     target, times = question["target"] + shift, {}
     for run in question["runs"]:
@@ -54,7 +54,8 @@ def summary(question: dict, mistake: str) -> list[list]:
         if mistake in ("start", "all_reach"):
             first = looks[-1][0] if mistake == "start" or not reached else first
         times.setdefault(run["batch_size"], []).append(first)
-    return [_row(times[size], mistake) for size in sorted(times)]
+    rows = [_row(times[size], mistake) for size in sorted(times)]
+    return [figure for row in rows for figure in row]
 
 
 def _row(times, mistake):
@@ -75,25 +76,15 @@ def _row(times, mistake):
     ]
 
 
-def _same_row(said, due):
-    """Whether two rows agree, up to rounding to two decimals."""
-    return len(said) == len(due) and all(map(_same_figure, said, due))
-
-
-def _same_figure(said, due):
-    if said is None or due is None:
-        return said is due
-    return near(1e-6, 0.0051)(said, due)
-
-
 SUMMARY = Formula(
     summary,
     (
         "start", "first", "last", "dropped", "mean", "at_target", "upper", "all_counted",
         "runs", "all_reach", "close",
     ),
-    same=_same_row,
-    apart=lambda one, other: one != other,
+    relative=1e-6,
+    absolute=0.0051,  # rounded to two decimals
+    apart=1e-6,
 )  # fmt: skip
 
 
@@ -111,22 +102,23 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         return wrong("keys", "keys", keys=", ".join(map(str, keys)))
     if sorted(keys) != sorted(set(sizes)):
         return wrong("sizes", "sizes", sizes=sorted(keys), due=sorted(set(sizes)))
-    reply = [row for _, row in sorted(rows)]
+    reply = [figure for _, row in sorted(rows) for figure in row]
     found = SUMMARY.different({"cases": [question]}, [reply])
     if found is None:
         return None
-    size = sorted(keys)[found.part]
-    facts = {"runs": sizes.count(size), "size": size, "row": found.said, "due": found.due}
+    at, column = divmod(found.part, ROW)
+    (size, row), due = sorted(rows)[at], summary(question, "")[at * ROW : (at + 1) * ROW]
+    facts = {"runs": sizes.count(size), "size": size, "row": row, "due": due}
     if found.mistake:
         return wrong(found.mistake, "row", **facts)
-    return wrong("other", "row", requirement=_broken(found.said, found.due), **facts)
+    broken = _broken(column, found.said, found.due)
+    return wrong("other", "row", requirement=broken, **facts)
 
 
-def _broken(row, due):
-    """The sentence that the first wrong figure of a row breaks."""
-    place = list(map(_same_figure, row, due)).index(False)
-    if place < 2:
+def _broken(column, said, due):
+    """The sentence that a wrong figure of a row breaks."""
+    if column < 2:
         return "counts"
-    if due[place] is None:
+    if due is None:
         return "none"
-    return "spread" if row[place] is None else "first"
+    return "spread" if said is None else "first"

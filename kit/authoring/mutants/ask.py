@@ -13,6 +13,7 @@ import os
 import random
 import resource
 import textwrap
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from helpers.errors import LabError
@@ -28,10 +29,10 @@ MEMORY_BYTES = 8 * 2**30
 QUESTIONS = 2  # as in a notebook
 
 
-def fingerprint(exercise):
+def fingerprint(exercise: str) -> str:
     """A hash of all that decides which mutants are refused.
 
-    Comments, docstrings and the places of modules decide nothing.
+    Comments, docstrings, annotations and the places of modules decide nothing.
     """
     package = find_exercise(exercise).package
     behind = files_behind([f"{package}.judge", f"{package}.probe"])
@@ -44,11 +45,15 @@ def fingerprint(exercise):
 
 
 def _code_alone(source):
-    """Python code as text, without comments and docstrings; of imports only the names."""
+    """Python code as text, without comments, docstrings and annotations; of imports only names."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             node.module = ""
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
             node.body = body[1:] or [ast.Pass()]
@@ -59,12 +64,12 @@ def _is_text(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def source_of(exercise):
+def source_of(exercise: str) -> str:
     """The source of an exercise's reference."""
     return textwrap.dedent(inspect.getsource(find_exercise(exercise).reference))
 
 
-def ask_mutants(exercise, progress=iter):
+def ask_mutants(exercise: str, progress: Callable[[list], Iterable] = iter) -> dict:
     """Ask the check about every mutant, and store what it said.
 
     Parameters
@@ -123,7 +128,7 @@ class Asker:
         self._process.join()
         self._here.close()
 
-    def passes(self, exercise, source):
+    def passes(self, exercise: str, source: str) -> bool:
         """Whether the check takes this answer; one that does not end does not pass."""
         try:
             self._here.send((exercise, source))

@@ -2,8 +2,9 @@
 
 import ast
 import copy
+from collections.abc import Iterator
 
-COMPARISONS = {
+COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt), ast.LtE: (ast.Lt, ast.Gt), ast.Gt: (ast.GtE, ast.Lt),
     ast.GtE: (ast.Gt, ast.Lt), ast.Eq: (ast.NotEq,), ast.NotEq: (ast.Eq,),
     ast.Is: (ast.IsNot,), ast.IsNot: (ast.Is,), ast.In: (ast.NotIn,), ast.NotIn: (ast.In,),
@@ -25,7 +26,7 @@ NAMES = {
 }  # fmt: skip
 
 
-def mutants(source):
+def mutants(source: str) -> Iterator[tuple[str, str]]:
     """Every program that differs from this one by one small change.
 
     Parameters

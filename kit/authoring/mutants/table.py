@@ -1,5 +1,7 @@
 """The table of docs/checks.md: how well each check tells right from wrong."""
 
+from pathlib import Path
+
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
@@ -15,7 +17,7 @@ HEAD = (
 )
 
 
-def build_table(write=True):
+def build_table(write: bool = True) -> list[Path]:
     """Write the table between its two marks; `write` as in `kit.authoring.build.build`."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -28,14 +30,14 @@ def build_table(write=True):
     )
 
 
-def score(exercise):
+def score(exercise: str) -> float:
     """The part of an exercise's wrong mutants that its check refuses."""
     result = stored_mutants(exercise)
     wrong = result["mutants"] - len(right_mutants(exercise))
     return (result["mutants"] - len(result["passed"])) / wrong
 
 
-def right_mutants(exercise):
+def right_mutants(exercise: str) -> dict[str, str]:
     """The changes that leave the answer right, each with the reason."""
     passed = stored_mutants(exercise)["passed"]
     return {change: why for change, why in passed.items() if why}

@@ -5,10 +5,12 @@ until a cell of the lab, or a probe, imports it.
 """
 
 import functools
+from pathlib import Path
 
 from helpers.exercise import exercise_folders, shared_words
 from helpers.files import REPOSITORY
 from kit.imports import files_behind
+from kit.labs import Lab
 from kit.todo_cells import modules
 
 # What a lab needs besides what its cells import.
@@ -20,7 +22,7 @@ NEVER = ("judge.py", "judging.py", "reference.py")
 
 
 @functools.cache
-def visible_files(lab):
+def visible_files(lab: Lab) -> tuple[Path, ...]:
     """The files that a lab's own cells and its probe import, and what those import.
 
     Parameters

@@ -30,15 +30,17 @@ class Piece(NamedTuple):
 
     origin: str
     source: str
-    nodes: list
-    makes: set
+    nodes: list[ast.stmt]
+    makes: set[str]
 
 
 class OutOfTimeError(BaseException):
     """A cell that the exercise only needs has had its part of the time."""
 
 
-def pieces_before(notebook, exercise, answer, setup):
+def pieces_before(
+    notebook: list[tuple[str, str]], exercise: str, answer: str, setup: list[str]
+) -> list[Piece]:
     """What runs before an exercise's own cell.
 
     Parameters
@@ -93,7 +95,7 @@ def _closure(pieces, open_names):
     return [pieces[place] for place in sorted(chosen)]
 
 
-def borrowed(pieces, source, references):
+def borrowed(pieces: list[Piece], source: str, references: list[str]) -> list[str]:
     """Which references the cells import from the course material.
 
     Parameters
@@ -113,11 +115,11 @@ def borrowed(pieces, source, references):
         for inner in ast.walk(node):
             if isinstance(inner, ast.Import):
                 found |= _borrowed_modules([a.name for a in inner.names], references)
-            elif _calls_import(inner):
+            elif isinstance(inner, ast.Call) and _calls_import(inner):
                 texts = [getattr(a, "value", None) for a in inner.args]
                 texts = [text for text in texts if isinstance(text, str)]
                 found |= _borrowed_modules(texts, references)
-            elif _imports_from_ours(inner):
+            elif isinstance(inner, ast.ImportFrom) and _imports_from_ours(inner):
                 found |= {a.name for a in inner.names} & {*references, "*"}
     return sorted(found)
 
@@ -135,18 +137,22 @@ def _borrowed_modules(names, references):
 
 def _calls_import(node):
     """Whether it is such as `importlib.import_module("callbacks.throughput")`."""
-    if not isinstance(node, ast.Call):
-        return False
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
     return name in ("import_module", "__import__")
 
 
 def _imports_from_ours(node):
-    absolute = isinstance(node, ast.ImportFrom) and not node.level
-    return absolute and node.module.split(".")[0] in OURS
+    return not node.level and node.module.split(".")[0] in OURS
 
 
-def answer_of(pieces, source, exercise, name, setup, seconds):
+def answer_of(
+    pieces: list[Piece],
+    source: str,
+    exercise: str,
+    name: str,
+    setup: list[str],
+    seconds: float,
+) -> tuple[object, dict[str, str] | None]:
     """Run the lab's set-up, what the exercise's cell needs, and the cell.
 
     Parameters
@@ -267,7 +273,7 @@ def _parsed(source):
             raise error from None
 
 
-def python_of(source):
+def python_of(source: str) -> str:
     """Turn IPython's `%time`, `!ls`, `name?` into Python; keep what `%%time` times."""
     from IPython.core.inputtransformer2 import TransformerManager
 

@@ -13,7 +13,7 @@ import os
 import select
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from helpers.exercise import find_exercise
 from helpers.plain_json import as_json, storable
@@ -51,10 +51,10 @@ class Box:
     output: int
     limits: sandbox.Limits
     deadline: float
-    pids: object  # a function: the processes of the box
-    references: frozenset = frozenset()  # the names of what can be borrowed
+    pids: Callable[[], list[int]]  # the processes of the box
+    references: frozenset[str] = frozenset()  # the names of what can be borrowed
     begin_with: dict = dataclasses.field(default_factory=dict)  # said before all questions
-    borrowed: set = dataclasses.field(default_factory=set)
+    borrowed: set[str] = dataclasses.field(default_factory=set)
     borrowed_messages: int = 0
     received: bytearray = dataclasses.field(default_factory=bytearray)
     output_ended: bool = False
@@ -177,7 +177,7 @@ class Box:
             return wrong(STARVED, "starved", seconds=seconds)
         return wrong("time", "out_of_time", seconds=seconds)
 
-    def was_starved(self):
+    def was_starved(self) -> bool:
         """Whether the machine was too busy to run it."""
         began = self.deadline - self.limits.wall_seconds
         return was_starved(self.pids(), time.perf_counter() - began)
@@ -214,7 +214,7 @@ class Box:
 @contextlib.contextmanager
 def conversation(
     job: Job, limits: sandbox.Limits, boxed: bool, hide: Sequence[str]
-) -> Iterator[Box]:
+) -> Generator[Box]:
     """Start the process for one exercise; it is sent what it needs before a question."""
     ours, theirs = socket.socketpair()
     output, output_end = os.pipe()
@@ -251,7 +251,7 @@ def conversation(
         })  # fmt: skip
 
 
-def parse_strictly(line):
+def parse_strictly(line: bytes) -> dict:
     """Plain JSON and nothing else; long texts are cut, and what no file holds replaced.
 
     Parameters
@@ -303,7 +303,7 @@ def _cut(value, depth=0):
     return value
 
 
-def plain_text(text, length):
+def plain_text(text: str, length: int) -> str:
     """Make a text that can be printed and stored anywhere, cut to a length."""
     shown = "".join(
         c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}"

@@ -17,7 +17,7 @@ class _Program(ctypes.Structure):
     _fields_ = [("instructions", ctypes.c_ushort), ("code", ctypes.c_char_p)]
 
 
-def step_back(number, cores):
+def step_back(number: int, cores: int) -> None:
     """Let the grader run first, and use only some of the cores.
 
     On 64 cores TensorFlow would start hundreds of threads. The filter forbids to take more
@@ -35,7 +35,7 @@ def step_back(number, cores):
     os.sched_setaffinity(0, (2 * available)[first : first + cores])
 
 
-def load_filter(code):
+def load_filter(code: bytes) -> None:
     """Forbid this process and its children all calls but some, for ever.
 
     Parameters

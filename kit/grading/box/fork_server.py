@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import gc
 import importlib
+import io
 import json
 import os
 import re
@@ -46,7 +47,7 @@ CORES = 2  # of an exercise
 LINUX_CAPABILITY_VERSION_3 = 0x20080522
 
 
-def main():
+def main() -> None:
     """Import what the labs import; then fork on demand until the socket closes."""
     control, code = socket.socket(fileno=int(sys.argv[1])), bytes.fromhex(sys.argv[4])
     sys.path.insert(0, sys.argv[2])
@@ -184,7 +185,7 @@ def _write(path, text, dir_fd):
     os.close(descriptor)
 
 
-def serve(parent, boxed):
+def serve(parent: io.BufferedRWPair, boxed: bool) -> None:
     """Take one exercise from the grader and answer its questions until it hangs up."""
 
     def say(message):

@@ -24,7 +24,7 @@ SHARE = 3  # of the processors: how "nice" the kernel's group of a box's process
 AREA_BYTES = 210  # measured on Linux 6 as growth of /proc/meminfo's SUnreclaim
 
 
-def memory_mib(pids, enough):
+def memory_mib(pids: list[int], enough: float) -> float:
     """Main memory of some processes, shared pages split between those that share.
 
     The kernel needs some time for the exact figure. So this asks for it only where the
@@ -34,7 +34,7 @@ def memory_mib(pids, enough):
     return rough if rough <= enough else sum(_exact_mib(pid) for pid in pids)
 
 
-def let_others_first(pids):
+def let_others_first(pids: list[int]) -> None:
     """Give the sessions of a box a smaller share of the processors than the grader's.
 
     Of two sessions each gets the same share, however many processes it has and whatever
@@ -49,7 +49,7 @@ def let_others_first(pids):
                 group.write_text(str(SHARE))
 
 
-def was_starved(pids, seconds):
+def was_starved(pids: list[int], seconds: float) -> bool:
     """Whether other processes of the machine kept a box's from running.
 
     Parameters
@@ -141,7 +141,7 @@ def _fork_server(modules):
     return ours, process
 
 
-def prepare(modules):
+def prepare(modules: tuple[str, ...]) -> None:
     """Start the process that has TensorFlow imported, unless it runs."""
     _, process = _fork_server(modules)
     if process.poll() is not None:
@@ -149,7 +149,9 @@ def prepare(modules):
         _fork_server(modules)
 
 
-def fork(modules, channel, descriptors, seconds):
+def fork(
+    modules: tuple[str, ...], channel: socket.socket, descriptors: list[int], seconds: int
+) -> int:
     """Have a child forked that gets the descriptors; return its process number.
 
     Parameters
@@ -171,14 +173,14 @@ def fork(modules, channel, descriptors, seconds):
     raise LabError("the process that imports TensorFlow for the judges has ended")
 
 
-def family(pid):
+def family(pid: int) -> list[int]:
     try:
         return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
     except psutil.Error:
         return []
 
 
-def kill_family(pid):
+def kill_family(pid: int) -> None:
     """Kill all processes that can be found; without a box a process can hide."""
     members = family(pid)
     with contextlib.suppress(OSError):

@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,14 +50,14 @@ class Box(NamedTuple):
     pid: int
     monitor: subprocess.Popen
 
-    def pids(self):
+    def pids(self) -> list[int]:
         """The processes in the box, by their numbers outside of it."""
         own = _namespace(self.pid)
         return [pid for pid in _all_pids() if own and _namespace(pid) == own]
 
 
 @functools.cache
-def problem():
+def problem() -> str | None:
     """Why this machine cannot open a box, in a few words, or None."""
     if sys.platform != "linux":
         return f"there is no bubblewrap for {sys.platform}"
@@ -78,7 +79,13 @@ def problem():
 
 
 @contextlib.contextmanager
-def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
+def open_box(
+    limits: Limits,
+    hide: Sequence[str | Path] = (),
+    show: Sequence[str | Path] = (),
+    files: dict[str, bytes] | None = None,
+    command: Sequence[str] = ("cat",),
+) -> Generator[Box]:
     """Open a box; when the block ends, everything in it is dead.
 
     Parameters
@@ -143,7 +150,7 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
             os.close(pidfd)
     finally:
         os.close(info)
-        for pipe in (monitor.stdin, monitor.stdout, monitor.stderr):
+        for pipe in filter(None, (monitor.stdin, monitor.stdout, monitor.stderr)):
             with contextlib.suppress(OSError):
                 pipe.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -152,7 +159,14 @@ def open_box(limits, hide=(), show=(), files=None, command=("cat",)):
         monitor.wait()
 
 
-def bubblewrap(limits, hide, show, files, info, is_entered):
+def bubblewrap(
+    limits: Limits,
+    hide: Sequence[str | Path],
+    show: Sequence[str | Path],
+    files: dict[str, int],
+    info: int,
+    is_entered: bool,
+) -> list[str]:
     """The command line: what is new in the box, and what is visible from outside.
 
     A process that enters makes a user namespace below the box's: so it cannot reach
@@ -162,7 +176,7 @@ def bubblewrap(limits, hide, show, files, info, is_entered):
     root = os.geteuid() == 0
     size = str(limits.disk_mib * MIB)
     words = [
-        shutil.which("bwrap"),
+        shutil.which("bwrap") or "bwrap",
         "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
         "--unshare-net", "--new-session", "--clearenv",
     ]  # fmt: skip

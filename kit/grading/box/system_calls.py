@@ -68,7 +68,7 @@ NEW_NAMESPACES = 0x7E020080  # every CLONE_NEW... flag
 
 
 @functools.cache
-def allowed(notebook=False, sessions=False):
+def allowed(notebook: bool = False, sessions: bool = False) -> bytes:
     """The filter as a BPF program, for bubblewrap or the kernel.
 
     Parameters

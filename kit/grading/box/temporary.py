@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 
 import psutil
@@ -13,7 +14,7 @@ PREFIX = "labs-grade-"
 
 
 @contextlib.contextmanager
-def temporary_folder():
+def temporary_folder() -> Generator[str]:
     """Make a folder; remove it at the end, and those of processes that are dead.
 
     Yields

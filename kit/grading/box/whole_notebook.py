@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from helpers.data.places import user_cache
@@ -24,7 +25,13 @@ LOOK_SECONDS = 0.5  # between two looks at the box's memory
 SCRIPT, FILTER = "/tmp/whole_notebook_in_box.py", "/tmp/filter_in_box.py"
 
 
-def run_notebook(text, limits, boxed, hide, visible):
+def run_notebook(
+    text: str,
+    limits: sandbox.Limits,
+    boxed: bool,
+    hide: Sequence[str],
+    visible: Sequence[str],
+) -> tuple[str, str | None]:
     """Execute a notebook, whatever is in it.
 
     Parameters
@@ -47,7 +54,8 @@ def run_notebook(text, limits, boxed, hide, visible):
     # The notebook runs with another HOME: its cache gets links to the files of this one.
     cache = user_cache().resolve()
     own = os.environ.get("LABS_DATA_DIR")
-    data = [path for path in (cache, own and Path(own).resolve()) if path and path.is_dir()]
+    folders = [cache, *([Path(own).resolve()] if own else [])]
+    data = [path for path in folders if path.is_dir()]
     job = {
         "repository": str(REPOSITORY),
         "notebook": text,

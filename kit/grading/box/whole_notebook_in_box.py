@@ -20,7 +20,7 @@ helpers.checks.check = lambda exercise, answer: answer
 """
 
 
-def main(home, work):
+def main(home: str, work: str) -> None:
     """Execute until the deadline; errors stay in the notebook as outputs."""
     job = json.load(sys.stdin)
     os.environ.clear()

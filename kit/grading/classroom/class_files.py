@@ -10,6 +10,7 @@ import io
 import math
 import re
 import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from typing import NamedTuple
 from helpers.errors import LabError
 from helpers.files import write_atomically
 from helpers.plain_json import storable
+from kit.labs import Lab
 
 MOST_BYTES = 20_000_000
 LONGEST_COMMENT = 4000  # characters
@@ -62,12 +64,14 @@ class Rules(NamedTuple):
 class ClassFiles(NamedTuple):
     """All three files, read."""
 
-    roster: tuple = ()
-    overrides: tuple = ()
+    roster: tuple[Person, ...] = ()
+    overrides: tuple[Override, ...] = ()
     rules: Rules = Rules()
 
 
-def read_class_files(folder, known, find_lab):
+def read_class_files(
+    folder: Path, known: Mapping[str, float], find_lab: Callable[[str], Lab]
+) -> ClassFiles:
     """Read what an instructor has put into a folder of grades.
 
     Parameters
@@ -95,7 +99,7 @@ def read_class_files(folder, known, find_lab):
     )
 
 
-def rows(path, columns):
+def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a CSV file, whichever program has saved it.
 
     Parameters
@@ -140,7 +144,7 @@ def rows(path, columns):
         raise LabError(f"{path}: line {table.line_num}: {error}.") from error
 
 
-def text_of(path):
+def text_of(path: Path) -> str:
     """The text of a CSV file of usual size, or LabError."""
     with open(path, "rb") as file:
         content = file.read(MOST_BYTES + 1)
@@ -152,7 +156,7 @@ def text_of(path):
         raise LabError(f"{path}: not UTF-8; save it as CSV UTF-8.") from error
 
 
-def harmless(text):
+def harmless(text: str) -> str:
     """Keep a spreadsheet from reading a text, or a part of it, as a formula.
 
     It puts an apostrophe before the formula, and before the apostrophes in front of
@@ -161,12 +165,12 @@ def harmless(text):
     return text if text == "-" else re.sub(CELL_BEGINS + FORMULA, "'", text)
 
 
-def unharmed(text):
+def unharmed(text: str) -> str:
     """A text as it was before `harmless`."""
     return re.sub(f"{CELL_BEGINS}'{FORMULA}", "", text)
 
 
-def as_csv(columns, table):
+def as_csv(columns: Sequence[str], table: Iterable[Sequence]) -> str:
     """A table as CSV whose texts are no formulas; numbers stay numbers.
 
     The end of a line in a text becomes ``"\\n"``: Python's reader takes a lone ``"\\r"``
@@ -193,17 +197,17 @@ def _cell(text):
     return harmless(text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def read_roster(folder, find_lab):
+def read_roster(folder: Path, find_lab: Callable[[str], Lab]) -> tuple[Person, ...]:
     """`roster.csv` as a tuple of Person; see `read_class_files`."""
     return tuple(_roster(Path(folder) / "roster.csv", find_lab))
 
 
-def read_overrides(folder, known):
+def read_overrides(folder: Path, known: Mapping[str, float]) -> tuple[Override, ...]:
     """`overrides.csv` as a tuple of Override; see `read_class_files`."""
     return tuple(_overrides(Path(folder) / "overrides.csv", known))
 
 
-def for_students(files, students):
+def for_students(files: ClassFiles, students: set[str]) -> ClassFiles:
     """The same files, where a name with blanks around it may be one without.
 
     Parameters
@@ -241,8 +245,8 @@ def _roster(path, find_lab):
         dates = {name: _date(path, line, name, row) for name in ("due", "submitted")}
         if all(dates.values()) and len({d.tzinfo is None for d in dates.values()}) == 2:
             raise LabError(f"{path}: line {line}: only one of the dates has a time zone.")
-        texts = {name: row.get(name, "")[:300] for name in ("name", "id", "email")}
-        yield Person(student, lab=lab, **texts, **dates)
+        name, own_id, email = (row.get(key, "")[:300] for key in ("name", "id", "email"))
+        yield Person(student, name, own_id, email, lab, dates["due"], dates["submitted"])
 
 
 def _date(path, line, name, row):
@@ -280,7 +284,7 @@ def _overrides(path, known):
         yield Override(row["student"], exercise, points, comment, line)
 
 
-def number(text):
+def number(text: str) -> float | None:
     """A text as a finite number, or None; it may have a comma for the point."""
     try:
         value = float(text.replace(",", "."))
@@ -289,7 +293,7 @@ def number(text):
     return value if math.isfinite(value) else None
 
 
-def write_overrides(folder, overrides):
+def write_overrides(folder: Path, overrides: Iterable[Override]) -> None:
     """Replace `overrides.csv`; with rows for a person to read, sorted."""
     ordered = sorted(overrides, key=lambda one: (one.student, one.exercise))
     table = [(o.student, o.exercise, f"{o.points:g}", o.comment) for o in ordered]

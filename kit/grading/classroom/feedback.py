@@ -19,7 +19,8 @@ from kit.grading.classroom import item_statistics, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
 from kit.grading.classroom.in_words import Plot, in_words
 from kit.grading.classroom.similar import similar
-from kit.labs import all_labs, find_lab, title_and_question
+from kit.grading.contracts import Marked, Result
+from kit.labs import Lab, all_labs, find_lab, title_and_question
 from kit.parallel import exercise_pool
 from kit.todo_cells import todo_cells, written
 from kit.version import kit_version
@@ -30,18 +31,24 @@ _version = functools.cache(kit_version)
 ABOUT = ("late", "penalty", "name", "id", "submitted", "file_date", "sha256", "kit")
 
 
-def read_files(out):
+def read_files(out: Path) -> ClassFiles:
     """The instructor's own files in a folder of grades: see `class_files`."""
     return read_class_files(out, all_points(), find_lab)
 
 
-def all_points():
+def all_points() -> dict[str, int]:
     """The points of everything that the course asks, by number."""
     asked = [one for lab in all_labs() for one in (*todo_cells(lab), *written(lab))]
     return {one.number: one.points for one in asked}
 
 
-def write(results, labs, unassigned, out, class_files=None):
+def write(
+    results: list[Result],
+    labs: list[Lab],
+    unassigned: list[tuple[str, str]],
+    out: Path,
+    class_files: ClassFiles | None = None,
+) -> list[str]:
     """Write the grades, the instructor's pages and the students' pages.
 
     Parameters
@@ -77,7 +84,7 @@ def write(results, labs, unassigned, out, class_files=None):
         _titles(result)
     # With a limit and each by itself: they show what submissions said.
     pages = [functools.partial(_write_page, out, result) for result in marked]
-    done = exercise_pool.run_each(pages, PAGE_CPU_SECONDS, os.cpu_count())
+    done = exercise_pool.run_each(pages, PAGE_CPU_SECONDS, os.cpu_count() or 1)
     problems = []
     for result, is_written in zip(marked, done, strict=True):
         if is_written is not True:
@@ -158,21 +165,22 @@ def _template(name):
     templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
     templates.filters |= {"points": points, "code": with_code}
     templates.tests["plot"] = lambda value: isinstance(value, Plot)
-    templates.globals |= {"feedback_path": feedback_path, "state": state, "came": came}
+    own = {"feedback_path": feedback_path, "state": state, "came": came}
+    templates.globals |= own  # ty: ignore[unsupported-operator] - jinja2 has no type
     return templates.get_template(name)
 
 
-def with_code(text):
+def with_code(text: str) -> str:
     """A text of ours as HTML, with what stands between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
-def feedback_path(result):
+def feedback_path(result: Marked) -> Path:
     """Where a student's page is, relative to the out folder."""
     return Path("feedback") / result["file_name"] / f"{result['lab']}.html"
 
 
-def grades_csv(marked, labs):
+def grades_csv(marked: list[Marked], labs: list[Lab]) -> str:
     """One row for each student and lab; a cell that nobody has decided on is empty."""
     numbers = [e.number for lab in labs for e in (*todo_cells(lab), *written(lab))]
     columns = ["student", "lab", *numbers, "total", "of", "status", *ABOUT]
@@ -202,18 +210,18 @@ def grades_csv(marked, labs):
     return as_csv(columns, table)
 
 
-def points(value):
+def points(value: float | None) -> str:
     """Points without superfluous zeros; None is an empty text."""
     return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def came(result):
+def came(result: Marked) -> str:
     """When a submission came, as far as the roster knows."""
     person = result["person"]
     return person.submitted.isoformat(" ", "minutes") if person and person.submitted else ""
 
 
-def status(result):
+def status(result: Marked) -> str:
     """In words: graded or why not, and what an instructor has to look at."""
     borrowed = [n for n, verdict in result["exercises"].items() if verdict["borrowed"]]
     problem = result["problem"]
@@ -227,7 +235,7 @@ def status(result):
     )
 
 
-def state(result):
+def state(result: Marked) -> str:
     """The word for a submission's colour."""
     if result["status"] != "graded":
         return "missing" if result["status"] == "missing" else "unreadable"

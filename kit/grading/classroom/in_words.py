@@ -30,12 +30,12 @@ class Table(NamedTuple):
     """A few rows under a sentence; `more` rows were left out."""
 
     caption: str
-    head: tuple
-    rows: tuple  # of tuples of str or Plot
+    head: tuple[str, ...]
+    rows: tuple[tuple[str | Plot, ...], ...]
     more: int
 
 
-def in_words(number, question, observation):
+def in_words(number: str, question: object, observation: object) -> list[Table]:
     """Tables of what an answer was asked and what it did.
 
     Parameters
@@ -126,7 +126,7 @@ def _table(caption, cases):
     return Table(caption, head[:MOST_COLUMNS], rows, max(0, len(cases) - MOST_ROWS))
 
 
-def said(value):
+def said(value: object) -> str | Plot:
     """A value for a reader: a few words, or a plot of many numbers."""
     if (
         isinstance(value, list)

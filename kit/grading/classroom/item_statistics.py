@@ -4,13 +4,15 @@ import statistics
 from collections import Counter, defaultdict
 
 from helpers.exercise import find_exercise, numbers_of
+from kit.grading.contracts import Marked
+from kit.labs import Lab
 
 FEWEST = 10  # graded submissions of which a correlation can be told
 BINS = 10
 MOST_MISTAKES, MOST_EXAMPLES = 5, 3
 
 
-def by_exercise(results, labs):
+def by_exercise(results: list[Marked], labs: list[Lab]) -> list[dict]:
     """How each exercise went.
 
     Parameters
@@ -47,7 +49,7 @@ def by_exercise(results, labs):
     return rows
 
 
-def discrimination(results, number):
+def discrimination(results: list[Marked], number: str) -> float | None:
     """Point-biserial correlation of an exercise with the rest of its lab, or None."""
     results = [
         r for r in results if None not in [v["judged"] for v in r["exercises"].values()]
@@ -56,7 +58,8 @@ def discrimination(results, number):
         return None
     passed = [float(r["exercises"][number]["passed"]) for r in results]
     rest = [
-        sum(v["judged"] for n, v in r["exercises"].items() if n != number) for r in results
+        sum(v["judged"] or 0 for n, v in r["exercises"].items() if n != number)
+        for r in results
     ]
     try:
         return statistics.correlation(passed, rest)
@@ -82,7 +85,7 @@ def _mistakes(verdicts):
     ]
 
 
-def by_lab(results, labs):
+def by_lab(results: list[Marked], labs: list[Lab]) -> list[dict]:
     """How the totals of each lab are distributed.
 
     Returns

@@ -12,6 +12,7 @@ import json
 import secrets
 import threading
 import urllib.parse
+from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 
@@ -31,7 +32,7 @@ MOST_FIELDS = 100_000
 SILENT_SECONDS = 30  # then a connection that says nothing is closed
 
 
-def answers(grades):
+def answers(grades: Path) -> list[dict]:
     """The answers in words that a folder of grades has collected.
 
     Parameters
@@ -65,7 +66,9 @@ def answers(grades):
     return sorted(found, key=lambda one: (one["number"], one["student"]))
 
 
-def decided(collected, overrides, form):
+def decided(
+    collected: list[dict], overrides: Sequence[Override], form: dict[str, str]
+) -> tuple[list[Override], dict[int, str]]:
     """Put what a form says into a list of overrides.
 
     Parameters
@@ -110,12 +113,12 @@ def decided(collected, overrides, form):
     return list(kept.values()), problems
 
 
-def digest(points, comment):
+def digest(points: str, comment: str) -> str:
     """What a page remembers of a decision, as its form has it."""
     return hashlib.sha256(f"{points}\0{comment}".encode()).hexdigest()[:16]
 
 
-def digests(collected, overrides):
+def digests(collected: list[dict], overrides: Sequence[Override]) -> list[str]:
     """The digest of what has been decided about each answer."""
     form = _form(collected, overrides)
     return [
@@ -124,7 +127,9 @@ def digests(collected, overrides):
     ]
 
 
-def serve(grades, read_overrides, port=0):
+def serve(
+    grades: Path, read_overrides: Callable[[], Sequence[Override]], port: int = 0
+) -> tuple[http.server.ThreadingHTTPServer, str]:
     """Make a server of the page; `serve_forever` of what it returns starts it.
 
     Parameters
@@ -210,7 +215,7 @@ def serve(grades, read_overrides, port=0):
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *_):
+        def log_message(self, format, *args):
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
@@ -227,9 +232,15 @@ def _form(collected, overrides):
     return form
 
 
-def page(collected, overrides, form=None, problems=None, is_saved=False):
+def page(
+    collected: list[dict],
+    overrides: Sequence[Override],
+    form: dict[str, str] | None = None,
+    problems: dict[int, str] | None = None,
+    is_saved: bool = False,
+) -> str:
     """The page with what has been decided, or what a form says where that is wrong."""
-    shown, problems = _form(collected, overrides), problems or {}
+    shown, form, problems = _form(collected, overrides), form or {}, problems or {}
     for place in problems:
         fields = (f"points-{place}", f"comment-{place}")
         shown |= {name: form.get(name, "") for name in fields}

@@ -5,15 +5,26 @@ to decide. It stays open until every exercise of it has an override.
 """
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
+from kit.grading.classroom.class_files import ClassFiles, Override, Person, Rules
+from kit.grading.contracts import Lateness, Marked, MarkedExercise, MarkedText, Result
 from kit.grading.one_submission import starved
+
+if TYPE_CHECKING:
+    from kit.todo_cells import Written
 
 DAY = timedelta(days=1)
 TOO_BUSY = "this machine was too busy to judge {}: run `labs grade` again"
 
 
-def marked(results, labs_texts, class_files):
+def marked(
+    results: list[Result],
+    labs_texts: Mapping[str, Sequence["Written"]],
+    class_files: ClassFiles,
+) -> list[Marked]:
     """Results with everything that a person has decided, and what they still must.
 
     Parameters
@@ -43,7 +54,7 @@ def marked(results, labs_texts, class_files):
     return done
 
 
-def strangers(results, class_files):
+def strangers(results: list[Marked], class_files: ClassFiles) -> list[str]:
     """Decisions about nobody, and submissions by nobody in the roster, in words."""
     names = set().union(*(_names(result, class_files.roster) for result in results), set())
     problems = [
@@ -58,7 +69,7 @@ def strangers(results, class_files):
     return problems
 
 
-def person_of(student, lab, roster):
+def person_of(student: str, lab: str, roster: Iterable[Person]) -> Person | None:
     """The row of a roster for a student: for this lab, else for all; or None."""
     own = {person.lab: person for person in roster if person.student == student}
     return own.get(lab) or own.get("")
@@ -70,13 +81,21 @@ def _names(result, roster):
     return {result["student"], person.id if person and person.id else result["student"]}
 
 
-def _marked(result, texts, counted, own, class_files):
+def _marked(
+    result: Result,
+    texts: Sequence["Written"],
+    counted: Sequence["Written"],
+    own: Mapping[str, Override],
+    class_files: ClassFiles,
+) -> Marked:
     handed_in = result["status"] == "graded"
-    exercises, too_busy = {}, starved(result)
+    exercises: dict[str, MarkedExercise] = {}
+    too_busy = starved(result)
     for number, verdict in result["exercises"].items():
         override = own.get(number)
         judged = verdict["points"] if handed_in and number not in too_busy else None
-        exercises[number] = verdict | {
+        exercises[number] = {
+            **verdict,
             "judged": judged,
             "points": override.points if override else judged,
             "comment": override.comment if override else "",
@@ -86,23 +105,28 @@ def _marked(result, texts, counted, own, class_files):
     person = person_of(result["student"], result["lab"], class_files.roster)
     parts = [v["points"] for v in exercises.values()]
     parts += [text["points"] for text in written if text["number"] in _numbers(counted)]
-    reached = None if None in parts else sum(parts)
+    known = [points for points in parts if points is not None]
+    reached = sum(known) if len(known) == len(parts) else None
     late, needs = _late(person, handed_in, class_files.rules)
-    penalty = None if reached is None else round(reached * late["percent"] / 100, 2)
-    if reached is None:
+    penalty = total = None
+    if reached is not None:
+        penalty = round(reached * late["percent"] / 100, 2)
+        total = round(reached - penalty, 2)
+    else:
         unread = [t["number"] for t in written if t["points"] is None and t["text"]]
         why = result["problem"] or result["status"]
         open_ones = [n for n in too_busy if exercises[n]["points"] is None]
         needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
         needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
         needs += [] if handed_in else [why]
-    return result | {
+    return {
+        **result,
         "exercises": exercises,
         "texts": written,
         "person": person,
         "late": late,
         "penalty": penalty,
-        "total": None if reached is None else round(reached - penalty, 2),
+        "total": total,
         "of": sum(v["of"] for v in exercises.values()) + sum(t.points for t in counted),
         "needs": needs,
     }
@@ -112,7 +136,9 @@ def _numbers(texts):
     return {text.number for text in texts}
 
 
-def _text(text, result, override, handed_in):
+def _text(
+    text: "Written", result: Result, override: Override | None, handed_in: bool
+) -> MarkedText:
     """What was written; who has written nothing gets 0, and no one has to read it."""
     said = result["about"].get("texts", {}).get(text.number, "")
     points = override.points if override else None if said or not handed_in else 0
@@ -126,9 +152,11 @@ def _text(text, result, override, handed_in):
     }
 
 
-def _late(person, handed_in, rules):
+def _late(
+    person: Person | None, handed_in: bool, rules: Rules
+) -> tuple[Lateness, list[str]]:
     """How late it came and what that costs, and what is not known about it."""
-    late = {"days": 0, "percent": 0.0, "words": ""}
+    late: Lateness = {"days": 0, "percent": 0.0, "words": ""}
     if not handed_in or person is None or person.due is None:
         return late, []
     if person.submitted is None:

@@ -21,6 +21,8 @@ import statistics
 from collections import Counter
 
 from kit.generate import generate
+from kit.grading.contracts import Marked
+from kit.labs import Lab
 from kit.parallel import exercise_pool
 from kit.todo_cells import todo_cells
 
@@ -34,7 +36,7 @@ MOST_PAIRS = 30  # of an exercise
 OPEN_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-def similar(results, labs):
+def similar(results: list[Marked], labs: list[Lab]) -> list[dict]:
     """The pairs of answers that are most alike, for each exercise.
 
     What the exercise gives to start with counts for nothing.
@@ -70,7 +72,7 @@ def similar(results, labs):
     return found
 
 
-def reference_cells(lab):
+def reference_cells(lab: Lab) -> dict[str, str]:
     """The solution's cell of each exercise of a lab."""
     cells = [cell.source for cell in generate(lab)[1].cells if cell.cell_type == "code"]
     solved = [cell for cell in cells if cell.startswith("# Solution ")]
@@ -97,13 +99,13 @@ def _pairs(codes, bags):
     }
 
 
-def alike(one, other):
+def alike(one: Counter[int], other: Counter[int]) -> float:
     """Dice's coefficient of two bags: 0 if they share nothing, 1 if they are equal."""
     both = (one & other).total()
     return 2 * both / (one.total() + other.total())
 
 
-def safe_bags(codes):
+def safe_bags(codes: dict[str, str]) -> dict[str, Counter[int]]:
     """As `bags`, in a process that may take long or die: then all of them are empty."""
     try:
         [found] = exercise_pool.run_all(
@@ -114,7 +116,7 @@ def safe_bags(codes):
     return found or {key: Counter() for key in codes}
 
 
-def bags(codes):
+def bags(codes: dict[str, str]) -> dict[str, Counter[int]]:
     """The bag of each code of a dict; empty for what is no Python, or too large."""
     found = {}
     for name, code in codes.items():
@@ -125,7 +127,7 @@ def bags(codes):
     return found
 
 
-def bag(code):
+def bag(code: str) -> Counter[int]:
     """The subtrees of some code, each as often as it occurs.
 
     Parameters
