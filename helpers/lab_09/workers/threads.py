@@ -27,7 +27,7 @@ class NeverEndsError(RuntimeError):
 class SelfSendError(ValueError):
     """A worker sends to itself, or waits for itself."""
 
-    def __init__(self, worker):
+    def __init__(self, worker: int) -> None:
         super().__init__(f"worker {worker} cannot send to itself")
         self.worker = worker
 
