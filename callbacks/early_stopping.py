@@ -21,14 +21,14 @@ class StopAtAccuracy(keras.callbacks.Callback):
     not above a target of 0.85.
     """
 
-    def __init__(self, target=0.85, patience=2):
+    def __init__(self, target: float = 0.85, patience: int = 2) -> None:
         super().__init__()
         self.target, self.patience = target, patience
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict | None = None) -> None:
         self.met = 0
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         accuracy = (logs or {}).get("val_accuracy")
         if accuracy is None:
             print("StopAtAccuracy needs metrics=['accuracy'] and validation_data.")

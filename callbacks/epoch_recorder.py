@@ -28,29 +28,29 @@ class EpochRecorder(keras.callbacks.Callback):
     rounded to six decimals, so that a share that is equal to `stop_at` has reached it.
     """
 
-    def __init__(self, stop_at=None):
+    def __init__(self, stop_at: float | None = None) -> None:
         super().__init__()
         self.stop_at = stop_at
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict | None = None) -> None:
         self.epochs = {"train_seconds": [], "wall_seconds": [], "val_accuracy": []}
         self.began = time.perf_counter()
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self.epoch_began, self.trained = time.perf_counter(), None
 
     # Not at a batch's end: such a hook makes Keras wait for each batch.
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
         stop_if_asked()
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict | None = None) -> None:
         self.trained = time.perf_counter()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         now = time.perf_counter()
         self.epochs["train_seconds"].append((self.trained or now) - self.epoch_began)
         self.epochs["wall_seconds"].append(now - self.began)
-        if "val_accuracy" not in logs:
+        if not logs or "val_accuracy" not in logs:
             return
         accuracy = round(float(logs["val_accuracy"]), 6)
         self.epochs["val_accuracy"].append(accuracy)

@@ -19,19 +19,19 @@ class PrintThroughput(keras.callbacks.Callback):
     validation is left out. The first epoch includes graph tracing.
     """
 
-    def __init__(self, total_images):
+    def __init__(self, total_images: int) -> None:
         super().__init__()
         self.total_images = total_images
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         # perf_counter, not time(): the wall clock can jump.
         self.began = time.perf_counter()
         self.trained = None
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict | None = None) -> None:
         # Validation is what comes between the last batch and the epoch's end.
         self.trained = time.perf_counter()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         epoch_seconds = (self.trained or time.perf_counter()) - self.began
         print(f"Images/sec: {self.total_images / epoch_seconds:.2f}")

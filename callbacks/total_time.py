@@ -12,13 +12,13 @@ class PrintTotalTime(keras.callbacks.Callback):
     ``Cumulative training time: 40.21`` at the end; validation is included.
     """
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict | None = None) -> None:
         self.began = time.perf_counter()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         wall_seconds = time.perf_counter() - self.began
         print(f"Cumulative training time after epoch {epoch + 1}: {wall_seconds:.2f}")
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict | None = None) -> None:
         wall_seconds = time.perf_counter() - self.began
         print(f"Cumulative training time: {wall_seconds:.2f}")

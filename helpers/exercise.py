@@ -6,11 +6,11 @@ when it is first used: a sandbox has no judge, and the start page needs no Tenso
 
 import functools
 import importlib
-import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import FunctionType
 from typing import NamedTuple
 
 from helpers.verdict import Verdict, Wrong, in_words
@@ -80,7 +80,7 @@ class Exercise:
         return self._part("probe").probe
 
     @property
-    def reference(self):
+    def reference(self) -> FunctionType | type:
         """The reference answer, generated from the lab's solution."""
         lab = self.package.rpartition(".")[0]
         return importlib.import_module(f"{lab}.reference").REFERENCES[self.number]
@@ -155,7 +155,8 @@ def _read(path):
 def numbers_of(lab: str) -> list[str]:
     """The numbers of a lab's exercises: for ``"02"``, ``["2.1", "2.2", "2.3"]``."""
     places = [
-        int(re.match(r"ex(\d+)_", folder.name)[1]) for folder in exercise_folders(lab)
+        int(folder.name.removeprefix("ex").partition("_")[0])
+        for folder in exercise_folders(lab)
     ]
     return [f"{int(lab)}.{place}" for place in sorted(places)]
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -13,13 +15,16 @@ from callbacks.live.figure_table import figure_table
 from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import in_jupyterlab
 
+if TYPE_CHECKING:
+    from ipywidgets import Widget
+
 # Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
 BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
 MARKERS = "osD^vP*X"
 LINES = ("-", "--", "-.", ":")
 
 
-def use_figures():
+def use_figures() -> None:
     """Choose how figures look; `show_figure` makes them live in JupyterLab."""
     mpl.use("agg")
     plt.rcParams.update(
@@ -27,7 +32,7 @@ def use_figures():
     )
 
 
-def show_figure(figure, summary, caption):
+def show_figure(figure: plt.Figure, summary: str, caption: str) -> None:
     """Show a figure with its caption, its data, and one sentence that says what it shows.
 
     "The data as a table" opens the data, as `figure_table` reads them.
@@ -44,7 +49,9 @@ def show_figure(figure, summary, caption):
     _show(figure, summary, caption)
 
 
-def show_beside(controls, figure, summary, caption):
+def show_beside(
+    controls: "Widget", figure: plt.Figure, summary: str, caption: str
+) -> Callable[[str], None]:
     """As `show_figure`, for a figure that changes, in JupyterLab: beside what changes it.
 
     Parameters
@@ -72,7 +79,7 @@ def _show(figure, summary, caption, controls=None):
     if not in_jupyterlab():
         display(HTML(image + table))
         print(summary)
-        return None
+        return lambda now: None  # nothing can change here
     canvas = _live(figure)
     keep = display_live(_beside(controls, canvas) if controls else canvas)
     keep(image)  # the picture stays in the notebook when the live one is gone
@@ -138,7 +145,9 @@ def _live(figure):
     return canvas
 
 
-def image_grid(images, labels, classes, columns=8):
+def image_grid(
+    images: np.ndarray, labels: np.ndarray, classes: Sequence[str], columns: int = 8
+) -> plt.Figure:
     """A row of images with the names of their classes.
 
     Parameters

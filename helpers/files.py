@@ -5,7 +5,9 @@ import errno
 import fcntl
 import os
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
+from typing import IO
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # The student's own notebooks, which git ignores: `labs lab` copies them from notebooks/.
@@ -18,17 +20,17 @@ FULL = (errno.ENOSPC, errno.EDQUOT)  # the error numbers of a full disk, and of 
 LEAST_SPACE = 2**20  # bytes; less than most reports need
 
 
-def runs_folder():
+def runs_folder() -> Path:
     """Where run cards go: ``LABS_RUNS_DIR``, else ``runs/`` of the repository."""
     return Path(os.environ.get("LABS_RUNS_DIR") or REPOSITORY / "runs")
 
 
-def reports_folder():
+def reports_folder() -> Path:
     """Where `labs` writes to: ``LABS_REPORTS_DIR``, else ``reports/`` of the repository."""
     return Path(os.environ.get("LABS_REPORTS_DIR") or REPOSITORY / "reports")
 
 
-def write_atomically(path, text, mode=0o644):
+def write_atomically(path: Path, text: str | bytes, mode: int = 0o644) -> None:
     """Write a file under a temporary name, then rename it.
 
     Parameters
@@ -76,7 +78,7 @@ def _new_temporary(path):
         file.close()
 
 
-def cut_to_bytes(name, most, keep_end=False):
+def cut_to_bytes(name: str, most: int, keep_end: bool = False) -> str:
     """A file's name that has at most so many bytes: file systems count these.
 
     Parameters
@@ -96,14 +98,14 @@ def cut_to_bytes(name, most, keep_end=False):
     return name if len(content) <= most else part.decode("utf-8", "ignore")
 
 
-def hold(file):
+def hold(file: IO) -> None:
     """Mark a temporary file as being written, until it is closed or the process ends."""
     with contextlib.suppress(OSError):  # a file system without locks
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextlib.contextmanager
-def only_one(folder):
+def only_one(folder: Path) -> Generator[None]:
     """Wait until no other process is in here; the lock ends with the process."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w") as lock:
@@ -111,7 +113,7 @@ def only_one(folder):
         yield
 
 
-def sweep(folder):
+def sweep(folder: Path) -> None:
     """Delete what killed processes left of files that they were writing.
 
     Parameters
@@ -126,7 +128,7 @@ def sweep(folder):
             path.unlink()
 
 
-def why_not_writable(folder):
+def why_not_writable(folder: Path | str) -> OSError | None:
     """Try to write a file of a MiB to a folder, which is made if need be.
 
     Parameters

@@ -7,8 +7,9 @@ each lab's own parameters are in `helpers/lab_NN/parameters.py`.
 import ast
 import importlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
+from types import ModuleType
 from typing import NamedTuple
 
 from helpers.errors import ParameterError
@@ -35,7 +36,7 @@ class Rule(NamedTuple):
     taken_as: Callable = lambda value: value
 
 
-def whole(low, high):
+def whole(low: int, high: int) -> Rule:
     """A whole number from `low` to `high`, both allowed."""
 
     def allows(value):
@@ -45,7 +46,7 @@ def whole(low, high):
     return Rule(allows, f"a whole number from {low} to {high:,}")
 
 
-def number(low, high):
+def number(low: float, high: float) -> Rule:
     """A number from `low` to `high`, both allowed; the lab gets a float."""
 
     def allows(value):
@@ -55,7 +56,7 @@ def number(low, high):
     return Rule(allows, f"a number from {low:g} to {high:g}", float)
 
 
-def one_of(*values):
+def one_of(*values: object) -> Rule:
     """One of a few values."""
 
     def allows(value):
@@ -65,7 +66,7 @@ def one_of(*values):
     return Rule(allows, text, lambda value: values[values.index(value)])
 
 
-def rising(rule):
+def rising(rule: Rule) -> Rule:
     """A list whose entries keep a rule, each larger than the one before."""
 
     def allows(value):
@@ -77,7 +78,7 @@ def rising(rule):
     return Rule(allows, text, lambda value: list(map(rule.taken_as, value)))
 
 
-def or_none(rule):
+def or_none(rule: Rule) -> Rule:
     """What another rule allows, or None for all."""
     return Rule(
         lambda value: value is None or rule.allows(value),
@@ -126,7 +127,7 @@ SHARED_RULES = {
 }
 
 
-def rules_of(lab):
+def rules_of(lab: str) -> dict[str, Rule]:
     """The rules of a lab's parameters.
 
     Parameters
@@ -161,12 +162,12 @@ def sizes_of(lab: str) -> dict[str, dict]:
     return module_of(lab).SIZES
 
 
-def module_of(lab):
+def module_of(lab: str) -> ModuleType:
     """The module with the rules of a lab's own parameters."""
     return importlib.import_module(f"helpers.lab_{lab[:2]}.parameters")
 
 
-def own_parameters(namespace, lab):
+def own_parameters(namespace: dict, lab: str) -> dict:
     """The lab's parameters among a notebook's names.
 
     Raises
@@ -189,7 +190,9 @@ def own_parameters(namespace, lab):
     return {name: namespace[name] for name in names}
 
 
-def check_parameters(values, lab, allowed, optional=()):
+def check_parameters(
+    values: dict, lab: str, allowed: Iterable[str], optional: Iterable[str] = ()
+) -> dict:
     """Refuse a parameter that the lab does not have, or a value that it cannot take.
 
     Parameters
@@ -249,7 +252,9 @@ def _short(value):
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
-def check_given(given, lab, sizes, injected=()):
+def check_given(
+    given: dict, lab: str, sizes: dict[str, dict], injected: Iterable[str] = ()
+) -> None:
     """Check all that can be checked before the device is known.
 
     Parameters
@@ -282,7 +287,7 @@ def check_given(given, lab, sizes, injected=()):
     raise problems[-1]
 
 
-def scale_asked_for(given, lab):
+def scale_asked_for(given: dict, lab: str) -> str:
     """The scale of the parameters; for "auto" that of ``LABS_SCALE``, if it is set."""
     scale = given["scale"]
     if scale == "auto":
@@ -291,7 +296,7 @@ def scale_asked_for(given, lab):
     return scale
 
 
-def at_scale(given, sizes, scale):
+def at_scale(given: dict, sizes: dict[str, dict], scale: str) -> dict:
     """The parameters, with the scale's value for every None."""
     said = sizes[scale]
     filled = {
@@ -301,12 +306,12 @@ def at_scale(given, sizes, scale):
     return filled | {"scale": scale}
 
 
-def defaults(source):
+def defaults(source: str) -> dict:
     """The parameters of a lab: the values that its first code cell assigns, by name."""
     return {name: ast.literal_eval(value) for name, value in _assigned(source)}
 
 
-def assigned_names(source):
+def assigned_names(source: str) -> list[str]:
     """The names that a cell assigns at its top level."""
     return [name for name, _ in _assigned(source)]
 

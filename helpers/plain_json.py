@@ -3,6 +3,8 @@
 import json
 import math
 import re
+from pathlib import Path
+from typing import Any
 
 from helpers.files import write_atomically
 
@@ -11,7 +13,7 @@ from helpers.files import write_atomically
 NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-def finite(value):
+def finite(value: object) -> Any:
     """Plain data with None for every number that is nan or infinite.
 
     Parameters
@@ -31,7 +33,7 @@ def finite(value):
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def storable(value):
+def storable(value: object) -> Any:
     """Plain data from a stranger, with U+FFFD for each character that cannot be stored.
 
     Parameters
@@ -53,7 +55,7 @@ def storable(value):
     return value
 
 
-def as_json(value, **form):
+def as_json(value: object, **form: Any) -> str:
     """A value as JSON, with null for what is not finite.
 
     Parameters
@@ -70,6 +72,6 @@ def as_json(value, **form):
     return json.dumps(finite(value), allow_nan=False, **form)
 
 
-def write_json(path, value, **form):
+def write_json(path: Path, value: object, **form: Any) -> None:
     """Write a value as JSON, atomically: see `as_json` and `write_atomically`."""
     write_atomically(path, as_json(value, **{"indent": 1} | form) + "\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 HELPERS = Path(__file__).parent
 
 
-def read_texts(number):
+def read_texts(number: str) -> dict:
     """The quiz of a lab, and what its predictions are.
 
     Parameters
@@ -32,12 +32,12 @@ def read_texts(number):
         return texts | tomllib.load(file)
 
 
-def labs_with_texts():
+def labs_with_texts() -> list[str]:
     """The numbers of the labs that have texts, in order: ``["00", "02", ...]``."""
     found = HELPERS.glob("lab_??/coach.toml")
     return sorted(path.parent.name.removeprefix("lab_") for path in found)
 
 
-def as_html(text):
+def as_html(text: str) -> str:
     """Escape text for HTML; text between backticks becomes code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))

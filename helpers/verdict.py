@@ -73,16 +73,16 @@ def in_words(seen: Phrase, sentences: dict[str, str]) -> str:
 
 
 class _Gaps(Formatter):
-    def format_field(self, value, spec):
-        if spec.startswith("of "):
-            one, _, several = spec.removeprefix("of ").partition("|")
+    def format_field(self, value, format_spec):
+        if format_spec.startswith("of "):
+            one, _, several = format_spec.removeprefix("of ").partition("|")
             return f"{value:,g} {one if value == 1 else several or f'{one}s'}"
-        if spec == "quoted":
+        if format_spec == "quoted":
             return quoted(value)
-        if spec.startswith("list"):
-            each = spec.removeprefix("list").strip()
+        if format_spec.startswith("list"):
+            each = format_spec.removeprefix("list").strip()
             return ", ".join(format(one, each) for one in value)
-        return super().format_field(value, spec)
+        return super().format_field(value, format_spec)
 
 
 def quoted(text: object, longest: int = LONGEST_QUOTE) -> str:

@@ -2,6 +2,7 @@
 
 import statistics
 import time
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 import keras
@@ -46,16 +47,22 @@ class TrainingDashboard(keras.callbacks.Callback):
     a hand-written loop, which a callback cannot end.
     """
 
+    params: dict  # Keras sets them before a training
+
     def __init__(
-        self, caption="", examples_per_epoch=None, unit="images", print_epochs=True
-    ):
+        self,
+        caption: str = "",
+        examples_per_epoch: int | None = None,
+        unit: str = "images",
+        print_epochs: bool = True,
+    ) -> None:
         super().__init__()
         self.caption = caption
         self.examples_per_epoch, self.unit = examples_per_epoch, unit
         self.print_epochs = print_epochs
         self.view = None
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict | None = None) -> None:
         self.began = self.next_redraw = time.perf_counter()
         self.drawn = self.began + 2.0  # earlier there is little to see
         self.draw_seconds = 0.0
@@ -67,7 +74,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.view = new_view(self.params["epochs"], self.caption, self.print_epochs)
         self._watch_cell(True)
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         # `fit` may begin at an epoch other than the first.
         self.done = self.epoch = epoch
         self.batch, self.trained = 0, None
@@ -75,7 +82,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self.epoch_began = time.perf_counter()
 
     # Not at a batch's end: such a hook makes Keras wait for each batch.
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
         stop_if_asked()
         self.batch = batch
         if not batch:
@@ -88,11 +95,11 @@ class TrainingDashboard(keras.callbacks.Callback):
             self._look_for_divergence({name: v[-1][1] for name, v in so_far.items()})
             self._redraw(so_far)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict | None = None) -> None:
         if self.trained is None:  # not a later `evaluate`
             self._stop_clock()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         if self.trained is None:
             self._stop_clock()
         self.done = epoch + 1
@@ -104,13 +111,14 @@ class TrainingDashboard(keras.callbacks.Callback):
         curves_due = time.perf_counter() >= self.drawn + 60 * self.draw_seconds
         if curves_due or time.perf_counter() >= self.next_redraw:
             self._redraw(self.series, curves_due)
+        assert self.view  # training has begun
         self.view.make_room()
         if self.print_epochs:
             words = ", ".join(f"{name} {value:.4f}" for name, value in metrics.items())
             print(f"Epoch {epoch + 1}: {words}")
         self._look_for_divergence({"loss": self.step_loss} | metrics)
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: dict | None = None) -> None:
         self._finish("Trained")
 
     def _look_for_divergence(self, metrics):
@@ -118,6 +126,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         if self.diverged:
             return
         if line := divergence(metrics, self.epoch + 1, self.model):
+            assert self.view
             self.diverged = self.epoch + 1
             self.view.warn(line)
 
@@ -168,6 +177,7 @@ class TrainingDashboard(keras.callbacks.Callback):
 
     def _redraw(self, series, curves_due=False):
         """Words and bar now, and the curves when they are due."""
+        assert self.view
         self.shown = series
         steps, epochs = self.params.get("steps"), self.params["epochs"]
         position = self._position()
@@ -200,7 +210,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         if self.epoch_seconds:
             return self.epoch_seconds[-1]
         steps = self.params.get("steps")
-        if not steps or self.batch <= self.started_batch:
+        if not steps or self.started is None or self.batch <= self.started_batch:
             return None
         seconds = time.perf_counter() - self.started
         return steps * seconds / (self.batch - self.started_batch)
@@ -251,7 +261,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         self._finish("Stopped after", aloud=not stopped)
 
 
-def device_memory_bytes():
+def device_memory_bytes() -> int | None:
     """Memory in use on the first accelerator; None if it cannot be read."""
     if keras.backend.backend() == "tensorflow":
         import tensorflow as tf
@@ -267,7 +277,15 @@ def device_memory_bytes():
 
 
 @contextmanager
-def follow(dashboard, train_step, test, logs, epochs, steps, tests=1):
+def follow(
+    dashboard: TrainingDashboard,
+    train_step: Callable,
+    test: Callable,
+    logs: Callable,
+    epochs: int,
+    steps: int,
+    tests: int = 1,
+) -> Generator[tuple[Callable, Callable]]:
     """Watch a hand-written loop with a dashboard, through the functions that it calls.
 
     Parameters

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 
 
-def divergence(metrics, epoch, model=None):
+def divergence(metrics: dict, epoch: int, model: keras.Model | None = None) -> str | None:
     """Make one line for the student if a loss is not finite.
 
     Parameters
@@ -32,11 +32,13 @@ def divergence(metrics, epoch, model=None):
     return None
 
 
-def learning_rate(model):
+def learning_rate(model: keras.Model | None) -> float | None:
     """The learning rate of a model's next step; None if it cannot be read."""
+    if model is None:
+        return None
     try:
         return float(keras.ops.convert_to_numpy(model.optimizer.learning_rate))
-    except Exception:  # no model, no optimizer, or a schedule that works in graphs only
+    except Exception:  # no optimizer, or a schedule that works in graphs only
         return None
 
 

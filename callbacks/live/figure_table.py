@@ -1,16 +1,20 @@
 """The data of a figure as HTML tables, for readers who cannot see it or want numbers."""
 
 import html
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.collections import PathCollection
 from matplotlib.ticker import FuncFormatter
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST_ROWS = 50
 
 
-def figure_table(figure):
+def figure_table(figure: "Figure") -> str:
     """Make tables of what a figure draws: a table for each of its axes.
 
     The tables hold lines, bars, points and error bars. Their labels head the columns,

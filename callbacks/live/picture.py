@@ -3,6 +3,12 @@
 import base64
 import html
 import io
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ipywidgets import Widget
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 SYNTHETIC = "SYNTHETIC DATA"
 # A kernel that restarts leaves its widgets on the page, dead, each with a red symbol. What
@@ -24,7 +30,7 @@ IN_THE_DARK = """<style>
 </style>"""
 
 
-def picture_html(png, summary, caption):
+def picture_html(png: bytes, summary: str, caption: str) -> str:
     """An image that holds its own data.
 
     Parameters
@@ -45,7 +51,7 @@ def picture_html(png, summary, caption):
     return f'<img alt="{html.escape(text)}" src="data:image/png;base64,{encoded}">'
 
 
-def kept(page):
+def kept(page: str) -> str:
     """What is shown in place of a widget, as HTML: nobody sees it while the widget lives.
 
     kit/jupyter/stored_widgets.py takes out the style and ``hidden`` when the notebook is
@@ -62,7 +68,7 @@ def kept(page):
     return f'{WHEN_DEAD}<div class="labs-kept" hidden>{IN_THE_DARK}{page}</div>'
 
 
-def display_live(widget):
+def display_live(widget: "Widget") -> Callable[[str], None]:
     """Show a widget, and below it what is kept of it, which is seen when it is dead.
 
     Parameters
@@ -88,7 +94,7 @@ def display_live(widget):
     return keep
 
 
-def pixels_png(canvas):
+def pixels_png(canvas: "FigureCanvasAgg") -> bytes:
     """What a canvas shows now, as PNG bytes: without `savefig`, which would disturb it."""
     from matplotlib.image import imsave
 

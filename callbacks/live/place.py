@@ -2,16 +2,20 @@
 
 import importlib.util
 import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
 
 
-def in_jupyterlab():
+def in_jupyterlab() -> bool:
     """Whether widgets can be drawn: in JupyterLab, with ipywidgets and ipympl."""
     if "JPY_SESSION_NAME" not in os.environ:  # absent under papermill and nbval
         return False
     return all(importlib.util.find_spec(name) for name in ("ipympl", "ipywidgets"))
 
 
-def current_shell():
+def current_shell() -> "InteractiveShell | None":
     """IPython's shell, or None in plain Python."""
     try:
         from IPython import get_ipython

@@ -11,7 +11,7 @@ _now = {}
 _written = 0.0
 
 
-def say(who, text):
+def say(who: object, text: str) -> None:
     """Say how far something is.
 
     Parameters
@@ -28,12 +28,12 @@ def say(who, text):
     _write()
 
 
-def now():
+def now() -> str:
     """The words of all that is under way, the outer first: "size 64, epoch 1 of 5"."""
     return ", ".join(_now.values())
 
 
-def forget():
+def forget() -> None:
     """A cell has ended, whatever was under way in it."""
     _now.clear()
     _write(at_once=True)

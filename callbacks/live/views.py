@@ -4,6 +4,7 @@ import html
 import io
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -21,7 +22,7 @@ TRAINING = {"color": "#0072B2", "linestyle": "-", "marker": "o", "label": "train
 VALIDATION = {"color": "#D55E00", "linestyle": "--", "marker": "s", "label": "validation"}
 
 
-def new_view(epochs, caption, with_bar):
+def new_view(epochs: int, caption: str, with_bar: bool) -> "LiveView | NotebookView":
     """The view that fits where this runs: live, in a notebook, or in a terminal."""
     if in_jupyterlab():
         return LiveView(epochs, caption)
@@ -36,7 +37,7 @@ class Curves:
     nearly all of a redraw's time, so they change only when a value leaves them.
     """
 
-    def __init__(self, epochs, caption):
+    def __init__(self, epochs: int, caption: str) -> None:
         # Fixed margins: an adaptive layout is computed again at each redraw.
         self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
         self.axes = self.figure.subplots(1, 3)
@@ -51,7 +52,7 @@ class Curves:
             axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
             axes.set(xlabel="epoch", xlim=(0, max(1, epochs)))
 
-    def update(self, series):
+    def update(self, series: Mapping[str, Sequence[tuple[float, float]]]) -> bool:
         """Give the lines new points.
 
         Parameters
@@ -103,13 +104,13 @@ class Curves:
         axes.set_ylim(1.25 * low, 1.25 * high)  # room to grow
         return True
 
-    def close_ranks(self):
+    def close_ranks(self) -> None:
         """Spread the panels over the figure: a training need not report a loss."""
         drawn = [axes for axes in self.axes if axes.get_visible()]
         for place, axes in enumerate(drawn):
             axes.set_subplotspec(GridSpec(1, len(drawn), self.figure)[place])
 
-    def png(self):
+    def png(self) -> bytes:
         """The figure as PNG bytes."""
         data = io.BytesIO()
         self.figure.savefig(data, format="png")
@@ -119,7 +120,7 @@ class Curves:
 class LiveView:
     """A bar, a line of text and a canvas that move while a cell is busy."""
 
-    def __init__(self, epochs, caption):
+    def __init__(self, epochs: int, caption: str) -> None:
         import ipywidgets
         from ipympl.backend_nbagg import Canvas, FigureManager
 
@@ -141,23 +142,23 @@ class LiveView:
         self.keep = display_live(self.box)
         self.keep("A training was under way: run this cell again.")
 
-    def make_room(self):
+    def make_room(self) -> None:
         pass
 
-    def step(self, done, total):
+    def step(self, done: int, total: int | None) -> None:
         pass
 
-    def say(self, part, text):
+    def say(self, part: float, text: str) -> None:
         self.bar.value = part
         self.text.value = "<br>".join(map(html.escape, [text, *self.warning]))
 
-    def warn(self, line):
+    def warn(self, line: str) -> None:
         """Keep the line under the bar, and print it in the cell."""
         self.warning, self.bar.bar_style = [line], "danger"
         self.text.value += f"<br>{html.escape(line)}"
         print(line, file=self.stdout)
 
-    def draw(self, series):
+    def draw(self, series: dict) -> None:
         with self.lock:
             if self.curves.update(series):
                 self._draw_axes_and_lines()
@@ -176,7 +177,7 @@ class LiveView:
             line.axes.draw_artist(line)
         self.canvas.blit()  # to the browser, without asking it first
 
-    def end(self, part, summary, series):
+    def end(self, part: float, summary: str, series: dict) -> None:
         self.say(part, summary)
         with self.lock:
             self.curves.update(series)
@@ -193,37 +194,37 @@ class LiveView:
 class NotebookView:
     """A bar of text, a line for each epoch, and a picture at the end."""
 
-    def __init__(self, epochs, caption, with_bar):
+    def __init__(self, epochs: int, caption: str, with_bar: bool) -> None:
         self.curves = Curves(epochs, caption)
         self.bar = progress(unit="step", disable=not with_bar)
         # The cell's, also where a loop sends what it prints to a file (lab 07).
         self.stdout = sys.stdout
 
-    def step(self, done, total):
+    def step(self, done: int, total: int | None) -> None:
         self.bar.total = total
         self.bar.update(done - self.bar.n)
 
-    def make_room(self):
+    def make_room(self) -> None:
         """Clear the bar: other callbacks may print now."""
         self.bar.clear()
 
-    def say(self, part, text):
+    def say(self, part: float, text: str) -> None:
         pass
 
-    def warn(self, line):
+    def warn(self, line: str) -> None:
         self.make_room()
         print(line, file=self.stdout)
 
-    def draw(self, series):
+    def draw(self, series: dict) -> None:
         pass
 
-    def end(self, part, summary, series):
+    def end(self, part: float, summary: str, series: dict) -> None:
         self.bar.close()
         self.curves.update(series)
         self.curves.close_ranks()
         self.show(summary, series)
 
-    def show(self, summary, series):
+    def show(self, summary: str, series: dict) -> None:
         table = figure_table(self.curves.figure)
         from IPython.display import HTML, display
 
@@ -235,10 +236,10 @@ class TerminalView(NotebookView):
 
     FILE = Path("training.png")
 
-    def draw(self, series):
+    def draw(self, series: dict) -> None:
         self.curves.update(series)
         self.FILE.write_bytes(self.curves.png())
 
-    def show(self, summary, series):
+    def show(self, summary: str, series: dict) -> None:
         self.FILE.write_bytes(self.curves.png())
         print(f"Curves: {self.FILE.absolute()}", file=sys.stdout)

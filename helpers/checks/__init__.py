@@ -6,19 +6,21 @@ docs/checks.md describes the three parts of a check and what each may know.
 import json
 import os
 import random
+from collections.abc import Callable
+from typing import Any
 
 from helpers.checks.observe import observe
 from helpers.coach.hints import offer_hint
 from helpers.errors import CheckError
 from helpers.exercise import UNCLEAR, find_exercise
 from helpers.notebook import cell_errors, messages, session
-from helpers.verdict import Wrong, wrong
+from helpers.verdict import Verdict, Wrong, wrong
 
 QUESTIONS_IN_A_NOTEBOOK = 2
 MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen
 
 
-def check(exercise, answer):
+def check(exercise: str, answer: Any) -> Any:
     """Check an answer in the notebook; raises only under ``LABS_STRICT=1``.
 
     Parameters
@@ -75,7 +77,12 @@ def check(exercise, answer):
     return asked.reference
 
 
-def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
+def judge_answer(
+    exercise: str,
+    answer: object,
+    rng: random.Random,
+    questions: int = QUESTIONS_IN_A_NOTEBOOK,
+) -> Verdict | None:
     """Ask an answer questions until one is answered wrongly.
 
     Parameters
@@ -97,7 +104,9 @@ def judge_answer(exercise, answer, rng, questions=QUESTIONS_IN_A_NOTEBOOK):
     )
 
 
-def judge_replies(exercise, ask, rng, questions):
+def judge_replies(
+    exercise: str, ask: Callable, rng: random.Random, questions: int
+) -> Verdict | None:
     """As `judge_answer`, for an answer anywhere.
 
     Parameters

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from traceback import walk_stack
+from types import FunctionType
 
 from helpers.notebook.stop import would_be_lost
 
@@ -28,7 +29,7 @@ class EndlessError(BaseException):
     """The answer was ended. No Exception, because answers catch those."""
 
 
-def within_limit(call):
+def within_limit(call: FunctionType) -> object:
     """Call a function, and end it if it computes, or sleeps, for longer than the limit.
 
     The interrupt comes by a signal that nothing else uses, so that the stop button works

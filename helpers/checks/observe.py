@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from helpers.checks import endless
@@ -9,7 +10,9 @@ from helpers.checks import endless
 PROBES = Path(__file__).parents[1]  # they live in helpers/lab_NN and in checks/probing
 
 
-def observe(probe, answer, question, wait=None):
+def observe(
+    probe: Callable, answer: object, question: dict, wait: Callable | None = None
+) -> dict:
     """Ask an answer a question.
 
     Parameters

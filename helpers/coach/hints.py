@@ -11,7 +11,7 @@ KINDS = ("a question", "the tool", "the way")
 _asked = Counter()  # calls for each exercise in this kernel
 
 
-def hint(exercise=None):
+def hint(exercise: str | float | None = None) -> None:
     """Show a hint: first a leading question, then the tool, then the way.
 
     Each call in a kernel gives the next stronger one, and is noted on the run card.
@@ -34,7 +34,7 @@ def hint(exercise=None):
         offer_hint(exercise)
 
 
-def offer_hint(exercise):
+def offer_hint(exercise: str) -> None:
     """Show a button for the next hint, where there are buttons, and its place below.
 
     What it shows is an output like others: it stays in the notebook, the button does not.

@@ -4,9 +4,15 @@ Why not jupyterquiz: a script draws its questions, so an exported page and nbval
 show none. Its answers do not reach Python, so the run card could not note them.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from helpers.errors import RecordError
 from helpers.notebook import session
 from helpers.texts import as_html, labs_with_texts, read_texts
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
 # ipywidgets gives each choice the height of one line: a longer text would overlap. For
@@ -23,7 +29,7 @@ HEAD = """<style>
 <p>Choose an answer. Without a mouse: the Tab key goes to the next, Space chooses.</p>"""
 
 
-def quiz(number):
+def quiz(number: str) -> None:
     """Show a lab's questions, each with an explanation for every choice.
 
     In JupyterLab the choices are radio buttons, and the answers go to the run card.
@@ -58,7 +64,7 @@ def quiz(number):
     keep(page)
 
 
-def results(questions, given):
+def results(questions: list[dict], given: dict[int, dict]) -> str:
     """What was answered, as HTML, for a notebook that is opened again.
 
     Parameters
@@ -76,7 +82,7 @@ def results(questions, given):
     return f"<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
 
 
-def static_quiz(questions):
+def static_quiz(questions: list[dict]) -> str:
     """The quiz as HTML without any script; identical every time."""
     parts = []
     for asked, question in enumerate(questions, start=1):
@@ -90,14 +96,16 @@ def static_quiz(questions):
     return "<p>Open the answer that you would give.</p>\n" + "\n".join(parts)
 
 
-def unframed(page):
+def unframed(page: str) -> str:
     """The page without the frames that a browser draws around groups of choices."""
     for name, style in STYLES.items():
         page = page.replace(f"<{name}>", f'<{name} style="{style}">')
     return page
 
 
-def live_quiz(questions, answered=lambda number, choice: None):
+def live_quiz(
+    questions: list[dict], answered: Callable = lambda number, choice: None
+) -> "VBox":
     """The quiz as widgets: radio buttons, none chosen at first, and explanations.
 
     Parameters

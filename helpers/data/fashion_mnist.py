@@ -63,7 +63,7 @@ SHAPES = {
 }
 
 
-def fashion_mnist(offline_fallback=True):
+def fashion_mnist(offline_fallback: bool = True) -> Images:
     """Load Fashion-MNIST, 60,000 training and 10,000 test images.
 
     Looks in ``LABS_DATA_DIR``, the user's cache and the folder of the Debian

@@ -15,7 +15,7 @@ class Images(NamedTuple):
     source: str
 
 
-def synthetic_images(seed=0):
+def synthetic_images(seed: int = 0) -> Images:
     """Ten blurred patterns under noise, in the shapes of both sets."""
     rng = np.random.default_rng(seed)
     patterns = np.kron(rng.integers(0, 200, (10, 7, 7)), np.ones((4, 4)))
@@ -28,7 +28,7 @@ def synthetic_images(seed=0):
     return Images(*draw(60_000), *draw(10_000), "synthetic")
 
 
-def fault(values, training):
+def fault(values: np.ndarray, training: bool) -> str | None:
     """What shows that an array of the right shape is no data, or None.
 
     Parameters

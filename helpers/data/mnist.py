@@ -27,7 +27,7 @@ SHAPES = {
 }
 
 
-def mnist(offline_fallback=True):
+def mnist(offline_fallback: bool = True) -> Images:
     """Load MNIST, 60,000 training and 10,000 test images of digits.
 
     Looks in ``LABS_DATA_DIR`` and the user's cache, then downloads. Without a copy

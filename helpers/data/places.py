@@ -49,11 +49,11 @@ class DataSet(NamedTuple):
     elsewhere: str
     system_folder: Path | None = None
 
-    def cache_folder(self):
+    def cache_folder(self) -> Path:
         """The folder in the user's cache that downloads go to."""
         return user_cache() / self.folder
 
-    def find(self):
+    def find(self) -> Path | None:
         """The first folder that holds all files, or None.
 
         The user's own folder comes first, then the cache, then the system's folder.
@@ -78,7 +78,7 @@ class DataSet(NamedTuple):
                 return folder
         return None
 
-    def download(self):
+    def download(self) -> Path:
         """Download the files into the user's cache, unless they are there already.
 
         A file gets its name only when it is whole and its hash is right. So an
@@ -132,7 +132,7 @@ class DataSet(NamedTuple):
                 ) from error
         return folder
 
-    def find_or_download(self, offline_fallback):
+    def find_or_download(self, offline_fallback: bool) -> Path | None:
         """The folder that holds all files, after a download if there is none.
 
         Parameters
@@ -159,7 +159,7 @@ class DataSet(NamedTuple):
                 return None
             raise DataError(str(error)) from error
 
-    def is_own(self, folder):
+    def is_own(self, folder: Path) -> bool:
         """Whether a folder that was found is the user's own.
 
         There any set of the right shapes and types is good, unless its values show
@@ -167,7 +167,7 @@ class DataSet(NamedTuple):
         """
         return folder not in (self.cache_folder(), self.system_folder)
 
-    def has_published_hash(self, name, content):
+    def has_published_hash(self, name: str, content: bytes) -> bool:
         """Whether this is the content of the published file.
 
         Parameters
@@ -178,13 +178,13 @@ class DataSet(NamedTuple):
         kind, _, published = self.registry[name].rpartition(":")
         return hashlib.new(kind or "sha256", content).hexdigest() == published
 
-    def remedy(self, path):
+    def remedy(self, path: Path) -> str:
         """For messages: what to do about a file that cannot be used."""
         if path.parent == self.cache_folder():
             return f"Delete {path} and run `labs data fetch`."
         return f"Replace {path} by a whole copy."
 
-    def has(self, path):
+    def has(self, path: Path) -> bool:
         """Whether a file of the set is there.
 
         Parameters
@@ -292,12 +292,12 @@ def _receive(url, output, _):
     Path(output).write_bytes(content)
 
 
-def user_cache():
+def user_cache() -> Path:
     """The folder for everything that the labs keep in the user's cache."""
     return Path(platformdirs.user_cache_dir("scaling-labs"))
 
 
-def own_folder():
+def own_folder() -> Path | None:
     """The folder that ``LABS_DATA_DIR`` names, or None.
 
     Raises

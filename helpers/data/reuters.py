@@ -3,6 +3,7 @@
 import json
 import pickle
 import zipfile
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ class Newswires(NamedTuple):
     source: str
 
 
-def reuters(vocabulary=VOCABULARY, offline_fallback=True):
+def reuters(vocabulary: int = VOCABULARY, offline_fallback: bool = True) -> Newswires:
     """Load the Reuters newswires, four fifths for training, one for validation.
 
     Looks in ``LABS_DATA_DIR`` and the user's cache, then downloads. Without a copy
@@ -85,13 +86,13 @@ def reuters(vocabulary=VOCABULARY, offline_fallback=True):
     return _arranged(ranks, labels, vocabulary, word_index, topics, str(folder))
 
 
-def decode(newswire, word_index):
+def decode(newswire: Iterable[int], word_index: dict[str, int]) -> str:
     """The words of a newswire; `?` for an unknown one, nothing for padding."""
     words = {rank + INDEX_FROM: word for word, rank in word_index.items()}
     return " ".join(words.get(number, "?") for number in newswire if number > START)
 
 
-def synthetic_ranks(n=11_228, seed=0):
+def synthetic_ranks(n: int = 11_228, seed: int = 0) -> tuple[list[list[int]], np.ndarray]:
     """Texts of 46 topics, as many and as long as Reuters': word ranks and labels.
 
     Words are drawn by Zipf's law; one in five is specific to the topic.

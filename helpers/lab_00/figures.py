@@ -1,11 +1,18 @@
 """The figures of lab 00: devices."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE
 
 
-def matmul_curves(sizes, seconds, winner, guess=None):
+def matmul_curves(
+    sizes: Sequence[int],
+    seconds: Mapping[str, Sequence[float]],
+    winner: int | None,
+    guess: int | None = None,
+) -> plt.Figure:
     """Time and speed of square products against their size, one line per device.
 
     Parameters

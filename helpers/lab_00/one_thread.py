@@ -17,7 +17,9 @@ from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.plain_json import as_json
 
 
-def time_products(sizes, repeats, threads=None):
+def time_products(
+    sizes: list[int], repeats: int, threads: int | None = None
+) -> list[float]:
     """Median seconds of a square product of each size, timed by the solution of 0.2.
 
     Parameters
@@ -35,12 +37,12 @@ def time_products(sizes, repeats, threads=None):
     return _run({"sizes": sizes, "repeats": repeats}, threads)
 
 
-def sum_on_one_thread(seed):
+def sum_on_one_thread(seed: int) -> float:
     """The result of `sum_of_product` if TensorFlow has one thread."""
     return _run({"seed": seed}, threads=1)
 
 
-def sum_of_product(seed, columns_first=False):
+def sum_of_product(seed: int, columns_first: bool = False) -> float:
     """Sum over the product of two random 500x500 matrices, in float32.
 
     Parameters
@@ -63,7 +65,7 @@ def sum_of_product(seed, columns_first=False):
     return float(tf.reduce_sum(product))
 
 
-def random_matrices(seed):
+def random_matrices(seed: int) -> np.ndarray:
     """Two float32 matrices, 500x500, standard normal."""
     rng = np.random.default_rng(seed)
     return rng.normal(size=(2, 500, 500)).astype("float32")

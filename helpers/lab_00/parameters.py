@@ -17,7 +17,7 @@ RULES = {
 }
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """A product of `rows` by `columns` in float32, and the one before it."""
     size = values["rows"] * values["columns"]
     # At the 5 GFLOP/s of one slow core: a product, and its random factors.

@@ -1,13 +1,20 @@
 """The figures of lab 01: gradient descent."""
 
+from collections.abc import Callable, Mapping
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 
+# Lowest and highest slope, lowest and highest intercept.
+Box = tuple[tuple[float, float], tuple[float, float]]
 
-def points_and_lines(x, y, lines):
+
+def points_and_lines(
+    x: np.ndarray, y: np.ndarray, lines: Mapping[str, tuple[float, float] | np.ndarray]
+) -> plt.Figure:
     """Points, and straight lines through them.
 
     Parameters
@@ -36,7 +43,7 @@ def points_and_lines(x, y, lines):
     return figure
 
 
-def loss_surface(axes, loss, box, side=60):
+def loss_surface(axes: plt.Axes, loss: Callable, box: Box, side: int = 60) -> None:
     """Draw a loss of two weights as contours, darker where it is lower.
 
     Parameters
@@ -62,7 +69,7 @@ def loss_surface(axes, loss, box, side=60):
     axes.grid(visible=False)
 
 
-def path_on(axes, path, label):
+def path_on(axes: plt.Axes, path: np.ndarray, label: str) -> tuple[plt.Line2D, plt.Line2D]:
     """Draw a path of the weights: a square where it starts, a cross where it ends.
 
     Parameters
@@ -76,14 +83,14 @@ def path_on(axes, path, label):
     tuple of matplotlib.lines.Line2D
         The path and its end, to be moved later.
     """
-    style = {"color": RED, "markeredgecolor": "black"}
+    style: dict = {"color": RED, "markeredgecolor": "black"}
     (line,) = axes.plot(*path.T, ".-", color=RED, linewidth=1, markersize=4, label=label)
     axes.plot(*path[0], "s", markersize=7, label="start", **style)
     (end,) = axes.plot(*path[-1], "X", markersize=9, label="end", **style)
     return line, end
 
 
-def descent_paths(loss, paths, box):
+def descent_paths(loss: Callable, paths: Mapping[str, np.ndarray], box: Box) -> plt.Figure:
     """Paths of gradient descent on the contours of their loss, a panel for each.
 
     Parameters
@@ -111,7 +118,7 @@ def descent_paths(loss, paths, box):
     return figure
 
 
-def until_it_is_lost(path, box):
+def until_it_is_lost(path: np.ndarray, box: Box) -> np.ndarray:
     """The path up to where it is far out of the box: further steps would cover all of it.
 
     Parameters
@@ -130,7 +137,9 @@ def until_it_is_lost(path, box):
     return path[: lost[0] + 1] if len(lost) else path
 
 
-def loss_by_epoch(curves, lowest, guess=None):
+def loss_by_epoch(
+    curves: Mapping[int, np.ndarray], lowest: float, guess: float | None = None
+) -> plt.Figure:
     """Loss over all points after each epoch: median and middle 80% for each batch size.
 
     Parameters
@@ -162,7 +171,7 @@ def loss_by_epoch(curves, lowest, guess=None):
     return figure
 
 
-def batch_losses(curves):
+def batch_losses(curves: Mapping[str, np.ndarray]) -> plt.Figure:
     """The loss that each step saw, a panel for each training.
 
     Parameters
@@ -184,7 +193,11 @@ def batch_losses(curves):
     return figure
 
 
-def steps_needed(needed, scales, guess=None):
+def steps_needed(
+    needed: Mapping[str, Mapping[int, float]],
+    scales: Mapping[str, float],
+    guess: Mapping[str, float] | None = None,
+) -> plt.Figure:
     """Steps that do the work of an exact one, by batch size: measured, and by the law.
 
     Parameters
@@ -211,7 +224,7 @@ def steps_needed(needed, scales, guess=None):
         axes.loglog(sizes, steps, label=f"{place}: measured", **dots)
         if guess and place in guess:
             # Where the law says 2, the batch is as large as the noise scale.
-            star = {"color": colour, "markeredgecolor": "black", "markersize": 15}
+            star: dict = {"color": colour, "markeredgecolor": "black", "markersize": 15}
             axes.plot(guess[place], 2, "*", label=f"{place}: your B", **star)
     axes.axhline(2, color=GREY, linestyle=":", label="b = B: twice the fewest")
     for axis in (axes.xaxis, axes.yaxis):

@@ -1,13 +1,27 @@
 """Lab 01's sliders: how a path of gradient descent depends on the settings."""
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 import matplotlib.pyplot as plt
+import numpy as np
 
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import show_beside, show_figure
-from helpers.lab_01.figures import descent_paths, loss_surface, path_on
+from helpers.lab_01.figures import Box, descent_paths, loss_surface, path_on
+
+if TYPE_CHECKING:
+    import ipywidgets as widgets
 
 
-def explore(train, loss, settings, steps, box, caption):
+def explore(
+    train: Callable,
+    loss: Callable,
+    settings: list[tuple[float, int]],
+    steps: int,
+    box: Box,
+    caption: str,
+) -> None:
     """Show paths on the contours of their loss: with sliders, or at some settings.
 
     In JupyterLab there are sliders for the learning rate, the batch size and the steps
@@ -45,7 +59,14 @@ def explore(train, loss, settings, steps, box, caption):
         show_figure(figure, "\n".join(texts), caption)
 
 
-def live(train, loss, settings, steps, box, moved=()):
+def live(
+    train: Callable,
+    loss: Callable,
+    settings: list[tuple[float, int]],
+    steps: int,
+    box: Box,
+    moved: Sequence[Callable] = (),
+) -> "tuple[plt.Figure, widgets.VBox]":
     """A figure with one path, and the widgets that change it; arguments as in `explore`.
 
     `moved` has functions: each is given the outcome after every change.
@@ -119,12 +140,12 @@ def live(train, loss, settings, steps, box, moved=()):
     return figure, controls
 
 
-def name_of(learning_rate, batch_size):
+def name_of(learning_rate: float, batch_size: int) -> str:
     """A setting in words: "learning rate 0.1, batch size 16"."""
     return f"learning rate {learning_rate:.3g}, batch size {batch_size}"
 
 
-def outcome(path, loss):
+def outcome(path: np.ndarray, loss: Callable) -> str:
     """Where a path led, in words: the loss at its end, and whether it was thrown out.
 
     Parameters
@@ -147,7 +168,7 @@ def outcome(path, loss):
     return f"loss {last:.3f} after {steps} steps, {first:.3f} at the start"
 
 
-def thrown_out(path, loss):
+def thrown_out(path: np.ndarray, loss: Callable) -> bool:
     """Whether the loss is anywhere more than ten times what it is at the start.
 
     A path that diverges is; but one that is may come back.

@@ -1,12 +1,16 @@
 """The figures of lab 02: throughput."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from helpers.figures import BLUE, GREEN, GREY, ORANGE, RED
 
 
-def throughput_bars(points, guess=None):
+def throughput_bars(
+    points: Mapping[int, float | None], guess: Mapping[int, float] | None = None
+) -> plt.Figure:
     """Bars of images per second by batch size, with the student's prediction.
 
     Parameters
@@ -25,7 +29,13 @@ def throughput_bars(points, guess=None):
     return figure
 
 
-def fitted_law(points, guess, fit, original, original_fit):
+def fitted_law(
+    points: Mapping[int, float | None],
+    guess: Mapping[int, float] | None,
+    fit: tuple[float, float],
+    original: Mapping[int, float],
+    original_fit: tuple[float, float],
+) -> plt.Figure:
     """The fitted law over the bars, and beside it both machines in units of their fits.
 
     Parameters
@@ -104,7 +114,7 @@ def _bars(axes, points, guess, fit=None):
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8)
 
 
-def step_times(step_seconds):
+def step_times(step_seconds: Mapping[int, float]) -> plt.Figure:
     """Seconds of a training step against its batch size: all, and the smallest sizes.
 
     Parameters
@@ -122,7 +132,11 @@ def step_times(step_seconds):
     return figure
 
 
-def residuals(rounds, fit, band):
+def residuals(
+    rounds: Mapping[int, Sequence[float]],
+    fit: tuple[float, float],
+    band: Mapping[int, tuple[float, float]],
+) -> plt.Figure:
     """How far every measurement lies from the law, and where redrawn laws lie.
 
     Parameters
@@ -164,14 +178,14 @@ def residuals(rounds, fit, band):
         )
         axes.plot(place, np.median(values), "D", color=BLUE, markersize=6, label="_median")
     for line in axes.lines[1:3]:
-        line.set_label(line.get_label().removeprefix("_"))
+        line.set_label(str(line.get_label()).removeprefix("_"))
     axes.set_xticks(places, [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="throughput above the law [%]")
     axes.legend(fontsize=8)
     return figure
 
 
-def share_of_peak(shares, guess=None):
+def share_of_peak(shares: Mapping[int, float], guess: float | None = None) -> plt.Figure:
     """What share of the machine's speed training reaches, by batch size.
 
     Parameters
@@ -198,7 +212,12 @@ def share_of_peak(shares, guess=None):
     return figure
 
 
-def memory_by_batch(estimated, grown, since, weights_mib):
+def memory_by_batch(
+    estimated: Mapping[int, float],
+    grown: Mapping[int, float],
+    since: int,
+    weights_mib: float,
+) -> plt.Figure:
     """Memory of a training step by batch size, estimated and measured.
 
     Parameters
@@ -218,7 +237,7 @@ def memory_by_batch(estimated, grown, since, weights_mib):
     axes.loglog(estimated.keys(), estimated.values(), "--", color=GREEN, label="estimated")
     if grown:
         label = f"measured: grown since a batch of {since:,}"
-        axes.plot(grown.keys(), grown.values(), "o", color=BLUE, label=label)
+        axes.plot(list(grown), list(grown.values()), "o", color=BLUE, label=label)
     axes.axhline(weights_mib, color=GREY, linestyle=":", label="weights and gradients")
     axes.set_xticks(list(estimated), [f"{size:,}" for size in estimated])
     axes.minorticks_off()

@@ -4,7 +4,7 @@ import psutil
 import tensorflow as tf
 
 
-def memory_held_bytes():
+def memory_held_bytes() -> int:
     """The most memory that training has held so far.
 
     TensorFlow keeps what it once took, for the next step. So in a sweep from small to

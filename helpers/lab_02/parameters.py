@@ -51,7 +51,7 @@ RULES = {
 }
 
 
-def refuse(values):
+def refuse(values: dict) -> None:
     """Refuse a folder for TensorBoard that the file system refuses."""
     folder = values.get("log_dir")
     # TensorBoard also writes to storage with addresses such as gs://bucket.
@@ -62,7 +62,7 @@ def refuse(values):
         )
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """A training, then a sweep in three rounds; validation takes a third of training."""
     network = wide_resnet(values["depth"], values["width"])
     images = values["train_images"] + values["valid_images"] / 3

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +12,7 @@ from helpers.figures import BLUE, GREEN, GREY, LINES, ORANGE, RED
 COLOURS = (BLUE, ORANGE, GREEN, "black", GREY)
 
 
-def accuracy_against_time(runs, target):
+def accuracy_against_time(runs: Sequence[dict], target: float) -> plt.Figure:
     """Validation accuracy of every run against its training time.
 
     Parameters
@@ -27,7 +28,10 @@ def accuracy_against_time(runs, target):
     """
     figure, axes = plt.subplots()
     for i, size in enumerate(sorted({run["batch_size"] for run in runs})):
-        style = {"color": COLOURS[i % len(COLOURS)], "linestyle": LINES[i % len(LINES)]}
+        style: dict = {
+            "color": COLOURS[i % len(COLOURS)],
+            "linestyle": LINES[i % len(LINES)],
+        }
         for run in (run for run in runs if run["batch_size"] == size):
             (line,) = axes.plot(
                 run["wall_seconds"],
@@ -43,7 +47,9 @@ def accuracy_against_time(runs, target):
     return figure
 
 
-def time_to_accuracy_spread(times, guess=None):
+def time_to_accuracy_spread(
+    times: Mapping[int, Sequence[float | None]], guess: int | None = None
+) -> plt.Figure:
     """Each run's time to accuracy, their median, and the runs that never reached it.
 
     Parameters
@@ -58,24 +64,24 @@ def time_to_accuracy_spread(times, guess=None):
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    times = {
+    seconds = {
         size: [math.inf if t is None else t for t in all_times]
         for size, all_times in sorted(times.items())
     }
-    reached = [t for all_times in times.values() for t in all_times if t < math.inf]
-    for i, (size, all_times) in enumerate(times.items()):
+    reached = [t for all_times in seconds.values() for t in all_times if t < math.inf]
+    for i, (size, all_times) in enumerate(seconds.items()):
         got_there = [t for t in all_times if t < math.inf]
         missing = len(all_times) - len(got_there)
         axes.plot(
             [i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7, label="_each run"
         )
         if (middle := statistics.median(all_times)) < math.inf:
-            bar = {"markersize": 36, "markeredgewidth": 2}
+            bar: dict = {"markersize": 36, "markeredgewidth": 2}
             axes.plot(i, middle, "_", color="black", label="_median", **bar)
         if missing:
             never = f"{missing} of {len(all_times)} never"
             # At a height of the axes, not of the data: it is not a measured time.
-            above = {"transform": axes.get_xaxis_transform(), "label": f"_{never}"}
+            above: dict = {"transform": axes.get_xaxis_transform(), "label": f"_{never}"}
             axes.plot(i, 0.93, "X", color=RED, markersize=9, **above)
             axes.annotate(
                 never,
@@ -89,18 +95,24 @@ def time_to_accuracy_spread(times, guess=None):
         if size == guess:
             axes.axvspan(i - 0.4, i + 0.4, color=ORANGE, alpha=0.2, label="your guess")
             axes.legend()
-    axes.set_xticks(range(len(times)), [f"{size:,}" for size in times])
+    axes.set_xticks(range(len(seconds)), [f"{size:,}" for size in seconds])
     axes.set(
         xlabel="batch size [images]",
         ylabel="time to accuracy [s]",
-        xlim=(-0.5, len(times) - 0.5),
+        xlim=(-0.5, len(seconds) - 0.5),
         ylim=(0, 1.25 * max(reached, default=1.0)),
         title="each dot a run, the bar their median",
     )
     return figure
 
 
-def steps_to_target(steps, floor, bend, noise_scales=(), guess=None):
+def steps_to_target(
+    steps: Mapping[int, Sequence[float]],
+    floor: float,
+    bend: float,
+    noise_scales: Sequence[float] = (),
+    guess: float | None = None,
+) -> plt.Figure:
     """Steps to the target against batch size, with perfect scaling and the fit.
 
     Parameters
@@ -125,7 +137,7 @@ def steps_to_target(steps, floor, bend, noise_scales=(), guess=None):
         axes.plot([size] * len(got_there), got_there, "o", color=BLUE, label="_each run")
         if (middle := statistics.median(steps[size])) < math.inf:
             medians[size] = middle
-    bar = {"markersize": 20, "markeredgewidth": 2, "linestyle": ""}
+    bar: dict = {"markersize": 20, "markeredgewidth": 2, "linestyle": ""}
     axes.plot(*_pairs(medians), marker="_", color="black", label="median", **bar)
     if medians:
         first, needed = next(iter(medians.items()))

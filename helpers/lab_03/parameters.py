@@ -49,7 +49,7 @@ RULES = {
 }
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """For each batch size three rates and some seeds, validated at every look."""
     network = wide_resnet(values["depth"], values["width"], values["stem_pool"])
     images = values["epochs"] * values["train_images"]

@@ -1,5 +1,6 @@
 """The figures of lab 04: a custom training loop."""
 
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 import matplotlib.pyplot as plt
@@ -7,7 +8,7 @@ import matplotlib.pyplot as plt
 from helpers.figures import BLUE, ORANGE, RED
 
 
-def text_lengths(lengths, words):
+def text_lengths(lengths: Sequence[int], words: int) -> plt.Figure:
     """How many texts have how many words, and where they are cut.
 
     Parameters
@@ -25,7 +26,9 @@ def text_lengths(lengths, words):
     return figure
 
 
-def learning_curves(by_loop, by_fit):
+def learning_curves(
+    by_loop: Mapping[str, Sequence[float]], by_fit: Mapping[str, Sequence[float]]
+) -> plt.Figure:
     """Loss and accuracy of two trainings, epoch by epoch, side by side.
 
     Parameters
@@ -58,7 +61,10 @@ def learning_curves(by_loop, by_fit):
     return figure
 
 
-def step_modes(milliseconds, speed_ups=None):
+def step_modes(
+    milliseconds: Mapping[str, Sequence[float]],
+    speed_ups: Mapping[str, float] | None = None,
+) -> plt.Figure:
     """Time of a step in each mode, beside the time that the student's speed-ups predict.
 
     Parameters

@@ -6,7 +6,7 @@ from keras import layers
 from helpers.network.models import require
 
 
-def text_cnn(vocabulary=30_982, classes=46, words=300):
+def text_cnn(vocabulary: int = 30_982, classes: int = 46, words: int = 300) -> keras.Model:
     """Build a small convolutional network for texts, not compiled.
 
     A word becomes 7 numbers that are learned; two convolutions look at five and
@@ -52,7 +52,7 @@ def text_cnn(vocabulary=30_982, classes=46, words=300):
     return keras.Model(inputs, outputs, name="text_cnn")
 
 
-def look_at_neighbours(x, vocabulary):
+def look_at_neighbours(x: keras.KerasTensor, vocabulary: int) -> keras.KerasTensor:
     """Seven numbers a word, then five and three neighbours at a time, pooled."""
     x = layers.Embedding(vocabulary, 7)(x)
     x = layers.Conv1D(64, 5, activation="relu")(x)

@@ -1,11 +1,13 @@
 """The newswires of lab 04, cut to the lab's size."""
 
-from helpers.data.reuters import reuters
+from types import SimpleNamespace
+
+from helpers.data.reuters import Newswires, reuters
 from helpers.errors import DataError
 from helpers.notebook import session
 
 
-def load_newswires(lab):
+def load_newswires(lab: SimpleNamespace) -> Newswires:
     """Reuters newswires, with a banner where they are synthetic.
 
     Parameters

@@ -22,14 +22,14 @@ RULES = {
 }
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """Trainings of the network for texts."""
     network, batch = text_cnn(values["words"], values["vocabulary"]), values["batch_size"]
     examples = values["epochs"] * values["train_newswires"]
     return Cost(network.seconds(examples, batch), network.bytes(batch))
 
 
-def text_cnn(words, vocabulary):
+def text_cnn(words: int, vocabulary: int) -> Network:
     """About the size of the network for texts.
 
     Parameters

@@ -1,5 +1,7 @@
 """What probes of lab 04 share."""
 
+from collections.abc import Callable
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -9,7 +11,7 @@ EXACT = "CPU:0"
 NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
 
 
-def observe_steps(answer, question, prepare):
+def observe_steps(answer: Callable, question: dict, prepare: Callable) -> dict:
     with tf.device(EXACT):
         network, metrics = TinyNetwork(question), metrics_at(question["metrics"])
         runs, arguments = prepare(network)
@@ -32,7 +34,7 @@ def observe_steps(answer, question, prepare):
         }
 
 
-def metrics_at(states):
+def metrics_at(states: dict[str, tuple[float, float]]) -> dict[str, keras.metrics.Mean]:
     """The metrics of the lab, which have counted before."""
     metrics = {
         name: keras.metrics.SparseCategoricalAccuracy()
@@ -49,10 +51,10 @@ def metrics_at(states):
 class Count:
     """How often Python was there, and in which graphs: Keras would wrap a plain list."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.n, self.graphs = 0, []
 
-    def add(self):
+    def add(self) -> None:
         graph = tf.compat.v1.get_default_graph()
         while hasattr(getattr(graph, "outer_graph", None), "outer_graph"):
             graph = graph.outer_graph  # of the tf.function that Python called
@@ -67,7 +69,7 @@ class TinyNetwork:
     chance: in training it applies a mask. And it counts the examples it saw.
     """
 
-    def __init__(self, question):
+    def __init__(self, question: dict) -> None:
         kernel_1, bias_1, kernel_2, bias_2 = map(np.array, question["weights"])
         self.between = OnlyInTraining(question["mask"])
         self.first = keras.layers.Dense(len(bias_1), activation="tanh")
@@ -81,7 +83,7 @@ class TinyNetwork:
         self.second.set_weights([kernel_2, bias_2])
         self.between.runs = Count()
 
-    def report(self):
+    def report(self) -> dict:
         """Weights, examples seen, how often Python ran the network, what can learn."""
         weights = self.first.get_weights() + self.second.get_weights()
         return {
@@ -96,13 +98,13 @@ class TinyNetwork:
 class OnlyInTraining(keras.layers.Layer):
     """Multiply by a mask with ``training=True`` only, and count examples."""
 
-    def __init__(self, mask):
+    def __init__(self, mask: list[float]) -> None:
         super().__init__()
         self.by, self.runs = mask, Count()
         self.saw = self.add_weight(shape=(), initializer="zeros", trainable=False)
         self.trained_on = self.add_weight(shape=(), initializer="zeros", trainable=False)
 
-    def call(self, x, training=False):
+    def call(self, x: keras.KerasTensor, training: bool = False) -> keras.KerasTensor:
         self.runs.add()
         examples = tf.cast(tf.shape(x)[0], "float32")
         self.saw.assign_add(examples)

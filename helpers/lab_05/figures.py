@@ -1,5 +1,6 @@
 """The figures of lab 05: many GPUs with fit."""
 
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 import matplotlib.pyplot as plt
@@ -7,7 +8,7 @@ import matplotlib.pyplot as plt
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 
 
-def learning_rates(rates):
+def learning_rates(rates: Mapping[str, Sequence[float]]) -> plt.Figure:
     """Learning rates by step, one line each.
 
     Parameters
@@ -28,7 +29,9 @@ def learning_rates(rates):
     return figure
 
 
-def weight_differences(differences, guess=None):
+def weight_differences(
+    differences: Mapping[str, float], guess: float | None = None
+) -> plt.Figure:
     """Largest difference of a weight on a logarithmic axis, one bar per network.
 
     Parameters
@@ -54,7 +57,11 @@ def weight_differences(differences, guess=None):
     return figure
 
 
-def scaling(efficiency, guess=None, cores=None):
+def scaling(
+    efficiency: Mapping[str, Mapping[int, float]],
+    guess: Mapping[str, float] | None = None,
+    cores: int | None = None,
+) -> plt.Figure:
     """Efficiency by number of replicas, of weak and of strong scaling.
 
     Parameters
@@ -94,7 +101,9 @@ def scaling(efficiency, guess=None, cores=None):
     return figure
 
 
-def accuracy_by_rate(accuracies, rule):
+def accuracy_by_rate(
+    accuracies: Mapping[str, Mapping[float, Sequence[float]]], rule: Mapping[str, float]
+) -> plt.Figure:
     """Validation accuracy by learning rate; a line per recipe, a point per run.
 
     Parameters

@@ -43,7 +43,7 @@ RULES = {
 }
 
 
-def refuse(values):
+def refuse(values: dict) -> None:
     """Refuse batches of which no training can be made."""
     sizes = values.get("global_batches")
     if sizes and any(size % sizes[0] for size in sizes):
@@ -56,7 +56,7 @@ def refuse(values):
         )
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """A training; four rates of each large batch, of the last one twice; the scaling."""
     network = wide_resnet(values["depth"], values["width"], values["stem_pool"])
     images, batches = values["epochs"] * values["train_images"], values["global_batches"]

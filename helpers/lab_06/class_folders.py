@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import platformdirs
@@ -10,7 +11,7 @@ from callbacks.live.progress import progress
 from helpers.errors import DataError
 
 
-def write_class_folders(name, classes, **parts):
+def write_class_folders(name: str, classes: Sequence[str], **parts: tuple) -> Path:
     """Write images as ``train/0/00007.png``, unless they are there already.
 
     Parameters
@@ -54,7 +55,7 @@ def write_class_folders(name, classes, **parts):
     return folder
 
 
-def cache_folder():
+def cache_folder() -> Path:
     """Where the class folders go."""
     return Path(platformdirs.user_cache_dir("scaling-labs")) / "class-folders"
 

@@ -1,11 +1,18 @@
 """The figures of lab 06: many GPUs with a hand-written loop."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 
 
-def step_lengths(replicas, lengths, curves, guess=None):
+def step_lengths(
+    replicas: Sequence[int],
+    lengths: Mapping[str, Sequence[float]],
+    curves: Mapping[str, Sequence[float]],
+    guess: Mapping[str, float] | None = None,
+) -> plt.Figure:
     """The first step's length by replicas, and the loss of every step of SGD.
 
     Parameters
@@ -49,7 +56,9 @@ def step_lengths(replicas, lengths, curves, guess=None):
     return figure
 
 
-def epoch_curves(history, guess=None):
+def epoch_curves(
+    history: Mapping[str, Sequence[float]], guess: float | None = None
+) -> plt.Figure:
     """Loss and accuracy of training and validation, epoch by epoch.
 
     Parameters

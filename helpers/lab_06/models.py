@@ -9,7 +9,7 @@ from helpers.network.models import require
 MOBILENET_ALPHAS = (0.35, 0.5, 0.75, 1.0, 1.3, 1.4)
 
 
-def mobilenet_v2(image_size, classes=10, alpha=1.0):
+def mobilenet_v2(image_size: int, classes: int = 10, alpha: float = 1.0) -> keras.Model:
     """Build MobileNetV2 with random weights for grey images, not compiled.
 
     The first layers enlarge the image and repeat it to three channels; the last
@@ -67,7 +67,9 @@ def mobilenet_v2(image_size, classes=10, alpha=1.0):
     return keras.Model(inputs, outputs, name=f"mobilenet_v2_{alpha:g}_{image_size}")
 
 
-def enlarge_and_classify(x, network, image_size, classes):
+def enlarge_and_classify(
+    x: keras.KerasTensor, network: keras.Model, image_size: int, classes: int
+) -> keras.KerasTensor:
     """The layers around a network for colour images, so that it takes grey ones."""
     x = layers.Rescaling(1 / 127.5, -1.0)(x)
     x = layers.Resizing(image_size, image_size)(x)

@@ -38,7 +38,7 @@ RULES = {
 }
 
 
-def refuse(values):
+def refuse(values: dict) -> None:
     """Refuse a global batch that is larger than a set: whole ones are needed."""
     batch, replicas = values.get("batch_size"), values.get("replicas") or 1
     for name in ("train_images", "valid_images"):
@@ -50,7 +50,7 @@ def refuse(values):
             )
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """A training, and three times 40 batches of 64 for its comparisons."""
     network = mobilenet_v2(values["image_size"], values["alpha"])
     images, batch = values["epochs"] * values["train_images"], values["batch_size"]
@@ -58,7 +58,7 @@ def cost(values):
     return Cost(seconds, network.bytes(batch))
 
 
-def mobilenet_v2(image_size, alpha):
+def mobilenet_v2(image_size: int, alpha: float) -> Network:
     """The size of MobileNetV2 for images of `image_size` pixels a side.
 
     Parameters

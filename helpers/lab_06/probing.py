@@ -1,5 +1,7 @@
 """What probes of lab 06 share."""
 
+from collections.abc import Callable
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -8,7 +10,7 @@ from helpers.checks.probing.replicas import simulated_replicas
 from helpers.machine.watchdog import no_hang
 
 
-def global_loss(answer, question, wait):
+def global_loss(answer: Callable, question: dict, wait: Callable) -> dict:
     """Train one weight vector on replicas, with the answer as their loss."""
     strategy = simulated_replicas(question["replicas"])
     with strategy.scope():
@@ -50,7 +52,9 @@ def global_loss(answer, question, wait):
     return seen
 
 
-def tiny_network(question, images):
+def tiny_network(
+    question: dict, images: list
+) -> "tuple[keras.Model, keras.optimizers.SGD, WhoSeesWhat]":
     """A softmax layer, its optimizer, and the layer that notes in `images` who saw what."""
     watcher, mask = WhoSeesWhat(images), OnlyInTraining(question["mask"])
     kernel, bias = map(np.array, question["weights"])
@@ -69,20 +73,20 @@ def tiny_network(question, images):
 class OnlyInTraining(keras.layers.Layer):
     """Multiply by a mask with ``training=True`` only, as dropout does, without chance."""
 
-    def __init__(self, mask):
+    def __init__(self, mask: list[float]) -> None:
         super().__init__()
         self.by = np.array(mask, "float32")
 
-    def call(self, x, training=False):
+    def call(self, x: keras.KerasTensor, training: bool = False) -> keras.KerasTensor:
         return x * self.by if training else x
 
 
-def value_of(variable):
+def value_of(variable: keras.Variable) -> np.ndarray:
     """The value of a variable that has a copy on every replica."""
     return (variable * 1).numpy()
 
 
-def numbered_rows(question):
+def numbered_rows(question: dict) -> tuple[np.ndarray, np.ndarray]:
     x = np.concatenate([batch["x"] for batch in question["batches"]])
     y = np.concatenate([batch["y"] for batch in question["batches"]])
     x = np.column_stack([np.arange(len(x)), x]).astype("float32")
@@ -92,14 +96,14 @@ def numbered_rows(question):
 class WhoSeesWhat(keras.layers.Layer):
     """Notes which replica sees which rows, and takes the rows' numbers away."""
 
-    def __init__(self, seen):
+    def __init__(self, seen: list) -> None:
         super().__init__()
         self.runs = np.zeros(1, int)  # of Python; Keras would wrap a plain list
         self.note = lambda replica, rows: seen.append(
             [int(replica), rows.numpy().astype(int).tolist()]
         )
 
-    def call(self, x):
+    def call(self, x: keras.KerasTensor) -> keras.KerasTensor:
         self.runs[0] += 1
         # Without a strategy there is a replica context, too.
         run = tf.distribute.has_strategy() and tf.distribute.get_replica_context()

@@ -1,11 +1,19 @@
 """The figures of lab 07: TPU cores."""
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
+import numpy as np
 
 from helpers.figures import BLUE, ORANGE, RED
 
 
-def accuracy_by_epoch(wall_seconds, accuracy, target, guess=None):
+def accuracy_by_epoch(
+    wall_seconds: Sequence[float],
+    accuracy: Sequence[float],
+    target: float,
+    guess: float | None = None,
+) -> plt.Figure:
     """Test accuracy of one training against its wall time, a marker for each epoch.
 
     Parameters
@@ -22,7 +30,7 @@ def accuracy_by_epoch(wall_seconds, accuracy, target, guess=None):
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    style = {"color": BLUE, "marker": "o", "markersize": 4}
+    style: dict = {"color": BLUE, "marker": "o", "markersize": 4}
     axes.plot(wall_seconds, accuracy, label="measured, a marker for each epoch", **style)
     axes.axhline(target, color=RED, linewidth=1, label=f"target {target:g}")
     if guess is not None:
@@ -35,7 +43,13 @@ def accuracy_by_epoch(wall_seconds, accuracy, target, guess=None):
     return figure
 
 
-def prediction_grid(images, labels, predicted, classes, side=5):
+def prediction_grid(
+    images: np.ndarray,
+    labels: np.ndarray,
+    predicted: np.ndarray,
+    classes: Sequence[str],
+    side: int = 5,
+) -> plt.Figure:
     """Images with predicted and true class; right and wrong have marks and frames.
 
     Parameters

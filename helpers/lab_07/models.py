@@ -6,7 +6,9 @@ from keras import layers
 from helpers.network.models import require
 
 
-def small_cnn(input_shape=(28, 28, 1), classes=10):
+def small_cnn(
+    input_shape: tuple[int, int, int] = (28, 28, 1), classes: int = 10
+) -> keras.Model:
     """Build the small network of lab 07, not compiled.
 
     Two 5x5 convolutions with 10 and 20 channels, without padding; after each of
@@ -53,7 +55,7 @@ def small_cnn(input_shape=(28, 28, 1), classes=10):
     return keras.Model(inputs, outputs, name="small_cnn")
 
 
-def conv_pool_relu_bn(x, channels):
+def conv_pool_relu_bn(x: keras.KerasTensor, channels: int) -> keras.KerasTensor:
     """A 5x5 convolution, 2x2 max pooling, ReLU and batch normalisation."""
     x = layers.Conv2D(channels, 5)(x)
     x = layers.MaxPooling2D(2)(x)

@@ -37,7 +37,7 @@ RULES = {
 }
 
 
-def refuse(values):
+def refuse(values: dict) -> None:
     """Refuse a global batch that is larger than the training set."""
     cores, batch, images = map(values.get, ("replicas", "batch_size", "train_images"))
     if cores and batch and images and cores * batch > images:
@@ -47,7 +47,7 @@ def refuse(values):
         )
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """A training: the cores do their steps together."""
     images, cores = values["epochs"] * values["train_images"], values["replicas"] or 1
     batch = values["batch_size"]

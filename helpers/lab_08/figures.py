@@ -1,5 +1,7 @@
 """The figures of lab 08: faster on one device."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -9,7 +11,7 @@ COLOURS = {"conv": BLUE, "norm": ORANGE, "relu": GREEN}
 NAMES = {"conv": "convolution", "norm": "batch norm", "relu": "ReLU"}
 
 
-def roofline(points, peak, bytes_per_second):
+def roofline(points: Sequence[dict], peak: float, bytes_per_second: float) -> plt.Figure:
     """Operations per second of layers by their intensity, under the roof.
 
     Parameters
@@ -49,7 +51,9 @@ def roofline(points, peak, bytes_per_second):
     return figure
 
 
-def predicted_and_measured(names, predicted_ms, measured_ms):
+def predicted_and_measured(
+    names: Sequence[str], predicted_ms: Sequence[float], measured_ms: Sequence[float]
+) -> plt.Figure:
     """Milliseconds of each layer, by the roofline and as measured.
 
     Parameters
@@ -67,7 +71,7 @@ def predicted_and_measured(names, predicted_ms, measured_ms):
     return figure
 
 
-def profile_bars(profiles):
+def profile_bars(profiles: Mapping[str, Mapping[str, float]]) -> plt.Figure:
     """Milliseconds of a step by the kind of layer, for one profile or several.
 
     Parameters
@@ -92,7 +96,7 @@ def profile_bars(profiles):
     return figure
 
 
-def overlap(seconds):
+def overlap(seconds: Mapping[str, float]) -> plt.Figure:
     """Milliseconds of a step with a slow source.
 
     Parameters
@@ -110,7 +114,7 @@ def overlap(seconds):
     return figure
 
 
-def loss_scale(scales):
+def loss_scale(scales: Sequence[float]) -> plt.Figure:
     """The scale after each step, and which steps were left out.
 
     Parameters
@@ -131,7 +135,7 @@ def loss_scale(scales):
     return figure
 
 
-def schedule(rates, constant):
+def schedule(rates: Sequence[float], constant: float) -> plt.Figure:
     """Learning rate by step.
 
     Parameters
@@ -148,7 +152,7 @@ def schedule(rates, constant):
     return figure
 
 
-def race(runs, target):
+def race(runs: Mapping[str, Sequence[Sequence[float]]], target: float) -> plt.Figure:
     """Accuracy by epochs for two recipes.
 
     Parameters
@@ -170,7 +174,7 @@ def race(runs, target):
     return figure
 
 
-def waterfall(bars):
+def waterfall(bars: Sequence[dict]) -> plt.Figure:
     """From the original's seconds to the fast recipe's, one bar for each change.
 
     Parameters
@@ -188,8 +192,10 @@ def waterfall(bars):
         low, high = sorted((bar["before"], bar["after"]))
         faster = bar["after"] < bar["before"]
         colour = GREY if i in (0, len(bars) - 1) else GREEN if faster else RED
-        fill = {"color": colour} if bar["kept"] else {"facecolor": "white", "hatch": "xx"}
-        edge = {"edgecolor": colour, "label": f"_{bar['name']}"}
+        fill: dict = (
+            {"color": colour} if bar["kept"] else {"facecolor": "white", "hatch": "xx"}
+        )
+        edge: dict = {"edgecolor": colour, "label": f"_{bar['name']}"}
         axes.bar(i, high - low, bottom=low, **(fill | edge))
         axes.annotate(
             f"{bar['after']:.1f}", (i, high), ha="center", va="bottom", fontsize=8

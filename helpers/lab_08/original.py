@@ -25,7 +25,15 @@ class ImageByImage(keras.utils.PyDataset):
     seed : int
     """
 
-    def __init__(self, images, labels, batch_size, shift, flip, seed):
+    def __init__(
+        self,
+        images: np.ndarray,
+        labels: np.ndarray,
+        batch_size: int,
+        shift: float,
+        flip: bool,
+        seed: int,
+    ) -> None:
         super().__init__()
         self._images, self._one_hot = images, np.eye(10, dtype="float32")[labels]
         self._batch_size, self._shift, self._flip = batch_size, shift, flip
@@ -34,18 +42,18 @@ class ImageByImage(keras.utils.PyDataset):
         self._rng = np.random.default_rng(seed)
         self.on_epoch_end()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return -(-len(self._images) // self._batch_size)
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
         rows = self._order[index * self._batch_size :][: self._batch_size]
         return np.stack([self._augmented(row) for row in rows]), self._one_hot[rows]
 
-    def on_epoch_end(self):
+    def on_epoch_end(self) -> None:
         """Put the images in another order."""
         self._order = self._rng.permutation(len(self._images))
 
-    def standardized(self, images):
+    def standardized(self, images: np.ndarray) -> np.ndarray:
         """Centre and scale images of any number, as those of the batches.
 
         Returns
@@ -64,7 +72,7 @@ class ImageByImage(keras.utils.PyDataset):
         return self.standardized(image)
 
 
-def shifted(image, pixels, axis):
+def shifted(image: np.ndarray, pixels: float, axis: int) -> np.ndarray:
     """Shift an image along an axis, also by a part of a pixel; the border is repeated.
 
     Parameters

@@ -52,7 +52,7 @@ RULES = {
 }
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """Both recipes; a step of the original one takes longer than a network's alone."""
     network = wide_resnet(values["depth"], values["width"], values["stem_pool"])
     images = values["epochs"] * (values["train_images"] + values["valid_images"] / 3)

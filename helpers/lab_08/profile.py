@@ -4,6 +4,7 @@ import json
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import tensorflow as tf
@@ -28,7 +29,9 @@ class NoProfileError(LabError):
     """There is nothing with which to record or to read a profile."""
 
 
-def profile_networks(step_of, recorded=RECORDED):
+def profile_networks(
+    step_of: dict[str, Callable], recorded: Path = RECORDED
+) -> tuple[dict[str, dict], str | None]:
     """Profile a training step of each network; recorded profiles where that fails.
 
     Parameters
@@ -59,7 +62,7 @@ def profile_networks(step_of, recorded=RECORDED):
     return profiles, None
 
 
-def profile_steps(step, steps=5):
+def profile_steps(step: Callable, steps: int = 5) -> dict[tuple[str, str], float]:
     """Seconds of each operation in one training step.
 
     Parameters
@@ -126,7 +129,7 @@ def _seconds_by_event(table):
     return found
 
 
-def summarize(profile):
+def summarize(profile: dict) -> dict[str, dict[str, float]]:
     """Add a profile up by the kind of layer and by operation.
 
     Parameters

@@ -1,11 +1,17 @@
 """Lab 09's explorer: what devices, link and the rest do to the time to accuracy."""
 
+from collections.abc import Callable, Sequence
 from math import log10
+from typing import TYPE_CHECKING
 
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import show_beside, show_figure
 from helpers.lab_09.forecast import in_words, plan
 from helpers.lab_09.forecast_figures import plans
+
+if TYPE_CHECKING:
+    import ipywidgets as widgets
+    from matplotlib.figure import Figure
 
 DEVICES = [2**i for i in range(11)]
 LINKS_GBIT = (1, 25, 400)
@@ -25,7 +31,9 @@ SLIDERS = {
 WHOLE = ("batch_size", "accumulation")
 
 
-def explore(settings, forecast, save_interval, caption):
+def explore(
+    settings: dict, forecast: Callable, save_interval: Callable, caption: str
+) -> None:
     """Show the time to accuracy by devices: with sliders, or for some links.
 
     Parameters
@@ -58,7 +66,9 @@ def explore(settings, forecast, save_interval, caption):
         show_figure(figure, "\n".join(words), caption)
 
 
-def live(settings, planned, moved=()):
+def live(
+    settings: dict, planned: Callable, moved: Sequence[Callable] = ()
+) -> "tuple[Figure, widgets.VBox]":
     """A figure and the widgets that change it.
 
     Parameters

@@ -1,5 +1,7 @@
 """The figures of lab 09."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -8,7 +10,7 @@ from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 COLOURS = (BLUE, ORANGE, GREEN, RED)
 
 
-def all_reduce_seconds(measured):
+def all_reduce_seconds(measured: Mapping[int, Mapping[int, float]]) -> plt.Figure:
     """How long an all-reduce takes by the size of the array, for numbers of workers.
 
     Parameters
@@ -31,7 +33,7 @@ def all_reduce_seconds(measured):
     return figure
 
 
-def losses(curves):
+def losses(curves: Mapping[str, Sequence[float]]) -> plt.Figure:
     """The loss of every step, of trainings that should be the same.
 
     Parameters
@@ -54,7 +56,11 @@ def losses(curves):
     return figure
 
 
-def stragglers(measured, simulated, one_alone):
+def stragglers(
+    measured: Mapping[float, Mapping[int, float]],
+    simulated: Mapping[float, Mapping[int, float]],
+    one_alone: float,
+) -> plt.Figure:
     """How long a synchronous step takes by the number of workers.
 
     Parameters

@@ -1,6 +1,7 @@
 """From measured speeds to forecasts: of this machine, of published ones, of a plan."""
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -11,7 +12,7 @@ from helpers.run_card.records import newest_card_with
 GBIT = 1e9 / 8  # bytes per second
 
 
-def fit_step(seconds_by_batch):
+def fit_step(seconds_by_batch: Mapping[int, float]) -> tuple[float, float]:
     """Lab 02's law from the seconds of steps.
 
     Parameters
@@ -28,7 +29,7 @@ def fit_step(seconds_by_batch):
     return max(start, 0.0), 1 / slope
 
 
-def fit_link(seconds_by_bytes, workers):
+def fit_link(seconds_by_bytes: Mapping[int, float], workers: int) -> tuple[float, float]:
     """Latency and bandwidth of a ring from the seconds of its all-reduces.
 
     A ring of n sends 2 (n - 1) messages, one after the other, each with an n-th part.
@@ -56,7 +57,7 @@ def _line(points):
     return max(slope, 1e-6 * y.max() / x.max()), start
 
 
-def stated_factor(forecast, measured):
+def stated_factor(forecast: Sequence[float], measured: Sequence[float]) -> float:
     """By which factor a forecast may be wrong, from those that can already be scored.
 
     The largest factor so far, squared: what comes is outside of what was measured.
@@ -75,7 +76,7 @@ def stated_factor(forecast, measured):
     return max(1.1, max(factors) ** 2)
 
 
-def slowest(devices, spread):
+def slowest(devices: int, spread: float) -> float:
     """How many times as long as the mean the slowest of some devices takes.
 
     Parameters
@@ -118,7 +119,7 @@ PUBLISHED = [  # network, GPUs, batch of a GPU, Gbit/s, reported efficiency
 ASSUMED_LATENCY_SECONDS = 10e-6  # of a message: no source names it
 
 
-def published_law(network):
+def published_law(network: str) -> tuple[float, float]:
     """t0 and peak of one P100, from the two batch sizes of the table.
 
     The table has no ResNet-101: between ResNet-50 and ResNet-152 the seconds of a step are
@@ -136,7 +137,7 @@ def _step_seconds(speeds):
     return {batch: batch / speed for batch, speed in speeds.items()}
 
 
-def published_forecasts(forecast):
+def published_forecasts(forecast: Callable) -> list[dict]:
     """What a law says of the published clusters.
 
     Servers are the devices of one ring, which passes through each server's link once: so
@@ -183,7 +184,7 @@ DEFAULTS = {
 }
 
 
-def law_of_lab_02():
+def law_of_lab_02() -> dict[str, float]:
     """t0, peak and parameters of the newest run of lab 02 with a fit.
 
     Returns
@@ -200,7 +201,7 @@ def law_of_lab_02():
     return _law(card, wide_resnet(asked["depth"], asked["width"]).weights)
 
 
-def law_of_lab_09():
+def law_of_lab_09() -> dict[str, float]:
     """As `law_of_lab_02`, of lab 09's workers and their network."""
     card = newest_card_with("09_many_machines", "fit")
     parameters = card and card["measurements"]["fit"].get("parameters")
@@ -216,7 +217,7 @@ def _law(card, parameters):
     }
 
 
-def critical_batch_of_lab_03():
+def critical_batch_of_lab_03() -> dict[str, float]:
     """The bend of the newest run of lab 03 that has one, as a setting of a plan."""
     card = newest_card_with("03_time_to_accuracy", "bend")
     if not card:
@@ -225,7 +226,7 @@ def critical_batch_of_lab_03():
     return {"critical_batch": bends[len(bends) // 2]}
 
 
-def plan(settings, forecast, save_interval):
+def plan(settings: dict, forecast: Callable, save_interval: Callable) -> dict[str, float]:
     """Time to accuracy on many devices, and what it costs.
 
     Images to the accuracy grow with the global batch as McCandlish et al. (2018) say:
@@ -275,7 +276,7 @@ def plan(settings, forecast, save_interval):
     }
 
 
-def in_words(settings, planned):
+def in_words(settings: dict, planned: dict) -> list[str]:
     """A plan in lines, for a terminal and for a screen reader."""
     return [
         f"{settings['devices']:g} devices at {settings['link_gbit']:.3g} Gbit/s: "

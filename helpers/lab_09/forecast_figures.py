@@ -1,12 +1,19 @@
 """Figures of lab 09 about failures, forecasts and plans."""
 
+from collections.abc import Mapping, Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
 
 
-def lost_by_interval(simulated, predicted, young, daly):
+def lost_by_interval(
+    simulated: Mapping[float, Sequence[float]],
+    predicted: Mapping[float, float],
+    young: float,
+    daly: float,
+) -> plt.Figure:
     """What a job loses by the time between two saves.
 
     Parameters
@@ -37,7 +44,12 @@ def lost_by_interval(simulated, predicted, young, daly):
     return figure
 
 
-def forecast_and_measured(curve, factor, known, held_out):
+def forecast_and_measured(
+    curve: Mapping[int, float],
+    factor: float,
+    known: Mapping[int, float],
+    held_out: Mapping[int, float],
+) -> plt.Figure:
     """The forecast with its error, what it was made from, and what came.
 
     Parameters
@@ -63,7 +75,7 @@ def forecast_and_measured(curve, factor, known, held_out):
     return figure
 
 
-def published(rows):
+def published(rows: Sequence[dict]) -> plt.Figure:
     """Efficiencies of published clusters: from in turn to overlapped, and as reported.
 
     Parameters
@@ -76,7 +88,7 @@ def published(rows):
     return figure
 
 
-def draw_published(axes, rows):
+def draw_published(axes: plt.Axes, rows: Sequence[dict]) -> None:
     """As `published`, on axes that are there."""
     places = np.arange(len(rows))
     low = np.array([100 * row["in_turn"] for row in rows])
@@ -93,7 +105,7 @@ def draw_published(axes, rows):
     axes.legend(fontsize=8, loc="lower left")
 
 
-def plans(curves, stacked=False):
+def plans(curves: Mapping[str, Mapping[int, dict]], stacked: bool = False) -> plt.Figure:
     """Time to accuracy and its cost by the number of devices.
 
     Parameters

@@ -27,7 +27,7 @@ TRAININGS = 7  # of these one has two, two have a half, and one is in the notebo
 REPEAT_SECONDS = 1.3  # all-reduces, steps with stragglers, and rounds of section 5
 
 
-def refuse(values):
+def refuse(values: dict) -> None:
     """Refuse a global batch that gives a worker nothing, or that is larger than the set."""
     batch, workers = values.get("batch_size"), values.get("workers")
     images = values.get("train_images")
@@ -42,7 +42,7 @@ def refuse(values):
         )
 
 
-def cost(values):
+def cost(values: dict) -> Cost:
     """Starts of all workers, the trainings, and what is measured again and again."""
     workers = values["workers"]
     shared = max(1, workers / cores())

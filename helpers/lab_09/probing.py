@@ -1,11 +1,12 @@
 """What probes of lab 09 share."""
 
 import functools
+from collections.abc import Callable
 
 from helpers.lab_09.workers.own_functions import CannotTravelError, packed, unpacked
 
 
-def by_copies(probe):
+def by_copies(probe: Callable) -> Callable:
     """Give a probe what makes copies of the answer, each as a new process has it.
 
     What one of them keeps, no other sees. And an answer that the lab could not give to

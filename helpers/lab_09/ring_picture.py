@@ -1,7 +1,8 @@
 """The chunks of a ring all-reduce, round by round, as the reader's function sends them."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,6 +10,9 @@ import numpy as np
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import ORANGE, show_beside, show_figure
 from helpers.lab_09.workers.threads import run_in_threads
+
+if TYPE_CHECKING:
+    import ipywidgets as widgets
 
 # A worker's own values are powers of two, so that every sum tells what is in it; above
 # them stands the place of the value.
@@ -30,7 +34,7 @@ class Round(NamedTuple):
     sent: set
 
 
-def rounds_of(function, workers):
+def rounds_of(function: Callable, workers: int) -> list[Round]:
     """Let a function all-reduce an array of one value for each worker, and watch it.
 
     Parameters
@@ -73,7 +77,7 @@ def _copy(has):
     return [[set(parts) for parts in row] for row in has]
 
 
-def show_ring(function, workers, caption):
+def show_ring(function: Callable, workers: int, caption: str) -> None:
     """Show the rounds: with a slider that also moves by itself in JupyterLab.
 
     Parameters
@@ -96,7 +100,7 @@ def show_ring(function, workers, caption):
     chosen.observe(lambda change: keep(f"Round {change['new']}. {text}"), "value")
 
 
-def text_of(rounds):
+def text_of(rounds: list[Round]) -> str:
     """What the rounds show, in a sentence."""
     workers = len(rounds[0].has)
     done = [sum(len(parts) == workers for row in r.has for parts in row) for r in rounds]
@@ -107,7 +111,7 @@ def text_of(rounds):
     )
 
 
-def frames(rounds):
+def frames(rounds: list[Round]) -> plt.Figure:
     """All rounds beside each other: matplotlib.figure.Figure."""
     columns = min(4, len(rounds))
     lines = math.ceil(len(rounds) / columns)
@@ -119,7 +123,7 @@ def frames(rounds):
     return figure
 
 
-def live(rounds):
+def live(rounds: list[Round]) -> "tuple[plt.Figure, widgets.VBox]":
     """One round, and the widgets that choose which.
 
     Returns

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from signal import SIGKILL
 
@@ -32,7 +33,12 @@ GUARD = "import os, sys; sys.stdin.read(); os.killpg(0, 9)"
 
 
 @contextlib.contextmanager
-def start(command, workers, log_dir, environment=None):
+def start(
+    command: Sequence[str | Path],
+    workers: int,
+    log_dir: Path,
+    environment: dict[str, str] | None = None,
+) -> "Generator[Job]":
     """Start a command as several workers on this machine; end them with the block.
 
     Parameters
@@ -60,7 +66,12 @@ def start(command, workers, log_dir, environment=None):
 
 
 @contextlib.contextmanager
-def start_one(command, tf_config, log_dir, environment=None):
+def start_one(
+    command: Sequence[str | Path],
+    tf_config: dict,
+    log_dir: Path,
+    environment: dict[str, str] | None = None,
+) -> "Generator[Job]":
     """As `start`, but only the one worker of a larger cluster that runs on this host.
 
     Parameters
@@ -103,18 +114,25 @@ class Job:
         ``host:port`` of every worker of the cluster.
     """
 
-    def __init__(self, command, ranks, log_dir, environment, addresses):
-        self.ranks, self.addresses = list(ranks), addresses
+    def __init__(
+        self,
+        command: list[str],
+        ranks: Iterable[int],
+        log_dir: Path,
+        environment: dict[str, str] | None,
+        addresses: list[str] | None,
+    ) -> None:
+        self.ranks, self.addresses = list(ranks), addresses or []
         self._command, self._log_dir = command, Path(log_dir)
         self._environment, self._choose_ports = environment or {}, addresses is None
         self._processes, self._guard, self._signalled = {}, None, set()
         self._logs_from, self._read_to, self._tries = {}, {}, 0
 
     @property
-    def pids(self):
+    def pids(self) -> list[int]:
         return [self._processes[rank].pid for rank in self.ranks]
 
-    def launch(self):
+    def launch(self) -> None:
         """Start the workers; `start` has done so."""
         self._tries += 1
         if self._choose_ports:
@@ -161,29 +179,29 @@ class Job:
         }
         return os.environ | own | _gpu_share(place, here) | self._environment
 
-    def alive(self):
+    def alive(self) -> list[bool]:
         """Which workers still run: a list of bool, by `ranks`."""
         self._look()
         return [code is None for code in self._codes()]
 
-    def kill(self, rank):
+    def kill(self, rank: int) -> None:
         """Kill a worker with SIGKILL: it can do nothing about it, as if its host died."""
         self._signalled.add(rank)
         self._processes[rank].kill()
         self._processes[rank].wait(END_SECONDS)
 
-    def terminate(self, rank):
+    def terminate(self, rank: int) -> None:
         """Ask a worker with SIGTERM to end, as a cluster does before it takes a host."""
         self._signalled.add(rank)
         self._processes[rank].terminate()
 
-    def log(self, rank):
+    def log(self, rank: int) -> str:
         """What a worker has written since it was started: str."""
         with open(self._log_file(rank), "rb") as file:
             file.seek(self._logs_from[rank])
             return file.read().decode(errors="replace")
 
-    def new_lines(self, rank):
+    def new_lines(self, rank: int) -> list[str]:
         """What a worker has written since the last call, whole lines: list of str."""
         with open(self._log_file(rank), "rb") as file:
             file.seek(self._read_to[rank])
@@ -191,7 +209,7 @@ class Job:
         self._read_to[rank] += len(whole + newline)
         return whole.decode(errors="replace").splitlines()
 
-    def wait(self, limit_seconds, check=True):
+    def wait(self, limit_seconds: float, check: bool = True) -> list[int]:
         """Wait until all workers have ended.
 
         Parameters
@@ -227,7 +245,7 @@ class Job:
                 )
             time.sleep(LOOK_SECONDS)
 
-    def raise_failure(self):
+    def raise_failure(self) -> None:
         """Raise a `LabError` about the worker that failed first, if one has failed."""
         self._look()
         failed = [r for r, c in zip(self.ranks, self._codes(), strict=True) if c]
@@ -236,7 +254,7 @@ class Job:
             first = min(failed, key=lambda rank: self._log_file(rank).stat().st_mtime)
             raise LabError(self._failure(first))
 
-    def wait_for(self, text, rank, limit_seconds):
+    def wait_for(self, text: str, rank: int, limit_seconds: float) -> None:
         """Wait until a worker has written a text, as ``"step 3 of 10"``.
 
         Parameters
@@ -265,12 +283,13 @@ class Job:
                 )
             time.sleep(LOOK_SECONDS)
 
-    def end(self):
+    def end(self) -> None:
         """Kill all that still runs here, the workers' own processes too."""
         if self._guard is None:
             return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._guard.pid, SIGKILL)
+        assert self._guard.stdin
         self._guard.stdin.close()
         for process in (*self._processes.values(), self._guard):
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -304,7 +323,7 @@ class Job:
         return f"Its log, {self._log_file(rank)}, ends with:{said}"
 
 
-def free_ports(count):
+def free_ports(count: int) -> list[int]:
     """Ports of the loopback address that no server listens on.
 
     Parameters

@@ -20,7 +20,7 @@ WIDE_UNITS = (
 OWN_GROUP, CGROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
-def cpu_name():
+def cpu_name() -> str:
     """The processor's name, in short form."""
     try:
         with open(CPU_INFO, encoding="utf-8") as lines:
@@ -33,7 +33,7 @@ def cpu_name():
     return platform.processor() or platform.machine()
 
 
-def cpu_features():
+def cpu_features() -> list[str]:
     """Which of its wide units a training can use the processor has.
 
     Returns
@@ -50,9 +50,9 @@ def cpu_features():
     return [name for name in WIDE_UNITS if name in there]
 
 
-def cores():
+def cores() -> int:
     """Processor cores that this process may use: a whole number, at least 1."""
-    allowed = os.cpu_count()
+    allowed = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):  # not on macOS
         allowed = len(os.sched_getaffinity(0))
     quotas = [text.split() for _, text in _limits("cpu.max")]
@@ -60,13 +60,13 @@ def cores():
     return max(1, min(allowed, *map(math.ceil, shares)) if shares else allowed)
 
 
-def memory_bytes():
+def memory_bytes() -> float:
     """The most main memory that a process may take."""
     limits = [int(text) for _, text in _limits("memory.max") if text != "max"]
     return min(psutil.virtual_memory().total, *limits, float("inf"))
 
 
-def memory_free_bytes():
+def memory_free_bytes() -> int:
     """Main memory that a process can still take, without swapping."""
     free = [psutil.virtual_memory().available]
     for group, limit in _limits("memory.max"):
@@ -94,7 +94,7 @@ def _limits(name):
             yield folder, (folder / name).read_text().strip()
 
 
-def nvidia_gpus():
+def nvidia_gpus() -> list[str]:
     """The names of the NVIDIA GPUs that the driver lists; TensorFlow may see fewer."""
     if not shutil.which("nvidia-smi"):
         return []

@@ -14,7 +14,7 @@ FEWEST_LOGICAL_CPUS = 4
 _prepared = None
 
 
-def describe_device():
+def describe_device() -> dict:
     """Describe the device that Keras computes on here, as one replica.
 
     Returns
@@ -38,12 +38,16 @@ def _cores():
     return f"{cores()} core{'s' * (cores() > 1)}"
 
 
-def has_tpu():
+def has_tpu() -> bool:
     """Whether there is a TPU, found without connecting to it."""
     return bool(os.environ.get("TPU_NAME") or tf.config.list_physical_devices("TPU"))
 
 
-def prepare_devices(replicas=None, gpu_indices=None, simulate=False):
+def prepare_devices(
+    replicas: int | None = None,
+    gpu_indices: list[int] | None = None,
+    simulate: bool = False,
+) -> dict:
     """Make several devices ready, before TensorFlow starts.
 
     Takes a TPU's cores if there is one, else the GPUs; else splits the CPU into
@@ -177,7 +181,7 @@ def _connect_tpu(replicas):
     }
 
 
-def new_strategy(replicas=None):
+def new_strategy(replicas: int | None = None) -> tf.distribute.Strategy:
     """A strategy over the devices that `prepare_devices` made ready.
 
     It is the same one whenever as many replicas are asked for, because a strategy refuses
@@ -212,6 +216,7 @@ def new_strategy(replicas=None):
 
 @functools.cache
 def _strategy(replicas):
+    assert _prepared
     device = _prepared[1]
     if device["kind"] == "tpu":
         return tf.distribute.TPUStrategy(device["resolver"])
@@ -220,7 +225,7 @@ def _strategy(replicas):
     return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(replicas)])
 
 
-def simulated_strategy(replicas):
+def simulated_strategy(replicas: int) -> tf.distribute.MirroredStrategy:
     """A strategy over logical CPUs, even if there are other devices.
 
     Parameters
@@ -251,7 +256,7 @@ def simulated_strategy(replicas):
     )
 
 
-def replica_counts():
+def replica_counts() -> list[int]:
     """1, 2, 4, ... up to all prepared replicas, for a scaling experiment.
 
     Returns
@@ -259,6 +264,7 @@ def replica_counts():
     list of int
         On a TPU only the number of all its cores.
     """
+    assert _prepared, "prepare_devices comes first"
     device = _prepared[1]
     if device["kind"] == "tpu":
         return [device["replicas"]]
@@ -266,7 +272,9 @@ def replica_counts():
     return sorted({*powers, device["replicas"]})
 
 
-def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
+def claim_gpu(
+    index: int = 0, memory_growth: bool = True, memory_limit_mib: int | None = None
+) -> dict:
     """Take one GPU and a share of its memory, before TensorFlow starts.
 
     Parameters

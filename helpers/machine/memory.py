@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+from collections.abc import Generator
 
 import keras
 import tensorflow as tf
@@ -10,7 +11,7 @@ from helpers.machine.computer import memory_free_bytes
 
 
 @contextlib.contextmanager
-def memory_guard(model, batch_size):
+def memory_guard(model: keras.Model, batch_size: int) -> Generator[None]:
     """Turn running out of memory into Python's MemoryError.
 
     A GPU reports that its memory is full. On a CPU the system kills the process, so
@@ -38,7 +39,7 @@ def memory_guard(model, batch_size):
         raise MemoryError(f"a batch of {batch_size:,} did not fit") from error
 
 
-def memory_needed_bytes(model, batch_size):
+def memory_needed_bytes(model: keras.Model, batch_size: int) -> float:
     """Estimate what one training step of a batch keeps in memory.
 
     Three bytes for each value in the layers' outputs: WRN-16-1 on a CPU grew by

@@ -15,7 +15,7 @@ from keras.src.backend.tensorflow import trainer
 FAULTY = 'strategy.reduce("MEAN", v, axis=0)'
 
 
-def needed():
+def needed() -> bool:
     """Whether this Keras still has the fault, read from its source: bool."""
     return FAULTY in inspect.getsource(trainer.reduce_per_replica)
 
@@ -35,10 +35,10 @@ class MultiWorkerModel(keras.Model):
             data_batch = tf.nest.map_structure(lambda part: local(part)[0], next(batches))
         super()._maybe_symbolic_build(data_batch=data_batch)
 
-    def train_step(self, data):
+    def train_step(self, data: tuple) -> dict:
         return _with_an_axis(super().train_step(data))
 
-    def test_step(self, data):
+    def test_step(self, data: tuple) -> dict:
         return _with_an_axis(super().test_step(data))
 
 

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from helpers.errors import LabError
@@ -15,7 +16,7 @@ from helpers.files import write_atomically
 from helpers.plain_json import as_json
 
 # Keras' own defaults.
-SETTINGS = {
+SETTINGS: dict = {
     "floatx": "float32",
     "epsilon": 1e-7,
     "backend": "tensorflow",
@@ -25,7 +26,7 @@ SETTINGS = {
 UNWANTED = ("KERAS_MAX_EPOCHS", "KERAS_MAX_STEPS_PER_EPOCH", "KERAS_NNX_ENABLED")
 
 
-def use_own_keras():
+def use_own_keras() -> list[str]:
     """Make Keras compute with TensorFlow in this process, and in those that it starts.
 
     Returns
@@ -52,7 +53,7 @@ def use_own_keras():
     return lines
 
 
-def deviations(variables):
+def deviations(variables: Mapping[str, str]) -> list[tuple[str, str]]:
     """What the user has set for Keras that the labs do not take.
 
     Parameters

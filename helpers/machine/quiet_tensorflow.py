@@ -7,7 +7,7 @@ import sys
 import warnings
 
 
-def silence_tensorflow():
+def silence_tensorflow() -> None:
     """Import TensorFlow and Keras without the lines that they log about themselves."""
     # Keras warns that it does not shuffle a dataset again: this is intended.
     warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")

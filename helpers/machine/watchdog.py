@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Generator
 
 SECONDS = 120
 EXIT_STATUS = 70
@@ -19,7 +20,7 @@ IDLE_CPU_PART = 0.005
 
 
 @contextlib.contextmanager
-def no_hang(what, seconds=SECONDS):
+def no_hang(what: str, seconds: float = SECONDS) -> Generator[None]:
     """End the process if the body uses almost no processor time for too long.
 
     Parameters

@@ -31,7 +31,12 @@ class BatchNormalization(keras.layers.BatchNormalization):
     not (batch, height, width, channels), and below an epsilon of 1.001e-5.
     """
 
-    def call(self, inputs, training=None, mask=None):
+    def call(
+        self,
+        inputs: keras.KerasTensor,
+        training: bool | None = None,
+        mask: keras.KerasTensor | None = None,
+    ) -> keras.KerasTensor:
         if not self._kernel_can(inputs, mask):
             return super().call(inputs, training=training, mask=mask)
         # Imported here: elsewhere this is Keras' layer, on any backend.

@@ -1,12 +1,14 @@
 """The model factory: networks that the labs train."""
 
+from collections.abc import Callable
+
 import keras
 from keras import layers
 
 from helpers.network.batch_norm import BatchNormalization
 
 
-def conv_bn_relu(x, channels):
+def conv_bn_relu(x: keras.KerasTensor, channels: int) -> keras.KerasTensor:
     """A 3x3 convolution, batch normalisation and ReLU."""
     x = layers.Conv2D(channels, 3, padding="same")(x)
     # Keras' layer, computed by one kernel: see helpers/network/batch_norm.py. Its .99
@@ -16,14 +18,14 @@ def conv_bn_relu(x, channels):
     return layers.ReLU()(x)
 
 
-def original_conv_bn_relu(x, channels):
+def original_conv_bn_relu(x: keras.KerasTensor, channels: int) -> keras.KerasTensor:
     """The same with Keras' own layer, to compare with."""
     x = layers.Conv2D(channels, 3, padding="same")(x)
     x = layers.BatchNormalization(momentum=0.9)(x)
     return layers.ReLU()(x)
 
 
-def lean_conv_bn_relu(x, channels):
+def lean_conv_bn_relu(x: keras.KerasTensor, channels: int) -> keras.KerasTensor:
     """The same without a bias, which batch normalisation would take out again."""
     x = layers.Conv2D(
         channels, 3, padding="same", use_bias=False, kernel_initializer="he_normal"
@@ -33,14 +35,14 @@ def lean_conv_bn_relu(x, channels):
 
 
 def wide_resnet(
-    depth=16,
-    width=10,
-    input_shape=(28, 28, 1),
-    classes=10,
-    dropout=0.01,
-    stem_pool=1,
-    unit=conv_bn_relu,
-):
+    depth: int = 16,
+    width: int = 10,
+    input_shape: tuple[int, int, int] = (28, 28, 1),
+    classes: int = 10,
+    dropout: float = 0.01,
+    stem_pool: int = 1,
+    unit: Callable = conv_bn_relu,
+) -> keras.Model:
     """Build a wide residual network, WRN-depth-width, not compiled.
 
     Three stages of ``(depth - 4) / 6`` blocks each. This variant halves the
@@ -116,7 +118,9 @@ def wide_resnet(
     return keras.Model(inputs, outputs, name=f"wrn_{depth}_{width}")
 
 
-def three_stages(x, depth, width, dropout, unit):
+def three_stages(
+    x: keras.KerasTensor, depth: int, width: int, dropout: float, unit: Callable
+) -> keras.KerasTensor:
     """Residual blocks with 16, 32 and 64 times `width` channels, pooled between."""
     for stage, channels in enumerate((16 * width, 32 * width, 64 * width)):
         if stage:
@@ -128,7 +132,13 @@ def three_stages(x, depth, width, dropout, unit):
     return x
 
 
-def residual_block(x, shortcut, channels, dropout, unit):
+def residual_block(
+    x: keras.KerasTensor,
+    shortcut: keras.KerasTensor,
+    channels: int,
+    dropout: float,
+    unit: Callable,
+) -> keras.KerasTensor:
     """Two units, as `conv_bn_relu`, whose result is added to the shortcut around them."""
     x = unit(x, channels)
     x = layers.Dropout(dropout)(x)
@@ -136,6 +146,6 @@ def residual_block(x, shortcut, channels, dropout, unit):
     return layers.Add()([x, shortcut])
 
 
-def require(condition, rule):
+def require(condition: bool, rule: str) -> None:
     if not condition:
         raise ValueError(rule)

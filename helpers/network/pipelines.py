@@ -1,11 +1,23 @@
 """The input pipeline: uint8 batches from the host, augmentation on the device."""
 
+from typing import TYPE_CHECKING
+
 import keras
 import numpy as np
 from keras import layers, ops
 
+if TYPE_CHECKING:
+    import tensorflow as tf
 
-def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=False):
+
+def batches(
+    images: np.ndarray,
+    labels: np.ndarray,
+    batch_size: int,
+    seed: int | None = None,
+    repeat: bool = False,
+    drop_remainder: bool = False,
+) -> "tf.data.Dataset":
     """Serve whole batches of images, in a new random order in every epoch.
 
     It shuffles indices and gathers the images of a whole batch: for the host, moving
@@ -34,7 +46,7 @@ def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=
     import tensorflow as tf
 
     n = len(images)
-    images = tf.constant(images)
+    all_images = tf.constant(images)
     one_hot = tf.constant(np.eye(10, dtype="float32")[labels])
     indices = tf.data.Dataset.range(n)
     if seed is not None:
@@ -47,7 +59,7 @@ def batches(images, labels, batch_size, seed=None, repeat=False, drop_remainder=
     options.autotune.enabled = False
     return (
         indices.batch(batch_size, drop_remainder=drop_remainder)
-        .map(lambda i: (tf.gather(images, i), tf.gather(one_hot, i)))
+        .map(lambda i: (tf.gather(all_images, i), tf.gather(one_hot, i)))
         .prefetch(2)
         .with_options(options)
     )
@@ -76,12 +88,14 @@ class RandomFlipShift(layers.Layer):
     float32 of the same shape. Without ``training=True`` nothing moves.
     """
 
-    def __init__(self, shift=0.2, flip=True, seed=None, **kwargs):
+    def __init__(
+        self, shift: float = 0.2, flip: bool = True, seed: int | None = None, **kwargs
+    ) -> None:
         super().__init__(dtype="float32", **kwargs)
         self.shift, self.flip = shift, flip
         self.random = keras.random.SeedGenerator(seed)
 
-    def call(self, images, training=False):
+    def call(self, images: keras.KerasTensor, training: bool = False) -> keras.KerasTensor:
         images = ops.cast(images, "float32")
         if not training:
             return images
@@ -93,7 +107,12 @@ class RandomFlipShift(layers.Layer):
         )
 
 
-def shift_and_flip(images, down, right, flip):
+def shift_and_flip(
+    images: keras.KerasTensor,
+    down: keras.KerasTensor,
+    right: keras.KerasTensor,
+    flip: keras.KerasTensor,
+) -> keras.KerasTensor:
     """Sample each image at positions moved by `down` rows and `right` columns.
 
     Parameters
@@ -125,7 +144,13 @@ def _interpolation(size, shift, flip):
     return ops.relu(1 - ops.abs(position[:, :, None] - pixel))
 
 
-def with_preprocessing(network, x_train, shift=0.2, flip=True, seed=None):
+def with_preprocessing(
+    network: keras.Model,
+    x_train: np.ndarray,
+    shift: float = 0.2,
+    flip: bool = True,
+    seed: int | None = None,
+) -> keras.Model:
     """Put augmentation and feature-wise scaling in front of a network.
 
     Parameters

@@ -3,15 +3,17 @@
 import contextlib
 import statistics
 import time
+from collections.abc import Callable, Generator
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from helpers.machine.devices import has_tpu
 
 
 @contextlib.contextmanager
-def dtype_policy(name):
+def dtype_policy(name: str) -> Generator[None]:
     """Make new layers with a dtype policy of Keras, and put the old one back after."""
     before = keras.config.dtype_policy()
     keras.config.set_dtype_policy(name)
@@ -21,7 +23,7 @@ def dtype_policy(name):
         keras.config.set_dtype_policy(before)
 
 
-def candidates():
+def candidates() -> list[str]:
     """The precisions that are worth a try on this device.
 
     Which is faster on a CPU its name does not say: with AMX bfloat16 doubled the speed
@@ -39,7 +41,13 @@ def candidates():
     return ["float32", "mixed_bfloat16" if capability >= (8, 0) else "mixed_float16"]
 
 
-def training_speeds(new_model, images, labels, precisions=None, seconds=1.0):
+def training_speeds(
+    new_model: Callable,
+    images: np.ndarray,
+    labels: np.ndarray,
+    precisions: list[str] | None = None,
+    seconds: float = 1.0,
+) -> dict[str, float]:
     """Images per second of training in each precision, their steps in turn.
 
     Parameters
@@ -74,6 +82,6 @@ def training_speeds(new_model, images, labels, precisions=None, seconds=1.0):
     return {name: len(images) / statistics.median(steps) for name, steps in took.items()}
 
 
-def choose(precision, speeds):
+def choose(precision: str, speeds: dict[str, float]) -> str:
     """The precision that was asked for; for "auto" the fastest of `training_speeds`."""
-    return max(speeds, key=speeds.get) if precision == "auto" else precision
+    return max(speeds, key=lambda name: speeds[name]) if precision == "auto" else precision

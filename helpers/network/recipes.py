@@ -16,7 +16,9 @@ WEIGHT_DECAY = 5e-4
 LABEL_SMOOTHING = 0.1
 
 
-def one_cycle(peak_learning_rate, steps, warm_up=0.25, last=0.02):
+def one_cycle(
+    peak_learning_rate: float, steps: int, warm_up: float = 0.25, last: float = 0.02
+) -> keras.optimizers.schedules.LearningRateSchedule:
     """Straight up to a peak, then down along half a cosine.
 
     Parameters
@@ -43,7 +45,7 @@ def one_cycle(peak_learning_rate, steps, warm_up=0.25, last=0.02):
     )
 
 
-def fast_network(depth=16, width=1, **shape):
+def fast_network(depth: int = 16, width: int = 1, **shape) -> keras.Model:
     """The wide residual network of the recipe, not compiled.
 
     Parameters
@@ -57,11 +59,11 @@ def fast_network(depth=16, width=1, **shape):
 
 
 def fast_optimizer(
-    steps,
-    peak_learning_rate=PEAK_LEARNING_RATE,
-    weight_decay=WEIGHT_DECAY,
-    momentum=0.9,
-):
+    steps: int,
+    peak_learning_rate: float = PEAK_LEARNING_RATE,
+    weight_decay: float = WEIGHT_DECAY,
+    momentum: float = 0.9,
+) -> keras.optimizers.SGD:
     """Nesterov's momentum with one cycle; weight decay on kernels only.
 
     Parameters
@@ -88,6 +90,6 @@ def fast_optimizer(
     return sgd
 
 
-def fast_loss(label_smoothing=LABEL_SMOOTHING):
+def fast_loss(label_smoothing: float = LABEL_SMOOTHING) -> keras.losses.Loss:
     """Cross-entropy of one-hot labels that are smoothed."""
     return keras.losses.CategoricalCrossentropy(label_smoothing=label_smoothing)

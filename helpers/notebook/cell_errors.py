@@ -13,7 +13,7 @@ import textwrap
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from helpers.errors import LONGEST_LINE, LabError
 from helpers.notebook.stop import stop_only_the_cells_code
@@ -41,13 +41,13 @@ class CellErrors:
     shell : IPython.core.interactiveshell.InteractiveShell
     """
 
-    def __init__(self, shell):
+    def __init__(self, shell: Any) -> None:
         self.shell = shell
         self.cells, self.source, self.began = [], "", time.perf_counter()
         self.stopped_in = ""
         self.pages = set()  # that have run cells: a page that is reloaded is another
 
-    def cell_begins(self, info):
+    def cell_begins(self, info: Any) -> None:
         """IPython's event before a cell."""
         stop_only_the_cells_code(self.shell)
         self.source, self.began = info.raw_cell or "", time.perf_counter()
@@ -71,7 +71,7 @@ class CellErrors:
             print(textwrap.fill(line, LONGEST_LINE))
         self.pages.add(page)
 
-    def cell_ended(self, result):
+    def cell_ended(self, result: Any) -> None:
         """IPython's event after a cell."""
         if under_way := _under_way():
             under_way.forget()
@@ -90,7 +90,14 @@ class CellErrors:
             return f"{UNREADABLE} in line {error.lineno}"
         return f"ended with {_a(type(error).__name__)}"
 
-    def show(self, shell, kind, error, traceback, tb_offset=None):
+    def show(
+        self,
+        shell: Any,
+        kind: type,
+        error: BaseException,
+        traceback: TracebackType | None,
+        tb_offset: int | None = None,
+    ) -> None:
         """IPython's handler for what a cell raises."""
         if _was_stopped(error, shell):
             what = (under_way := _under_way()) and under_way.now()
@@ -153,7 +160,7 @@ class CellErrors:
         return None
 
 
-def problem_of_answer(exercise, missing=False):
+def problem_of_answer(exercise: str, missing: bool = False) -> str:
     """Why an exercise's cell made no answer when it was last run.
 
     Parameters
@@ -168,7 +175,9 @@ def problem_of_answer(exercise, missing=False):
     str
         "has a syntax error in line 3, so ..."; empty if it made one, or nothing is known.
     """
-    cells = reversed(_errors.cells) if _errors else ()
+    if not _errors:
+        return ""
+    cells = reversed(_errors.cells)
     last = next((cell for cell in cells if _has_answer(cell, exercise)), None)
     if not last:
         return ""
@@ -193,6 +202,7 @@ def _has_answer(cell, exercise):
 
 def _no_function(name, answer):
     """Which cell has made the name of an answer stand for something else, if one has."""
+    assert _errors
     value = _errors.shell.user_ns.get(name)
     if callable(value):
         return ""
@@ -207,7 +217,7 @@ def _no_function(name, answer):
     )
 
 
-def install(shell):
+def install(shell: Any) -> None:
     """Take over what a notebook's shell says of errors; once, and only there.
 
     Parameters

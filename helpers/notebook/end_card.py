@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from helpers.files import REPOSITORY
@@ -9,7 +10,7 @@ from helpers.notebook.notebooks import address_in, read_notebook
 from helpers.run_card import predictions
 
 
-def lines(content, texts, left):
+def lines(content: dict, texts: dict, left: list[str]) -> Iterator[str | list]:
     """The card's lines: what is done, and links to what is left.
 
     `helpers.notebook.messages.box` takes them.

@@ -48,19 +48,19 @@ class Network(NamedTuple):
     values: float
     weights: float
 
-    def seconds(self, examples, batch_size):
+    def seconds(self, examples: float, batch_size: int) -> float:
         """Of training on so many examples."""
         each = SECONDS_PER_MULTIPLY_ADD * self.multiply_adds
         each += SECONDS_PER_VALUE * self.values
         return examples * each + ceil(examples / batch_size) * STEP_SECONDS
 
-    def bytes(self, batch_size, replicas=1):
+    def bytes(self, batch_size: int, replicas: int = 1) -> float:
         """Of one training step on so many examples on each replica."""
         each = batch_size * BYTES_PER_VALUE * self.values + BYTES_PER_WEIGHT * self.weights
         return replicas * each
 
 
-def wide_resnet(depth, width, stem_pool=1, pixels=28):
+def wide_resnet(depth: int, width: int, stem_pool: int = 1, pixels: int = 28) -> Network:
     """The size of `helpers.network.models.wide_resnet` for square grey images, ten classes.
 
     Parameters
@@ -97,7 +97,7 @@ def wide_resnet(depth, width, stem_pool=1, pixels=28):
     )
 
 
-def warning(lab, values, sizes):
+def warning(lab: str, values: dict, sizes: dict[str, dict]) -> str | None:
     """One line about a run on the CPU that will take long; None for the others.
 
     Parameters

@@ -3,7 +3,7 @@
 from helpers.notebook import cell_errors
 
 
-def answer_by_the_stream(shell):
+def answer_by_the_stream(shell: object) -> None:
     """Make ipykernel send its answers through the stream that receives the requests.
 
     ipykernel 7.3 writes answers directly to the socket. It notices a request that
@@ -18,11 +18,11 @@ def answer_by_the_stream(shell):
     """
     kernel = getattr(shell, "kernel", None)
     thread = getattr(kernel, "shell_channel_thread", None)
-    if thread and hasattr(thread.manager, "_shell_socket"):
+    if kernel and thread and hasattr(thread.manager, "_shell_socket"):
         thread.manager._shell_socket = kernel.shell_stream
 
 
-def load_ipython_extension(shell):
+def load_ipython_extension(shell: object) -> None:
     """What IPython calls where its settings name this file (kit/place/setup.sh).
 
     A cell that loads it would run too late for the first of the two.
@@ -31,7 +31,7 @@ def load_ipython_extension(shell):
     cell_errors.install(shell)
 
 
-def patch_this_kernel():
+def patch_this_kernel() -> None:
     """Patch the kernel that this code runs in; does nothing outside of a notebook."""
     from IPython import get_ipython
 

@@ -4,6 +4,7 @@ Its colours are JupyterLab's own variables, light and dark, with values for othe
 Styles are in the elements: nothing else survives in a stored notebook everywhere.
 """
 
+from collections.abc import Sequence
 from html import escape
 
 MOST_LETTERS = 600  # of one line
@@ -27,7 +28,13 @@ UNDERLINED = "text-decoration: underline"
 LINE = '<div style="overflow-wrap: anywhere; white-space: pre-wrap">{}</div>'
 
 
-def box(kind, title, rest="", lines=(), link=None):
+def box(
+    kind: str,
+    title: str,
+    rest: str = "",
+    lines: Sequence[str | list] = (),
+    link: tuple[str, str] | None = None,
+) -> str:
     """A message as HTML, with everything in it escaped and bounded.
 
     Parameters
@@ -58,7 +65,7 @@ def box(kind, title, rest="", lines=(), link=None):
     return f'<div class="labs-card labs-card-{kind}" style="{style}">\n{inside}\n</div>'
 
 
-def show(text, page):
+def show(text: str, page: str) -> None:
     """Show a message: as a box in a notebook, as lines elsewhere.
 
     Parameters
@@ -79,7 +86,7 @@ def show(text, page):
     display({"text/plain": text, "text/html": page}, raw=True)
 
 
-def show_prediction(line):
+def show_prediction(line: str) -> None:
     """Show what a run card says of a prediction, with its first part in bold.
 
     Parameters

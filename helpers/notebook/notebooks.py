@@ -13,7 +13,7 @@ RAN_LAST = ".ran_last"  # beside a lab's run cards: the name of the notebook
 LAB_NAME = re.compile(r"\d\d_\w+")
 
 
-def students_folder():
+def students_folder() -> Path:
     """``work/``, or where no `labs lab` has put any notebook, ``notebooks/``."""
     return WORK if any(WORK.glob("*.ipynb")) else REPOSITORY / "notebooks"
 
@@ -26,7 +26,7 @@ class Found(NamedTuple):
     rivals: tuple = ()  # names of all its copies, if nothing says which one is worked in
 
 
-def labs_in(folder):
+def labs_in(folder: Path) -> dict[str, Found]:
     """The labs' notebooks in a folder, whatever their names are by now.
 
     Parameters
@@ -58,7 +58,7 @@ def _the_students(lab, copies):
     return copies[0]._replace(rivals=tuple(copy.path.name for copy in copies))
 
 
-def which_one(lab, found):
+def which_one(lab: str, found: Found) -> str:
     """The question that only the student can answer, for a `Found` with rivals."""
     *first, last = found.rivals
     return (
@@ -68,7 +68,7 @@ def which_one(lab, found):
     )
 
 
-def note_run(lab):
+def note_run(lab: str) -> None:
     """Note which of the student's notebooks runs in this kernel, if it is one of them.
 
     Parameters
@@ -81,7 +81,7 @@ def note_run(lab):
         _note(lab, Path(path).name)
 
 
-def note_rename(before, after):
+def note_rename(before: Path, after: Path) -> None:
     """Note that a notebook, which may have run, has another name now."""
     if is_the_students(before) and is_the_students(after):
         for noted in runs_folder().glob(f"*/{RAN_LAST}"):
@@ -89,7 +89,7 @@ def note_rename(before, after):
                 _note(noted.parent.name, after.name)
 
 
-def is_the_students(path):
+def is_the_students(path: Path) -> bool:
     """Whether a file is in the folder of the student's notebooks."""
     return path.parent.resolve() == students_folder().resolve()
 
@@ -105,7 +105,7 @@ def _ran_last(lab):
         return None
 
 
-def read_notebook(path):
+def read_notebook(path: Path) -> dict:
     """A notebook as plain JSON; empty if it cannot be read."""
     try:
         notebook = json.loads(path.read_text(encoding="utf-8"))
@@ -114,7 +114,7 @@ def read_notebook(path):
     return notebook if _is_whole(notebook) else {}
 
 
-def address_in(notebook, pattern):
+def address_in(notebook: dict, pattern: str) -> str | None:
     """Where in a notebook something is: the address of the heading above it.
 
     Parameters

@@ -3,6 +3,7 @@
 import inspect
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -27,11 +28,18 @@ from helpers.texts import read_texts
 
 # In the environment of the kernels of a server with kit/jupyter/jupyter_server.py.
 SERVED = "LABS_SERVER"
-_current = None
+NOT_STARTED = "session.start comes first"
+_current: SimpleNamespace | None = None
 _claimed = None
 
 
-def start(lab, namespace, *, devices="one", simulated_replicas=None):
+def start(
+    lab: str,
+    namespace: dict,
+    *,
+    devices: str = "one",
+    simulated_replicas: int | None = None,
+) -> SimpleNamespace:
     """Check the parameters, make the devices ready, seed everything, open the run card.
 
     Parameters
@@ -147,7 +155,7 @@ def _prepare_keras(chosen):
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 
 
-def claim_once(claim_gpu, index=0):
+def claim_once(claim_gpu: Callable, index: int = 0) -> dict:
     """Claim a GPU the first time in this kernel; afterwards only return the result.
 
     A notebook's first cells are run again and again, and devices are fixed once
@@ -171,15 +179,16 @@ def claim_once(claim_gpu, index=0):
     return _claimed
 
 
-def current_card():
+def current_card() -> records.RunCard | None:
     """The run card of the lab in this kernel, or None before `start`."""
-    return _current and _current.card
+    return _current.card if _current else None
 
 
-def caption():
+def caption() -> str:
     """Device, replicas and scale of the lab in this kernel, for a figure."""
     from callbacks.live.picture import SYNTHETIC  # and so TensorFlow
 
+    assert _current, NOT_STARTED
     device = _current.device
     parts = [device["name"]]
     if device["replicas"] > 1:  # a word that labs 00 to 04 do not have yet
@@ -192,7 +201,7 @@ def caption():
     return " · ".join(parts)
 
 
-def load_images(digits=False):
+def load_images(digits: bool = False) -> tuple:
     """Fashion-MNIST cut to the lab's size, with a banner if it is synthetic.
 
     Parameters
@@ -209,6 +218,7 @@ def load_images(digits=False):
     from helpers.data.fashion_mnist import fashion_mnist
     from helpers.data.mnist import mnist
 
+    assert _current, NOT_STARTED
     data, name = (mnist(), "MNIST") if digits else (fashion_mnist(), "Fashion-MNIST")
     note_data_source(name, data.source, "Noise patterns")
     n, m = _current.train_images, _current.valid_images
@@ -216,7 +226,7 @@ def load_images(digits=False):
     return data.x_train[:n], data.y_train[:n], data.x_test[:m], data.y_test[:m]
 
 
-def note_data_source(name, source, used_instead):
+def note_data_source(name: str, source: str, used_instead: str) -> None:
     """Note on the run card where the data are from; print a banner if synthetic.
 
     Parameters
@@ -228,6 +238,7 @@ def note_data_source(name, source, used_instead):
     used_instead : str
         What the synthetic set is made of.
     """
+    assert _current, NOT_STARTED
     synthetic = source == "synthetic"
     _current.card.measure("data_source", "synthetic" if synthetic else name.lower())
     if synthetic:
@@ -237,15 +248,16 @@ def note_data_source(name, source, used_instead):
         )
 
 
-def show_source(*functions):
+def show_source(*functions: Callable) -> None:
     """Print the source of functions, without their docstrings."""
     for function in functions:
         source = inspect.getsource(function)
         print(re.sub(r'\n    """.*?"""', "", source, count=1, flags=re.DOTALL))
 
 
-def finish():
+def finish() -> None:
     """Close the run card; show what is done, what is left and where, and the next lab."""
+    assert _current, NOT_STARTED
     card = _current.card
     card.finish()
     texts = read_texts(card.content["lab"][:2])

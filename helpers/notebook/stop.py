@@ -9,6 +9,8 @@ import signal
 import sys
 import sysconfig
 from traceback import walk_stack
+from types import FrameType
+from typing import Any
 
 # C++ code of TensorFlow calls into these files; not into those that call it. What they
 # raise is then lost, or becomes another error, or spoils memory, which ends the kernel.
@@ -22,7 +24,7 @@ WAIT_SECONDS = 0.01
 TRIES = 500  # then it is tried wherever it is
 
 
-def stop_only_the_cells_code(shell):
+def stop_only_the_cells_code(shell: Any) -> None:
     """Have the square stop what a cell says, and nothing that comes after it.
 
     It is clicked again while the first click's line is written, or the last picture drawn:
@@ -45,7 +47,7 @@ def stop_only_the_cells_code(shell):
         clicked = number == signal.SIGINT
         # No training can run before this has been imported.
         batches = sys.modules.get("callbacks.stopping")
-        if asked:
+        if asked and batches:
             waits = batches.is_asked()
             if clicked and waits:
                 return  # a second click changes nothing
@@ -73,7 +75,7 @@ def stop_only_the_cells_code(shell):
         signal.signal(signal.SIGALRM, interrupted)  # else it is the student's
 
 
-def would_be_lost(frame):
+def would_be_lost(frame: FrameType) -> bool:
     """Whether what is raised at this frame now would be lost, or do harm.
 
     Parameters

@@ -16,7 +16,7 @@ WRITE = {
 OF_EACH_NAME = {"numbers": "number", "truths": "truth", "words": "word"}
 
 
-def kind_of(lab, name):
+def kind_of(lab: str, name: str) -> str | None:
     """The kind of a prediction, from its lab's `coach.toml`; None if nothing is said.
 
     Parameters
@@ -30,7 +30,7 @@ def kind_of(lab, name):
     return kinds.get(name) or kinds.get(re.sub(r"_\d+$", "", name))
 
 
-def check_kind(kind, value, what):
+def check_kind(kind: str, value: object, what: str) -> None:
     """Refuse a value of another kind.
 
     Parameters

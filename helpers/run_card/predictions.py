@@ -4,8 +4,10 @@ import math
 import re
 import textwrap
 import time
+from collections.abc import Iterable, Iterator
 from numbers import Number
 from statistics import median
+from typing import Any, TypeGuard
 
 from helpers.errors import RecordError
 
@@ -13,7 +15,7 @@ MOST_ENTRIES, MOST_LETTERS, LARGEST, MOST_LATER = 100, 200, 1e100, 20
 SCORES = ("factor_off", "difference", "right", "of")
 
 
-def new_entry():
+def new_entry() -> dict:
     """What a run card has for a prediction that was asked for and not made.
 
     The outcome brings its `score`.
@@ -27,7 +29,7 @@ def new_entry():
     }
 
 
-def is_entry(stored):
+def is_entry(stored: object) -> bool:
     """Whether this is an entry: older run cards have plain values, edited ones anything."""
     return (
         isinstance(stored, dict)
@@ -38,7 +40,7 @@ def is_entry(stored):
     )
 
 
-def without_placeholders(value, what, inside=()):
+def without_placeholders(value: object, what: str, inside: tuple[type, ...] = ()) -> Any:
     """A value without the entries that were left at None; None if none is left.
 
     Parameters
@@ -88,7 +90,7 @@ def without_placeholders(value, what, inside=()):
     return value
 
 
-def make(entry, value, now):
+def make(entry: dict, value: object, now: float) -> str:
     """Note a prediction, or that there is none.
 
     Parameters
@@ -132,13 +134,13 @@ def make(entry, value, now):
     return line if value is None else f"{line} The new one is kept as a later one."
 
 
-def lock(entry, now):
+def lock(entry: dict, now: float) -> None:
     """From here on the prediction stands; the first lock counts."""
     if entry["locked_unix_seconds"] is None:
         entry["locked_unix_seconds"] = now
 
 
-def meet(entry, measured, choices, now):
+def meet(entry: dict, measured: object, choices: bool, now: float) -> str:
     """Keep the outcome, the first one only, and score the prediction by it.
 
     Parameters
@@ -168,7 +170,7 @@ def meet(entry, measured, choices, now):
     return _verdict(entry) + " The first measurement counts." * again
 
 
-def score(value, measured, choices=False):
+def score(value: Any, measured: Any, choices: bool = False) -> dict[str, float]:
     """How near a prediction came to its outcome.
 
     Parameters
@@ -203,7 +205,7 @@ def score(value, measured, choices=False):
     return found
 
 
-def factor_off(value, measured):
+def factor_off(value: float, measured: float) -> float | None:
     """The larger of two numbers divided by the smaller; None if that says nothing."""
     if value == measured:
         return 1.0
@@ -213,7 +215,7 @@ def factor_off(value, measured):
     return factor if math.isfinite(factor) else None
 
 
-def with_keys_of(given, value):
+def with_keys_of(given: object, value: object) -> object:
     """A prediction from a run card, with the keys that the student's dict has."""
     if not isinstance(value, dict):
         return value
@@ -221,7 +223,7 @@ def with_keys_of(given, value):
     return {keys.get(k, int(k) if k.isdecimal() else k): v for k, v in value.items()}
 
 
-def how_they_went(content):
+def how_they_went(content: dict) -> str:
     """A line on the predictions of a run, or nothing if none was made.
 
     Parameters
@@ -236,7 +238,7 @@ def how_they_went(content):
     return ", ".join([f"{len(made)} of {len(asked)} made", *how_near(content)])
 
 
-def how_near(content):
+def how_near(content: dict) -> Iterator[str]:
     """In a few words each, how near the predictions of a run came; see `how_they_went`."""
     if factor := typical_factor(content):
         yield f"typically {_off(factor)}"
@@ -247,7 +249,7 @@ def how_near(content):
         yield f"{right} of {of} choice{'s' * (of > 1)} right"
 
 
-def asked_and_left(content, names):
+def asked_and_left(content: dict, names: Iterable[str]) -> tuple[int, list[str], list[str]]:
     """How many predictions a run asks for, and which of them are not made.
 
     Parameters
@@ -272,13 +274,13 @@ def asked_and_left(content, names):
     return len(entries) + len(to_come), still_open, too_late
 
 
-def typical_factor(content):
+def typical_factor(content: dict) -> float | None:
     """The median of the factors by which a run's numbers were off, or None."""
     factors = [e["factor_off"] for e in _entries(content) if "factor_off" in e]
     return median(factors) if factors else None
 
 
-def number(value):
+def number(value: float) -> str:
     """A number to three digits, whole ones as they are; with no exponent if it is short."""
     if isinstance(value, int) and abs(value) < 1e9:
         return f"{value:,}"
@@ -292,7 +294,7 @@ def _entries(content):
     return [entry for entry in content["predictions"].values() if is_entry(entry)]
 
 
-def _is_number(value):
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Number) and not isinstance(value, bool)
 
 

@@ -9,9 +9,11 @@ import socket
 import subprocess
 import time
 from collections import UserDict
+from collections.abc import Callable
 from importlib.metadata import version
 from numbers import Number
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -45,7 +47,7 @@ class RunCard:
         Gets each line that the student should read.
     """
 
-    def __init__(self, path, content, tell=print):
+    def __init__(self, path: Path, content: dict, tell: Callable = print) -> None:
         self.path, self.content, self._show = Path(path), content, tell
         content["owner"] = this_process()
         content["run"] = os.environ.get("LABS_RUN", "")  # the `labs run` that it is of
@@ -53,7 +55,7 @@ class RunCard:
         self._refused = set()  # names of predictions, until one is taken
         self.save()
 
-    def save(self):
+    def save(self) -> None:
         """Write the card atomically; `RecordError` if that fails."""
         # An interrupted run goes on later: only the time that it ran counts.
         ran = self._before + time.monotonic() - self._began
@@ -63,13 +65,13 @@ class RunCard:
         except OSError as error:
             raise _cannot_write(self.path.parent, error) from error
 
-    def check(self, exercise, passed, reason=""):
+    def check(self, exercise: str, passed: bool, reason: str = "") -> None:
         """Note the last verdict on an exercise."""
         noted = {"passed": passed, "reason": reason, "unix_seconds": time.time()}
         self.content["checks"][exercise] = noted
         self.save()
 
-    def predict(self, name, value):
+    def predict(self, name: str, value: object) -> object:
         """Note what the student expects, before it is measured.
 
         Until the measurement locks it, another value replaces it; afterwards it is
@@ -104,7 +106,7 @@ class RunCard:
         self._tell(predictions.make(entry, given, time.time()))
         return predictions.with_keys_of(value, entry["value"])
 
-    def lock(self, *names):
+    def lock(self, *names: str) -> None:
         """The measurement begins: from here on these predictions stand.
 
         Raises
@@ -123,7 +125,7 @@ class RunCard:
             predictions.lock(self._prediction(name), time.time())
         self.save()
 
-    def outcome(self, name, measured, choices=False):
+    def outcome(self, name: str, measured: object, choices: bool = False) -> None:
         """Keep what was measured beside its prediction, and print how near it came.
 
         Only the first outcome counts: who measures again knows it already. Without a
@@ -161,12 +163,12 @@ class RunCard:
         if line:
             self._show(line)
 
-    def measure(self, name, value):
+    def measure(self, name: str, value: object) -> None:
         """Note a measured value; `name` carries the unit. Raises as `predict`."""
         self.content["measurements"][name] = plain(value, f"the measurement {name!r}")
         self.save()
 
-    def points(self, name):
+    def points(self, name: str) -> UserDict:
         """A dict of measured points that saves the card at each assignment.
 
         It starts with the points of an interrupted run. JSON has only text
@@ -174,12 +176,12 @@ class RunCard:
         """
         return _Points(self, self.content["measurements"].setdefault(name, {}))
 
-    def hint(self, exercise, strength):
+    def hint(self, exercise: str, strength: int) -> None:
         """Note a hint that was asked for; `strength` from 1, a question, to 3."""
         self.content.setdefault("hints", {}).setdefault(exercise, []).append(strength)
         self.save()
 
-    def answer(self, question, choice, right):
+    def answer(self, question: int, choice: int, right: bool) -> None:
         """Note an answer to the lab's quiz: the first, which is kept, and the last.
 
         Parameters
@@ -193,7 +195,7 @@ class RunCard:
         answers.setdefault(str(question), {"first": given})["last"] = given
         self.save()
 
-    def finish(self):
+    def finish(self) -> None:
         """Mark the card as complete, so that the next run starts a new one."""
         self.content["finished"] = True
         self.save()
@@ -205,8 +207,8 @@ class _Points(UserDict):
         self._card, self._stored = card, stored
         self.data.update({_key(name): value for name, value in stored.items()})
 
-    def __setitem__(self, key, value):
-        value = plain(value, f"the point {key!r}")
+    def __setitem__(self, key, item):
+        value = plain(item, f"the point {key!r}")
         super().__setitem__(key, value)
         self._stored[str(key)] = value
         self._card.save()
@@ -222,7 +224,7 @@ def _key(name):
     return int(name) if name.isdecimal() else name
 
 
-def plain(value, what, if_not_finite=MEASURED):
+def plain(value: Any, what: str, if_not_finite: str = MEASURED) -> Any:
     """A value as JSON represents it: NumPy's numbers and arrays become Python's.
 
     Parameters
@@ -258,7 +260,9 @@ def plain(value, what, if_not_finite=MEASURED):
     )
 
 
-def open_card(lab, parameters, environment, tell=print):
+def open_card(
+    lab: str, parameters: dict, environment: dict, tell: Callable = print
+) -> RunCard:
     """Open the run card of a lab: a new one, or the last that was interrupted.
 
     Parameters
@@ -340,7 +344,7 @@ def _is_a_solution():
     return Path(path).parent.name == "solutions"
 
 
-def this_process():
+def this_process() -> dict:
     """What tells this process from every other one, also from a later one."""
     return {
         "host": socket.gethostname(),
@@ -377,7 +381,7 @@ def _is_in_use(owner):
     return abs(started - owner.get("started_unix_seconds", 0)) < 1
 
 
-def read_card(path):
+def read_card(path: Path) -> dict | None:
     """A run card's content, or None where the file is not a whole run card.
 
     A card that lacks something is set aside, so that it is named only once.
@@ -416,13 +420,13 @@ def _set_aside(path, problem):
     print(f"The run card {path} cannot be used ({problem}): it is kept as *.unreadable.")
 
 
-def cards_of(lab):
+def cards_of(lab: str) -> list[dict]:
     """The contents of all run cards of a lab, the oldest first."""
     paths = sorted((runs_folder() / lab).glob("*.json"))
     return [content for path in paths if (content := read_card(path))]
 
 
-def newest_card_with(lab, measurement):
+def newest_card_with(lab: str, measurement: str) -> dict | None:
     """The newest run card of a lab that has a measurement; None if no card has it.
 
     A card begins with the setup cell, so the newest one may hold nothing yet.
@@ -431,7 +435,7 @@ def newest_card_with(lab, measurement):
     return cards_with[-1] if cards_with else None
 
 
-def latest_cards():
+def latest_cards() -> dict[str, dict]:
     """The newest run card of each lab, as ``{lab: content}``."""
     newest = {}
     for path in sorted(runs_folder().glob("*/*.json")):
@@ -440,7 +444,7 @@ def latest_cards():
     return newest
 
 
-def versions():
+def versions() -> dict[str, str]:
     """Versions of the libraries that results depend on, and the git revision.
 
     The revision ends in "-dirty" if files have been changed since.

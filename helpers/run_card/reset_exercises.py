@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Iterable
 
 from helpers.files import runs_folder
 from helpers.plain_json import write_json
@@ -9,7 +10,7 @@ from helpers.plain_json import write_json
 FILE = ".given_back"  # beside the lab's run cards
 
 
-def note(lab, exercises):
+def note(lab: str, exercises: Iterable[str]) -> None:
     """Note that exercises are as they were handed out.
 
     Parameters
@@ -23,7 +24,7 @@ def note(lab, exercises):
     write_json(_path(lab), _noted(lab) | dict.fromkeys(exercises, now))
 
 
-def passed(content):
+def passed(content: dict) -> set[str]:
     """The exercises that a run passed, but for those that were given back since.
 
     Parameters

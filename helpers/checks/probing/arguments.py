@@ -1,11 +1,13 @@
 """Call an answer, and see whether it changed what it was given."""
 
 import copy
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 
-def call(answer, **arguments):
+def call(answer: Callable, **arguments: object) -> tuple[Any, str]:
     """Call an answer with these arguments, by position and in this order.
 
     Parameters

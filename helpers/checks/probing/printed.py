@@ -5,6 +5,7 @@ import io
 import os
 import sys
 import tempfile
+from typing import Self
 
 LONGEST = 2**20  # bytes that are read
 
@@ -16,7 +17,7 @@ class Printed(contextlib.AbstractContextManager):
     in the same file: lines stay in their order.
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._file = tempfile.TemporaryFile(buffering=0)
         self._kept = [os.dup(1), os.dup(2)]
         for descriptor in (1, 2):
@@ -26,7 +27,7 @@ class Printed(contextlib.AbstractContextManager):
         self._cuts = [0]
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_) -> None:
         sys.stdout = self._stdout
         for descriptor, kept in zip((1, 2), self._kept, strict=True):
             os.dup2(kept, descriptor)
@@ -35,18 +36,18 @@ class Printed(contextlib.AbstractContextManager):
         self._printed = self._file.read(LONGEST)
         self._text.close()
 
-    def cut(self):
+    def cut(self) -> None:
         """Begin the next part."""
         self._cuts.append(self._file.tell())
 
-    def parts(self):
+    def parts(self) -> list[list[str]]:
         """The lines of each part, without those that are empty."""
         return [
             _lines(self._printed[begin:end])
             for begin, end in zip(self._cuts, [*self._cuts[1:], LONGEST], strict=True)
         ]
 
-    def lines(self):
+    def lines(self) -> list[str]:
         """All lines, without those that are empty."""
         return _lines(self._printed)
 

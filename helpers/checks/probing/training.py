@@ -1,6 +1,7 @@
 """Call `fit` of a tiny model for real, so that a callback is called as Keras calls it."""
 
 import functools
+from collections.abc import Callable, Sequence
 
 import keras
 import numpy as np
@@ -14,16 +15,16 @@ BATCH_SIZE = 2
 class Idle(keras.Sequential):
     """Its steps compute nothing: what matters is when Keras calls the callbacks."""
 
-    def make_train_function(self, force=False):
+    def make_train_function(self, force: bool = False) -> None:
         self.train_function = lambda iterator: self.get_metrics_result()
 
-    def make_test_function(self, force=False):
+    def make_test_function(self, force: bool = False) -> None:
         self.test_function = lambda iterator: self.get_metrics_result()
 
-    def get_metrics_result(self):
+    def get_metrics_result(self) -> dict[str, float]:
         return {"loss": 0.0, "accuracy": 0.0}
 
-    def reset_metrics(self):
+    def reset_metrics(self) -> None:
         pass
 
 
@@ -35,7 +36,12 @@ def _model():
     return model
 
 
-def train(callback, epochs, wait, fits=(True,)):
+def train(
+    callback: keras.callbacks.Callback,
+    epochs: list[dict],
+    wait: Callable,
+    fits: Sequence[bool] = (True,),
+) -> dict[str, list]:
     """Call Keras' `fit` with the callback, and with waits where time has to pass.
 
     Parameters
@@ -89,33 +95,34 @@ def _served(x, batch_size):
 class Metrics(keras.callbacks.Callback):
     """Runs before the answer: gives it the question's metrics."""
 
-    def __init__(self, epochs):
+    def __init__(self, epochs: list[dict]) -> None:
         super().__init__()
         self.epochs = epochs
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
+        assert logs is not None  # Keras always gives them
         logs.update(self.epochs[epoch].get("metrics", {}))
 
 
 class Waits(keras.callbacks.Callback):
     """Runs after the answer, which has started its clock when this waits."""
 
-    def __init__(self, epochs, wait, printed):
+    def __init__(self, epochs: list[dict], wait: Callable, printed: Printed) -> None:
         super().__init__()
         self.epochs, self.wait, self.printed = epochs, wait, printed
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self.epoch = epoch
 
-    def on_train_batch_begin(self, batch, logs=None):
+    def on_train_batch_begin(self, batch: int, logs: dict | None = None) -> None:
         self.wait(self.epochs[self.epoch]["batch_seconds"][batch])
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         if batch == 0 and (seconds := self.epochs[self.epoch].get("pause_seconds")):
             self.wait(seconds)
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: dict | None = None) -> None:
         self.wait(self.epochs[self.epoch].get("validation_seconds", 0))
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         self.printed.cut()

@@ -1,5 +1,7 @@
 """Exercise 0.1: drives an answer, expects nothing."""
 
+import contextlib
+from collections.abc import Callable
 from unittest import mock
 
 import tensorflow as tf
@@ -14,7 +16,7 @@ CONFIGURES = (
 )  # fmt: skip
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Call the answer on machines whose GPUs are only pretended."""
     return {"cases": [_claim(answer, case) for case in question["cases"]]}
 
@@ -39,7 +41,7 @@ class PretendedMachine:
     It behaves as TensorFlow does: after the start nothing can be changed any more.
     """
 
-    def __init__(self, gpus, started):
+    def __init__(self, gpus: int, started: bool) -> None:
         kinds = [("CPU", 0), *(("GPU", i) for i in range(gpus))]
         self.devices = [
             tf.config.PhysicalDevice(f"/physical_device:{kind}:{i}", kind)
@@ -48,13 +50,13 @@ class PretendedMachine:
         self.started, self.visible = started, list(self.devices)
         self.growth, self.limits = {}, {}
 
-    def pretend(self):
+    def pretend(self) -> contextlib.AbstractContextManager:
         """Put this machine in the place of the real one for a while."""
         ours = {name: getattr(self, name) for name in CONFIGURES}
         # All of tf.config asks this object, under whichever name it was imported.
         return mock.patch.multiple(context.context(), **ours)
 
-    def state(self):
+    def state(self) -> dict[str, list]:
         """What is set on which GPU; None stands for the CPU."""
         number = {device: i - 1 if i else None for i, device in enumerate(self.devices)}
         return {
@@ -66,20 +68,30 @@ class PretendedMachine:
             ],
         }
 
-    def list_physical_devices(self, device_type=None):
+    def list_physical_devices(
+        self, device_type: str | None = None
+    ) -> list[tf.config.PhysicalDevice]:
         return [d for d in self.devices if device_type in (None, d.device_type)]
 
-    def list_logical_devices(self, device_type=None):
+    def list_logical_devices(
+        self, device_type: str | None = None
+    ) -> list[tf.config.LogicalDevice]:
         self.started = True  # asking for them starts TensorFlow
         return [
             tf.config.LogicalDevice(d.name.replace("physical_", ""), d.device_type)
             for d in self.get_visible_devices(device_type)
         ]
 
-    def get_visible_devices(self, device_type=None):
+    def get_visible_devices(
+        self, device_type: str | None = None
+    ) -> list[tf.config.PhysicalDevice]:
         return [d for d in self.visible if device_type in (None, d.device_type)]
 
-    def set_visible_devices(self, devices, device_type=None):
+    def set_visible_devices(
+        self,
+        devices: tf.config.PhysicalDevice | list[tf.config.PhysicalDevice],
+        device_type: str | None = None,
+    ) -> None:
         devices = devices if isinstance(devices, list) else [devices]
         for device in devices:
             self._look_up(device, device_type)
@@ -88,11 +100,11 @@ class PretendedMachine:
             self._refuse_if_started("Visible")
             self.visible = others + devices
 
-    def get_memory_growth(self, device):
+    def get_memory_growth(self, device: tf.config.PhysicalDevice) -> bool | None:
         self._look_up(device)
         return self.growth.get(device)
 
-    def set_memory_growth(self, device, enable):
+    def set_memory_growth(self, device: tf.config.PhysicalDevice, enable: bool) -> None:
         self._look_up(device, "GPU")
         if device in self.limits:
             raise ValueError("Cannot set memory growth on device with virtual devices")
@@ -100,11 +112,17 @@ class PretendedMachine:
             self._refuse_if_started("Physical")
             self.growth[device] = enable
 
-    def get_logical_device_configuration(self, device):
+    def get_logical_device_configuration(
+        self, device: tf.config.PhysicalDevice
+    ) -> list[tf.config.LogicalDeviceConfiguration] | None:
         self._look_up(device)
         return self.limits.get(device)
 
-    def set_logical_device_configuration(self, device, logical_devices):
+    def set_logical_device_configuration(
+        self,
+        device: tf.config.PhysicalDevice,
+        logical_devices: list[tf.config.LogicalDeviceConfiguration],
+    ) -> None:
         self._look_up(device, "GPU")
         if any(part.memory_limit is None for part in logical_devices):
             raise ValueError("Setting memory limit is required for GPU virtual devices")

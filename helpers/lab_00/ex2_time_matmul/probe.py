@@ -2,6 +2,7 @@
 
 import contextlib
 import time
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -17,7 +18,7 @@ from tensorflow.python.ops import (
 MOST_PRODUCTS = 50  # that are made late and reported
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer time products that queue up, as on a GPU, and take their time."""
 
     done = []  # the times that have passed
@@ -95,7 +96,7 @@ def _time_products(answer, case, pass_time, done):
 
         return ask
 
-    replaced = {
+    replaced: dict = {
         (context, "device"): scope,
         # All of TensorFlow and Keras multiplies by these, under whichever name.
         (gen_math_ops, "mat_mul"): queued(gen_math_ops.mat_mul),

@@ -1,9 +1,11 @@
 """Exercise 0.3: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 from helpers.checks.probing.arguments import call
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Report the size that the answer gives for each case."""
     found, changed = [], ""
     for sizes, slow_seconds, fast_seconds in question["cases"]:

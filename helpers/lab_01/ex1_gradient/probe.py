@@ -1,11 +1,13 @@
 """Exercise 1.1: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from helpers.checks.probing.arguments import call
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Call the answer with weights and points, and step as the lab does."""
     calls = [
         call(answer, **{name: np.array(case[name]) for name in ("weights", "x", "y")})

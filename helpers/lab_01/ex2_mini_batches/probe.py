@@ -1,11 +1,12 @@
 """Exercise 1.2: drives an answer, expects nothing."""
 
+from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer draw epochs in a row, and the first once more."""
     return {"cases": [_epochs(answer, case) for case in question["cases"]]}
 

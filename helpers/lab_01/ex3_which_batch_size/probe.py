@@ -1,11 +1,13 @@
 """Exercise 1.3: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from helpers.checks.probing.arguments import call
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Show the answer one curve after the other."""
     calls = [
         call(

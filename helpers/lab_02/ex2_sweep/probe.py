@@ -2,11 +2,12 @@
 
 import builtins
 from collections import UserDict
+from collections.abc import Callable
 
 from helpers.checks.probing.arguments import call
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer sweep in each case; report in order what it did."""
     seen = [_sweep(answer, case) for case in question["cases"]]
     return {
@@ -26,9 +27,9 @@ def _sweep(answer, case):
         return case["images_per_second"][str(batch_size)]
 
     class Points(UserDict):
-        def __setitem__(self, key, value):
-            events.append(["store", key, value])
-            super().__setitem__(key, value)
+        def __setitem__(self, key, item):
+            events.append(["store", key, item])
+            super().__setitem__(key, item)
 
         def __delitem__(self, key):
             events.append(["delete", key])

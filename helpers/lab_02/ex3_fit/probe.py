@@ -1,9 +1,11 @@
 """Exercise 2.3: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 from helpers.checks.probing.arguments import call
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer fit points; report the two numbers that it found each time."""
     fits = []
     for case in question["cases"]:

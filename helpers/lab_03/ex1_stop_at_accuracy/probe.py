@@ -1,9 +1,11 @@
 """Exercise 3.1: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 from helpers.checks.probing.training import train
 
 
-def probe(answer, question, wait):
+def probe(answer: type, question: dict, wait: Callable) -> dict:
     """Train with a new callback from the answer in each case; it may stop the training."""
     return {
         "cases": [

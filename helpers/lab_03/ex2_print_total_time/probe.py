@@ -1,13 +1,14 @@
 """Exercise 3.2: drives an answer, expects nothing."""
 
 import itertools
+from collections.abc import Callable
 
 import keras
 
 from helpers.checks.probing.training import train
 
 
-def probe(answer, question, wait):
+def probe(answer: type, question: dict, wait: Callable) -> dict:
     """Train some time after the callback is made, and later again, with an early stop."""
     callback, epochs = answer(), question["epochs"]
 

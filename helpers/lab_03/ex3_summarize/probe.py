@@ -1,5 +1,6 @@
 """Exercise 3.3: drives an answer, expects nothing."""
 
+from collections.abc import Callable
 from numbers import Integral
 
 from helpers.checks.probing.arguments import call
@@ -7,7 +8,7 @@ from helpers.checks.probing.arguments import call
 ROW = ("reached", "runs", "median_seconds", "fastest_seconds", "slowest_seconds")
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Report the answer's summary of some finished runs: a list of keys and rows."""
     runs, target = question["runs"], question["target"]
     summary, changed = call(answer, runs=runs, target=target)

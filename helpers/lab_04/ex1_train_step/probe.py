@@ -1,11 +1,13 @@
 """Exercise 4.1: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import keras
 
 from helpers.lab_04.probing import Count, observe_steps
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer train a tiny network on some batches, and report the result."""
 
     def prepare(network):
@@ -20,10 +22,10 @@ def probe(answer, question, wait):
 class Optimizer(keras.optimizers.SGD):
     """Counts how often Python, not a graph, applied gradients."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments: float) -> None:
         super().__init__(*arguments)
         self.runs = Count()
 
-    def apply(self, *arguments, **more):
+    def apply(self, *arguments: object, **more: object) -> object:
         self.runs.add()
         return super().apply(*arguments, **more)

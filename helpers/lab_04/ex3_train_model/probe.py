@@ -3,7 +3,9 @@
 import contextlib
 import os
 import time
+from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import keras
 import numpy as np
@@ -13,7 +15,7 @@ from helpers.checks.probing.printed import Printed
 from helpers.lab_04.probing import NAMES
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Give the answer steps that take time, on a device that is busy afterwards."""
     device = Device(wait, question["seconds"]["device"])
     metrics = {name: OnDevice(device) for name in NAMES}
@@ -69,11 +71,11 @@ def _plain(history):
 class Device:
     """Has work left when a training step returns: who reads a number waits for it."""
 
-    def __init__(self, wait, seconds):
+    def __init__(self, wait: Callable, seconds: list[float]) -> None:
         self.wait, self.seconds = wait, seconds
         self.events, self.busy, self.waited = [], False, 0
 
-    def read(self):
+    def read(self) -> None:
         self.events.append(["busy" if self.busy else "read", None])
         if self.busy:
             self.busy = False
@@ -84,31 +86,33 @@ class Device:
 class OnDevice(keras.metrics.Mean):
     """A metric whose result is still on the device."""
 
-    def __init__(self, device):
+    def __init__(self, device: Device) -> None:
         super().__init__()
         self.device = device
 
-    def result(self):
+    def result(self) -> "Result":
         return Result(super().result(), self.device)
 
 
 class Result:
     """A tensor that tells its device when it is read."""
 
-    def __init__(self, tensor, device):
+    def __init__(self, tensor: tf.Tensor, device: Device) -> None:
         self._tensor, self._device = tensor, device
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         self._device.read()
         return self._tensor.numpy()
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(
+        self, dtype: np.dtype | None = None, copy: bool | None = None
+    ) -> np.ndarray:
         return np.array(self.numpy(), dtype)
 
-    def __tf_tensor__(self, dtype=None, name=None):
+    def __tf_tensor__(self, dtype: tf.DType | None = None, name: str | None = None) -> Any:
         return tf.constant(self.numpy(), dtype)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._tensor, name)
 
 

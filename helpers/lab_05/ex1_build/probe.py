@@ -1,6 +1,7 @@
 """Exercise 5.1: drives an answer, expects nothing."""
 
 import inspect
+from collections.abc import Callable, Iterable
 
 import keras
 import numpy as np
@@ -9,7 +10,7 @@ import tensorflow as tf
 from helpers.lab_05.probing import all_of, strategies
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer build a tiny model over each strategy, and train it for two steps."""
     cases = []
     for strategy, case in zip(strategies(question), question["cases"], strict=True):
@@ -82,7 +83,7 @@ class TellsItsOptions(keras.Sequential):
 
     options = ""
 
-    def compile(self, *arguments, **more):
+    def compile(self, *arguments: object, **more: object) -> None:
         usual = inspect.signature(keras.Model.compile)
         given = usual.bind(self, *arguments, **more).arguments
         changed = [n for n, v in given.items() if v and v != usual.parameters[n].default]
@@ -92,6 +93,6 @@ class TellsItsOptions(keras.Sequential):
         super().compile(*arguments, **more)
 
 
-def copies(variables):
+def copies(variables: Iterable[keras.Variable]) -> int:
     """On how many replicas the variables are that are on the fewest; 0: none are there."""
     return min((len(getattr(v.value, "values", [0])) for v in variables), default=0)

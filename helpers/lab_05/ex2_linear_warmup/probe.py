@@ -1,10 +1,12 @@
 """Exercise 5.2: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import keras
 import tensorflow as tf
 
 
-def probe(answer, question, wait):
+def probe(answer: type, question: dict, wait: Callable) -> dict:
     """Ask several schedules for the rate at some steps, eagerly and in a graph."""
     schedules = [
         answer(case["base_rate"], case["factor"], case["warmup_steps"])

@@ -1,5 +1,7 @@
 """Exercise 5.3: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import keras
 import numpy as np
 import tensorflow as tf
@@ -9,7 +11,7 @@ from helpers.checks.probing.printed import Printed
 from helpers.lab_05.probing import all_of, strategies
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer train a tiny model over each strategy; report its weights."""
     cases, changed = [], ""
     for strategy, case in zip(strategies(question), question["cases"], strict=True):
@@ -67,7 +69,7 @@ def _train_from(answer, strategy, case):
 class CountsFits(keras.Sequential):
     """Tells somebody each time that `fit` is called."""
 
-    def fit(self, *arguments, **more):
+    def fit(self, *arguments: object, **more: object) -> keras.callbacks.History:
         self.add_fit()
         return super().fit(*arguments, **more)
 
@@ -75,12 +77,12 @@ class CountsFits(keras.Sequential):
 class CountsRows(keras.layers.Layer):
     """Has running averages that move in training: how many rows, and their first column."""
 
-    def build(self, shape):
+    def build(self, shape: tuple) -> None:
         self.rows = self.add_weight(
             shape=(2,), initializer="zeros", trainable=False, aggregation="mean"
         )
 
-    def call(self, x, training=False):
+    def call(self, x: keras.KerasTensor, training: bool = False) -> keras.KerasTensor:
         if training:
             rows = keras.ops.cast(keras.ops.shape(x)[0], "float32")
             seen = keras.ops.stack([rows, keras.ops.sum(x[:, 0])])

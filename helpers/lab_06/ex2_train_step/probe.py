@@ -1,6 +1,7 @@
 """Exercise 6.2: drives an answer, expects nothing."""
 
 import contextlib
+from collections.abc import Callable
 from unittest import mock
 
 import keras
@@ -14,7 +15,7 @@ from helpers.machine.watchdog import no_hang
 NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer's step train a tiny network on replicas for some batches."""
     simulated_replicas(question["logical_devices"])  # now all devices are there
     strategy, images = simulated_replicas(question["replicas"]), []
@@ -63,7 +64,7 @@ def _runs_watched(strategy):
         yield eager
 
 
-def new_metrics():
+def new_metrics() -> dict[str, keras.metrics.Mean]:
     """The metrics of the lab."""
     return {
         name: keras.metrics.Mean()
@@ -73,7 +74,7 @@ def new_metrics():
     }
 
 
-def numbered_batches(question):
+def numbered_batches(question: dict) -> tf.data.Dataset:
     """The question's batches; each row begins with its number, in the order of the data."""
     data = tf.data.Dataset.from_tensor_slices(numbered_rows(question))
     return data.batch(len(question["batches"][0]["y"]))

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+from collections.abc import Callable, Generator
 from numbers import Real
 from unittest import mock
 
@@ -13,7 +14,7 @@ from helpers.lab_06.probing import numbered_rows, tiny_network, value_of
 from helpers.machine.watchdog import no_hang
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Let the answer train a tiny network on devices that are named, some trainings."""
     simulated_replicas(question["logical_devices"])  # now all devices are there
     runs = [_train_on(answer, question, names) for names in question["devices"]]
@@ -50,7 +51,7 @@ def _train_on(answer, question, names):
         "scopes": scopes,
         "images": seen,
         "weights": [w.tolist() for w in model.get_weights()] if model else [],
-        "optimizer_steps": int(value_of(optimizer.iterations)) if model else 0,
+        "optimizer_steps": int(value_of(optimizer.iterations)) if optimizer else 0,
         "own_network": network is not None and network is model,
         "losses": _numbers(losses),
         "changed": given != names,
@@ -64,7 +65,7 @@ def _numbers(values):
     return [float(one) for one in values]
 
 
-def turning_batches(question):
+def turning_batches(question: dict) -> tf.data.Dataset:
     """The same rows, as of data that are shuffled: each pass begins one row further on.
 
     A row's number is that in the data, plus the number of all rows for each pass before.
@@ -85,7 +86,7 @@ def turning_batches(question):
 
 
 @contextlib.contextmanager
-def strategies_watched():
+def strategies_watched() -> Generator[list[str]]:
     """Note the all-reduce of every `MirroredStrategy` that is made, however imported."""
     made, original = [], tf.distribute.MirroredStrategy.__init__
 
@@ -98,6 +99,6 @@ def strategies_watched():
         yield made
 
 
-def short(name):
+def short(name: str) -> str:
     """`CPU:2` of a device's full name."""
     return name.rpartition("device:")[2]

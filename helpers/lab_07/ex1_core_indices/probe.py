@@ -1,9 +1,11 @@
 """Exercise 7.1: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Ask for the images of each core, in an order that no core can rely on."""
     return {
         "cases": [

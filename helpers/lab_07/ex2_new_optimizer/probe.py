@@ -1,10 +1,12 @@
 """Exercise 7.2: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import keras
 import numpy as np
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Make all optimizers, then train a linear model with each; report every step."""
     names = "base_learning_rate", "momentum", "replicas"
     cases = question["cases"]

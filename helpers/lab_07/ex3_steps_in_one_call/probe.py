@@ -3,6 +3,7 @@
 import cProfile
 import gc
 import sys
+from collections.abc import Callable
 from unittest import mock
 
 import numpy as np
@@ -11,7 +12,7 @@ import tensorflow as tf
 from helpers.checks.probing.replicas import simulated_replicas
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Make all functions first, then run them in turns; see what each run did."""
     cases = [_Steps(case) for case in question["cases"]]
     runs = [answer(case.one_step, case.cores) for case in cases]

@@ -1,7 +1,9 @@
 """Exercise 8.1: drives an answer, expects nothing."""
 
+from collections.abc import Callable
 
-def probe(answer, question, wait):
+
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Operations and bytes that the answer counts for each layer."""
     said = []
     for case in question["cases"]:

@@ -1,9 +1,11 @@
 """Exercise 8.2: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 from helpers.checks.probing.arguments import call
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """The change that the answer would make first, for each profile."""
     said = []
     for case in question["cases"]:

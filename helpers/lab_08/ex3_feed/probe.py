@@ -3,6 +3,7 @@
 import math
 import threading
 import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -15,14 +16,14 @@ LATE_BATCH, LATE_SECONDS = 12, 0.1  # no answer fetches as far ahead before its 
 class Source:
     """A slow source of images that notes what is fetched while a step runs."""
 
-    def __init__(self, case):
+    def __init__(self, case: dict) -> None:
         self.batch_size, self.images = case["batch_size"], case["images"]
         self.offset = case["offset"]
         self.asked, self.begun, self.overlaps = [], set(), True
         self.whole_numbers = True
         self.changed, self.first_step = threading.Condition(), threading.Event()
 
-    def fetch(self, numbers):
+    def fetch(self, numbers: Sequence[int] | np.ndarray) -> np.ndarray:
         numbers = np.atleast_1d(np.asarray(numbers))
         whole, numbers = numbers.dtype.kind in "iu", numbers.astype(int)
         batches = {int(number) // self.batch_size for number in numbers}
@@ -41,7 +42,7 @@ class Source:
         rows = [[number + self.offset, 2 * number] for number in numbers]
         return np.array(rows, "float32").reshape(-1, 2)
 
-    def step(self, number):
+    def step(self, number: int) -> None:
         """Run a step on a batch: it ends when the fetch of the next one has begun."""
         self.first_step.set()
         last = math.ceil(self.images / self.batch_size) - 1
@@ -51,7 +52,7 @@ class Source:
                     lambda: number + 1 in self.begun, PATIENCE_SECONDS
                 )
 
-    def fetched_ahead(self):
+    def fetched_ahead(self) -> int:
         """How many batches the answer has begun to fetch, once it begins no more."""
         with self.changed:
             count = -1
@@ -61,7 +62,7 @@ class Source:
             return len(self.begun)
 
 
-def probe(answer, question, wait):
+def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Run steps on the answer's batches: what was fetched, when, and what came."""
     seen = []
     for case in question["cases"]:

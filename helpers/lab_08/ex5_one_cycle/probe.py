@@ -2,12 +2,13 @@
 
 import contextlib
 import json
+from collections.abc import Callable
 
 import keras
 import tensorflow as tf
 
 
-def probe(answer, question, wait):
+def probe(answer: type, question: dict, wait: Callable) -> dict:
     """The rates at plain numbers, and in a graph, before and after it was stored."""
     seen = []
     for case in question["cases"]:

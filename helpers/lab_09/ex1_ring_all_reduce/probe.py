@@ -1,5 +1,7 @@
 """Exercise 9.1: drives an answer, expects nothing."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from helpers.lab_09.probing import by_copies
@@ -7,7 +9,7 @@ from helpers.lab_09.workers.threads import DeadlockError, SelfSendError, run_in_
 
 
 @by_copies
-def probe(copy, question):
+def probe(copy: Callable, question: dict) -> dict:
     """Let threads be the workers, and note every message."""
     cases = [_all_reduce(copy, np.array(arrays, "float32")) for arrays in question["cases"]]
     changed = "`array`" if any(case.pop("changed") for case in cases) else ""

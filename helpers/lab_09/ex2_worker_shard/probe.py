@@ -3,6 +3,7 @@
 import builtins
 import contextlib
 import random
+from collections.abc import Callable, Generator
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from helpers.lab_09.probing import by_copies
 
 
 @by_copies
-def probe(copy, question):
+def probe(copy: Callable, question: dict) -> dict:
     """Call the answer in a drawn order, in the opposite order, and in another process.
 
     In between the global random generators are moved on, as by a program that goes on.
@@ -42,7 +43,7 @@ def probe(copy, question):
 
 
 @contextlib.contextmanager
-def other_hashes():
+def other_hashes() -> Generator[None]:
     """Give texts, and what holds them, other hashes: each process has its own."""
     here = builtins.hash
 

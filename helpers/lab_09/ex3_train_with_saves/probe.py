@@ -3,6 +3,7 @@
 import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import keras
@@ -20,7 +21,7 @@ class Killed(BaseException):
 
 
 @by_copies
-def probe(copy, question):
+def probe(copy: Callable, question: dict) -> dict:
     """Kill training twice: what each life trained on, the weights, and what was kept."""
     with tempfile.TemporaryDirectory() as place:
         folder, kept_aside = Path(place, "saves"), Path(place, "kept aside")
@@ -67,7 +68,7 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
 
     def train_step(batch):
         if len(batches) == stop:
-            if folder.exists():
+            if kept_aside and folder.exists():
                 shutil.copytree(folder, kept_aside)
             raise Killed
         if len(batches) == MOST_STEPS:

@@ -31,14 +31,16 @@ class Channels:
         No wait is longer.
     """
 
-    def __init__(self, addresses, rank, limit_seconds=60.0):
+    def __init__(
+        self, addresses: list[str], rank: int, limit_seconds: float = 60.0
+    ) -> None:
         self._addresses, self._rank, self._limit = addresses, rank, limit_seconds
         self._boxes = [queue.SimpleQueue() for _ in addresses]
         self._outgoing, self.bytes_sent = {}, 0
         self._server = socket.create_server(_pair(addresses[rank]))
         threading.Thread(target=self._take_connections, daemon=True).start()
 
-    def send(self, to, array):
+    def send(self, to: int, array: np.ndarray) -> None:
         """Send an array of one axis to a worker."""
         array = np.ascontiguousarray(array)
         connection = self._outgoing.get(to) or self._connect(to)
@@ -49,7 +51,7 @@ class Channels:
             raise self._lost(to) from error
         self.bytes_sent += array.nbytes
 
-    def receive(self, sender):
+    def receive(self, sender: int) -> np.ndarray:
         """The next array of a worker: waits for it."""
         try:
             array = self._boxes[sender].get(timeout=self._limit)

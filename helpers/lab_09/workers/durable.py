@@ -9,6 +9,8 @@ import os
 import shutil
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from statistics import median
 
@@ -35,7 +37,9 @@ REPLY_SECONDS = 60  # of a stopped worker, for what the lab does to it
 LOOK_SECONDS = 0.02
 
 
-def prepare(folder, settings, train_with_saves, worker_shard):
+def prepare(
+    folder: Path, settings: dict, train_with_saves: Callable, worker_shard: Callable
+) -> None:
     """Write what the workers read, into a folder that is emptied first.
 
     Parameters
@@ -53,7 +57,7 @@ def prepare(folder, settings, train_with_saves, worker_shard):
     own_functions.write(folder, **own)
 
 
-def start(folder, workers, what):
+def start(folder: Path, workers: int, what: str) -> AbstractContextManager[cluster.Job]:
     """Start the workers: `helpers.machine.cluster.start`.
 
     Parameters
@@ -68,19 +72,19 @@ def start(folder, workers, what):
     return cluster.start(command, workers, folder, ON_THE_CPU)
 
 
-def kill(job, rank):
+def kill(job: cluster.Job, rank: int) -> float:
     """Kill a worker; the time of the day just before, in seconds."""
     now = time.time()
     job.kill(rank)
     return now
 
 
-def first_step(job, text):
+def first_step(job: cluster.Job, text: str) -> int:
     """The number behind a text in worker 0's log."""
     return int(job.log(0).split(text)[-1].split()[0])
 
 
-def save_speed(folder, mib):
+def save_speed(folder: Path, mib: int) -> float:
     """Bytes per second of a save of so many MiB, until the disk has it: median of three."""
     folder.mkdir(parents=True, exist_ok=True)
     values = tf.Variable(
@@ -97,20 +101,20 @@ def save_speed(folder, mib):
     return mib * 2**20 / median(seconds)
 
 
-def noticed(job, rank):
+def noticed(job: cluster.Job, rank: int) -> dict:
     """What a worker saw of another one's end: `unix_seconds` and `reason`, from its log."""
     found = [line for line in job.log(rank).splitlines() if line.startswith('{"unix')]
     return json.loads(found[-1]) if found else {"unix_seconds": None, "reason": "nothing"}
 
 
-def largest_difference(folder, one, other, rank=0):
+def largest_difference(folder: Path, one: str, other: str, rank: int = 0) -> float:
     """The largest difference of a weight between two stored ends of a worker."""
     paths = (folder / f"{name}-{rank}.npz" for name in (one, other))
     with np.load(next(paths)) as some, np.load(next(paths)) as others:
         return max(float(abs(some[name] - others[name]).max()) for name in some)
 
 
-def tell(folder):
+def tell(folder: Path) -> None:
     """Tell a worker that waits for a signal that it has been sent."""
     (folder / "signal-sent").touch()
 
@@ -118,7 +122,7 @@ def tell(folder):
 class Worker:
     """One of several workers, with the reader's functions."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
         self.own = own_functions.read(folder)
@@ -129,42 +133,42 @@ class Worker:
         self.share, self.global_batch, _ = shape_of(self.settings, self.workers)
         self.start_over()
 
-    def start_over(self):
+    def start_over(self) -> None:
         """A new network and optimizer, the same each time."""
         self.model, self.optimizer = network_in(self.strategy, self.settings)
         self.step = make_train_step(self.strategy, self.model, self.optimizer)
 
-    def data(self, epoch, first):
+    def data(self, epoch: int, first: int) -> Iterator[np.ndarray]:
         """This worker's parts of the whole global batches, from number `first` on."""
         of = len(self.x), epoch, self.rank, self.workers, self.settings["seed"]
         own = np.asarray(self.own["worker_shard"](*of))
         for number in range(first, len(self.x) // self.global_batch):
             yield own[number * self.share : (number + 1) * self.share]
 
-    def train_step(self, places):
+    def train_step(self, places: np.ndarray) -> tf.Tensor:
         """One step of all workers."""
         return self.step(self.x[places], self.y[places], self.global_batch)
 
-    def train(self, name, train_step):
+    def train(self, name: str, train_step: Callable) -> int:
         """The reader's training with saves in a folder of this name: where it began."""
         return self.own["train_with_saves"](
             self.model, self.optimizer, train_step, self.data, self.settings["epochs"],
             str(self.folder / name), self.settings["save_every"], self.rank == 0,
         )  # fmt: skip
 
-    def keep_weights(self, name):
+    def keep_weights(self, name: str) -> None:
         """Store this worker's weights."""
         path = self.folder / f"{name}-{self.rank}.npz"
         np.savez(path, *self.model.get_weights())
 
 
-def uninterrupted(worker):
+def uninterrupted(worker: Worker) -> None:
     """Train to the end."""
     worker.train("uninterrupted", worker.train_step)
     worker.keep_weights("uninterrupted")
 
 
-def killed(worker):
+def killed(worker: Worker) -> None:
     """Train until worker 1 stops at a step, where somebody kills it."""
     done = 0
 
@@ -186,14 +190,14 @@ def killed(worker):
         raise SystemExit(3) from None
 
 
-def resumed(worker):
+def resumed(worker: Worker) -> None:
     """Go on from the last save to the end."""
     first = worker.train("saves", worker.train_step)
     print(f"resumed at step {first}", flush=True)
     worker.keep_weights("resumed")
 
 
-def polite(worker):
+def polite(worker: Worker) -> None:
     """Train until a worker is asked to end: then all save together, and end."""
     worker.start_over()
     step = tf.Variable(0, dtype=tf.int64)
@@ -220,7 +224,7 @@ def polite(worker):
     worker.keep_weights("polite")
 
 
-def wait_for_file(path):
+def wait_for_file(path: Path) -> None:
     """Wait until a file is there; `TimeoutError` if it does not come."""
     deadline = time.monotonic() + REPLY_SECONDS
     while not path.exists():

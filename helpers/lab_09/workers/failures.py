@@ -7,7 +7,15 @@ import numpy as np
 DAY_SECONDS = 86_400
 
 
-def lost_seconds(interval, save, restart, machine_days, machines, days, rng):
+def lost_seconds(
+    interval: float,
+    save: float,
+    restart: float,
+    machine_days: float,
+    machines: int,
+    days: int,
+    rng: np.random.Generator,
+) -> tuple[float, int]:
     """Simulate a job that stops with each failure of a machine and goes on from a save.
 
     Parameters

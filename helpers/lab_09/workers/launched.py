@@ -22,7 +22,7 @@ from helpers.lab_09.workers import worker  # noqa: E402
 SAVE_EVERY_STEPS = 20
 
 
-def main(folder):
+def main(folder: Path) -> None:
     """Train to the end, and leave the weights in the folder."""
     settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
     strategy = tf.distribute.MultiWorkerMirroredStrategy()

@@ -22,7 +22,7 @@ from helpers.lab_09.reference import worker_shard  # noqa: E402
 from helpers.lab_09.workers import worker  # noqa: E402
 
 
-def main(folder):
+def main(folder: Path) -> None:
     """Train to the end, and leave losses and weights in the folder.
 
     A last, smaller batch of an epoch is left out: all processes must give equally many

@@ -6,6 +6,8 @@ cloudpickle takes along what is in no file: functions, classes and values of cel
 import io
 import pickle
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import cloudpickle
 
@@ -26,7 +28,7 @@ class _OtherProcess(pickle.Unpickler):
         return super().find_class(module, name)
 
 
-def packed(**functions):
+def packed(**functions: Callable) -> bytes:
     """What another process needs to call these functions.
 
     Parameters
@@ -60,16 +62,16 @@ def packed(**functions):
     return content
 
 
-def unpacked(content):
+def unpacked(content: bytes) -> dict[str, Callable]:
     """The functions in what `packed` returned: new copies, as a new process has them."""
     return _OtherProcess(io.BytesIO(content)).load()
 
 
-def write(folder, **functions):
+def write(folder: Path, **functions: Callable) -> None:
     """Write functions into a folder, for `read`; arguments and errors as for `packed`."""
     write_atomically(folder / "own_functions.pickle", packed(**functions))
 
 
-def read(folder):
+def read(folder: Path) -> dict[str, Callable]:
     """The functions that `write` left in a folder, by name."""
     return pickle.loads((folder / "own_functions.pickle").read_bytes())

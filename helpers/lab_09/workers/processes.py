@@ -3,6 +3,8 @@
 import json
 import shutil
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
@@ -13,7 +15,9 @@ from helpers.plain_json import write_json
 LIMIT_SECONDS = 300
 
 
-def run_ring(function, folder, workers, rounds):
+def run_ring(
+    function: Callable, folder: Path, workers: int, rounds: list[dict]
+) -> list[dict[str, list]]:
     """Start workers that all-reduce with a function, and wait for them.
 
     Parameters

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from helpers.lab_09.workers.channels import Channels
 from helpers.plain_json import write_json
 
 
-def main(folder):
+def main(folder: Path) -> None:
     """Do the rounds in `rounds.json`; write `ring-0.json` and so on."""
     ring_all_reduce = own_functions.read(folder)["ring_all_reduce"]
     config = json.loads(os.environ["TF_CONFIG"])
@@ -33,7 +34,7 @@ def main(folder):
     write_json(folder / f"ring-{rank}.json", done)
 
 
-def do_round(all_reduce, channels, rank, one):
+def do_round(all_reduce: Callable, channels: Channels, rank: int, one: dict) -> dict:
     """Compute, which here is to sleep, and all-reduce, some times.
 
     Parameters
@@ -50,7 +51,7 @@ def do_round(all_reduce, channels, rank, one):
     dict
         `seconds` of each step; `bytes_sent` in the first; `sum`, of the last array.
     """
-    array, result = np.full(one["values"], rank + 1, "float32"), None
+    array = result = np.full(one["values"], rank + 1, "float32")
     all_reduce(array[:1])  # everybody is here
     seconds, bytes_sent = [], None
     for waits in one["waits"]:

@@ -4,6 +4,8 @@ import json
 import math
 import shutil
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,7 @@ LIMIT_SECONDS = 300
 ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def write_script(folder, settings, worker_shard):
+def write_script(folder: Path, settings: dict, worker_shard: Callable) -> None:
     """Write `worker.py`, `settings.json` and `own_functions.pickle`.
 
     Parameters
@@ -38,14 +40,14 @@ def write_script(folder, settings, worker_shard):
     own_functions.write(folder, worker_shard=worker_shard)
 
 
-def start_workers(folder, workers):
+def start_workers(folder: Path, workers: int) -> AbstractContextManager[cluster.Job]:
     """Start the script as workers on this machine: `helpers.machine.cluster.start`."""
     command = [sys.executable, str(folder / "worker.py")]
     environment = ON_THE_CPU | {"PYTHONPATH": str(REPOSITORY)}
     return cluster.start(command, workers=workers, log_dir=folder, environment=environment)
 
 
-def train_on_workers(folder, workers):
+def train_on_workers(folder: Path, workers: int) -> list[tuple[dict, list[np.ndarray]]]:
     """Train with the script in a folder; what `results` returns.
 
     Raises
@@ -58,7 +60,7 @@ def train_on_workers(folder, workers):
     return results(folder, workers)
 
 
-def results(folder, workers):
+def results(folder: Path, workers: int) -> list[tuple[dict, list[np.ndarray]]]:
     """What the workers of a training left.
 
     Returns

@@ -6,6 +6,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -27,7 +28,7 @@ LIMIT_SECONDS = 300
 WARM_UP = 3  # calls that are not counted: TensorFlow traces in the first
 
 
-def measure(folder, workers, settings):
+def measure(folder: Path, workers: int, settings: dict) -> dict:
     """Start workers that measure, each on one thread; what the first of them found.
 
     Parameters
@@ -66,7 +67,7 @@ def measure(folder, workers, settings):
     return found
 
 
-def network(hidden):
+def network(hidden: int) -> tuple[keras.Model, Callable]:
     """A network of two layers, its optimizer, and a step that does not wait for others."""
     keras.utils.set_random_seed(0)
     layers = [
@@ -89,7 +90,7 @@ def network(hidden):
     return model, step
 
 
-def seconds(call, calls):
+def seconds(call: Callable, calls: int) -> float:
     """The median time of a call."""
     took = []
     for _ in range(calls):
@@ -99,7 +100,7 @@ def seconds(call, calls):
     return median(took)
 
 
-def work(folder):
+def work(folder: Path) -> None:
     """Measure as `settings.json` says, and write `speeds.json`."""
     settings = json.loads((folder / "settings.json").read_text())
     strategy = tf.distribute.MultiWorkerMirroredStrategy()

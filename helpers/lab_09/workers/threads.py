@@ -7,6 +7,7 @@ import ctypes
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ class NeverEndsError(RuntimeError):
 class SelfSendError(ValueError):
     """A worker sends to itself, or waits for itself."""
 
-    def __init__(self, worker):
+    def __init__(self, worker: int) -> None:
         super().__init__(f"worker {worker} cannot send to itself")
         self.worker = worker
 
@@ -54,13 +55,13 @@ class Talk:
         All that were sent, in this order.
     """
 
-    def __init__(self, workers, most):
+    def __init__(self, workers: int, most: int) -> None:
         self.messages, self._most = [], most
         self._boxes = {(a, b): deque() for a in range(workers) for b in range(workers)}
         self._running, self._waits_for = set(range(workers)), {}
         self._changed, self._stuck = threading.Condition(), False
 
-    def send(self, sender, receiver, array):
+    def send(self, sender: int, receiver: int, array: np.ndarray) -> None:
         """Send a copy of an array; never waits."""
         message = Message(sender, receiver, np.array(array))
         with self._changed:
@@ -71,7 +72,7 @@ class Talk:
             box.append(message.array)
             self._changed.notify_all()
 
-    def receive(self, receiver, sender):
+    def receive(self, receiver: int, sender: int) -> np.ndarray:
         """The next array that `sender` has sent to `receiver`; waits for it."""
         with self._changed:
             box = self._box(sender, receiver)
@@ -84,13 +85,13 @@ class Talk:
             del self._waits_for[receiver]
             return box.popleft()
 
-    def ended(self, worker):
+    def ended(self, worker: int) -> None:
         """Note that a worker sends no more."""
         with self._changed:
             self._running.discard(worker)
             self._look()
 
-    def stop(self):
+    def stop(self) -> None:
         """Let nobody wait any longer."""
         with self._changed:
             self._stuck = True
@@ -112,7 +113,9 @@ class Talk:
             self._changed.notify_all()
 
 
-def run_in_threads(functions, arrays, most=10_000):
+def run_in_threads(
+    functions: list[Callable], arrays: list[np.ndarray], most: int = 10_000
+) -> tuple[list, list[Message]]:
     """Let workers run ``function(array, rank, workers, send, receive)``, each in a thread.
 
     Parameters

@@ -7,6 +7,7 @@ the reader's own code. Every machine runs ``python FOLDER/worker.py``, with its 
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import keras
@@ -19,7 +20,7 @@ from helpers.machine.multi_worker_fit import MultiWorkerModel
 from helpers.plain_json import write_json
 
 
-def main(folder):
+def main(folder: Path) -> None:
     """Train with all the other workers; leave the result and the weights in the folder."""
     settings = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
     worker_shard = own_functions.read(folder)["worker_shard"]
@@ -32,7 +33,13 @@ def main(folder):
     save(folder, rank, result, weights)
 
 
-def train(strategy, rank, settings, worker_shard, show=None):
+def train(
+    strategy: tf.distribute.Strategy,
+    rank: int,
+    settings: dict,
+    worker_shard: Callable,
+    show: Callable | None = None,
+) -> tuple[dict, list[np.ndarray]]:
     """Lab 06's loop on one worker, which gets its part of every global batch.
 
     Parameters
@@ -78,7 +85,13 @@ def train(strategy, rank, settings, worker_shard, show=None):
     return result, model.get_weights()
 
 
-def train_with_fit(strategy, rank, settings, worker_shard, show=None):
+def train_with_fit(
+    strategy: tf.distribute.Strategy,
+    rank: int,
+    settings: dict,
+    worker_shard: Callable,
+    show: Callable | None = None,
+) -> tuple[dict, list[np.ndarray]]:
     """As `train`, with `fit`; `losses` and `seconds` are those of each epoch."""
     workers = strategy.num_replicas_in_sync
     images, labels = images_of(settings)
@@ -116,21 +129,23 @@ def train_with_fit(strategy, rank, settings, worker_shard, show=None):
     return result, model.get_weights()
 
 
-def shape_of(settings, workers):
+def shape_of(settings: dict, workers: int) -> tuple[int, int, int]:
     """A worker's part of a global batch, the global batch, and the steps of an epoch."""
     share = max(1, settings["batch_size"] // workers)
     global_batch = share * workers
     return share, global_batch, -(-settings["train_images"] // global_batch)
 
 
-def images_of(settings):
+def images_of(settings: dict) -> tuple[np.ndarray, np.ndarray]:
     """The training images as float32 from 0 to 1, shape (n, 784), and their classes."""
     data, n = mnist(), settings["train_images"]
     flat = data.x_train[:n].reshape(n, -1).astype("float32") / 255
     return flat, data.y_train[:n].astype("int32")
 
 
-def network_in(strategy, settings):
+def network_in(
+    strategy: tf.distribute.Strategy, settings: dict
+) -> tuple[keras.Model, keras.optimizers.SGD]:
     """A network of two layers and its optimizer, made in the scope, with a given seed."""
     keras.utils.set_random_seed(settings["seed"])
     with strategy.scope():
@@ -143,7 +158,9 @@ def network_in(strategy, settings):
     return model, optimizer
 
 
-def make_train_step(strategy, model, optimizer):
+def make_train_step(
+    strategy: tf.distribute.Strategy, model: keras.Model, optimizer: keras.Optimizer
+) -> Callable:
     """The step of all workers; it returns the mean loss over the global batch."""
 
     def replica_step(x, y, in_all):
@@ -172,7 +189,7 @@ def make_train_step(strategy, model, optimizer):
     return train_step
 
 
-def save(folder, rank, result, weights):
+def save(folder: Path, rank: int, result: dict, weights: list[np.ndarray]) -> None:
     """Write what a worker has, as `result-0.json` and `weights-0.npz`."""
     np.savez(folder / f"weights-{rank}.npz", *weights)
     write_json(folder / f"result-{rank}.json", result)

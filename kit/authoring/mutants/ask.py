@@ -45,7 +45,7 @@ def fingerprint(exercise: str) -> str:
 
 
 def _code_alone(source):
-    """Python code as text, without comments, docstrings and annotations; of imports only names."""
+    """Python code without comments, docstrings, annotations, places."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):

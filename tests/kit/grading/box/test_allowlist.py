@@ -15,8 +15,8 @@ SHARED = {
     "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
     "callbacks/live/divergence.py", "callbacks/live/figure_table.py",
     "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
-    "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/throughput.py",
-    "callbacks/total_time.py", "helpers/__init__.py", "helpers/checks/__init__.py",
+    "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/stopping.py",
+    "callbacks/throughput.py", "callbacks/total_time.py", "helpers/__init__.py", "helpers/checks/__init__.py",
     "helpers/checks/endless.py", "helpers/checks/observe.py", "helpers/exercise.py",
     "helpers/checks/probing/__init__.py", "helpers/checks/probing/arguments.py",
     "helpers/checks/probing/printed.py", "helpers/checks/probing/replicas.py",
@@ -39,7 +39,8 @@ SHARED = {
     "helpers/notebook/stop.py", "helpers/parameters.py", "helpers/plain_json.py",
     "helpers/run_card/__init__.py", "helpers/run_card/prediction_kinds.py",
     "helpers/run_card/predictions.py", "helpers/run_card/records.py",
-    "helpers/run_card/reset_exercises.py", "helpers/texts.py",
+    "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/checks/words.toml",
+    "helpers/verdict.py",
 }  # fmt: skip
 OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py"}
 OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
