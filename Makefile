@@ -12,7 +12,7 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-all lab build outputs verify grade bench site requirements
+.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab build outputs verify grade bench site requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
@@ -22,6 +22,8 @@ test-all: setup-tests ## what `make test` leaves out for its length, too
 	$(PYTEST)
 test-fast: setup-dev ## the tests without notebooks, browser and sandbox: under three minutes
 	$(PYTEST) -m "not slow and not weekly"
+test-changed: setup-tests ## what `make test` asks, but for what passed and has not changed since
+	$(PYTEST) -m "not weekly" --changed
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
 build: setup-dev ## generate notebooks, references and the README's table from labs/*.py

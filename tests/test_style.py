@@ -202,6 +202,41 @@ def test_ruff_finds_nothing():
         assert ended.returncode == 0, ended.stdout
 
 
+def test_types_agree():
+    ended = run("ty", "check", "--output-format", "concise")
+    assert ended.returncode == 0, ended.stdout
+
+
+SOURCES = [
+    path.relative_to(REPOSITORY)
+    for top in ("callbacks", "helpers", "kit")
+    for path in sorted((REPOSITORY / top).rglob("*.py"))
+    if path.name != "reference.py" and "template" not in path.parts
+]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=str)
+def test_public_functions_are_annotated(path):
+    for definition in public_functions(ast.parse((REPOSITORY / path).read_text())):
+        arguments = definition.args
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        bare = [
+            one.arg for one in named
+            if one.annotation is None and one.arg not in ("self", "cls")
+        ]  # fmt: skip
+        assert definition.returns, f"{definition.name} in line {definition.lineno}"
+        assert not bare, f"{definition.name}: {', '.join(bare)}"
+
+
+def public_functions(tree):
+    """Those of a module and of its public classes, but hooks that Keras calls."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield from public_functions(node)
+
+
 def run(module, *arguments):
     """Run a Python module as a command, in the repository."""
     return subprocess.run(

@@ -129,7 +129,7 @@ class LiveView:
         FigureManager(canvas, 0)
         canvas.header_visible = canvas.footer_visible = canvas.toolbar_visible = False
         # A busy cell does not get the browser's first message (ipympl issue 258).
-        canvas._size = self.curves.figure.bbox.size.tolist()
+        canvas._size = tuple(map(float, self.curves.figure.bbox.size))
         canvas.syncing_data_url = False
         # If the browser's request does arrive, another thread draws.
         self.lock = threading.RLock()

@@ -18,14 +18,14 @@ STEPS_SEEN = {
 }  # fmt: skip
 
 
-def make_steps(rng):
+def make_steps(rng: Random) -> dict:
     """As `_draw_steps`, with a gradient that clipping at 5, as many do, makes shorter."""
     while longest_gradient(question := draw_steps(rng)) < 5.2:
         pass
     return question
 
 
-def longest_gradient(question):
+def longest_gradient(question: dict) -> float:
     weights = [[np.array(w) for w in question["weights"]], *trained(question).after]
     mask = np.array(question["mask"])
     return max(
@@ -34,7 +34,7 @@ def longest_gradient(question):
     )
 
 
-def draw_steps(rng):
+def draw_steps(rng: Random) -> dict:
     """Weights, batches of several sizes, and metrics that have counted before."""
     return {
         "weights": trainer.draw_weights(rng, 3, 4, 3),
@@ -50,7 +50,7 @@ def draw_steps(rng):
     }
 
 
-def trained(question, mask=None, **mistake):
+def trained(question: dict, mask: object = None, **mistake) -> trainer.Trained:
     """The weights, losses and right answers of right training, or with a mistake."""
     mistake = {"momentum": question["momentum"]} | mistake
     mask = np.array(question["mask"]) if mask is None else mask
@@ -58,7 +58,7 @@ def trained(question, mask=None, **mistake):
     return trainer.train(weights, batches, question["learning_rate"], mask=mask, **mistake)
 
 
-def weight_ways(question):
+def weight_ways(question: dict) -> dict:
     """For each way of training, the weights that it leads to."""
     return {
         "right": trained(question).weights,
@@ -69,7 +69,7 @@ def weight_ways(question):
     }
 
 
-def metric_ways(before, parts):
+def metric_ways(before: list[float], parts: list) -> dict:
     """For each way of counting, what a metric then shows."""
     total, count = before
     values = np.concatenate(parts)
@@ -82,7 +82,7 @@ def metric_ways(before, parts):
     }
 
 
-def step_ways(question):
+def step_ways(question: dict) -> dict:
     """All ways, each with what it changes: only those of one kind are compared."""
     ways = {name: ("weights", way) for name, way in weight_ways(question).items()}
     training, inference = trained(question), evaluated(question)
@@ -98,11 +98,11 @@ def step_ways(question):
     return ways
 
 
-def evaluated(question):
+def evaluated(question: dict) -> tuple[list, list]:
     return trainer.evaluate(question["weights"], question["batches"])
 
 
-def ways_apart(one, other):
+def ways_apart(one: tuple, other: tuple) -> bool:
     if one[0] != other[0]:
         return True
     if one[0] == "weights":
@@ -121,7 +121,9 @@ def require_steps_seen(seen: dict) -> None:
         raise ValueError(f"a reply without {missing}")
 
 
-def wrong_metrics(question: dict, seen: dict, names, parts) -> Wrong | None:
+def wrong_metrics(
+    question: dict, seen: dict, names: list[str], parts: object
+) -> Wrong | None:
     for name, values in zip(names, parts, strict=True):
         total, count = seen["metrics"][name]
         reply = total / count if count else 0.0
@@ -142,7 +144,7 @@ def ran_in_python(question: dict, seen: dict) -> Wrong | None:
     return None
 
 
-def batches(question, kind):
+def batches(question: dict, kind: str) -> list[tuple[np.ndarray, np.ndarray]]:
     """The batches of `train` or `valid`: rows and labels."""
     size, rows = question["batch_size"], question[kind]
     return [

@@ -1,6 +1,8 @@
 """What judges of lab 06 share."""
 
 from collections import Counter
+from collections.abc import Callable
+from random import Random
 
 import numpy as np
 
@@ -14,27 +16,27 @@ APART = 0.01
 same = near(1e-3, 1e-3)  # float32 on any device, after a few steps
 
 
-def clearly_apart(one, other):
+def clearly_apart(one: list, other: list) -> bool:
     return np.abs(one - other).max() > APART
 
 
-def flat_array(arrays):
+def flat_array(arrays: list) -> np.ndarray:
     return np.concatenate([np.ravel(array) for array in arrays])
 
 
-def step_ratio(said, right, start):
+def step_ratio(said: object, right: object, start: object) -> float:
     """How many times as far the weights moved as they should have."""
     moved = [np.linalg.norm(flat_array(end) - flat_array(start)) for end in (said, right)]
     return moved[0] / moved[1]
 
 
-def parts(images, replicas):
+def parts(images: int, replicas: int) -> list[int]:
     """How many images each replica gets: as many as fit, one after the other."""
     most = -(-images // replicas)
     return [max(0, min(most, images - most * i)) for i in range(replicas)]
 
 
-def gradient_share(divisor, replicas, times=1):
+def gradient_share(divisor: object, replicas: int, times: int = 1) -> Callable:
     """By what each image's gradient is multiplied, for `trainer.train`.
 
     `divisor` is a function of the images on a replica, those in the batch, and the
@@ -49,7 +51,7 @@ def gradient_share(divisor, replicas, times=1):
     return share
 
 
-def mean_divisor(own, images, replicas):
+def mean_divisor(own: list, images: int, replicas: int) -> object:
     return images
 
 
@@ -67,7 +69,7 @@ DIVISORS = {
 }
 
 
-def ways_to_train(question, batches, **shares):
+def ways_to_train(question: dict, batches: list, **shares) -> dict:
     """What each way of training is, as arguments of `trainer.train`; right ones first."""
     right = {
         "weights": question["weights"],
@@ -84,7 +86,7 @@ def ways_to_train(question, batches, **shares):
     } | {name: right | {"share": share} for name, share in shares.items()}
 
 
-def draw_network(rng, sizes):
+def draw_network(rng: Random, sizes: list) -> dict:
     return {
         "logical_devices": LOGICAL_DEVICES,
         "weights": trainer.draw_weights(rng, 4, 3),

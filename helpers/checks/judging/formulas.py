@@ -7,6 +7,7 @@ these differ, and names the mistake that was made.
 
 import math
 from collections.abc import Callable
+from random import Random
 from typing import NamedTuple
 
 from helpers.checks.judging.verdicts import draw_apart, which
@@ -55,7 +56,7 @@ class Formula(NamedTuple):
             for mistake in ("", *self.mistakes)
         }
 
-    def draw(self, rng, make: Callable) -> dict:
+    def draw(self, rng: Random, make: Callable) -> dict:
         """Draw a question, a dict with `cases`, in which every mistake shows."""
         looser = self._replace(relative=self.apart)
         return draw_apart(rng, make, self.ways, lambda a, b: not looser.alike(a, b))

@@ -24,7 +24,7 @@ class Template:
                 pattern += f"(?P<{name}>{_number(kind)})"
         self._pattern = re.compile(pattern)
 
-    def read(self, line):
+    def read(self, line: str) -> dict[str, float] | None:
         """The numbers of a line by their names, or None if the line is not like this."""
         found = self._pattern.fullmatch(line[:LONGEST].strip())
         return found and {name: float(n) for name, n in found.groupdict().items()}
@@ -36,7 +36,7 @@ def _number(kind):
     return rf"-?\d{{1,15}}\.\d{{{int(kind.strip('.f'))}}}"
 
 
-def numbers_after(lines, label):
+def numbers_after(lines: list[str], label: str) -> list[float]:
     """The numbers printed as ``label 12.34``, one for each line that has them."""
     found = []
     for line in lines:

@@ -1,10 +1,10 @@
 """Bounds for the time that an answer's clock can show, from the judge's own waits."""
 
 from helpers.exercise import UNCLEAR
-from helpers.verdict import wrong
+from helpers.verdict import Wrong, wrong
 
 
-def training_spans(question, waits):
+def training_spans(question: dict, waits: list) -> list[list[dict]]:
     """When each epoch of each fit ran, from inside and from outside.
 
     The judge knows only when the waits began and ended; the answer's clock
@@ -56,7 +56,7 @@ def training_spans(question, waits):
     return fits
 
 
-def constant(numbers, spread=0.01):
+def constant(numbers: list[float], spread: float = 0.01) -> bool:
     """Whether a clock gave the same for every epoch, however long each was.
 
     Whoever sleeps widens the bounds, so that a constant lies between them, also one
@@ -73,7 +73,7 @@ def constant(numbers, spread=0.01):
     return max(numbers) - min(numbers) <= spread * abs(max(numbers, key=abs))
 
 
-def unclear(spans, spread=0.01):
+def unclear(spans: list, spread: float = 0.01) -> Wrong | None:
     """Say so if these bounds would let through a clock that is `constant`.
 
     Then a table of numbers may lie between them as well, and nothing was measured. It

@@ -6,7 +6,9 @@ A mistake is an argument: no momentum, inference in place of training, a sum in 
 of a mean.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
+from random import Random
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ class Trained(NamedTuple):
     right: list  # for each batch an array: 1.0 where the answer was right
 
 
-def draw_weights(rng, *sizes):
+def draw_weights(rng: Random, *sizes) -> list:
     """Kernels and biases as plain lists, so large that every mistake shows.
 
     Parameters
@@ -37,7 +39,7 @@ def draw_weights(rng, *sizes):
     return weights
 
 
-def draw_batches(rng, sizes, inputs=3, classes=3):
+def draw_batches(rng: Random, sizes: list, inputs: int = 3, classes: int = 3) -> list[dict]:
     """Batches of these sizes: rows `x`, and `y`, labels or, without classes, numbers."""
     return [
         {
@@ -50,20 +52,20 @@ def draw_batches(rng, sizes, inputs=3, classes=3):
     ]
 
 
-def mean_share(batch):
+def mean_share(batch: dict) -> float:
     """By what each example's gradient is multiplied, if a batch counts as its mean."""
     return 1 / len(batch["y"])
 
 
 def train(
-    weights,
-    batches,
-    learning_rate,
-    momentum=0.0,
-    nesterov=False,
-    mask=1.0,
-    share=mean_share,
-):
+    weights: list,
+    batches: list,
+    learning_rate: float,
+    momentum: float = 0.0,
+    nesterov: bool = False,
+    mask: object = 1.0,
+    share: Callable = mean_share,
+) -> Trained:
     """Stochastic gradient descent: one step a batch, in the order given.
 
     Parameters
@@ -102,7 +104,7 @@ def train(
     return result
 
 
-def evaluate(weights, batches, mask=1.0):
+def evaluate(weights: list, batches: list, mask: object = 1.0) -> tuple[list, list]:
     """The losses and right answers of all batches, by the same weights.
 
     Returns
@@ -115,7 +117,9 @@ def evaluate(weights, batches, mask=1.0):
     return [losses for losses, _ in seen], [right for _, right in seen]
 
 
-def backward(weights, batch, mask=1.0, share=mean_share):
+def backward(
+    weights: list, batch: dict, mask: object = 1.0, share: Callable = mean_share
+) -> tuple:
     """Losses and right answers of a batch, and the gradient of its weighted loss."""
     layers = [weights[i : i + 2] for i in range(0, len(weights), 2)]
     last = len(layers) - 1
@@ -152,11 +156,11 @@ def _squared_error(values, y):
     return losses, np.full(len(y), np.nan), 2 * errors
 
 
-def mean(parts):
+def mean(parts: list) -> float:
     """The mean of all examples, in whichever batch they are."""
     return float(np.concatenate(parts).mean())
 
 
-def mean_of_means(parts):
+def mean_of_means(parts: list) -> float:
     """The mean of the batches' means, which differs if the last batch is smaller."""
     return float(np.mean([part.mean() for part in parts]))

@@ -5,14 +5,18 @@ give, draw a question in which all of these differ, and name the one that was se
 """
 
 import math
+from collections.abc import Callable
 from itertools import combinations
+from random import Random
 
 import numpy as np
+
+from helpers.verdict import Wrong
 
 DRAWS = 10_000
 
 
-def draw_apart(rng, make, ways, apart):
+def draw_apart(rng: Random, make: Callable, ways: Callable, apart: Callable) -> dict:
     """Draw a question in which all ways of answering give different answers.
 
     Parameters
@@ -41,7 +45,7 @@ def draw_apart(rng, make, ways, apart):
     raise RuntimeError(f"{make.__name__}: no question in which all mistakes differ")
 
 
-def which(said, ways, same, other="other"):
+def which(said: object, ways: dict, same: Callable, other: str = "other") -> str:
     """The name of the first way of answering that gives what was said.
 
     Parameters
@@ -61,7 +65,9 @@ def which(said, ways, same, other="other"):
     return other
 
 
-def near(relative=1e-4, absolute=0.0):
+def near(
+    relative: float = 0.0001, absolute: float = 0.0
+) -> Callable[[object, object], bool]:
     """A comparison of numbers, or of lists or arrays of the same shape.
 
     Parameters
@@ -86,13 +92,15 @@ def near(relative=1e-4, absolute=0.0):
     return same
 
 
-def all_near(relative=1e-4, absolute=0.0):
+def all_near(
+    relative: float = 0.0001, absolute: float = 0.0
+) -> Callable[[list, list], bool]:
     """As `near`, for a list of arrays of different shapes, such as a network's weights."""
     same = near(relative, absolute)
     return lambda said, right: len(said) == len(right) and all(map(same, said, right))
 
 
-def between(said, low, high, rounding=0.0):
+def between(said: float, low: float, high: float, rounding: float = 0.0) -> bool:
     """Whether a number lies between two others, up to its own rounding.
 
     What a clock shows lies between the time from inside and the time from outside,
@@ -101,7 +109,7 @@ def between(said, low, high, rounding=0.0):
     return math.isfinite(said) and low - rounding <= said <= high + rounding
 
 
-def first_wrong(cases, seen, judge):
+def first_wrong(cases: list, seen: list, judge: Callable) -> Wrong | None:
     """The verdict on the first case that is wrong.
 
     Parameters

@@ -1,6 +1,7 @@
 """Exercise 0.1: the questions, and the verdict on what the probe saw."""
 
 import re
+from random import Random
 
 from helpers.checks.judging.verdicts import first_wrong
 from helpers.verdict import Phrase, Wrong, phrase, wrong
@@ -9,7 +10,7 @@ RESTARTED = ("kernel", "notebook", "python")  # what a reader can restart
 NOTHING = {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Machines with some GPUs and with none, each way of sharing memory."""
 
     def case(gpus=None, started=False, by_position=0, **arguments):

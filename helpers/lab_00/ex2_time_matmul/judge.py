@@ -1,6 +1,7 @@
 """Exercise 0.2: the questions, and the verdict on what the probe saw."""
 
 import itertools
+from random import Random
 
 import numpy as np
 
@@ -19,7 +20,7 @@ AVERAGES = [
 ]
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Three shapes on two devices; how long each product is made to take."""
     scale = rng.uniform(0.7, 0.9)
     # The first is slow, as on a device that starts up. Of the others the median is far

@@ -1,6 +1,7 @@
 """Exercise 0.3: the questions, and the verdict on what the probe saw."""
 
 import functools
+from random import Random
 
 from helpers.checks.judging.verdicts import draw_apart, which
 from helpers.verdict import Wrong, wrong
@@ -8,7 +9,7 @@ from helpers.verdict import Wrong, wrong
 NEAR = 3e-6  # by what part one device is faster than the other where it is close
 
 
-def make_crossover(rng):
+def make_crossover(rng: Random) -> dict:
     """Curves of any length that cross anywhere, touch, or never meet."""
 
     def case(signs, part=None):
@@ -33,7 +34,9 @@ def make_crossover(rng):
     return {"cases": cases}
 
 
-def always_faster_from(sizes, slow, fast, ties=False):
+def always_faster_from(
+    sizes: list, slow: list, fast: list, ties: bool = False
+) -> int | None:
     """The first size from which on fast is below slow, or None."""
     winner = None
     for size, s, f in reversed(list(zip(sizes, slow, fast, strict=True))):
@@ -43,17 +46,17 @@ def always_faster_from(sizes, slow, fast, ties=False):
     return winner
 
 
-def clearly_faster_from(sizes, slow, fast):
+def clearly_faster_from(sizes: list, slow: list, fast: list) -> int | None:
     """As `always_faster_from`, if times that differ by 1% are taken for equal."""
     return always_faster_from(sizes, [0.99 * s for s in slow], fast)
 
 
-def won(sizes, slow, fast):
+def won(sizes: list, slow: list, fast: list) -> list[int]:
     """The sizes at which fast wins, wherever else it loses."""
     return [n for n, s, f in zip(sizes, slow, fast, strict=True) if f < s]
 
 
-def crossover_ways(question):
+def crossover_ways(question: dict) -> dict:
     """For each way of looking for the crossover, what it finds in all cases."""
     right = always_faster_from
 
@@ -78,7 +81,7 @@ def crossover_ways(question):
     return {name: [way(*case) for case in question["cases"]] for name, way in ways.items()}
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Cases in which every usual mistake finds something else."""
     return draw_apart(rng, make_crossover, crossover_ways, lambda a, b: a != b)
 

@@ -1,12 +1,14 @@
 """Exercise 1.1: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
 from helpers.verdict import Wrong, wrong
 
 
-def make_points(rng):
+def make_points(rng: Random) -> dict:
     """Points and weights: far from the best line, near it, and very far."""
 
     def case(points, spread):
@@ -26,7 +28,7 @@ def make_points(rng):
     return {"cases": [case(*sizes) for sizes in drawn]}
 
 
-def gradient_ways(question):
+def gradient_ways(question: dict) -> dict:
     """For each way of writing the gradient, what it gives in all cases."""
 
     def way(change, line=lambda w, x: w[0] * x + w[1]):
@@ -53,7 +55,7 @@ def gradient_ways(question):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Points on which every usual mistake shows, in both numbers."""
 
     def make(rng):

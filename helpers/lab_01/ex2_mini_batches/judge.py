@@ -4,6 +4,7 @@ import functools
 import math
 from collections import Counter
 from itertools import permutations
+from random import Random
 
 import numpy as np
 
@@ -21,7 +22,7 @@ PATTERN = 7  # standard deviations: by chance once in 10**10, with 21 patterns
 STEPS = 20  # pairs in a batch at one distance; by chance 1.6, and so many once in 10**15
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Sizes that divide evenly and that do not, single points, one batch for all."""
     size = rng.randint(5, 9)
     even, points = size * rng.randint(5, 8), rng.randint(5, 9)

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 
@@ -15,7 +16,7 @@ BLOCK = np.quantile(BLOCK, (np.arange(25) + 0.5) / 25)
 BLOCK = (BLOCK - BLOCK.mean()) / BLOCK.std()
 
 
-def make_curves(rng):
+def make_curves(rng: Random) -> dict:
     """Curves that fall for nearly half of their steps, and whose floors scatter."""
     variance = math.exp(rng.choice((-1, 1)) * rng.uniform(2.5, 4))
     ratios = [rng.uniform(3, 5), rng.uniform(17, 22), rng.uniform(17, 22)]
@@ -78,7 +79,7 @@ def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
             return [float(f"{loss:.6g}") for loss in losses]
 
 
-def size_ways(question):
+def size_ways(question: dict) -> dict:
     """For each way of finding the size, what it says of every curve."""
     sizes, variance = np.array(question["sizes"]), question["example_variance"]
     curves = [np.array(curve) for curve in question["curves"]]
@@ -117,7 +118,7 @@ def size_ways(question):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Curves of which every usual mistake says something else."""
 
     def by_mistake(question):

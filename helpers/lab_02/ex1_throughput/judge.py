@@ -1,12 +1,14 @@
 """Exercise 2.1: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 from helpers.checks.judging.lines import numbers_after
 from helpers.checks.judging.timing import constant, training_spans, unclear
 from helpers.checks.judging.verdicts import between
 from helpers.verdict import Wrong, phrase, wrong
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Epochs of very different lengths; fits without, with, and without validation."""
     return {
         "images_per_sample": rng.randint(50, 5000),

@@ -1,6 +1,7 @@
 """Exercise 2.2: the questions, and the verdict on what the probe saw."""
 
 from itertools import combinations, pairwise
+from random import Random
 
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, which
 from helpers.verdict import Phrase, Wrong, phrase, wrong
@@ -8,7 +9,7 @@ from helpers.verdict import Phrase, Wrong, phrase, wrong
 LARGER = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
 
 
-def make_sweep(rng):
+def make_sweep(rng: Random) -> dict:
     """Sweeps with sizes known and unknown: all fit, one does not, none does."""
 
     def case(known, too_large=None, none_known=False, other=""):
@@ -56,7 +57,7 @@ OTHER_ERRORS = [
 ]
 
 
-def sweep_events(case, mistakes=()):
+def sweep_events(case: dict, mistakes: tuple[str, ...] = ()) -> list:
     """What a sweep does in order, if it makes these mistakes."""
     done = {int(size): speed for size, speed in case["done"].items()}
     if "gave_up" in mistakes and None in done.values():
@@ -91,7 +92,7 @@ SWEEP_MISTAKES = [
 ]  # fmt: skip
 
 
-def sweep_ways(question):
+def sweep_ways(question: dict) -> dict:
     """For each way of writing the sweep, what it does in all cases."""
     ways = {"right": ()} | {name: (name,) for name in SWEEP_MISTAKES}
     ways["start"] = ("measured_again", "crashed")
@@ -101,7 +102,7 @@ def sweep_ways(question):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Cases in which every usual mistake does something else."""
     return draw_apart(rng, make_sweep, sweep_ways, lambda a, b: a != b)
 

@@ -1,15 +1,16 @@
 """Exercise 2.3: the questions, and the verdict on what the probe saw."""
 
 import math
+from random import Random
 
 import numpy as np
 
 from helpers.checks.judging.verdicts import draw_apart, near, which
 from helpers.lab_02.judging import known_points, line
-from helpers.verdict import wrong
+from helpers.verdict import Wrong, wrong
 
 
-def make_fit(rng):
+def make_fit(rng: Random) -> dict:
     """Points around the law, with errors by which every other fit goes wrong."""
 
     def case(*places_of_none):
@@ -33,7 +34,7 @@ def make_fit(rng):
     return {"cases": cases}
 
 
-def median_line(points):
+def median_line(points: list) -> tuple[float, float]:
     """Theil and Sen: the median of the slopes between all pairs of points."""
     sizes, seconds = known_points(points)
     one, other = np.triu_indices(len(sizes), 1)
@@ -62,7 +63,7 @@ PLACES = {
 }
 
 
-def fit_ways(question):
+def fit_ways(question: dict) -> dict:
     """For each way of fitting, the pairs that it finds; its mistake is the first word."""
     points = [case["points"] for case in question["cases"]]
     right = [line(case) for case in points]
@@ -98,14 +99,14 @@ def _predict_alike(one, other, relative=0.001):
     return near(relative)(_predictions(one), _predictions(other))
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Points for which every other fit predicts something that is at least 3% off."""
     return draw_apart(
         rng, make_fit, fit_ways, lambda a, b: not _predict_alike(a, b, relative=0.03)
     )
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Least squares have one solution: 0.1% is left for float32 and for rounding."""
     said, ways = observation["fits"], fit_ways(question)
     fastest = [peak for _, peak in ways["start"]]

@@ -7,7 +7,7 @@ from helpers.lab_03.lines import STOPPED
 from helpers.verdict import Phrase, Wrong, phrase, wrong
 
 
-def make_stopping(rng):
+def make_stopping(rng: Random) -> dict:
     """Trainings that must stop and that must not, some with a second `fit`."""
 
     def case(accuracies, target, patience, fits=(True,)):
@@ -46,7 +46,7 @@ def make_stopping(rng):
     return {"cases": cases}
 
 
-def stopping_epochs(case, mistake=""):
+def stopping_epochs(case: dict, mistake: str = "") -> list:
     """For each `fit` the epoch after which training stops, or None."""
     patience = case["patience"] + {"early": -1, "late": 1}.get(mistake, 0)
     stops, met = [], 0
@@ -84,7 +84,7 @@ STOP_MISTAKES = [
 ]
 
 
-def stopping_ways(question):
+def stopping_ways(question: dict) -> dict:
     """For each way of stopping, the last epochs of all cases."""
     ways = {"right": [stopping_epochs(case) for case in question["cases"]]}
     ways["start"] = [[None] * len(case["fits"]) for case in question["cases"]]

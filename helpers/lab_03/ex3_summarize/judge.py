@@ -10,7 +10,7 @@ NEVER = float("inf")
 ROW = 5  # figures of a batch size
 
 
-def make_summary(rng):
+def make_summary(rng: Random) -> dict:
     """One case: runs that always, mostly, seldom and never reach the target."""
     target, runs = round(rng.uniform(0.7, 0.9), 2), []
     # How many reach it, of how many: medians of odd and even numbers differ.

@@ -17,7 +17,7 @@ PRINTED = 0.00051  # what three digits leave open
 LETTERS = {"train": "T", "valid": "V", "busy": "r", "read": "r"}
 
 
-def make_loop(rng):
+def make_loop(rng: Random) -> dict:
     """A few rows with given losses, steps that take time, and a distant time zone."""
 
     def rows(n):
@@ -61,7 +61,7 @@ def draw_question(rng: Random) -> dict:
     )  # fmt: skip
 
 
-def loop_ways(question):
+def loop_ways(question: dict) -> dict:
     """For each metric and each way of keeping it, its value after every epoch."""
     return {
         (name, way): (name, column)
@@ -70,7 +70,7 @@ def loop_ways(question):
     }
 
 
-def column_ways(question, name):
+def column_ways(question: dict, name: str) -> dict:
     """For each way of keeping a metric, its value after every epoch."""
     kind = "valid" if name.startswith("valid") else "train"
     per_epoch = len(batches(question, "train"))

@@ -9,7 +9,7 @@ from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
 from helpers.verdict import Wrong, phrase, wrong
 
 
-def make_build(rng):
+def make_build(rng: Random) -> dict:
     """Two, three and one replica, all with the same two batches to train on."""
     cases = [
         {"replicas": replicas, "per_replica_batch": rng.randint(4, 300)}
@@ -25,7 +25,7 @@ def make_build(rng):
     }
 
 
-def built_ways(question):
+def built_ways(question: dict) -> dict:
     """Each way of training, as arguments of `trainer.train`; then other accuracies."""
     names = "weights", "batches", "learning_rate", "momentum"
     right = {name: question[name] for name in names}

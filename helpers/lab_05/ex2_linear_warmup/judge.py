@@ -6,7 +6,7 @@ from helpers.checks.judging.verdicts import all_near, draw_apart, near, which
 from helpers.verdict import Wrong, wrong
 
 
-def make_schedules(rng):
+def make_schedules(rng: Random) -> dict:
     """Several warm-ups, and steps before, at and after the end of each, in any order."""
     cases = []
     # One of them is no whole number.
@@ -30,7 +30,7 @@ def _of(case):
     return {"base": case["base_rate"], "factor": case["factor"], "n": case["warmup_steps"]}
 
 
-def warmup(base, factor, n, step):
+def warmup(base: float, factor: float, n: int, step: float) -> float:
     """The right rate."""
     return base * (1 + min(step / n, 1) * (factor - 1))
 
@@ -48,7 +48,7 @@ WARMUP_MISTAKES = {
 }
 
 
-def warmup_ways(question):
+def warmup_ways(question: dict) -> dict:
     """For each way of warming up, the rates at all steps."""
     ways = {"right": warmup} | WARMUP_MISTAKES
     return {name: _rates(question, rate) for name, rate in ways.items()}

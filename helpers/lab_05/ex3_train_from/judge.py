@@ -9,7 +9,7 @@ from helpers.checks.judging.verdicts import all_near, draw_apart, first_wrong, n
 from helpers.verdict import Wrong, phrase, wrong
 
 
-def make_training(rng):
+def make_training(rng: Random) -> dict:
     """Over several replicas and on one device, with a last batch that does not divide."""
     cases = []
     for replicas in (rng.choice([2, 3]), 1):
@@ -33,7 +33,14 @@ def make_training(rng):
     return {"cases": cases}
 
 
-def trained(case, batch=None, epochs=1, shared=True, dropped=False, counted=True):
+def trained(
+    case: dict,
+    batch: int | None = None,
+    epochs: int = 1,
+    shared: bool = True,
+    dropped: bool = False,
+    counted: bool = True,
+) -> list:
     """The weights after training in some way, the running average first."""
     batch, replicas = batch or case["global_batch"], case["replicas"] if shared else 1
     rows = len(case["y"])
@@ -76,7 +83,7 @@ TRAINING_WAYS = {
 }
 
 
-def training_ways(question):
+def training_ways(question: dict) -> dict:
     """For each way of training, the weights of all cases, in one list."""
     return {
         name: [w for case in question["cases"] for w in trained(case, **way(case))]

@@ -37,7 +37,7 @@ def _loss_training(question, divisor):
     return trainer.train(*arguments, share=share)
 
 
-def loss_ways(question):
+def loss_ways(question: dict) -> dict:
     """For each way of dividing, the weights after all batches."""
     return {
         name: flat_array(

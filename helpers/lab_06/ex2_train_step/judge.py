@@ -42,7 +42,7 @@ def _draw_step(rng):
     }
 
 
-def step_ways(question):
+def step_ways(question: dict) -> dict:
     """For each way of training, the weights at the end."""
     divisors = {
         "times_replicas": DIVISORS["start"],

@@ -1,5 +1,7 @@
 """Exercise 6.3: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging import trainer
@@ -60,7 +62,7 @@ def _batches_of_pass(question, number):
     return [{"x": rows, "y": labels} for rows, labels in zip(x, y, strict=True)]
 
 
-def trainings(question, replicas, passes):
+def trainings(question: dict, replicas: int, passes: int) -> dict:
     """Each way of training on these replicas, as arguments of `trainer.train`.
 
     `passes` says for each epoch which pass over the data it is, from 0.
@@ -95,7 +97,7 @@ def _all_ways(question, passes):
     return found
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Two trainings of a softmax layer, on other devices, with a smaller last batch."""
     return draw_apart(
         rng,
@@ -108,7 +110,7 @@ def draw_question(rng):
     )
 
 
-def losses_by_epoch(question, trained, names):
+def losses_by_epoch(question: dict, trained: list, names: list[str]) -> dict[str, list]:
     """What each way of averaging an epoch's losses gives, the right one first."""
     epochs, steps = question["epochs"], len(question["batches"])
     rows = [trained.losses[steps * i : steps * (i + 1)] for i in range(epochs)]

@@ -1,6 +1,7 @@
 """Exercise 8.1: the questions, and the verdict on what the probe saw."""
 
 import math
+from random import Random
 
 from helpers.checks.judging.formulas import COUNT, Formula
 from helpers.verdict import Wrong, phrase, wrong
@@ -17,7 +18,7 @@ BROKEN = {
 }  # by the part that is wrong
 
 
-def make_costs(rng):
+def make_costs(rng: Random) -> dict:
     """Layers of odd shapes: two convolutions that change them, two of each other kind."""
     cases = []
     for kind in ("conv", "conv", "norm", "norm", "relu", "relu"):
@@ -35,7 +36,7 @@ def make_costs(rng):
     return {"cases": cases}
 
 
-def costs(case, mistake=""):
+def costs(case: dict, mistake: str = "") -> list[float]:
     """Operations and bytes, forward and backward, if one makes this mistake."""
     inputs, outputs, kernel = case["inputs"], case["outputs"], case["kernel"]
     x, y = math.prod(inputs), math.prod(outputs)
@@ -74,7 +75,7 @@ COSTS = Formula(
 )  # fmt: skip
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Layers for which every usual mistake counts something else."""
     return COSTS.draw(rng, make_costs)
 

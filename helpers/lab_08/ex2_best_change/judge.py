@@ -1,5 +1,7 @@
 """Exercise 8.2: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 from helpers.checks.judging.formulas import Formula
 from helpers.verdict import Wrong, phrase, wrong
 
@@ -13,7 +15,7 @@ NAMES = [
 ]  # fmt: skip
 
 
-def make_changes(rng):
+def make_changes(rng: Random) -> dict:
     """Profiles with changes that help much of little, and little of much."""
 
     def case(kind):
@@ -71,7 +73,9 @@ def _without_rounding(seconds):
     return {name: part / 2**25 for name, part in parts.items()}
 
 
-def changed_seconds(seconds, left, mistake=""):
+def changed_seconds(
+    seconds: dict[str, float], left: dict[str, float], mistake: str = ""
+) -> float:
     """The seconds of a step after a change, if one makes this mistake."""
     if mistake == "only_gains":
         left = {name: min(1, part) for name, part in left.items()}
@@ -84,7 +88,7 @@ def changed_seconds(seconds, left, mistake=""):
     return sum(s * left.get(name, 1) for name, s in seconds.items())
 
 
-def chosen(case, mistake=""):
+def chosen(case: dict, mistake: str = "") -> list:
     """The change that is taken first, and by what it speeds the step up."""
     seconds, changes = case["seconds"], case["changes"]
     before = sum(seconds.values())
@@ -139,7 +143,7 @@ CHANGES = Formula(
 )  # fmt: skip
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Profiles in which every usual mistake chooses or says something else."""
     return CHANGES.draw(rng, make_changes)
 

@@ -1,11 +1,13 @@
 """Exercise 8.3: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 from helpers.verdict import Wrong, phrase, wrong
 
 MOST_AHEAD = 8
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """More batches than anybody should hold, the last one smaller; and three whole ones."""
     cases = []
     for batches, rest in ((23, 1), (3, 0)):

@@ -1,6 +1,7 @@
 """Exercise 8.4: the questions, and the verdict on what the probe saw."""
 
 import math
+from random import Random
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from helpers.verdict import Wrong, phrase, wrong
 LARGEST = 65504  # in float16
 
 
-def make_scaling(rng):
+def make_scaling(rng: Random) -> dict:
     """Steps of which some overflow, with gradients that float16 loses unless scaled."""
     large = [round(rng.uniform(0.5, 2), 4) for _ in range(3)]
     small = [round(rng.uniform(1e-6, 3e-6), 9) for _ in range(2)]
@@ -45,7 +46,7 @@ def make_scaling(rng):
     return question
 
 
-def scaling(question, mistake=""):
+def scaling(question: dict, mistake: str = "") -> list:
     """What each step asks for and leaves behind, if one makes this mistake."""
     weights = [np.array(w, "float32") for w in question["weights"]]
     scale, good = (float(question["state"][name]) for name in ("scale", "good_steps"))
@@ -144,14 +145,14 @@ def _same_scaling(said, due):
     return len(said) == len(due) and all(map(_same_step, said, due))
 
 
-def scaling_ways(question):
+def scaling_ways(question: dict) -> dict:
     """For each way of scaling, what all steps do."""
     return {
         name: _plain_steps(scaling(question, name)) for name in ("right", *SCALING_MISTAKES)
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Steps in which every usual mistake leaves other weights or another scale."""
     return draw_apart(rng, make_scaling, scaling_ways, lambda a, b: not _same_scaling(a, b))
 

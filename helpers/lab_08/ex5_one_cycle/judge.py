@@ -1,6 +1,7 @@
 """Exercise 8.5: the questions, and the verdict on what the probe saw."""
 
 import math
+from random import Random
 
 from helpers.checks.judging.formulas import Formula
 from helpers.verdict import Wrong, wrong
@@ -8,7 +9,7 @@ from helpers.verdict import Wrong, wrong
 USUAL = [0.25, 0.02]
 
 
-def make_cycle(rng):
+def make_cycle(rng: Random) -> dict:
     """Schedules of different lengths, one with the usual parts, and steps to look at."""
     cases = []
     for usual in (False, True):
@@ -32,7 +33,7 @@ def make_cycle(rng):
     return {"cases": cases}
 
 
-def cycle_rate(arguments, step, mistake=""):
+def cycle_rate(arguments: list, step: float, mistake: str = "") -> float:
     """The rate at a step, if one makes this mistake."""
     peak, steps, warm_up, last = (*arguments, *USUAL)[:4]
     top, end = warm_up * steps, last * peak
@@ -78,7 +79,7 @@ CYCLE = Formula(
 )  # fmt: skip
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Schedules for which every usual mistake gives other rates."""
     return CYCLE.draw(rng, make_cycle)
 

@@ -1,6 +1,7 @@
 """Exercise 9.1: the questions, and the verdict on what the probe saw."""
 
 from collections import Counter
+from random import Random
 
 import numpy as np
 
@@ -32,7 +33,7 @@ def _make_arrays(rng):
     }
 
 
-def all_reduce_ways(arrays):
+def all_reduce_ways(arrays: list) -> dict:
     """For each way of adding up, what every worker has at the end; the right one first."""
     arrays = np.array(arrays)
     workers = len(arrays)
@@ -40,7 +41,7 @@ def all_reduce_ways(arrays):
     return {"right": whole, "nothing": arrays, "mean": whole / workers}
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Arrays of which no worker has the sum, or the mean, by itself."""
     return draw_apart(
         rng,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import pairwise, permutations
+from random import Random
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from helpers.verdict import Wrong, wrong
 MOST_ALONG = 0.9
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Calls for all workers of three epochs, and for one worker alone with three seeds."""
     workers, seed = rng.choice([3, 4, 5]), rng.randint(1, 50)
     divides = workers * rng.randint(8, 12)

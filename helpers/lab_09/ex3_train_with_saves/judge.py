@@ -1,5 +1,7 @@
 """Exercise 9.3: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 import numpy as np
 
 from helpers.checks.judging.verdicts import draw_apart, near, which
@@ -9,7 +11,7 @@ from helpers.verdict import Wrong, phrase, wrong
 STARTS = phrase("first_start"), phrase("second_start"), phrase("third_start")
 
 
-def make_restart(rng):
+def make_restart(rng: Random) -> dict:
     """A training that is killed twice, in the middle of an epoch, between two saves."""
     epochs, per_epoch, every = 4, rng.randint(5, 7), rng.randint(3, 4)
     stops = [rng.randint(per_epoch + 1, 2 * per_epoch), rng.randint(every + 1, per_epoch)]
@@ -28,7 +30,7 @@ def make_restart(rng):
     }
 
 
-def lives(question, mistake=""):
+def lives(question: dict, mistake: str = "") -> list:
     """The batches of each life, if one makes this mistake."""
     every, per_epoch = question["save_every"], question["steps_per_epoch"]
     all_lives, saved = [], (0, 0, 0)
@@ -73,17 +75,17 @@ RESTART_MISTAKES = [
 ]  # fmt: skip
 
 
-def restart_ways(question):
+def restart_ways(question: dict) -> dict:
     """For each way of saving and going on, the batches of all lives."""
     return {name: lives(question, name) for name in ("right", *RESTART_MISTAKES)}
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Kills after which every usual mistake trains on other batches."""
     return draw_apart(rng, make_restart, restart_ways, lambda a, b: a != b)
 
 
-def end_weights(question, mistake=""):
+def end_weights(question: dict, mistake: str = "") -> np.ndarray:
     """Weights and averages at the end: SGD with momentum as Keras has it, in NumPy."""
     all_lives, per_epoch = lives(question), question["steps_per_epoch"]
     first = np.array(question["weights"][0])

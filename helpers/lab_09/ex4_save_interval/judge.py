@@ -1,6 +1,7 @@
 """Exercise 9.4: the questions, and the verdict on what the probe saw."""
 
 import math
+from random import Random
 
 from helpers.checks.judging.formulas import COUNT, Formula
 from helpers.verdict import Wrong, phrase, wrong
@@ -9,7 +10,7 @@ DAY_SECONDS = 86_400
 WHAT = phrase("young"), phrase("daly"), phrase("lost")
 
 
-def make_intervals(rng):
+def make_intervals(rng: Random) -> dict:
     """Jobs on few and many machines; in three a save takes longer than machines live."""
     cases = []
     for low, high in ((10, 100), (500, 2000), (3000, 20_000)):
@@ -28,7 +29,7 @@ def make_intervals(rng):
     return {"cases": cases}
 
 
-def intervals(case, mistake=""):
+def intervals(case: list[float], mistake: str = "") -> list[float]:
     """Young's and Daly's interval and the seconds lost, if one makes this mistake."""
     save, restart, days, machines = case
     m = days * DAY_SECONDS / machines
@@ -77,7 +78,7 @@ INTERVALS = Formula(
 )  # fmt: skip
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Jobs for which every usual mistake gives other numbers."""
     return INTERVALS.draw(rng, make_intervals)
 

@@ -1,5 +1,7 @@
 """Exercise 9.5: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 from helpers.checks.judging.formulas import COUNT, Formula
 from helpers.verdict import Wrong, phrase, wrong
 
@@ -10,7 +12,7 @@ WHAT = (
 UNUSUAL = "in_turn", "efficiency", "overlapped", "efficiency"
 
 
-def make_clusters(rng):
+def make_clusters(rng: Random) -> dict:
     """Clusters bound by the processors and by the link, and one device alone."""
     cases = []
     for kind in ("compute", "link", "latency", "alone"):
@@ -32,7 +34,7 @@ def make_clusters(rng):
     return {"cases": cases}
 
 
-def speeds(case, mistake=""):
+def speeds(case: list[float], mistake: str = "") -> list[float]:
     """Images/s and efficiency, in turn and overlapped, if one makes this mistake."""
     n, b, t0, peak, gradient, latency, bandwidth = case
     images_seconds = b / peak
@@ -99,7 +101,7 @@ SPEEDS = Formula(
 )  # fmt: skip
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Clusters for which every usual mistake gives other numbers."""
     return SPEEDS.draw(rng, make_clusters)
 

@@ -54,9 +54,9 @@ def _code_alone(source):
             node.returns = None
         if isinstance(node, ast.arg):
             node.annotation = None
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_text(body[0]):
-            node.body = body[1:] or [ast.Pass()]
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
+            text = node.body and _is_text(node.body[0])
+            node.body = (node.body[1:] or [ast.Pass()]) if text else node.body
     return ast.unparse(tree)
 
 
