@@ -64,7 +64,7 @@ def result_of(task: Task, asked: dict[str, Judged]) -> Result:
 def starved(result: Result) -> list[str]:
     """The numbers of the exercises that the machine was too busy to judge."""
     verdicts = result["exercises"].items()
-    return [number for number, verdict in verdicts if verdict["mistake"] == STARVED]
+    return [number for number, verdict in verdicts if verdict.get("mistake") == STARVED]
 
 
 def _verdicts(

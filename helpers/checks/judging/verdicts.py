@@ -42,7 +42,7 @@ def draw_apart(rng: Random, make: Callable, ways: Callable, apart: Callable) -> 
         question = make(rng)
         if all(apart(a, b) for a, b in combinations(ways(question).values(), 2)):
             return question
-    raise RuntimeError(f"{make.__name__}: no question in which all mistakes differ")
+    raise RuntimeError(f"{make}: no question in which all mistakes differ")
 
 
 def which(said: object, ways: dict, same: Callable, other: str = "other") -> str:

@@ -145,7 +145,7 @@ def _mistake(question, seen):
         for number in (1, 2, 3)
         for mistakes in combinations(SWEEP_MISTAKES, number)
     }
-    if mistakes := which(seen, ways, lambda said, way: said == way, None):
+    if mistakes := which(seen, ways, lambda said, way: said == way, ""):
         return mistakes[0]
     for case, events in zip(question["cases"], seen, strict=True):
         for (kind, size, *_), (then, key, *value) in pairwise([*events, (*END, None)]):

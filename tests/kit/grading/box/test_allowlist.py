@@ -43,7 +43,7 @@ SHARED = {
     "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/checks/words.toml",
     "helpers/verdict.py",
 }  # fmt: skip
-OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py"}
+OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "words.toml"}
 OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
 OF_ONE_LAB = {
     "00": {"one_thread.py"},
