@@ -119,6 +119,7 @@ show_ring(find_exercise("9.1").reference, 4, "no device")""",
 ]
 
 
+@pytest.mark.weekly
 def test_sliders_are_beside_their_plot(lab_server, course, page):
     page.set_viewport_size({"width": 1280, "height": 720})
     path = course / "course" / "work" / "sliders.ipynb"

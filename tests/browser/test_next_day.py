@@ -45,6 +45,7 @@ history = model.fit(x, x, epochs=10**6, verbose=0, callbacks=[TrainingDashboard(
     "history.history",
 ]
 INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"
+pytestmark = pytest.mark.weekly
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 CUT = """canvas => canvas.getBoundingClientRect().right >

@@ -66,6 +66,7 @@ def answer_the_first_question(page, lab):
     student.look(page, quiz, SCREENSHOTS / f"{lab.number}-quiz.png")
 
 
+@pytest.mark.weekly
 def test_a_slider_of_lab_01_moves_by_keyboard_and_the_text_tells(
     course, lab_server, page, monkeypatch
 ):
