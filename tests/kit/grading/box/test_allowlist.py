@@ -15,9 +15,10 @@ SHARED = {
     "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
     "callbacks/live/divergence.py", "callbacks/live/figure_table.py",
     "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
-    "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/throughput.py",
-    "callbacks/total_time.py", "helpers/__init__.py", "helpers/checks/__init__.py",
-    "helpers/checks/endless.py", "helpers/checks/observe.py", "helpers/exercise.py",
+    "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/stopping.py",
+    "callbacks/throughput.py", "callbacks/total_time.py", "helpers/__init__.py",
+    "helpers/checks/__init__.py", "helpers/checks/endless.py", "helpers/checks/observe.py",
+    "helpers/checks/words.toml", "helpers/exercise.py",
     "helpers/checks/probing/__init__.py", "helpers/checks/probing/arguments.py",
     "helpers/checks/probing/printed.py", "helpers/checks/probing/replicas.py",
     "helpers/checks/probing/training.py", "helpers/coach/__init__.py",
@@ -39,7 +40,7 @@ SHARED = {
     "helpers/notebook/stop.py", "helpers/parameters.py", "helpers/plain_json.py",
     "helpers/run_card/__init__.py", "helpers/run_card/prediction_kinds.py",
     "helpers/run_card/predictions.py", "helpers/run_card/records.py",
-    "helpers/run_card/reset_exercises.py", "helpers/texts.py",
+    "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/verdict.py",
 }  # fmt: skip
 OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py"}
 OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
@@ -47,9 +48,9 @@ OF_ONE_LAB = {
     "00": {"one_thread.py"},
     "01": {"sliders.py"},
     "02": {"memory.py"},
-    "04": {"models.py", "newswires.py", "probing.py"},
-    "05": {"probing.py"},
-    "06": {"class_folders.py", "models.py", "probing.py"},
+    "04": {"models.py", "newswires.py", "probing.py", "words.toml"},
+    "05": {"probing.py", "words.toml"},
+    "06": {"class_folders.py", "models.py", "probing.py", "words.toml"},
     "07": {"models.py"},
     "08": {"original.py", "profile.py", "recorded_profiles.json"},
     "09": {
