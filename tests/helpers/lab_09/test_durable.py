@@ -23,6 +23,7 @@ SHARD, TRAIN = find_exercise("9.2").reference, find_exercise("9.3").reference
 LIMIT = durable.START_SECONDS
 
 
+@pytest.mark.slow
 def test_killed_and_asked_to_end_a_training_ends_as_if_it_had_not_been(tmp_path):
     folder = tmp_path / "a folder"
     durable.prepare(folder, SETTINGS, TRAIN, SHARD)

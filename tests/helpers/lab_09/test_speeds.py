@@ -21,6 +21,7 @@ SETTINGS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_workers_measure_each_size_in_each_round_and_one_of_them_tells(tmp_path):
     folder = tmp_path / "a new" / "folder"
     folder.mkdir(parents=True)
