@@ -1,4 +1,4 @@
-"""Which files of the kit a module imports, and what those import; runs nothing."""
+"""Which files of the kit a module imports or starts, and what those do; runs nothing."""
 
 import ast
 import functools
@@ -7,9 +7,13 @@ from pathlib import Path
 
 from helpers.files import REPOSITORY
 
+OURS = ("callbacks", "helpers", "kit", "tests")
+
 
 def files_behind(modules: Iterable[str], never: Sequence[str] = ()) -> set[Path]:
     """The files that Python reads to import these modules, as far as they are ours.
+
+    And those that it reads where a module starts another one, by its name.
 
     Parameters
     ----------
@@ -38,7 +42,7 @@ def files_behind(modules: Iterable[str], never: Sequence[str] = ()) -> set[Path]
 def _files_of(module):
     """The files that Python reads to import a module of ours: packages, then itself."""
     parts = module.split(".")
-    if parts[0] not in ("callbacks", "helpers", "kit", "tests"):
+    if parts[0] not in OURS:
         return
     for depth in range(1, len(parts) + 1):
         path = Path(*parts[:depth])
@@ -49,7 +53,10 @@ def _files_of(module):
 
 @functools.cache
 def imported_by(path: Path) -> list[str]:
-    """The modules that a file of ours imports, also inside its functions."""
+    """The modules that a file of ours imports, also inside its functions.
+
+    And those of ours that a text in it names: what it runs with `python -m`.
+    """
     found = []
     for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -58,4 +65,17 @@ def imported_by(path: Path) -> list[str]:
             assert node.module  # nothing of ours has a relative import
             found.append(node.module)
             found += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and _is_one_of_ours(node.value):
+            found.append(node.value)
     return found
+
+
+def _is_one_of_ours(value):
+    """Whether it is a text such as "helpers.lab_09.workers.ring"."""
+    if not isinstance(value, str):
+        return False
+    top, *rest = value.split(".")
+    if top not in OURS or not rest or not all(part.isidentifier() for part in rest):
+        return False
+    path = REPOSITORY.joinpath(top, *rest)
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()

@@ -40,5 +40,5 @@ def lost_seconds(
     begins = np.concatenate([[0.0], failures + restart])
     up = np.maximum(ends - begins, 0)
     kept = interval * np.floor(up / (interval + save)).sum()
-    lost = (days * DAY_SECONDS - kept) / kept if kept else math.inf
+    lost = (days * DAY_SECONDS - kept) / kept if kept > 0 else math.inf
     return float(lost), len(failures)

@@ -19,6 +19,8 @@ from kit.grading.box.system_calls import allowed
 from kit.grading.box.temporary import temporary_folder
 
 MOST_BYTES = 50 * sandbox.MIB
+# For its files, one of which may take half: lab 09 saves 64 MiB, and again beside it.
+DISK_MIB = 256
 # The box's own deadline comes first: a kernel that is killed leaves no notebook.
 GRACE_SECONDS = 30
 LOOK_SECONDS = 0.5  # between two looks at the box's memory
@@ -62,7 +64,7 @@ def run_notebook(
         "cache": str(cache),
         "seconds": limits.full_seconds,
         "limits": {
-            "RLIMIT_FSIZE": MOST_BYTES,
+            "RLIMIT_FSIZE": DISK_MIB // 2 * sandbox.MIB,
             "RLIMIT_DATA": limits.memory_mib * sandbox.MIB,
             "RLIMIT_CORE": 0,
         },
@@ -87,7 +89,8 @@ def run_notebook(
             place: script.with_name(Path(place).name).read_bytes()
             for place in (SCRIPT, FILTER)
         }
-        place = sandbox.open_box(limits, hide, show, files, command)
+        roomy = limits._replace(disk_mib=DISK_MIB)
+        place = sandbox.open_box(roomy, hide, show, files, command)
         with place as box:
             return _follow(box.monitor, job, limits, box.pids)
     with temporary_folder() as home, _unboxed(script, home) as process:

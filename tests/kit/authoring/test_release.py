@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -99,6 +100,14 @@ def command(python, hand_out, *arguments):
         [python, "-m", "kit.cli", *arguments],
         cwd=hand_out, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def test_what_a_file_of_it_starts_is_in_it(hand_out):
+    texts = [path.read_text(encoding="utf-8") for path in hand_out.rglob("*.py")]
+    started = set(re.findall(r'"-m", "((?:helpers|kit)[\w.]+)"', "\n".join(texts)))
+    assert {"kit.jupyter.jupyterlab", "helpers.lab_09.workers.ring"} <= started
+    for name in started:
+        assert hand_out.joinpath(*name.split(".")).with_suffix(".py").is_file(), name
 
 
 @pytest.mark.slow

@@ -1,9 +1,13 @@
 """What a box can read of the kit, name by name."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from helpers.exercise import exercise_folders
 from helpers.files import REPOSITORY
+from kit import imports
 from kit.grading.box import sandbox
 from kit.grading.box.allowlist import NEVER, visible_files
 from kit.labs import all_labs
@@ -17,8 +21,8 @@ SHARED = {
     "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
     "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/stopping.py",
     "callbacks/throughput.py", "callbacks/total_time.py", "helpers/__init__.py",
-    "helpers/checks/__init__.py",
-    "helpers/checks/endless.py", "helpers/checks/observe.py", "helpers/exercise.py",
+    "helpers/checks/__init__.py", "helpers/checks/endless.py", "helpers/checks/observe.py",
+    "helpers/checks/words.toml", "helpers/exercise.py",
     "helpers/checks/probing/__init__.py", "helpers/checks/probing/arguments.py",
     "helpers/checks/probing/printed.py", "helpers/checks/probing/replicas.py",
     "helpers/checks/probing/training.py", "helpers/coach/__init__.py",
@@ -40,8 +44,7 @@ SHARED = {
     "helpers/notebook/stop.py", "helpers/parameters.py", "helpers/plain_json.py",
     "helpers/run_card/__init__.py", "helpers/run_card/prediction_kinds.py",
     "helpers/run_card/predictions.py", "helpers/run_card/records.py",
-    "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/checks/words.toml",
-    "helpers/verdict.py",
+    "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/verdict.py",
 }  # fmt: skip
 OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "words.toml"}
 OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
@@ -49,9 +52,9 @@ OF_ONE_LAB = {
     "00": {"one_thread.py"},
     "01": {"sliders.py"},
     "02": {"memory.py"},
-    "04": {"models.py", "newswires.py", "probing.py"},
-    "05": {"probing.py"},
-    "06": {"class_folders.py", "models.py", "probing.py"},
+    "04": {"models.py", "newswires.py", "probing.py", "words.toml"},
+    "05": {"probing.py", "words.toml"},
+    "06": {"class_folders.py", "models.py", "probing.py", "words.toml"},
     "07": {"models.py"},
     "08": {"original.py", "profile.py", "recorded_profiles.json"},
     "09": {
@@ -61,10 +64,12 @@ OF_ONE_LAB = {
         "probing.py",
         "ring_picture.py",
         "workers/__init__.py",
+        "workers/channels.py",
         "workers/durable.py",
         "workers/failures.py",
         "workers/own_functions.py",
         "workers/processes.py",
+        "workers/ring.py",
         "workers/script.py",
         "workers/speeds.py",
         "workers/threads.py",
@@ -87,6 +92,35 @@ def test_what_a_box_may_read_is_listed_here(lab):
     assert own <= of_exercises | {f"helpers/lab_{lab.number}/{name}" for name in names}
     assert of_exercises <= own
     assert not {path.name for path in visible_files(lab)} & set(NEVER)
+
+
+def test_what_a_visible_file_starts_is_visible():
+    started = set()
+    for lab in LABS:
+        files = [path for path in visible_files(lab) if path.suffix == ".py"]
+        texts = [(REPOSITORY / path).read_text(encoding="utf-8") for path in files]
+        names = re.findall(r'"-m", "(helpers[\w.]+)"', "\n".join(texts))
+        assert {Path(*name.split(".")).with_suffix(".py") for name in names} <= {*files}
+        started |= {*names}
+    assert {"helpers.lab_00.one_thread", "helpers.lab_09.workers.ring"} <= started
+
+
+def test_a_text_that_names_a_module_shows_it_but_no_judge_and_no_reference(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(imports, "REPOSITORY", tmp_path)
+    lab = "helpers.lab_77_of_a_test"
+    folder = tmp_path.joinpath(*lab.split("."))
+    folder.mkdir(parents=True)
+    hidden = "judge", "judging", "reference"
+    for name in (*hidden, "ring", "channels", "known_to_a_judge", "lone"):
+        (folder / f"{name}.py").write_text("")
+    (folder / "judge.py").write_text(f"import {lab}.known_to_a_judge")
+    (folder / "ring.py").write_text(f"from {lab} import channels")
+    named = [f"{lab}.{name}" for name in (*hidden, "ring", "absent")]
+    (folder / "cells.py").write_text(f'{named}, "see {lab}.lone", "../{lab}.lone", 1')
+    found = imports.files_behind([f"{lab}.cells"], NEVER)
+    assert {path.stem for path in found} == {"cells", "ring", "channels"}
 
 
 @pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
