@@ -65,15 +65,13 @@ def imported_by(path: Path) -> list[str]:
             assert node.module  # nothing of ours has a relative import
             found.append(node.module)
             found += [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Constant) and _is_one_of_ours(node.value):
-            found.append(node.value)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found += [node.value] if _is_one_of_ours(node.value) else []
     return found
 
 
 def _is_one_of_ours(value):
     """Whether it is a text such as "helpers.lab_09.workers.ring"."""
-    if not isinstance(value, str):
-        return False
     top, *rest = value.split(".")
     if top not in OURS or not rest or not all(part.isidentifier() for part in rest):
         return False

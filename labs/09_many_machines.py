@@ -441,7 +441,7 @@ train_with_saves = check("9.3", train_with_saves)
 # %%
 steps_in_all = lab.epochs * (lab.train_images // same_batch)
 save_every = max(1, steps_in_all // 5)
-stop_at = int(numpy.random.default_rng(lab.seed).integers(steps_in_all // 2, steps_in_all))
+stop_at = int(numpy.random.default_rng(lab.seed).integers(steps_in_all // 2, steps_in_all - 1))
 print(f"{steps_in_all} steps, a save after every {save_every}, the kill after {stop_at}")
 # Change all three, to numbers:
 my_kill_guess = {"seconds": None, "goes_on_at_step": None, "weight_difference": None}
