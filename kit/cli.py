@@ -85,9 +85,15 @@ def outputs(
     from kit.authoring.outputs import store_outputs
     from kit.authoring.readme import build_readme
 
+    failed = []
     for lab in _chosen(names):
-        store_outputs(lab, scale)
+        try:
+            store_outputs(lab, scale)
+        except LabError as error:  # the others go on
+            failed.append(str(error))
     build_readme()
+    if failed:
+        raise LabError("\n".join(failed))
 
 
 @app.command()

@@ -6,15 +6,15 @@ import pytest
 
 from helpers.errors import LabError
 from helpers.run_card.records import open_card
-from kit.authoring.outputs import _refuse_other_runs
+from kit.authoring.outputs import _refuse_other_runs, store_outputs
 from kit.labs import all_labs, find_lab
 
 LAB = find_lab("02")
 
 
-def a_run(scale="laptop", source="fashion-mnist", passed=True, finished=True):
+def a_run(scale="laptop", passed=True, finished=True):
     card = open_card(LAB.name, {"scale": scale}, {})
-    card.measure("data_source", source)
+    card.measure("data_source", "fashion-mnist")
     card.check("2.1", passed)
     if finished:
         card.finish()
@@ -28,7 +28,6 @@ def test_the_outputs_of_a_whole_run_are_stored():
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"source": "synthetic"}, "synthetic data"),
         ({"scale": "smoke"}, "at smoke scale, not laptop"),
         ({"passed": False}, "a check of its own solution failed"),
         ({"finished": False}, "did not reach its end"),
@@ -37,6 +36,18 @@ def test_the_outputs_of_a_whole_run_are_stored():
 def test_other_outputs_are_not_stored_over_the_kept_ones(changed, says):
     with pytest.raises(LabError, match=says):
         _refuse_other_runs(LAB, a_run(**changed), "laptop")
+
+
+@pytest.mark.slow
+def test_a_lab_on_synthetic_data_is_left_as_soon_as_that_is_known(monkeypatch, capfd):
+    monkeypatch.delenv("LABS_DATA_DIR")
+    lab = find_lab("04")
+    before = lab.solution.read_bytes()
+    with pytest.raises(LabError, match="synthetic data"):
+        store_outputs(lab, "smoke")
+    assert lab.solution.read_bytes() == before
+    done, cells = re.findall(r"(\d+)/(\d+) cells", capfd.readouterr().out)[-1]
+    assert int(done) < int(cells) / 2
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
