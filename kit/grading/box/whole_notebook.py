@@ -14,6 +14,7 @@ from helpers.data.places import user_cache
 from helpers.files import REPOSITORY
 from helpers.plain_json import as_json
 from kit.grading.box import sandbox
+from kit.grading.box.conversation import plain_text
 from kit.grading.box.processes import let_others_first, memory_mib
 from kit.grading.box.system_calls import allowed
 from kit.grading.box.temporary import temporary_folder
@@ -149,4 +150,5 @@ def _follow(process, job, limits, pids):
     verdict, _, notebook = said.decode(errors="replace").partition("\n")
     if not notebook:
         return "its process ended early", None
-    return verdict[:100], notebook
+    # A cell can write to the same pipe.
+    return plain_text(verdict, 100), notebook
