@@ -1,1 +1,1 @@
-"""Judges: make the questions, judge the observations, hold the hints."""
+"""Judges: draw the questions, and judge the observations."""

@@ -167,7 +167,7 @@ def answer_of(
     Returns
     -------
     tuple
-        The answer and None, or None and the problem: `error` and `hint`.
+        The answer and None, or None and the problem: `error` and `mistake`.
     """
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
