@@ -1,4 +1,4 @@
-"""What a lab says besides its notebook: `coach.toml` in each lab's folder."""
+"""What a lab says besides its notebook: `quiz.toml` in each lab's folder."""
 
 import html
 import re
@@ -25,7 +25,7 @@ def read_texts(number: str) -> dict:
         All are empty for a lab without such a file.
     """
     texts = {"quiz": [], "predictions": {}}
-    path = HELPERS / f"lab_{number}" / "coach.toml"
+    path = HELPERS / f"lab_{number}" / "quiz.toml"
     if not path.is_file():
         return texts
     with open(path, "rb") as file:
@@ -34,7 +34,7 @@ def read_texts(number: str) -> dict:
 
 def labs_with_texts() -> list[str]:
     """The numbers of the labs that have texts, in order: ``["00", "02", ...]``."""
-    found = HELPERS.glob("lab_??/coach.toml")
+    found = HELPERS.glob("lab_??/quiz.toml")
     return sorted(path.parent.name.removeprefix("lab_") for path in found)
 
 

@@ -66,7 +66,7 @@ def check(exercise: str, answer: Any) -> Any:
         raise CheckError(message)
     lines = [
         *([f"  Required: {verdict.requirement}"] if verdict.requirement else []),
-        f"  Next: {asked.mistakes[verdict.mistake].reaction}",
+        f"  Your turn: {asked.mistakes[verdict.mistake].reaction}",
         "  The reference implementation is used until yours passes.",
         f'  More help: hint("{exercise}")',
     ]

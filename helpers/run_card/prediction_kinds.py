@@ -17,7 +17,7 @@ OF_EACH_NAME = {"numbers": "number", "truths": "truth", "words": "word"}
 
 
 def kind_of(lab: str, name: str) -> str | None:
-    """The kind of a prediction, from its lab's `coach.toml`; None if nothing is said.
+    """The kind of a prediction, from its lab's `quiz.toml`; None if nothing is said.
 
     Parameters
     ----------

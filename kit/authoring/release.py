@@ -86,7 +86,7 @@ def files() -> set[Path]:
     for lab in all_labs():
         folder = lab.folder.relative_to(REPOSITORY)
         begin += [*modules(lab), *(f"helpers.{folder.name}.{name}" for name in OF_A_LAB)]
-        found.add(folder / "coach.toml")
+        found.add(folder / "quiz.toml")
         found |= {path.relative_to(REPOSITORY) for path in shared_words(lab.folder)}
         for number in numbers_of(lab.number):
             package = find_exercise(number).package

@@ -230,7 +230,7 @@ def test_a_failed_check_explains_and_gives_the_reference(card, capsys):
     assert got is find_exercise("2.2").reference
     printed = capsys.readouterr().out
     assert printed.startswith("✗ 2.2 not yet: ")
-    assert "Next:" in printed
+    assert "Your turn:" in printed
     assert card.content["checks"]["2.2"]["passed"] is False
 
 

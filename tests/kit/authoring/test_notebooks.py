@@ -1,6 +1,7 @@
 """Every lab runs headless, solved and unsolved, and prints what is stored."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -66,7 +67,7 @@ def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     for exercise in todo_cells(lab):
         assert f"✗ {exercise} not yet: " in text
         assert f"still open: {exercise}" in text
-    assert text.count("Next: ") == len(todo_cells(lab))
+    assert text.count("Your turn: ") == len(todo_cells(lab))
     solved = printed(nbformat.read(lab.solution, as_version=4))
     assert speeds(text) == speeds(solved), "the reference must be used"
     card = latest_cards()[lab.name]
@@ -107,7 +108,8 @@ def students_packages(tmp_path, monkeypatch):
     folder = tmp_path / "students"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(REFUSES.format(names=sorted(refused)))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
+    usual = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(folder), usual])))
 
 
 def canonical(name):

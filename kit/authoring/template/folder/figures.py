@@ -1,11 +1,12 @@
 """The figures of lab 99."""
 
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
 from helpers.figures import BLUE
 
 
-def steps_by_batch_size(counts):
+def steps_by_batch_size(counts: dict[int, int]) -> Figure:
     """Steps of an epoch against the batch size.
 
     Parameters

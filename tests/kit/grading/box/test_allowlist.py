@@ -46,7 +46,7 @@ SHARED = {
     "helpers/run_card/predictions.py", "helpers/run_card/records.py",
     "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/verdict.py",
 }  # fmt: skip
-OF_EVERY_LAB = {"__init__.py", "coach.toml", "figures.py", "parameters.py", "words.toml"}
+OF_EVERY_LAB = {"__init__.py", "quiz.toml", "figures.py", "parameters.py", "words.toml"}
 OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
 OF_ONE_LAB = {
     "00": {"one_thread.py"},

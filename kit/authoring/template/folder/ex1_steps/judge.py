@@ -1,17 +1,19 @@
 """Exercise 99.1: the questions, and the verdict on what the probe saw."""
 
+from random import Random
+
 from helpers.checks.judging.verdicts import draw_apart, near, which
-from helpers.verdict import wrong
+from helpers.verdict import Wrong, wrong
 
 
-def make_cases(rng):
+def make_cases(rng: Random) -> dict:
     """Pairs of images and batch size: one that divides, and two that do not."""
     batch_size, steps = rng.randint(8, 64), rng.randint(5, 50)
     exact = batch_size * steps
     return {"cases": [[exact + extra, batch_size] for extra in (0, 1, batch_size - 1)]}
 
 
-def ways_to_count(question):
+def ways_to_count(question: dict) -> dict:
     """For each way of counting, the steps in all cases."""
     cases = question["cases"]
     return {
@@ -22,12 +24,12 @@ def ways_to_count(question):
     }
 
 
-def draw_question(rng):
+def draw_question(rng: Random) -> dict:
     """Cases in which every usual mistake gives a different answer."""
     return draw_apart(rng, make_cases, ways_to_count, lambda one, other: one != other)
 
 
-def judge(question, observation):
+def judge(question: dict, observation: dict) -> Wrong | None:
     """Every image once: full batches, and one more for the rest."""
     ways, reply = ways_to_count(question), observation["steps"]
     mistake = which(reply, ways, near())
