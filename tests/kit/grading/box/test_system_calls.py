@@ -45,7 +45,7 @@ FORBIDDEN = """
 SOCKETS = """
     socket socketpair bind listen accept accept4 connect setsockopt sendmsg recvmsg
 """
-# They end or stop whoever calls them, or return twice.
+# They end or stop the process that calls them, or return twice.
 UNTRIED = "exit exit_group fork vfork pause rt_sigreturn clone fcntl"
 FILTERS = {
     "exercise": {},
@@ -54,8 +54,8 @@ FILTERS = {
 }
 each_filter = pytest.mark.parametrize("kind", FILTERS)
 
-# Of uretprobe and uprobe: Linux asks no filter about them, and ends whoever calls them from
-# another place than its own.
+# Of uretprobe and uprobe: Linux asks no filter about them, and ends the process that calls
+# them from another place than its own.
 PROBES = {335, 336}
 MANY = ("sync", "vhangup")  # without a filter they would reach further than the box
 SIGCHLD = 17
