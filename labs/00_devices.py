@@ -462,7 +462,10 @@ card.outcome("equal_digits", numpy.median(digits))
 # %% [markdown]
 # Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
 # not always `a + (b + c)`. A GPU and a CPU cut the work into other pieces and add in
-# another order, so their last digits may differ. One thread and all threads of a CPU may
+# another order, so their last digits may differ. On NVIDIA GPUs since the A100 more than
+# that differs: TensorFlow rounds the factors of float32 products to TF32, which keeps about
+# three decimal digits (TensorFlow's documentation of
+# `tf.config.experimental.enable_tensor_float_32_execution`). One thread and all threads of a CPU may
 # agree to the last digit, or not: that depends on how the work was cut.
 
 # %% [markdown]

@@ -506,10 +506,13 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # %% [markdown]
 # Each small batch is normalised by itself, as each share is on its replica. Only the
 # *running averages*, which validation uses, differ: they move with every small batch, so
-# several times as often. What accumulation buys is the batch. It buys no time, and it holds
-# one more copy of the gradients. Two traps in Keras 3.15, by its source: a learning-rate
-# schedule counts small batches, not steps; and what is left at the end of an epoch waits
-# for the next one.
+# several times as often. What accumulation buys is the batch. On one device it saves no time,
+# and it holds one more copy of the gradients. Over a link it can save time: of `k` small
+# batches only the last one needs an all-reduce.
+
+# %% [markdown]
+# Two traps in Keras 3.15, by its source: a learning-rate schedule counts small batches, not
+# steps; and what is left at the end of an epoch waits for the next one.
 
 # %% [markdown]
 # ## How much faster is it?

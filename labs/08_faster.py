@@ -587,7 +587,7 @@ card.outcome("fed_step_over_step", overlapped / alone)
 # Half the bits are half the bytes, and on many machines there are units that multiply them
 # faster. float16 and bfloat16 both have 16 bits. float16 has more digits and few exponents:
 # below 6e-8 it has only 0, above 65504 only infinity. bfloat16 has the exponents of
-# float32, and about three digits.
+# float32, and two to three digits.
 #
 # Which gradients of our network would be lost?
 

@@ -77,10 +77,13 @@ use_figures()
 # Every worker has a gradient, and needs the sum of all. The simplest way: everybody sends
 # its own to everybody else. With `N` workers each sends `N - 1` arrays. The network's
 # 100,000 weights are 0.4 MB. A thousand workers would each send 400 MB, in every step.
-#
-# A *ring* needs less, and this is what large trainings do (Patarasu and Yuan 2009). Each
-# worker sends only to the next one, and the last to the first. The array is cut into `N`
-# *chunks*, so that all can send at the same time.
+
+# %% [markdown]
+# A *ring* needs less (Patarasuk and Yuan 2009). NVIDIA's library NCCL uses rings for large
+# messages, and trees for small ones
+# ([Jeaugey 2019](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)).
+# Each worker sends only to the next one, and the last to the first. The array is cut into
+# `N` *chunks*, so that all can send at the same time.
 
 # %% [markdown]
 # - **Reduce-scatter.** In the first round each worker sends the chunk with its own number.
@@ -874,9 +877,10 @@ show_figure(figure, text, session.caption())
 #
 # ## The same law for published machines
 #
-# Now 512 GPUs. Sergeev and Del Balso (2018) report an efficiency of 90% for Inception V3
-# and ResNet-101 and 68% for VGG-16. Goyal et al. (2017) report about 90% for ResNet-50,
-# from 8 GPUs to 256. **Predict** what your law says for VGG-16.
+# Now 512 GPUs. Horovod's page on benchmarks (`docs/benchmarks.rst`) reports an efficiency of
+# 90% for Inception V3 and ResNet-101 and 68% for VGG-16, on 128 servers of four GPUs each.
+# Goyal et al. (2017) report about 90% for ResNet-50, from 8 GPUs to 256. **Predict** what
+# your law says for VGG-16.
 
 # %%
 my_vgg_guess = {"in_turn": None, "overlapped": None}  # efficiencies, from 0 to 1
@@ -899,11 +903,21 @@ card.outcome("vgg_efficiency", {way: vgg[way] for way in my_vgg_guess})
 
 # %% [markdown]
 # The order is right: VGG-16 has most parameters for the time of an image. But the law gives
-# a range, not a number. Both systems overlap, so each lies above "in turn". Below
-# "overlapped" they may lie because a message waits until its layer's gradient is whole
-# (three quarters of VGG-16's parameters are in one layer), because the law has no work of
-# adding up, and because somebody is always slow. Goyal et al. compare with 8 GPUs, the law
-# with one.
+# ranges, and they are 14 to 26 points wide; three of them end at 100%. The guess "90% for
+# all" is right for three of the four. So four hits say little. A report below "in turn"
+# would have refuted the law: both systems overlap.
+
+# %% [markdown]
+# VGG-16 shows what the law leaves out. A ring needs 354 ms to send its 553 MB over
+# 25 Gbit/s, and at best 258 ms of them hide behind the backward pass. One layer holds three
+# quarters of these bytes. It is near the end of the network, so its gradient is ready early
+# in the backward pass: that helps, and does not explain 68%.
+
+# %% [markdown]
+# An older README of Horovod reports 79% for 128 GPUs. From there to 512 GPUs the reports
+# fall by eleven points, and the law by about one. What it lacks may explain that: with more
+# GPUs it is more likely that one is slow, and other traffic shares the network. Nothing
+# here measures which. Goyal et al. compare with 8 GPUs, the law with one.
 
 # %% [markdown]
 # Where the numbers come from:
