@@ -1,1 +1,1 @@
-"""What the labs import: data, models, devices, checks, plots and records."""
+"""What the labs import: data, models, devices, checks, figures and run cards."""

@@ -25,7 +25,7 @@ class ParameterError(LabError):
     """A parameter that the lab does not have, or a value it cannot take."""
 
 
-class RecordError(LabError):
+class RunCardError(LabError):
     """A run card that cannot be written."""
 
 

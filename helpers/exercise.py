@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import NamedTuple
 
 from helpers.verdict import Verdict, Wrong, in_words
@@ -80,6 +80,18 @@ class Exercise:
         return self._part("probe").probe
 
     @property
+    def in_box(self) -> str:
+        """The module of which a grader's box runs `probe`."""
+        inside = _file(self.package, "inside").is_file()
+        return f"{self.package}.{'inside' if inside else 'probe'}"
+
+    @property
+    def outside(self) -> ModuleType | None:
+        """What asks the question where a grader needs several boxes: docs/checks.md."""
+        there = _file(self.package, "outside").is_file()
+        return self._part("outside") if there else None
+
+    @property
     def reference(self) -> FunctionType | type:
         """The reference answer, generated from the lab's solution."""
         lab = self.package.rpartition(".")[0]
@@ -101,6 +113,10 @@ class Exercise:
 
     def _part(self, name):
         return importlib.import_module(f"{self.package}.{name}")
+
+
+def _file(package, name):
+    return HELPERS.joinpath(*package.split(".")[1:], f"{name}.py")
 
 
 @functools.cache

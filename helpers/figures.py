@@ -14,12 +14,15 @@ from PIL import Image
 from callbacks.live.figure_table import figure_table
 from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import in_jupyterlab
+from callbacks.live.style import CAPTION, COLOURS, STYLE
+from helpers.machine.other_load import note_figure
+from helpers.narrow_figures import leave_room, width_field
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
 
-# Okabe & Ito's colours, safe for colour-blind readers; never colour alone.
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
+# Never colour alone: markers and lines differ, too.
+BLUE, ORANGE, GREEN, VIOLET, GREY = COLOURS.values()
 MARKERS = "osD^vP*X"
 LINES = ("-", "--", "-.", ":")
 
@@ -27,9 +30,7 @@ LINES = ("-", "--", "-.", ":")
 def use_figures() -> None:
     """Choose how figures look; `show_figure` makes them live in JupyterLab."""
     mpl.use("agg")
-    plt.rcParams.update(
-        {"figure.figsize": (7.5, 4.2), "axes.grid": True, "axes.axisbelow": True}
-    )
+    plt.rcParams.update(STYLE)
 
 
 def show_figure(figure: plt.Figure, summary: str, caption: str) -> None:
@@ -71,9 +72,11 @@ def show_beside(
 def _show(figure, summary, caption, controls=None):
     from IPython.display import HTML, display
 
-    figure.text(0.01, 0.005, caption, fontsize=6.5, color=GREY)
-    figure.set_layout_engine("constrained", rect=(0, 0.035, 1, 0.965))
-    image = picture_html(_png(figure), summary, caption)
+    busy = note_figure(summary)
+    lines = [caption, *([busy] if busy else [])]
+    written = figure.text(0.01, 0.005, "\n".join(lines), **CAPTION)
+    leave_room(figure, len(lines))
+    image = picture_html(_png(figure), " ".join([summary, *lines[1:]]), caption)
     table = figure_table(figure)
     plt.close(figure)
     if not in_jupyterlab():
@@ -81,7 +84,8 @@ def _show(figure, summary, caption, controls=None):
         print(summary)
         return lambda now: None  # nothing can change here
     canvas = _live(figure)
-    keep = display_live(_beside(controls, canvas) if controls else canvas)
+    parts = [*([controls] if controls else []), canvas, width_field(canvas, written)]
+    keep = display_live(_beside(parts))
     keep(image)  # the picture stays in the notebook when the live one is gone
     display(HTML(table))
     print(summary)
@@ -107,12 +111,12 @@ def _png(figure):
     return data.getvalue()
 
 
-def _beside(controls, canvas):
+def _beside(parts):
     import ipywidgets
 
-    canvas.layout.flex = "none"  # else it is squeezed where it could stand below
+    parts[-2].layout.flex = "none"  # else it is squeezed where it could stand below
     layout = {"display": "flex", "flex_flow": "row wrap", "align_items": "flex-start"}
-    return ipywidgets.Box([controls, canvas], layout=layout)
+    return ipywidgets.Box(parts, layout=layout)
 
 
 def _when_settled(function, seconds=1.0):

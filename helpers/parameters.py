@@ -74,7 +74,7 @@ def rising(rule: Rule) -> Rule:
             return False
         return all(map(rule.allows, value)) and list(value) == sorted(set(value))
 
-    text = f"a list of at most {MOST_ENTRIES}, each entry {rule.text}, rising"
+    text = f"a rising list of at most {MOST_ENTRIES} entries, each {rule.text}"
     return Rule(allows, text, lambda value: list(map(rule.taken_as, value)))
 
 
@@ -103,7 +103,7 @@ REPEATED_RUNS = 100
 # The deepest and the widest network of the Wide ResNet paper are 40 and 12.
 DEPTH = Rule(
     lambda value: isinstance(value, int) and 10 <= value <= 100 and (value - 4) % 6 == 0,
-    "6n+4, at most 100: 10, 16, 22, ...",
+    "6n + 4 and at most 100 (10, 16, 22, ...)",
 )
 WIDTH = whole(1, 20)
 # TensorFlow copies the graph of a step for each: 64 simulated ones take minutes to start.

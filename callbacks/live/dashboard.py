@@ -270,7 +270,7 @@ def device_memory_bytes() -> int | None:
             return None
         return tf.config.experimental.get_memory_info("GPU:0")["current"]
     if keras.backend.backend() == "jax":
-        import jax  # ty: ignore[import-not-found] - on machines that have it
+        import jax
 
         return (jax.local_devices()[0].memory_stats() or {}).get("bytes_in_use")
     return None

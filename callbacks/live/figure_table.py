@@ -42,7 +42,8 @@ def _axes_tables(axes):
     along, across = (axes.yaxis, axes.xaxis) if sideways else (axes.xaxis, axes.yaxis)
     place, value = (axis.get_label_text() for axis in (along, across))
     place, value = place or "place", value or "value"
-    name = axes.get_title() or f"{value} by {place}"
+    title = axes.get_title(loc="left") or axes.get_title()
+    name = title or f"{value} by {place}"
     shared, tables = {}, []
     for label, keys, values in _series(axes, sideways):
         keys, column = [_tick_or_number(along, key) for key in keys], label or value

@@ -4,6 +4,7 @@ import base64
 import html
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ WHEN_DEAD = f"""<style class="labs-live">
 {_DEAD}:has(.widget-slider, .widget-radio) + .jp-OutputArea-child .labs-kept::before
 {{content: "Not live any more: run this cell again to use it."}}
 </style>"""
+# While the widget lives, a script gives it names for screen readers.
+ACCESSIBLE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")
+WHILE_ALIVE = f'<script class="labs-live">{ACCESSIBLE}</script>'
 
 
 # A dark JupyterLab shows figures light on dark; half a turn gives each colour its hue back.
@@ -54,7 +58,7 @@ def picture_html(png: bytes, summary: str, caption: str) -> str:
 def kept(page: str) -> str:
     """What is shown in place of a widget, as HTML: nobody sees it while the widget lives.
 
-    kit/jupyter/stored_widgets.py takes out the style and ``hidden`` when the notebook is
+    kit/jupyter/stored_widgets.py takes out style, script and ``hidden`` when a notebook is
     saved.
 
     Parameters
@@ -65,7 +69,9 @@ def kept(page: str) -> str:
     -------
     str
     """
-    return f'{WHEN_DEAD}<div class="labs-kept" hidden>{IN_THE_DARK}{page}</div>'
+    return (
+        f'{WHEN_DEAD}{WHILE_ALIVE}<div class="labs-kept" hidden>{IN_THE_DARK}{page}</div>'
+    )
 
 
 def display_live(widget: "Widget") -> Callable[[str], None]:

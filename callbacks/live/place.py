@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 def in_jupyterlab() -> bool:
     """Whether widgets can be drawn: in JupyterLab, with ipywidgets and ipympl."""
-    if "JPY_SESSION_NAME" not in os.environ:  # absent under papermill and nbval
+    # The first is absent under papermill and nbval, unless JupyterLab has started them.
+    if "JPY_SESSION_NAME" not in os.environ or "LABS_NOTEBOOK" in os.environ:
         return False
     return all(importlib.util.find_spec(name) for name in ("ipympl", "ipywidgets"))
 

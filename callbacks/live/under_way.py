@@ -1,4 +1,4 @@
-"""What is trained at this moment, in a few words, for whoever stops it or waits for it."""
+"""A few words on the training that runs now, for a person who stops it or waits."""
 
 import contextlib
 import os

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
@@ -16,10 +17,13 @@ from callbacks.live.figure_table import figure_table
 from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import current_shell, in_jupyterlab
 from callbacks.live.progress import progress
+from callbacks.live.style import CAPTION, COLOURS, STYLE
 
-# Okabe & Ito's colours, safe for colour-blind readers; line and marker differ as well.
-TRAINING = {"color": "#0072B2", "linestyle": "-", "marker": "o", "label": "training"}
-VALIDATION = {"color": "#D55E00", "linestyle": "--", "marker": "s", "label": "validation"}
+# Line and marker differ as well as colour.
+TRAINING = {"color": COLOURS["blue"], "linestyle": "-", "marker": "o", "label": "training"}
+VALIDATION = {
+    "color": COLOURS["orange"], "linestyle": "--", "marker": "s", "label": "validation",
+}  # fmt: skip
 
 
 def new_view(epochs: int, caption: str, with_bar: bool) -> "LiveView | NotebookView":
@@ -39,10 +43,11 @@ class Curves:
 
     def __init__(self, epochs: int, caption: str) -> None:
         # Fixed margins: an adaptive layout is computed again at each redraw.
-        self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
-        self.axes = self.figure.subplots(1, 3)
+        with rc_context(STYLE):
+            self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
+            self.axes = self.figure.subplots(1, 3)
         self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
-        self.figure.text(0.01, 0.01, caption, fontsize=6.5, color="#555555")
+        self.figure.text(0.01, 0.01, caption, **CAPTION)
         self.caption = caption
         self.lines, self.panels = {}, {}
         for axes in self.axes:
@@ -73,7 +78,8 @@ class Curves:
         rates = {name: self.axes[2] for name in series if "_per_second" in name}
         for panel, axes in (self.panels | rates).items():
             axes.set_visible(True)
-            axes.set_title(panel.replace("_per_second", "/s").replace("_", " "))
+            title = panel.replace("_per_second", "/s").replace("_", " ")
+            axes.set_title(title, loc="left")
             for name, style in ((panel, TRAINING), (f"val_{panel}", VALIDATION)):
                 if series.get(name):
                     changed |= self._draw(axes, name, style, series[name])
@@ -135,7 +141,7 @@ class LiveView:
         self.lock = threading.RLock()
         self.warning, self.stdout = [], sys.stdout
         canvas.draw = self._draw_axes_and_lines
-        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "100%"})
+        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "auto"})
         self.text = ipywidgets.HTML("Starting ...")
         self.box = ipywidgets.VBox([self.bar, self.text, canvas])
         self.box.add_class("labs-dashboard")

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 from helpers.checks.observe import observe
-from helpers.coach.hints import offer_hint
+from helpers.coach.hints import offer_help, offers_help
 from helpers.errors import CheckError
 from helpers.exercise import UNCLEAR, find_exercise
 from helpers.notebook import cell_errors, messages, session
 from helpers.verdict import Verdict, Wrong, wrong
 
 QUESTIONS_IN_A_NOTEBOOK = 2
+ERROR_ABOVE = "Read Python's error above. "
 MORE_QUESTIONS = 2  # in place of those in which the time of an answer could not be seen
 
 
@@ -57,6 +58,7 @@ def check(exercise: str, answer: Any) -> Any:
         messages.show(line, messages.box("passed", line))
         if card:
             card.check(exercise, True)
+        offer_help(exercise, passed=True)
         return answer
     reason = verdict.reason
     if card:
@@ -66,15 +68,23 @@ def check(exercise: str, answer: Any) -> Any:
         raise CheckError(message)
     lines = [
         *([f"  Required: {verdict.requirement}"] if verdict.requirement else []),
-        f"  Your turn: {asked.mistakes[verdict.mistake].reaction}",
+        f"  Your turn: {_reaction(asked, verdict)}",
         "  The reference implementation is used until yours passes.",
         f'  More help: hint("{exercise}")',
     ]
-    stripped = [line.strip() for line in lines]
-    page = messages.box("open", f"✗ {exercise} not yet:", f" {reason}", stripped)
+    shown = [line.strip() for line in lines]
+    if offers_help():  # a button in place of the last line
+        shown.pop()
+    page = messages.box("open", f"✗ {exercise} not yet:", f" {reason}", shown)
     messages.show("\n".join([message, *lines]), page)
-    offer_hint(exercise)
+    offer_help(exercise)
     return asked.reference
+
+
+def _reaction(asked, verdict):
+    """A question to the student; of Python's error only where there is one to read."""
+    reaction = asked.mistakes[verdict.mistake].reaction
+    return reaction if "raised" in verdict.reason else reaction.removeprefix(ERROR_ABOVE)
 
 
 def judge_answer(

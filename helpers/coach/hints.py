@@ -1,20 +1,24 @@
-"""Hints for an exercise; each call gives a stronger one."""
+"""Hints for an exercise; each call gives a stronger one, and the last our solution."""
 
 import textwrap
 from collections import Counter
 
+from helpers.coach.solutions import may_be_shown, side_by_side
 from helpers.exercise import find_exercise, numbers_of
 from helpers.notebook import messages, session
 from helpers.texts import labs_with_texts
 
 KINDS = ("a question", "the tool", "the way")
+SOLUTION = "Show our solution"
 _asked = Counter()  # calls for each exercise in this kernel
+_buttons = {}  # for each exercise the last one that gives hints
 
 
 def hint(exercise: str | float | None = None) -> None:
     """Show a hint: first a leading question, then the tool, then the way.
 
-    Each call in a kernel gives the next stronger one, and is noted on the run card.
+    Each call in a kernel gives the next stronger one, and is noted on the run card. After
+    the strongest comes our solution.
 
     Parameters
     ----------
@@ -29,29 +33,38 @@ def hint(exercise: str | float | None = None) -> None:
     if exercise not in numbers:
         print(_unknown(exercise, numbers))
         return
-    messages.show(*_next_hint(exercise))
-    if _asked[exercise] < len(KINDS):
-        offer_hint(exercise)
+    messages.show(*_next_help(exercise))
+    if exercise not in _buttons:  # there is one already, under the check
+        offer_help(exercise)
 
 
-def offer_hint(exercise: str) -> None:
+def offers_help() -> bool:
+    """Whether there are buttons here."""
+    from callbacks.live.place import in_jupyterlab
+
+    return in_jupyterlab()
+
+
+def offer_help(exercise: str, passed: bool = False) -> None:
     """Show a button for the next hint, where there are buttons, and its place below.
 
-    What it shows is an output like others: it stays in the notebook, the button does not.
+    After the last hint it shows the solution. What it shows is an output like others: it
+    stays in the notebook, the button does not.
 
     Parameters
     ----------
     exercise : str
+    passed : bool
+        The solution comes at once.
     """
     from callbacks.live.picture import WHEN_DEAD  # and so Keras
-    from callbacks.live.place import in_jupyterlab
 
-    if not in_jupyterlab() or exercise not in numbers_of(_lab_of(exercise)):
+    if not offers_help() or exercise not in numbers_of(_lab_of(exercise)):
         return
     from IPython.display import display
-    from ipywidgets import Button
+    from ipywidgets import Button, Layout
 
-    button = Button(description="Hint", tooltip=f"The next hint for {exercise}")
+    button = Button(layout=Layout(width="auto"))
     button.add_class("labs-hint")
     display(button._repr_mimebundle_() | {"text/plain": ""}, raw=True)
     nothing = {"text/plain": "", "text/html": WHEN_DEAD}
@@ -59,14 +72,44 @@ def offer_hint(exercise: str) -> None:
     pages = []
 
     def clicked(_):
-        text, page = _next_hint(exercise)
+        if passed or _is_solution_next(exercise):
+            button.disabled = True
+        text, page = side_by_side(exercise) if passed else _next_help(exercise)
         pages.append(page)
         # A screen reader reads out what is inserted as an alert.
         page = f'{WHEN_DEAD}<div role="alert">{"".join(pages)}</div>'
         place.update({"text/plain": text, "text/html": page}, raw=True)
-        button.disabled = _asked[exercise] >= len(KINDS)
 
     button.on_click(clicked)
+    if passed:
+        _name(button, exercise, SOLUTION)
+    else:
+        _buttons[exercise] = button
+        _name(button, exercise, _what_is_next(exercise))
+
+
+def _name(button, exercise, text):
+    button.description, button.tooltip = text, f"{text}, exercise {exercise}"
+
+
+def _what_is_next(exercise):
+    if _is_solution_next(exercise):
+        return SOLUTION
+    return f"Hint {_asked[exercise] + 1} of {len(KINDS)}"
+
+
+def _is_solution_next(exercise):
+    # Without a run card nothing says that the hints were read.
+    return _asked[exercise] >= len(KINDS) and may_be_shown(exercise)
+
+
+def _next_help(exercise):
+    """The next stronger hint, or the solution after the last; as text and as HTML."""
+    shown = side_by_side if _is_solution_next(exercise) else _next_hint
+    text, page = shown(exercise)
+    if button := _buttons.get(exercise):
+        _name(button, exercise, _what_is_next(exercise))
+    return text, page
 
 
 def _next_hint(exercise):
@@ -77,15 +120,15 @@ def _next_hint(exercise):
         card.hint(exercise, strength)
     title = f"Hint {strength} of {len(KINDS)} for {exercise}, {KINDS[strength - 1]}:"
     lines = find_exercise(exercise).hints[strength - 1].strip().splitlines()
-    more = "This is the strongest hint."
+    more = f'This is the strongest hint. Our solution: call hint("{exercise}") again.'
     if strength < len(KINDS):
         more = f'A stronger one: call hint("{exercise}") again.'
     wrapped = [
         textwrap.fill(line, 86, initial_indent="  ", subsequent_indent="  ")
         for line in lines
     ]
-    page = messages.box("hint", title, "", [*lines, more])
-    return "\n".join([title, *wrapped, more]), page
+    shown = lines if offers_help() else [*lines, more]  # the button says it
+    return "\n".join([title, *wrapped, more]), messages.box("hint", title, "", shown)
 
 
 def _which(card):

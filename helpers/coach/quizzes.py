@@ -4,10 +4,11 @@ Why not jupyterquiz: a script draws its questions, so an exported page and nbval
 show none. Its answers do not reach Python, so the run card could not note them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
 from helpers.notebook import session
 from helpers.texts import as_html, labs_with_texts, read_texts
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
 # ipywidgets gives each choice the height of one line: a longer text would overlap. For
-# a browser its radio buttons are not a group, so the arrow keys go to JupyterLab.
+# a browser its radio buttons are no group: callbacks/live/accessible.js moves the focus.
 # As the radio buttons look, in whose place it is stored. nbval compares the page without.
 STYLES = {
     "fieldset": "border: 0; padding: 0; margin: 0 0 1em; min-width: 0",
@@ -26,7 +27,7 @@ HEAD = """<style>
 .labs-quiz .widget-radio-box label {height: auto; white-space: normal}
 .labs-quiz .widget-radio-box label, .labs-quiz .widget-html-content {line-height: 1.5}
 </style>
-<p>Choose an answer. Without a mouse: the Tab key goes to the next, Space chooses.</p>"""
+<p>Choose an answer. Without a mouse: the arrow keys go to the next, Space chooses.</p>"""
 
 
 def quiz(number: str) -> None:
@@ -54,14 +55,42 @@ def quiz(number: str) -> None:
         display(HTML(page))
         return
     page = unframed(page)
-    given = {}
+    given = earlier_choices(number, questions)
 
     def answered(number, choice):
         given[number] = choice
         keep(page + results(questions, given))
 
-    keep = display_live(live_quiz(questions, answered))
-    keep(page)
+    keep = display_live(live_quiz(questions, answered, given))
+    keep(page + results(questions, given))
+
+
+def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
+    """What the student has answered, in any run of the lab in this kernel.
+
+    Parameters
+    ----------
+    number : str
+        The quiz's lab, ``"02"``.
+    questions : list of dict
+        See `read_texts`.
+
+    Returns
+    -------
+    dict of int to dict
+        For each question's number, from 1, the last choice.
+    """
+    card = session.current_card()
+    if not card or card.content["lab"][:2] != number:
+        return {}
+    answers = session.done_so_far().answers
+    last = {int(name): answer["last"]["choice"] for name, answer in answers.items()}
+    return {
+        asked: questions[asked - 1]["choices"][place - 1]
+        for asked, place in last.items()
+        # A quiz may have become shorter since.
+        if asked <= len(questions) and place <= len(questions[asked - 1]["choices"])
+    }
 
 
 def results(questions: list[dict], given: dict[int, dict]) -> str:
@@ -74,6 +103,8 @@ def results(questions: list[dict], given: dict[int, dict]) -> str:
     given : dict of int to dict
         For each question's number, from 1, the last choice.
     """
+    if not given:
+        return ""
     lines = []
     for number in sorted(given):
         question, choice = questions[number - 1]["question"], given[number]
@@ -104,9 +135,11 @@ def unframed(page: str) -> str:
 
 
 def live_quiz(
-    questions: list[dict], answered: Callable = lambda number, choice: None
+    questions: list[dict],
+    answered: Callable = lambda number, choice: None,
+    given: Mapping[int, dict] = MappingProxyType({}),
 ) -> "VBox":
-    """The quiz as widgets: radio buttons, none chosen at first, and explanations.
+    """The quiz as widgets: radio buttons, and the explanation of what is chosen.
 
     Parameters
     ----------
@@ -114,6 +147,8 @@ def live_quiz(
         See `read_texts`.
     answered : callable
         ``answered(number, choice)`` is called for each answer.
+    given : dict of int to dict
+        For each question's number the choice of an earlier run. All others begin without.
 
     Returns
     -------
@@ -121,21 +156,25 @@ def live_quiz(
     """
     from ipywidgets import HTML, Layout, VBox
 
-    asked = [_live_question(*pair, answered) for pair in enumerate(questions, start=1)]
+    asked = [
+        _live_question(number, question, answered, given.get(number))
+        for number, question in enumerate(questions, start=1)
+    ]
     box = VBox([HTML(HEAD, layout=Layout(width="auto")), *asked])
     box.add_class("labs-quiz")
     return box
 
 
-def _live_question(number, question, tell):
+def _live_question(number, question, tell, given):
     from ipywidgets import HTML, Layout, RadioButtons, VBox
 
     choices = question["choices"]
     names = [choice["text"].replace("`", "") for choice in choices]  # labels are plain text
     options = list(zip(names, range(len(names)), strict=True))
     wide = Layout(width="auto")
-    buttons = RadioButtons(options=options, value=None, layout=wide)
-    explanation = HTML(layout=wide)
+    chosen = choices.index(given) if given else None
+    buttons = RadioButtons(options=options, value=chosen, layout=wide)
+    explanation = HTML(_verdict(given) if given else "", layout=wide)
 
     def answered(change):
         choice = choices[change["new"]]
@@ -144,7 +183,8 @@ def _live_question(number, question, tell):
         if card := session.current_card():
             try:
                 card.answer(number, change["new"] + 1, choice.get("right", False))
-            except RecordError as error:  # a callback has no cell to show it
+                session.refresh_end()
+            except RunCardError as error:  # a callback has no cell to show it
                 explanation.value += f"<p>{as_html(str(error))}</p>"
 
     buttons.observe(answered, "value")

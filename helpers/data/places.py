@@ -23,7 +23,7 @@ SILENCE_SECONDS = 20
 DOWNLOAD_SECONDS = 600
 # No file of the labs comes near this. It keeps an endless answer out of the memory.
 LARGEST_BYTES = 200 * 2**20
-WRITING_SECONDS = 60  # no file takes longer, once it has arrived
+WRITING_SECONDS = 60  # no file takes longer, once it is downloaded
 
 
 class DataSet(NamedTuple):
@@ -69,7 +69,7 @@ class DataSet(NamedTuple):
             missing = self._missing(folder)
             if 0 < len(missing) < len(self.registry):
                 raise DataError(
-                    f"LABS_DATA_DIR has a part of {self.name}: add {missing[0]}."
+                    f"LABS_DATA_DIR has only a part of {self.name}: add {missing[0]} to it."
                 )
             if not missing:
                 return folder
@@ -112,14 +112,14 @@ class DataSet(NamedTuple):
             except ValueError as error:
                 kind = "MD5" if self.registry[name].startswith("md5:") else "SHA-256"
                 raise DataError(
-                    f"{name} was changed on its way here (its {kind} is wrong) and was "
-                    "not kept. Try `labs data fetch` again, or on another network."
+                    f"the download of {name} is damaged (its {kind} is wrong) and was not "
+                    "kept. Try `labs data fetch` again, or use another network."
                 ) from error
             # These two before OSError, because they are of its kind.
             except TimeoutError as error:
                 raise ConnectionError(
-                    f"{name} did not arrive within {DOWNLOAD_SECONDS} seconds, so the "
-                    f"download was stopped. Try a faster network. {self.elsewhere}"
+                    f"the download of {name} was stopped, because it took longer than "
+                    f"{DOWNLOAD_SECONDS} seconds. Try a faster network. {self.elsewhere}"
                 ) from error
             except ConnectionError as error:
                 raise ConnectionError(
@@ -182,7 +182,7 @@ class DataSet(NamedTuple):
         """For messages: what to do about a file that cannot be used."""
         if path.parent == self.cache_folder():
             return f"Delete {path} and run `labs data fetch`."
-        return f"Replace {path} by a whole copy."
+        return f"Replace {path} with a complete copy."
 
     def has(self, path: Path) -> bool:
         """Whether a file of the set is there.
@@ -307,5 +307,8 @@ def own_folder() -> Path | None:
     """
     own = os.environ.get("LABS_DATA_DIR")
     if own and not Path(own).is_dir():
-        raise DataError(f"LABS_DATA_DIR is {own}, and there is no such folder.")
+        raise DataError(
+            f"LABS_DATA_DIR is {own}, but there is no such folder: create it, or unset "
+            "the variable."
+        )
     return Path(own) if own else None

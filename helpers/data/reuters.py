@@ -138,7 +138,8 @@ def _topics(path=None):
         right = False
     if not right or not isinstance(names, list):
         raise DataError(
-            f"{path.name} is not a list of {TOPICS} names. Replace {path} by a whole copy."
+            f"{path.name} is not a list of {TOPICS} names. "
+            f"Replace {path} with a complete copy."
         )
     return tuple(names)
 

@@ -25,6 +25,8 @@ LOOPBACK = "127.0.0.1"
 # Below those that systems give to outgoing connections: only a server takes one of these.
 PORTS = range(20_000, 32_000)
 PORT_TRIES = 3  # of starting all workers with other ports
+# For the environment of workers: on one machine all would take the same GPU.
+ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 LOOK_SECONDS = 0.05
 END_SECONDS = 10  # until a killed process is gone; longer only where a disk hangs
 LOG_LINES = 5  # of a failed worker's log, in the message
@@ -44,7 +46,7 @@ def start(
     Parameters
     ----------
     command : list of str
-        Such as ``[sys.executable, "-m", "helpers.lab_09.workers.worker", folder]``. It
+        Such as ``[sys.executable, "-m", "helpers.workers.ring", folder]``. It
         runs in the repository's root: give absolute paths.
     workers : int
     log_dir : Path
@@ -347,8 +349,8 @@ def free_ports(count: int) -> list[int]:
         if _is_free(port):
             found.append(port)
     raise LabError(
-        f"{count} ports are needed and of {PORTS.start} to {PORTS.stop - 1} {len(found)} "
-        "are free: end some servers on this machine."
+        f"{count} ports are needed, but of {PORTS.start} to {PORTS.stop - 1} only "
+        f"{len(found)} are free: end some servers on this machine."
     )
 
 

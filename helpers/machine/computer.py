@@ -17,6 +17,7 @@ WIDE_UNITS = (
     "avx2", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile",
     "amx_bf16", "amx_int8", "asimd", "sve", "bf16", "svebf16",
 )  # fmt: skip
+CPUS = Path("/sys/devices/system/cpu")
 OWN_GROUP, CGROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
 
 
@@ -48,6 +49,26 @@ def cpu_features() -> list[str]:
     flags = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.M)
     there = set(flags[1].split()) if flags else set()
     return [name for name in WIDE_UNITS if name in there]
+
+
+def cache_bytes() -> int:
+    """Bytes of the processor's last-level caches together; 0 where Linux does not say it.
+
+    A processor may have several of them, each shared by some of its cores.
+    """
+    found = {}
+    for cache in CPUS.glob("cpu[0-9]*/cache/index[0-9]*"):
+        try:
+            level, kind, size, shared_by = (
+                (cache / name).read_text(encoding="utf-8").strip()
+                for name in ("level", "type", "size", "shared_cpu_list")
+            )
+        except OSError:
+            continue
+        if kind != "Instruction" and re.fullmatch(r"\d+K", size):
+            found[int(level), shared_by] = 1024 * int(size[:-1])
+    last = max((level for level, _ in found), default=0)
+    return sum(size for (level, _), size in found.items() if level == last)
 
 
 def cores() -> int:

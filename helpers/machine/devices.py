@@ -83,13 +83,13 @@ def prepare_devices(
             if isinstance(error, DeviceError):
                 raise
             raise DeviceError(
-                "TensorFlow has started and its devices are fixed: restart the kernel "
+                "TensorFlow has started, so its devices are fixed: restart the kernel "
                 "and run the first cells first."
             ) from error
     if _prepared[0] != asked:
         raise DeviceError(
-            f"This kernel has {_prepared[1]['replicas']} replicas already, and "
-            "TensorFlow cannot change them: restart the kernel to have others."
+            f"This kernel already has {_prepared[1]['replicas']} replicas, and TensorFlow "
+            "cannot change them: restart the kernel, and run the first cells first."
         )
     return _prepared[1]
 
@@ -116,8 +116,8 @@ def _prepare(replicas, gpu_indices, simulate):
     chosen = gpu_indices or list(range(len(gpus)))[:replicas]
     if not set(chosen) <= set(range(len(gpus))) or replicas not in (None, len(chosen)):
         raise DeviceError(
-            f"{replicas or len(chosen)} replicas on GPUs {chosen} were asked for, and "
-            f"there are GPUs 0 to {len(gpus) - 1}: change replicas or gpu_indices."
+            f"{replicas or len(chosen)} replicas on GPUs {chosen} were asked for, but this "
+            f"machine has GPUs 0 to {len(gpus) - 1}: change replicas or gpu_indices."
         )
     tf.config.set_visible_devices([gpus[i] for i in chosen], "GPU")
     for i in chosen:
@@ -172,7 +172,9 @@ def _connect_tpu(replicas):
     tf.tpu.experimental.initialize_tpu_system(resolver)
     found = len(tf.config.list_logical_devices("TPU"))
     if replicas not in (None, found):
-        raise DeviceError(f"The TPU has {found} cores: give replicas={found}, or None.")
+        raise DeviceError(
+            f"replicas must be {found}, the cores of the TPU, or None, but is {replicas}."
+        )
     return {
         "kind": "tpu",
         "name": f"TPU, {found} cores",
@@ -186,7 +188,7 @@ def new_strategy(replicas: int | None = None) -> tf.distribute.Strategy:
     """A strategy over the devices that `prepare_devices` made ready.
 
     It is the same one whenever as many replicas are asked for, because a strategy refuses
-    the variables of another: a lab goes on after its first cells are run again.
+    the variables of another one. So a lab still runs after its first cells are run again.
 
     Parameters
     ----------
@@ -208,10 +210,14 @@ def new_strategy(replicas: int | None = None) -> tf.distribute.Strategy:
     replicas = replicas or device["replicas"]
     if replicas > device["replicas"]:
         raise DeviceError(
-            f"{replicas} replicas were asked for; this kernel has {device['replicas']}."
+            f"{replicas} replicas were asked for, but this kernel has prepared "
+            f"{device['replicas']}: ask for fewer, or restart it with more replicas."
         )
     if device["kind"] == "tpu" and replicas < device["replicas"]:
-        raise DeviceError("On a TPU the labs use all cores, or none.")
+        raise DeviceError(
+            f"On a TPU the labs use all {device['replicas']} cores, not {replicas}: leave "
+            "out the number."
+        )
     return _strategy(replicas)
 
 
@@ -246,7 +252,7 @@ def simulated_strategy(replicas: int) -> tf.distribute.MirroredStrategy:
     # TensorFlow would wait forever for a missing device.
     if replicas > there:
         raise DeviceError(
-            f"{replicas} logical CPUs were asked for and there are {there}: restart the "
+            f"{replicas} logical CPUs were asked for, but there are {there}: restart the "
             "kernel and run the lab's first cells first."
         )
     # The default all-reduce fails when a second strategy has another size. In TensorFlow

@@ -30,7 +30,7 @@ def memory_guard(model: keras.Model, batch_size: int) -> Generator[None]:
         needed, free = memory_needed_bytes(model, batch_size), memory_free_bytes()
         if needed > free:
             raise MemoryError(
-                f"a batch of {batch_size:,} needs about {needed / 2**30:.1f} GiB, "
+                f"a batch of {batch_size:,} needs about {needed / 2**30:.1f} GiB, but only "
                 f"{free / 2**30:.1f} GiB are free"
             )
     try:

@@ -1,6 +1,6 @@
 """Keras as the labs need it: TensorFlow, float32, channels last.
 
-Notebooks and the `labs` command call this. Whoever imports the models, checks and
+Notebooks and the `labs` command call this. A program that imports the models, checks and
 callbacks from elsewhere keeps the backend of his choice.
 """
 
@@ -41,7 +41,7 @@ def use_own_keras() -> list[str]:
     """
     from helpers.data.places import user_cache
 
-    lines = [f"{what} does not hold here: the labs compute with TensorFlow in float32."
+    lines = [f"{what} is ignored here: the labs compute with TensorFlow in float32."
              for what, _ in deviations(os.environ)]  # fmt: skip
     home = user_cache() / "keras"
     _write_settings(home / "keras.json")

@@ -14,7 +14,7 @@ def silence_tensorflow() -> None:
     if "tensorflow" in sys.modules:
         return
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _discard_stderr(), _no_garbage_collection():
+    with _discard_stderr(), _no_garbage_collection(), _without_jax():
         import tensorflow as tf
 
         tf.config.list_physical_devices()
@@ -33,6 +33,22 @@ def _discard_stderr():
     finally:
         os.dup2(saved, 2)
         os.close(saved)
+
+
+@contextlib.contextmanager
+def _without_jax():
+    """TensorFlow Lite imports JAX where it is installed: a second, and 140 MB for nothing.
+
+    With None in `sys.modules` such an import raises `ImportError`, which it expects.
+    """
+    hidden = "jax" not in sys.modules
+    if hidden:
+        sys.modules["jax"] = None  # ty: ignore[invalid-assignment] - Python's own way
+    try:
+        yield
+    finally:
+        if hidden:
+            del sys.modules["jax"]
 
 
 @contextlib.contextmanager

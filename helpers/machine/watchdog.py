@@ -64,10 +64,10 @@ def no_hang(what: str, seconds: float = SECONDS) -> Generator[None]:
 def _end(what, waited, used, stdout):
     print(
         f"\nStopped: {what} made no progress for {waited:.0f} s, in which it used the "
-        f"processor for {used:.2f} s. A replica waits for "
-        "another that never arrives, usually because devices were changed after the start "
-        "or another notebook uses them. Restart the kernel, run all cells from the "
-        "first, one notebook at a time; fewer replicas help too.",
+        f"processor for {used:.2f} s. A replica is waiting for "
+        "another one that never answers, usually because devices were changed after the "
+        "start or because another notebook uses them. Restart the kernel and run all cells "
+        "from the first one, with one notebook at a time. Fewer replicas help, too.",
         file=stdout,
         flush=True,
     )

@@ -129,8 +129,8 @@ class CellErrors:
             if needed := uses & _bound(cell.source):
                 return (
                     f"{said}This cell needs `{min(needed)}` from cell [{cell.number}], "
-                    f"{_quoted(cell.source)}, which {cell.problem}. Run that one again "
-                    "first, then this one."
+                    f"{_quoted(cell.source)}, which {cell.problem}. Run that cell again "
+                    "first, and then this one."
                 )
         return missing and (self._renamed(missing) or self._not_run(missing))
 
@@ -142,9 +142,9 @@ class CellErrors:
         for cell in reversed(self.cells):
             if re.match(rf"# TODO {re.escape(asked[1])}:", cell.source):
                 return (
-                    f"There is no `{missing}`: your cell for {asked[1]} makes "
+                    f"There is no `{missing}`: your cell for {asked[1]} defines "
                     f"{_names_made(cell.source)}. The exercise asks for the name "
-                    f"`{missing}`: use it there, run that cell, then this one."
+                    f"`{missing}`: use it there, run that cell, and then this one."
                 )
         return None
 
@@ -154,7 +154,7 @@ class CellErrors:
         for source in ("".join(cell["source"]) for cell in _notebook_cells()):
             if missing in _bound(source) and source not in were_run:
                 return (
-                    f"`{missing}` is not there yet: the cell {_quoted(source)} has not "
+                    f"`{missing}` is not defined yet: the cell {_quoted(source)} has not "
                     f"been run. {RUN_ABOVE}"
                 )
         return None
@@ -189,8 +189,14 @@ def problem_of_answer(exercise: str, missing: bool = False) -> str:
     if not problem and asked and not missing:
         problem = _no_function(asked[1], last)
     elif not problem and asked and asked[1] not in _bound(last.source):
-        problem = f"makes {_names_made(last.source)}, not `{asked[1]}`"
+        problem = f"defines {_names_made(last.source)}, not `{asked[1]}`"
     return problem and f"{problem}, so it gave no answer"
+
+
+def source_of_answer(exercise: str) -> str:
+    """The student's cell for an exercise, as it was last run; empty if it was not."""
+    cells = reversed(_errors.cells) if _errors else ()
+    return next((cell.source for cell in cells if _has_answer(cell, exercise)), "")
 
 
 def _has_answer(cell, exercise):
@@ -210,10 +216,10 @@ def _no_function(name, answer):
     makers = (cell for cell in reversed(_errors.cells) if name in _bound(cell.source))
     maker = next(makers, answer)
     if maker is answer:
-        return f"makes `{name}` {what}, where a function or a class is asked for"
+        return f"sets `{name}` to {what}, where a function or a class is asked for"
     return (
-        f"has made `{name}`, and then cell [{maker.number}], {_quoted(maker.source)}, has "
-        f"made it {what}"
+        f"has defined `{name}`, but then cell [{maker.number}], {_quoted(maker.source)}, "
+        f"has set it to {what}"
     )
 
 
@@ -333,8 +339,8 @@ def _what_the_page_has_missed(cells):
         which += f"to [{last.number}], {_quoted(last.source)}"
     ended = f" The last one {last.problem}." if last.problem else ""
     return (
-        f"This page was reloaded, and does not show what came from {which}.{ended} "
-        "What was made there is not lost. To see what was shown, run that again."
+        f"This page was reloaded, so it does not show the output of {which}.{ended} "
+        "Nothing that was computed there is lost. To see the output, run that again."
     )
 
 

@@ -124,8 +124,9 @@ def warning(lab: str, values: dict, sizes: dict[str, dict]) -> str | None:
     asked, there = cost(sizes[values["scale"]] | values), memory_bytes()
     if asked.bytes > there:
         raise ParameterError(
-            f"a step of so large a model and batch needs about {_gib(asked.bytes)} of "
-            f"memory, and this machine has {_gib(there)}: take less, or scale=laptop."
+            f"a training step with this model and batch size needs about "
+            f"{_gib(asked.bytes)} of memory, but this machine has {_gib(there)}: make one "
+            "of them smaller, or give scale=laptop."
         )
     stored = _stored_run(lab)
     if stored is None:
@@ -137,7 +138,7 @@ def warning(lab: str, values: dict, sizes: dict[str, dict]) -> str | None:
     if minutes < LONG_MINUTES:
         return None
     return (
-        f"This can take about {_duration(minutes)}, judged by the lab's stored run on "
+        f"This can take about {_duration(minutes)}, judging by the lab's stored run on "
         f"{run['device']}; scale=laptop took {run['minutes']:g} minutes there."
     )
 

@@ -4,25 +4,30 @@ Its colours are JupyterLab's own variables, light and dark, with values for othe
 Styles are in the elements: nothing else survives in a stored notebook everywhere.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
+
+from helpers.texts import as_html
 
 MOST_LETTERS = 600  # of one line
 MOST_LINES = 40
 # For each kind its edge: JupyterLab's colour, and one where there is none.
 EDGES = {
-    "passed": "var(--jp-success-color1, #2e7d32)",
-    "open": "var(--jp-warn-color1, #b85c00)",
-    "hint": "var(--jp-info-color1, #0277bd)",
-    "prediction": "var(--jp-brand-color1, #1565c0)",
-    "end": "var(--jp-success-color1, #2e7d32)",
+    "passed": "var(--jp-success-color1, #0a7a5a)",
+    "open": "var(--jp-warn-color1, #b34a09)",
+    "hint": "var(--jp-info-color1, #7a3e9d)",
+    "prediction": "var(--jp-brand-color1, #0b5cad)",
+    "end": "var(--jp-success-color1, #0a7a5a)",
+    "unfinished": "var(--jp-brand-color1, #0b5cad)",
+    "progress": "var(--jp-brand-color1, #0b5cad)",
 }
 # A verdict's text has its own. Of the usual fonts: few have pictures in colour.
-ICONS = {"hint": "☞", "prediction": "◎", "end": "⚑"}
+ICONS = {"hint": "☞", "prediction": "◎", "end": "⚑", "unfinished": "⚑", "progress": "⚐"}
+# As wide as its cell. The tint is its edge's colour, on whatever the page's ground is.
 STYLE = (
-    "border: 1px solid var(--jp-border-color2, #bdbdbd); border-left: 5px solid {edge}; "
-    "border-radius: 3px; padding: 6px 12px; margin: 4px 0; max-width: 50em; "
-    "line-height: 1.5"
+    "border-left: 4px solid {edge}; border-radius: 4px 10px 10px 4px; "
+    "background: color-mix(in srgb, {edge} 9%, transparent); "
+    "padding: 10px 16px; margin: 6px 0; line-height: 1.55"
 )
 UNDERLINED = "text-decoration: underline"
 LINE = '<div style="overflow-wrap: anywhere; white-space: pre-wrap">{}</div>'
@@ -36,6 +41,8 @@ def box(
     link: tuple[str, str] | None = None,
 ) -> str:
     """A message as HTML, with everything in it escaped and bounded.
+
+    What stands between backticks becomes code.
 
     Parameters
     ----------
@@ -62,7 +69,9 @@ def box(
         shown.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
     inside = "\n".join(map(LINE.format, shown))
     style = STYLE.format(edge=EDGES[kind])
-    return f'<div class="labs-card labs-card-{kind}" style="{style}">\n{inside}\n</div>'
+    return (
+        f'<div class="labs-message labs-message-{kind}" style="{style}">\n{inside}\n</div>'
+    )
 
 
 def show(text: str, page: str) -> None:
@@ -86,6 +95,30 @@ def show(text: str, page: str) -> None:
     display({"text/plain": text, "text/html": page}, raw=True)
 
 
+def show_changing(text: str, page: str) -> Callable[[str, str], None]:
+    """Show a message in a notebook, which can say something else later.
+
+    Parameters
+    ----------
+    text, page : str
+        See `show`.
+
+    Returns
+    -------
+    callable
+        ``change(text, page)``
+    """
+    from IPython.display import display
+
+    first = {"text/plain": text, "text/html": page}
+    place = display(first, raw=True, display_id=True)
+
+    def change(text, page):
+        place.update({"text/plain": text, "text/html": page}, raw=True)
+
+    return change
+
+
 def show_prediction(line: str) -> None:
     """Show what a run card says of a prediction, with its first part in bold.
 
@@ -95,6 +128,19 @@ def show_prediction(line: str) -> None:
     """
     title, colon, rest = line.partition(": ")
     show(line, box("prediction", title + colon.strip(), " " * bool(colon) + rest))
+
+
+def confirm_prediction(line: str) -> None:
+    """As `show_prediction`, where somebody reads it: stored notebooks do without.
+
+    Parameters
+    ----------
+    line : str
+    """
+    from callbacks.live.place import in_jupyterlab  # and so Keras
+
+    if in_jupyterlab():
+        show_prediction(line)
 
 
 def _part(part):
@@ -108,4 +154,4 @@ def _part(part):
 def _bounded(text):
     # JupyterLab would set what stands between two dollars as mathematics.
     short = text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " ..."
-    return escape(short).replace("$", "&#36;<wbr>")
+    return as_html(short).replace('"', "&quot;").replace("$", "&#36;<wbr>")

@@ -130,6 +130,12 @@ def address_in(notebook: dict, pattern: str) -> str | None:
         ``"#Exercise-2.1:-print-the-throughput"``, as JupyterLab and exported pages name
         it; None where there is no such cell, or no heading above it.
     """
+    heading = heading_above(notebook, pattern)
+    return "#" + heading.replace(" ", "-") if heading else None
+
+
+def heading_above(notebook: dict, pattern: str) -> str | None:
+    """The text of the heading above a code cell, as a reader sees it; see `address_in`."""
     heading = None
     for cell in notebook.get("cells", ()):
         source = "".join(cell["source"])
@@ -137,7 +143,7 @@ def address_in(notebook: dict, pattern: str) -> str | None:
             found = re.findall(r"^#+ (.+)", source, re.M)
             heading = found[-1] if found else heading
         elif heading and re.search(pattern, source):
-            return "#" + re.sub("[`*]", "", heading).strip().replace(" ", "-")
+            return re.sub("[`*]", "", heading).strip()
     return None
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
-from helpers.exercise import numbers_of
 from helpers.files import REPOSITORY, WORK
+from helpers.machine import other_load
 from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
-from helpers.notebook import end_card, estimate, messages
+from helpers.notebook import end_message, estimate, messages
 from helpers.notebook.kernel_patch import patch_this_kernel
 from helpers.notebook.notebooks import note_run
 from helpers.parameters import (
@@ -23,14 +23,16 @@ from helpers.parameters import (
     scale_asked_for,
     sizes_of,
 )
-from helpers.run_card import predictions, records, reset_exercises
-from helpers.texts import read_texts
+from helpers.run_card import documents, predictions, progress
+from helpers.run_card.progress import Progress
 
-# In the environment of the kernels of a server with kit/jupyter/jupyter_server.py.
+# In the environment of the kernels of a server with kit/jupyter/jupyter_server.py: the
+# address of its start page.
 SERVED = "LABS_SERVER"
 NOT_STARTED = "session.start comes first"
 _current: SimpleNamespace | None = None
 _claimed = None
+_end = None  # the run card whose last message is shown, and what changes that
 
 
 def start(
@@ -65,7 +67,7 @@ def start(
 
     Raises
     ------
-    ParameterError, RecordError
+    ParameterError, RunCardError
         One line each.
     """
     global _current
@@ -80,8 +82,9 @@ def start(
     _warn_of_a_long_run(lab, chosen, sizes, devices)
     device = _take_devices(chosen, devices, simulated_replicas)
     _prepare_keras(chosen)
-    environment = {"device": device, "versions": records.versions()}
-    card = records.open_card(lab, chosen, environment, messages.show_prediction)
+    environment = {"device": device, "versions": documents.versions()}
+    tell, confirm = messages.show_prediction, messages.confirm_prediction
+    card = documents.open_card(lab, chosen, environment, tell, confirm)
     note_run(lab)
     everything = sizes[chosen["scale"]] | chosen
     _current = SimpleNamespace(**everything, device=device, card=card)
@@ -91,8 +94,11 @@ def start(
             "This JupyterLab is not the course's: it has no start page, and a stored "
             "notebook loses its live figures. Close it, and type `make lab`."
         )
+    other_load.watch(card.note_other_load)
     if any(card.content["measurements"].values()):
-        print(f"Going on where an interrupted run stopped: {_show(card.path)}")
+        print(f"Resuming the interrupted run of {_show(card.path)}")
+    if _shows_earlier_runs():
+        messages.show(*end_message.at_the_start(lab, done_so_far(), _home()))
     return _current
 
 
@@ -179,9 +185,39 @@ def claim_once(claim_gpu: Callable, index: int = 0) -> dict:
     return _claimed
 
 
-def current_card() -> records.RunCard | None:
+def current_card() -> documents.RunCard | None:
     """The run card of the lab in this kernel, or None before `start`."""
     return _current.card if _current else None
+
+
+def done_so_far() -> Progress:
+    """What is done of the lab in this kernel.
+
+    In JupyterLab all of the student's runs count. Elsewhere only this run does, because
+    what a notebook stores must not depend on earlier ones.
+
+    Returns
+    -------
+    helpers.run_card.progress.Progress
+    """
+    assert _current, NOT_STARTED
+    content = _current.card.content
+    if _shows_earlier_runs():
+        return progress.of_student(content["lab"])
+    return progress.of_runs(content["lab"], [content])
+
+
+def _shows_earlier_runs():
+    from callbacks.live.place import in_jupyterlab  # and so TensorFlow
+
+    assert _current
+    return in_jupyterlab() and not _current.card.content.get("solution")
+
+
+def _home():
+    """The address of the start page, where a server of the course's has one."""
+    address = os.environ.get(SERVED, "")
+    return address if address.startswith("/") else ""
 
 
 def caption() -> str:
@@ -195,7 +231,7 @@ def caption() -> str:
         kind = "simulated" if device["simulated"] else "real"
         parts.append(f"{device['replicas']} {kind} replicas")
     parts.append(f"{_current.scale} scale")
-    parts.append("Keras {keras}, TensorFlow {tensorflow}".format(**records.versions()))
+    parts.append("Keras {keras}, TensorFlow {tensorflow}".format(**documents.versions()))
     if _current.card.content["measurements"].get("data_source") == "synthetic":
         parts.append(SYNTHETIC)
     return " · ".join(parts)
@@ -257,26 +293,41 @@ def show_source(*functions: Callable) -> None:
 
 def finish() -> None:
     """Close the run card; show what is done, what is left and where, and the next lab."""
+    global _end
     assert _current, NOT_STARTED
-    card = _current.card
-    card.finish()
-    texts = read_texts(card.content["lab"][:2])
-    exercises = list(
-        dict.fromkeys([*numbers_of(card.content["lab"][:2]), *card.content["checks"]])
-    )
-    passed = reset_exercises.passed(card.content)
-    left = [exercise for exercise in exercises if exercise not in passed]
-    done = f"Checks passed: {len(exercises) - len(left)} of {len(exercises)}"
-    lines = [f"  still open: {exercise}" for exercise in left]
-    if said := predictions.how_they_went(card.content):
+    _current.card.finish()
+    if _shows_earlier_runs():
+        _end = _current.card, messages.show_changing(*_last_message())
+    else:
+        messages.show(*_last_message())
+
+
+def refresh_end() -> None:
+    """Let the last message say what was answered since it was shown, if it was."""
+    if _current and _end and _end[0] is _current.card:
+        _end[1](*_last_message())
+
+
+def _last_message():
+    """As text and as HTML."""
+    assert _current
+    card, done = _current.card, done_so_far()
+    title = f"Checks passed: {len(done.passed)} of {len(done.exercises)}"
+    in_this_run = progress.of_runs(card.content["lab"], [card.content]).passed
+    if earlier := len(done.passed - in_this_run):
+        title += f" ({earlier} in an earlier run)"
+    lines = [f"  still open: {exercise}" for exercise in done.open_exercises]
+    if said := predictions.how_they_went(done.together):
         lines.append(f"Predictions: {said}")
+    if busy := other_load.report(card.content):
+        lines.append(busy)
     lines.append(f"Run card: {_show(card.path)}")
     following = _next_lab(card.content["lab"])
     folder = WORK.name if Path.cwd() == WORK.resolve() else "notebooks"
-    text = "\n".join([done, *lines, f"Next: {folder}/{following}.ipynb"])
-    shown = [*end_card.lines(card.content, texts, left), lines[-1]]
+    text = "\n".join([title, *lines, f"Next: {folder}/{following}.ipynb"])
     way_on = f"../{folder}/{following}.ipynb", f"Next: {_name(following)}"
-    messages.show(text, messages.box("end", done, "", shown, way_on))
+    shown = [*end_message.lines(card.content, done, _home()), lines[-1]]
+    return text, end_message.page(title, done, shown, way_on)
 
 
 def _name(notebook):

@@ -3,17 +3,26 @@
 import re
 import textwrap
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
 from helpers.texts import read_texts
 
+FORECAST = "forecast"  # a number that the lab's own code predicts, not the student
+AS_PYTHON = "with a point, not a comma, and without quotes, such as 0.5"
 WRITE = {
-    "number": "one number, with a point, not a comma, and without quotes, such as 0.5",
+    "number": f"one number, {AS_PYTHON}",
+    "amount": f"one number, 0 or more, {AS_PYTHON}",
+    "ratio": f"one number above 0, {AS_PYTHON}",
+    "fraction": f"one number from 0 to 1, {AS_PYTHON}",
+    FORECAST: "one number",
     "truth": "True or False, without quotes",
     "word": "a word between quotes",
     "list": "a list of numbers, such as [16, 256], or [] for none",
 }
 # A dict of these, with the names that the lab's cell has.
-OF_EACH_NAME = {"numbers": "number", "truths": "truth", "words": "word"}
+OF_EACH_NAME = {
+    "numbers": "number", "amounts": "amount", "ratios": "ratio",
+    "truths": "truth", "words": "word",
+}  # fmt: skip
 
 
 def kind_of(lab: str, name: str) -> str | None:
@@ -30,6 +39,17 @@ def kind_of(lab: str, name: str) -> str | None:
     return kinds.get(name) or kinds.get(re.sub(r"_\d+$", "", name))
 
 
+def names_asked(lab: str) -> list[str]:
+    """What a lab asks students to predict: "law_holds_at" for "law_holds_at_48"."""
+    kinds = read_texts(lab[:2])["predictions"]
+    return [name for name, kind in kinds.items() if kind != FORECAST]
+
+
+def is_the_labs(lab: str, name: str) -> bool:
+    """Whether the lab's own code makes a prediction: it is not the student's."""
+    return kind_of(lab, name) == FORECAST
+
+
 def check_kind(kind: str, value: object, what: str) -> None:
     """Refuse a value of another kind.
 
@@ -44,7 +64,7 @@ def check_kind(kind: str, value: object, what: str) -> None:
 
     Raises
     ------
-    RecordError
+    RunCardError
         In one line: what it is, and what to write.
     """
     if kind not in OF_EACH_NAME:
@@ -67,7 +87,14 @@ def _fits(kind, value):
         return isinstance(value, str)
     if kind == "list" and isinstance(value, list):
         return all(map(_is_number, value))
-    return _is_number(value)
+    return _is_number(value) and _is_possible(kind, value)
+
+
+def _is_possible(kind, value):
+    """Whether a number can come out at all: no time is negative, and no share above 1."""
+    if kind == "fraction":
+        return 0 <= value <= 1
+    return {"amount": value >= 0, "ratio": value > 0}.get(kind, True)
 
 
 def _is_number(value):
@@ -80,6 +107,6 @@ def _refused(what, value, asked):
         said = f"the text {said}"
     if isinstance(value, list):
         said = f"{len(value)} value{'s' * (len(value) != 1)}, {said.strip('[]')}"
-    return RecordError(
+    return RunCardError(
         f"{what} is {said}, but the lab asks for {asked}. Change it and run the cell again."
     )

@@ -4,12 +4,13 @@ import math
 import re
 import textwrap
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from numbers import Number
 from statistics import median
 from typing import Any, TypeGuard
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
+from helpers.run_card.prediction_kinds import is_the_labs, names_asked
 
 MOST_ENTRIES, MOST_LETTERS, LARGEST, MOST_LATER = 100, 200, 1e100, 20
 SCORES = ("factor_off", "difference", "right", "of")
@@ -54,19 +55,19 @@ def without_placeholders(value: object, what: str, inside: tuple[type, ...] = ()
 
     Raises
     ------
-    RecordError
+    RunCardError
         If it is nested too deep, too long, or too large.
     """
     if isinstance(value, dict | list):
         if list in inside or (inside and isinstance(value, dict)):
-            raise RecordError(
+            raise RunCardError(
                 f"{what} is nested too deep: it can be a number, a text, True, False, a "
                 "list of these, or a dict of these. Change it and run the cell again."
             )
         if len(value) > MOST_ENTRIES:
-            raise RecordError(
-                f"{what} has {len(value)} entries, and the run card takes "
-                f"{MOST_ENTRIES}: shorten it and run the cell again."
+            raise RunCardError(
+                f"{what} has {len(value)} entries, but the run card takes at "
+                f"most {MOST_ENTRIES}: shorten it and run the cell again."
             )
         inside = (*inside, type(value))
     if isinstance(value, dict):
@@ -78,14 +79,15 @@ def without_placeholders(value: object, what: str, inside: tuple[type, ...] = ()
         return kept if kept or not value else None  # [] says "none of them"
     if isinstance(value, str):
         if len(value) > MOST_LETTERS:
-            raise RecordError(
-                f"{what} has {len(value)} characters, and the run card takes "
-                f"{MOST_LETTERS}: shorten it and run the cell again."
+            raise RunCardError(
+                f"{what} has {len(value)} characters, but the run card takes at "
+                f"most {MOST_LETTERS}: shorten it and run the cell again."
             )
         return value.strip() or None
     if _is_number(value) and abs(value) > LARGEST:
-        raise RecordError(
-            f"{what} is larger than {LARGEST:g}: change it and run the cell again."
+        raise RunCardError(
+            f"{what} is {value:g}, but the run card takes numbers up to {LARGEST:g}: "
+            "change it and run the cell again."
         )
     return value
 
@@ -110,7 +112,7 @@ def make(entry: dict, value: object, now: float) -> str:
     if locked is None:
         if value is None:
             entry.update(value=None, unix_seconds=None)
-            return "No prediction yet: change None in this cell, run it again, then go on."
+            return "No prediction yet: write one in place of None, and run this cell again."
         if value != entry["value"]:
             entry["unix_seconds"] = now
         entry["value"] = value
@@ -131,7 +133,12 @@ def make(entry: dict, value: object, now: float) -> str:
         return ""
     line = f"Your prediction {_text(stands)} stands: it was locked at {_at(locked)}, "
     line += "when the measurement began."
-    return line if value is None else f"{line} The new one is kept as a later one."
+    return line if value is None else f"{line} The new one is kept, but not scored."
+
+
+def noted(value: object) -> str:
+    """A line on a prediction that was taken, and is not locked yet."""
+    return f"Your prediction {_text(value)} is noted; it will be locked when you measure."
 
 
 def lock(entry: dict, now: float) -> None:
@@ -231,33 +238,30 @@ def how_they_went(content: dict) -> str:
     content : dict
         A run card's; cards of older versions have none.
     """
-    asked = _entries(content)
-    made = [entry for entry in asked if entry["value"] is not None]
-    if not made:
-        return ""
-    return ", ".join([f"{len(made)} of {len(asked)} made", *how_near(content)])
+    asked, still_open, too_late = asked_and_left(content)
+    made = asked - len(still_open) - len(too_late)
+    return ", ".join([f"{made} of {asked} made", *how_near(content)]) if made else ""
 
 
 def how_near(content: dict) -> Iterator[str]:
     """In a few words each, how near the predictions of a run came; see `how_they_went`."""
     if factor := typical_factor(content):
         yield f"typically {_off(factor)}"
-    made = [entry for entry in _entries(content) if entry["value"] is not None]
+    asked = _entries(content).values()
+    made = [entry for entry in asked if entry["value"] is not None]
     chosen = [entry for entry in made if "right" in entry and "of" in entry]
     if of := sum(entry["of"] for entry in chosen):
         right = sum(entry["right"] for entry in chosen)
         yield f"{right} of {of} choice{'s' * (of > 1)} right"
 
 
-def asked_and_left(content: dict, names: Iterable[str]) -> tuple[int, list[str], list[str]]:
+def asked_and_left(content: dict) -> tuple[int, list[str], list[str]]:
     """How many predictions a run asks for, and which of them are not made.
 
     Parameters
     ----------
     content : dict
         A run card's.
-    names : iterable of str
-        What the lab asks for: "law_holds_at" for "law_holds_at_48".
 
     Returns
     -------
@@ -265,18 +269,19 @@ def asked_and_left(content: dict, names: Iterable[str]) -> tuple[int, list[str],
     still_open, too_late : list of str
         Names; too late is what was measured without one.
     """
-    entries = {k: e for k, e in content["predictions"].items() if is_entry(e)}
+    entries = _entries(content)
     left = {k: e for k, e in entries.items() if e["value"] is None}
     too_late = [k for k, e in left.items() if e["locked_unix_seconds"] is not None]
     come = {*entries, *(re.sub(r"_\d+$", "", name) for name in entries)}
-    to_come = [name for name in names if name not in come]
+    to_come = [name for name in names_asked(content["lab"]) if name not in come]
     still_open = [name for name in left if name not in too_late] + to_come
     return len(entries) + len(to_come), still_open, too_late
 
 
 def typical_factor(content: dict) -> float | None:
     """The median of the factors by which a run's numbers were off, or None."""
-    factors = [e["factor_off"] for e in _entries(content) if "factor_off" in e]
+    entries = _entries(content).values()
+    factors = [entry["factor_off"] for entry in entries if "factor_off" in entry]
     return median(factors) if factors else None
 
 
@@ -291,7 +296,12 @@ def number(value: float) -> str:
 
 
 def _entries(content):
-    return [entry for entry in content["predictions"].values() if is_entry(entry)]
+    """The student's own, by their names."""
+    return {
+        name: entry
+        for name, entry in content["predictions"].items()
+        if is_entry(entry) and not is_the_labs(content["lab"], name)
+    }
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -13,10 +13,12 @@ def training_spans(question: dict, waits: list) -> list[list[dict]]:
     Parameters
     ----------
     question : dict
-        With `epochs` and `fits`, as for `probing.training.train`.
+        With `epochs` and `fits`, as for `probing.training.train`: after how many epochs
+        each fit validates, 0 for never.
     waits : list of [began, ended]
         One before the first `fit`; for each epoch one for each batch, one for its
-        pause, and one for its validation; one after each `fit`.
+        pause, one for its validation, and one for the time until the next epoch; one
+        after each `fit`.
 
     Returns
     -------
@@ -34,10 +36,11 @@ def training_spans(question: dict, waits: list) -> list[list[dict]]:
     at, fits = 0, []
     for validated in question["fits"]:
         spans = []
-        for epoch in question["epochs"]:
+        for number, epoch in enumerate(question["epochs"], start=1):
             inside = len(epoch["batch_seconds"]) + bool(epoch.get("pause_seconds"))
             first, last = waits[at + 1], waits[at + inside]
-            end = waits[at + inside + 1] if validated else last
+            tested = bool(validated and number % validated == 0)
+            end = waits[at + inside + 1] if tested else last
             spans.append(
                 {
                     "before": waits[at][1],
@@ -45,10 +48,10 @@ def training_spans(question: dict, waits: list) -> list[list[dict]]:
                     "trained": last[1],
                     "stopped": waits[at + inside + 1][0],
                     "validated": end[1],
-                    "after": waits[at + inside + 1 + validated][0],
+                    "after": waits[at + inside + 1 + tested][0],
                 }
             )
-            at += inside + validated
+            at += inside + tested + bool(epoch.get("between_seconds"))
         fits.append(spans)
         at += 1  # the wait after fit is the one before the next
     if at != len(waits) - 1:
@@ -59,7 +62,7 @@ def training_spans(question: dict, waits: list) -> list[list[dict]]:
 def constant(numbers: list[float], spread: float = 0.01) -> bool:
     """Whether a clock gave the same for every epoch, however long each was.
 
-    Whoever sleeps widens the bounds, so that a constant lies between them, also one
+    An answer that sleeps widens the bounds, so that a constant lies between them, also one
     with a little chance added. So a question has epochs of very different lengths: a
     clock tells them apart.
 

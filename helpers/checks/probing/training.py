@@ -1,5 +1,6 @@
 """Call `fit` of a tiny model for real, so that a callback is called as Keras calls it."""
 
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 
@@ -36,26 +37,41 @@ def _model():
     return model
 
 
+class InterruptedFitError(Exception):
+    """Ends a fit in its middle, as the stop button does."""
+
+
 def train(
-    callback: keras.callbacks.Callback,
+    callback: keras.callbacks.Callback | list[keras.callbacks.Callback],
     epochs: list[dict],
     wait: Callable,
-    fits: Sequence[bool] = (True,),
+    fits: Sequence[int] = (True,),
+    interrupted_after: int | None = None,
+    initial_epochs: Sequence[int] = (),
+    interrupted_in_validation: bool = False,
 ) -> dict[str, list]:
     """Call Keras' `fit` with the callback, and with waits where time has to pass.
 
     Parameters
     ----------
-    callback : keras.callbacks.Callback
+    callback : keras.callbacks.Callback or list of keras.callbacks.Callback
     epochs : list of dict
         For each epoch `batch_seconds` (a list), `validation_seconds`, and
         `metrics` that replace what Keras logs. `pause_seconds`, if it is there,
-        passes after the first batch, before the second.
+        passes after the first batch, before the second; `between_seconds` passes
+        after the epoch.
     wait : callable
         Called in the middle of every batch and validation, in a pause, and before
         and after `fit`.
-    fits : sequence of bool
-        A `fit` with the same callback for each, with validation or without.
+    fits : sequence of int
+        A `fit` with the same callback for each: after how many epochs it validates, 1 or
+        True for every epoch, 0 or False for none.
+    interrupted_after : int, optional
+        The first `fit` ends with an exception after so many epochs.
+    initial_epochs : sequence of int, optional
+        The epoch with which each `fit` begins, counted from 0.
+    interrupted_in_validation : bool
+        Whether the first `fit` ends with an exception in its first validation.
 
     Returns
     -------
@@ -68,18 +84,25 @@ def train(
     model = _model()
     wait(0)
     result = {"printed": [], "epochs_run": []}
-    for validate in fits:
-        with Printed() as printed:
-            history = model.fit(
+    callbacks = callback if isinstance(callback, list) else [callback]
+    for number, validate in enumerate(fits):
+        waits = Waits(epochs, wait, printed := Printed())
+        if number == 0:
+            waits.interrupted_after = interrupted_after
+            waits.interrupted_in_validation = interrupted_in_validation
+        with printed, contextlib.suppress(InterruptedFitError):
+            model.fit(
                 _served(x, BATCH_SIZE),
                 epochs=len(epochs),
+                initial_epoch=initial_epochs[number] if initial_epochs else 0,
                 validation_data=_served(x[:1], 1) if validate else None,
-                callbacks=[Metrics(epochs), callback, Waits(epochs, wait, printed)],
+                validation_freq=int(validate) or 1,
+                callbacks=[Metrics(epochs), *callbacks, waits],
                 verbose=0,
             )
         wait(0)
         result["printed"].append(printed.parts())
-        result["epochs_run"].append(len(history.epoch))
+        result["epochs_run"].append(waits.epochs_run)
     return result
 
 
@@ -110,6 +133,8 @@ class Waits(keras.callbacks.Callback):
     def __init__(self, epochs: list[dict], wait: Callable, printed: Printed) -> None:
         super().__init__()
         self.epochs, self.wait, self.printed = epochs, wait, printed
+        self.epochs_run, self.interrupted_after = 0, None
+        self.interrupted_in_validation = False
 
     def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self.epoch = epoch
@@ -123,6 +148,13 @@ class Waits(keras.callbacks.Callback):
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         self.wait(self.epochs[self.epoch].get("validation_seconds", 0))
+        if self.interrupted_in_validation:
+            raise InterruptedFitError
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         self.printed.cut()
+        self.epochs_run += 1
+        if seconds := self.epochs[epoch].get("between_seconds"):
+            self.wait(seconds)
+        if self.epochs_run == self.interrupted_after:
+            raise InterruptedFitError

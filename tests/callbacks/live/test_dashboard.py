@@ -286,7 +286,7 @@ def test_each_line_stays_in_its_panel_when_metrics_come_later():
     assert curves.update({"words_per_second": rate})
     assert curves.update({"words_per_second": rate, "accuracy": rate, "val_loss": loss})
     assert not curves.update({"words_per_second": rate, "val_loss": loss})
-    assert {name: line.axes.get_title() for name, line in curves.lines.items()} == {
+    assert {name: line.axes.get_title("left") for name, line in curves.lines.items()} == {
         "words_per_second": "words/s", "accuracy": "accuracy", "val_loss": "loss",
     }  # fmt: skip
     assert curves.update({"words_per_second": [*rate, (1, 9.0)]}), "beyond the axes"

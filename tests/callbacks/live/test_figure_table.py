@@ -46,7 +46,7 @@ def test_bars_and_lines_at_the_same_sizes_share_rows_that_the_ticks_name():
     ]
 
 
-def test_what_is_drawn_across_the_axes_is_said_in_words():
+def test_lines_across_the_axes_are_described_in_words():
     figure = lab_07.accuracy_by_epoch([1.5, 3], [0.51239, 0.7], target=0.9, guess=0.8)
     [table], [words] = tables(figure)
     assert table[1:] == [["1.5", "0.5124"], ["3", "0.7"]]

@@ -17,11 +17,13 @@ from typing import Any
 
 import psutil
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
 from helpers.files import REPOSITORY, only_one, runs_folder, sweep
+from helpers.machine import other_load
 from helpers.plain_json import finite, write_json
 from helpers.run_card import predictions
-from helpers.run_card.prediction_kinds import check_kind, kind_of
+from helpers.run_card.prediction_kinds import check_kind, is_the_labs, kind_of
+from helpers.run_card.units import in_units
 
 # What other parts rely on. Cards of older versions may lack a key, and so may edited ones.
 KEYS = {
@@ -45,10 +47,19 @@ class RunCard:
         Plain JSON: see `open_card`.
     tell : callable
         Gets each line that the student should read.
+    confirm : callable
+        Gets a line on each prediction that was taken; by default nobody reads it.
     """
 
-    def __init__(self, path: Path, content: dict, tell: Callable = print) -> None:
-        self.path, self.content, self._show = Path(path), content, tell
+    def __init__(
+        self,
+        path: Path,
+        content: dict,
+        tell: Callable = print,
+        confirm: Callable = lambda line: None,
+    ) -> None:
+        self.path, self.content = Path(path), content
+        self._show, self._confirm = tell, confirm
         content["owner"] = this_process()
         content["run"] = os.environ.get("LABS_RUN", "")  # the `labs run` that it is of
         self._before, self._began = content["wall_seconds"], time.monotonic()
@@ -56,8 +67,8 @@ class RunCard:
         self.save()
 
     def save(self) -> None:
-        """Write the card atomically; `RecordError` if that fails."""
-        # An interrupted run goes on later: only the time that it ran counts.
+        """Write the card atomically; `RunCardError` if that fails."""
+        # An interrupted run resumes later: only the time that it ran counts.
         ran = self._before + time.monotonic() - self._began
         self.content["wall_seconds"] = round(ran, 1)
         try:
@@ -91,7 +102,7 @@ class RunCard:
 
         Raises
         ------
-        RecordError
+        RunCardError
             If JSON cannot represent the value, if it is too long, or of another kind
             than the lab asks for; the card is then as it was, and `lock` waits.
         """
@@ -104,6 +115,8 @@ class RunCard:
         self._refused.discard(name)
         entry = self._prediction(name)
         self._tell(predictions.make(entry, given, time.time()))
+        if given is not None and not self._is_locked(name) and not self._is_the_labs(name):
+            self._confirm(predictions.noted(given))
         return predictions.with_keys_of(value, entry["value"])
 
     def lock(self, *names: str) -> None:
@@ -111,12 +124,12 @@ class RunCard:
 
         Raises
         ------
-        RecordError
+        RunCardError
             If one was refused and is not locked yet: its measurement would come first.
         """
         for name in names:
             if name in self._refused and not self._is_locked(name):
-                raise RecordError(
+                raise RunCardError(
                     f"the prediction {name!r} was not taken, so its measurement waits: "
                     "change it in its cell, or write None there, and run that cell. Then "
                     "run this one."
@@ -141,13 +154,24 @@ class RunCard:
 
         Raises
         ------
-        RecordError
+        RunCardError
             As `predict`.
         """
         what = f"the outcome {name!r}"
         measured = predictions.without_placeholders(plain(measured, what), what)
         entry = self._prediction(name)
-        self._tell(predictions.meet(entry, measured, choices, time.time()))
+        is_first = entry["outcome"] is None and measured is not None
+        line = predictions.meet(entry, measured, choices, time.time())
+        if is_first and (percent := other_load.busy_percent()):
+            entry["other_load_percent"] = percent
+        if self._is_the_labs(name):
+            line = line.replace("Your prediction", "The lab's forecast", 1)
+        if line and (percent := entry.get("other_load_percent")):
+            line += f" {other_load.line(percent, ' while this was measured')}"
+        self._tell(line)
+
+    def _is_the_labs(self, name):
+        return is_the_labs(self.content["lab"], name)
 
     def _is_locked(self, name):
         return self._prediction(name)["locked_unix_seconds"] is not None
@@ -166,6 +190,27 @@ class RunCard:
     def measure(self, name: str, value: object) -> None:
         """Note a measured value; `name` carries the unit. Raises as `predict`."""
         self.content["measurements"][name] = plain(value, f"the measurement {name!r}")
+        self.save()
+
+    def note_other_load(
+        self, percent: int, load_average: float, figure: str | None
+    ) -> None:
+        """Note that other programs took much of the processors' time.
+
+        Parameters
+        ----------
+        percent : int
+            While a cell ran; the largest is kept, with its load average.
+        load_average : float
+            When that cell began.
+        figure : str or None
+            The summary of a figure that shows what was measured then.
+        """
+        noted = self.content.setdefault("other_load", {"percent": 0, "figures": []})
+        if percent > noted["percent"]:
+            noted.update(percent=percent, load_average=load_average)
+        if figure and figure not in noted["figures"]:
+            noted["figures"].append(figure)
         self.save()
 
     def points(self, name: str) -> UserDict:
@@ -237,7 +282,7 @@ def plain(value: Any, what: str, if_not_finite: str = MEASURED) -> Any:
 
     Raises
     ------
-    RecordError
+    RunCardError
         If JSON cannot represent it, or if it is not a finite number.
     """
     if hasattr(value, "tolist"):  # NumPy's, and TensorFlow's after .numpy()
@@ -251,17 +296,22 @@ def plain(value: Any, what: str, if_not_finite: str = MEASURED) -> Any:
     if isinstance(value, float):
         if math.isfinite(value):
             return value
-        raise RecordError(
-            f"{what} is {value}, and the run card takes finite numbers. {if_not_finite}"
+        raise RunCardError(
+            f"{what} is {value}, but the run card takes only finite numbers. "
+            f"{if_not_finite}"
         )
-    raise RecordError(
-        f"{what} is a {type(value).__name__}, and the run card takes numbers, texts, True, "
-        "False, None, and lists or dicts of these: change it and run the cell again."
+    raise RunCardError(
+        f"{what} is a {type(value).__name__}, but the run card takes only numbers, texts, "
+        "True, False, None, and lists or dicts of these: change it and run the cell again."
     )
 
 
 def open_card(
-    lab: str, parameters: dict, environment: dict, tell: Callable = print
+    lab: str,
+    parameters: dict,
+    environment: dict,
+    tell: Callable = print,
+    confirm: Callable = lambda line: None,
 ) -> RunCard:
     """Open the run card of a lab: a new one, or the last that was interrupted.
 
@@ -272,7 +322,7 @@ def open_card(
     parameters, environment : dict
         Plain JSON. An unfinished card is continued only if both are the same and
         the process that wrote it has ended.
-    tell : callable
+    tell, confirm : callable
         See `RunCard`.
 
     Returns
@@ -281,7 +331,7 @@ def open_card(
 
     Raises
     ------
-    RecordError
+    RunCardError
         If the run folder cannot be written.
     """
     folder = runs_folder() / lab
@@ -296,7 +346,7 @@ def open_card(
                 continue
             content.setdefault("solution", False)
             if all(content[name] == same[name] for name in same):
-                return RunCard(path, content, tell)
+                return RunCard(path, content, tell, confirm)
         now = time.time()
         new = same | {
             "started_unix_seconds": now,
@@ -308,7 +358,7 @@ def open_card(
             "hints": {},
             "quiz": {},
         }
-        return RunCard(_new_name(folder, now), new, tell)
+        return RunCard(_new_name(folder, now), new, tell, confirm)
 
 
 @contextlib.contextmanager
@@ -329,7 +379,7 @@ def _new_name(folder, now):
 
 
 def _cannot_write(folder, error):
-    return RecordError(
+    return RunCardError(
         f"cannot write the run card in {folder} ({error.strerror}). "
         "Free some space there, or set LABS_RUNS_DIR to a folder of yours."
     )
@@ -457,3 +507,22 @@ def versions() -> dict[str, str]:
     except OSError:  # no git here
         revision = ""
     return found | {"git_revision": revision or "unknown"}
+
+
+def own_rate(content: dict) -> str:
+    """The first rate that a run measured, in words, or nothing: one figure of one's own.
+
+    Parameters
+    ----------
+    content : dict
+        A run card's.
+
+    Returns
+    -------
+    str
+        ``"812 images per second"``
+    """
+    for name, value in content["measurements"].items():
+        if name.endswith("_per_second") and isinstance(value, int | float):
+            return in_units(name, value)
+    return ""

@@ -1,0 +1,100 @@
+// Names and values of live widgets for screen readers; ipywidgets and ipympl give them none.
+// It runs with each output, and does its work once for each page.
+if (!window.labsAccessible) {
+    window.labsAccessible = true;
+    const set = (element, name, value) => {
+        if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+    };
+    const text = (element) => (element ? element.innerText.trim() : "");
+
+    // "link [Gbit/s]" at 25.0 is "link", "25.0 Gbit/s"; not the exponent of a logarithmic slider.
+    const slider = (handle) => {
+        const widget = handle.closest(".widget-slider");
+        if (!widget) return;
+        const label = text(widget.querySelector(".widget-label"));
+        const unit = /\[(.*)\]/.exec(label);
+        set(handle, "aria-label", label.replace(/\s*\[.*\]/, ""));
+        const value = text(widget.querySelector(".widget-readout"));
+        if (value) set(handle, "aria-valuetext", value + (unit ? " " + unit[1] : ""));
+    };
+
+    // The picture that is kept has the figure's text; a training has none until its end.
+    const figure = (place) => {
+        const area = place.closest(".jp-OutputArea");
+        const kept = area && area.querySelector(".labs-kept img");
+        set(place, "role", "img");
+        set(place, "aria-label", kept ? kept.alt : "Curves of the training under way");
+    };
+
+    const bar = (element) => {
+        set(element, "role", "progressbar");
+        set(element, "aria-label", "Part of the training that is done");
+    };
+
+    const choices = (box) => {
+        const question = box.closest(".widget-vbox").querySelector(".widget-html-content");
+        const radios = box.querySelector(".widget-radio-box");
+        set(radios, "role", "radiogroup");
+        set(radios, "aria-label", text(question));
+    };
+
+    // A figure is drawn again at the width that is there, by helpers/narrow_figures.py. A
+    // training has no time for that: its curves shrink.
+    const outer = (element) => element.closest(".jp-OutputArea-output");
+    const width = (field) => {
+        const input = field.querySelector("input");
+        const area = outer(field);
+        if (!input || !area || !area.clientWidth) return;
+        const canvas = area.querySelector(".jupyter-matplotlib-canvas-container");
+        const room = area.clientWidth - 8;
+        const fits = !canvas || canvas.offsetWidth <= area.clientWidth;
+        if (input.value === String(room) || (fits && input.value === "0")) return;
+        input.value = room;
+        input.dispatchEvent(new Event("change", {bubbles: true}));
+    };
+    const shrink = (figure) => {
+        const canvas = figure.querySelector(".jupyter-matplotlib-canvas-div");
+        const area = outer(figure);
+        if (!canvas || !area || !area.clientWidth) return;
+        const zoom = Math.min(1, area.clientWidth / (parseFloat(canvas.style.width) + 8));
+        if (zoom > 0 && figure.style.zoom !== String(zoom)) figure.style.zoom = zoom;
+    };
+    const fit = () => {
+        document.querySelectorAll(".labs-width").forEach(width);
+        document.querySelectorAll(".labs-dashboard .jupyter-matplotlib").forEach(shrink);
+    };
+
+    const name = () => {
+        fit();
+        document.querySelectorAll(".widget-slider .noUi-handle").forEach(slider);
+        document.querySelectorAll(".jupyter-matplotlib-canvas-div").forEach(figure);
+        document.querySelectorAll(".labs-dashboard .progress").forEach(bar);
+        document.querySelectorAll(".labs-quiz .widget-radio").forEach(choices);
+    };
+    let waits = false;
+    new MutationObserver(() => {
+        if (waits) return;
+        waits = true;
+        requestAnimationFrame(() => {
+            waits = false;
+            name();
+        });
+    }).observe(document.body, {
+        subtree: true, childList: true, characterData: true,
+        attributeFilter: ["aria-valuetext", "alt"],
+    });
+    new ResizeObserver(fit).observe(document.querySelector("#jp-main-dock-panel") || document.body);
+    name();
+
+    // The arrows go to the next choice and do not choose it: the first answer counts.
+    const steps = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1};
+    window.addEventListener("keydown", (event) => {
+        const box = event.target.closest && event.target.closest(".labs-quiz .widget-radio-box");
+        if (!box || !(event.key in steps)) return;
+        const radios = [...box.querySelectorAll("input")];
+        const next = radios.indexOf(event.target) + steps[event.key];
+        radios[(next + radios.length) % radios.length].focus();
+        event.preventDefault();
+        event.stopPropagation();
+    }, true);
+}

@@ -1,0 +1,145 @@
+"""What the first and the last message of a lab say is done and left, with links."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from helpers.files import REPOSITORY
+from helpers.machine import other_load
+from helpers.notebook import celebration, messages
+from helpers.notebook.notebooks import address_in, heading_above, read_notebook
+from helpers.run_card import predictions
+from helpers.run_card.progress import Progress
+
+
+def at_the_start(lab: str, done: Progress, home: str) -> tuple[str, str]:
+    """What a lab says first, as text and as HTML: how far the student has come.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+    done : Progress
+    home : str
+        The address of the start page, or nothing.
+    """
+    count, of = done.counted
+    title = f"Lab {lab[:2]}: {count} of {of} exercises and questions done"
+    notebook = _this_notebook(lab)
+    lines = list(_exercises(done, notebook))
+    if done.open_questions and count:
+        lines.append(_quiz(done, notebook))
+    link = (home, "Start page") if home else None
+    return title, messages.box("progress", title, "", lines, link)
+
+
+def lines(content: dict, done: Progress, home: str = "") -> Iterator[str | list]:
+    """The last message's lines: what is done, and links to what is left.
+
+    `page` takes them.
+
+    Parameters
+    ----------
+    content : dict
+        A run card's: of the run that ends.
+    done : Progress
+    home : str
+        The address of the start page, or nothing.
+
+    Yields
+    ------
+    str or list
+    """
+    notebook = _this_notebook(content["lab"])
+    yield from _exercises(done, notebook)
+    if not content["solution"]:  # nobody answers or predicts there
+        if done.questions:
+            yield _quiz(done, notebook)
+        yield from _predictions(done.together, notebook)
+    if done.measured:
+        yield f"Your machine: {done.measured}"
+    if busy := other_load.report(content):
+        yield busy
+    if home:
+        certificate = (f"{home}/certificate", "Your certificate")
+        yield [(home, "Start page"), *([", ", certificate] if done.done else [])]
+
+
+def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -> str:
+    """The last message as HTML: a celebration once all is done.
+
+    Parameters
+    ----------
+    title : str
+    done : Progress
+    lines : iterable of str or list
+        See `lines`.
+    way_on : tuple of str
+        An address and its text.
+    """
+    if done.done:
+        lab = int(done.exercises[0].partition(".")[0])
+        whole = f"You have done all of lab {lab:02}! "
+        box = messages.box("end", whole, title, list(lines), way_on)
+        return box.replace("\n", f"\n{celebration.garland()}\n", 1)
+    kind = "unfinished" if done.open_exercises else "end"
+    return messages.box(kind, title, "", list(lines), way_on)
+
+
+def _this_notebook(lab):
+    """The notebook that runs here, or where nobody says which, the one handed out."""
+    path = os.environ.get("JPY_SESSION_NAME")
+    ours = REPOSITORY / "notebooks" / f"{lab}.ipynb"
+    return (path and read_notebook(Path(path))) or read_notebook(ours)
+
+
+def _place(notebook, pattern, text):
+    """A link to a place in the notebook, or only its text where there is no such place."""
+    address = address_in(notebook, pattern)
+    return (address, text) if address else text
+
+
+def _left(what, places, between=", "):
+    """A line on what is left, with links; nothing if nothing is."""
+    if places:
+        yield [f"{what}: ", *[part for place in places for part in (between, place)][1:]]
+
+
+def _exercises(done, notebook):
+    left = done.open_exercises
+    yield from _left("Still open", [_place(notebook, rf'check\("{n}"', n) for n in left])
+
+
+def _quiz(done, notebook):
+    """A line on the answers that were given, and the way to the others."""
+    asked, left = len(done.questions), done.open_questions
+    answered = asked - len(left)
+    said = f"Quiz: {answered} of {asked} answered"
+    if answered:
+        said += f", {done.right_at_once} right at once"
+    which = f"question{'s' * (len(left) > 1)} {', '.join(left)}"
+    return [said, *(["; still open: ", _place(notebook, r"quiz\(", which)] if left else [])]
+
+
+def _predictions(together, notebook):
+    """A line on the predictions, and one each on those not made: where they are asked."""
+
+    def places(left):
+        starts = [re.sub(r"_\d+$", "", name) for name in left]
+        patterns = [rf'card\.predict\(f?"{start}' for start in starts]
+        found = [
+            _place(notebook, pattern, heading)
+            for pattern in patterns
+            if (heading := heading_above(notebook, pattern))
+        ]
+        return list(dict.fromkeys(found))
+
+    asked, still_open, too_late = predictions.asked_and_left(together)
+    if asked:
+        made = asked - len(still_open) - len(too_late)
+        near = predictions.how_near(together)
+        yield ", ".join([f"Predictions: {made} of {asked} made", *near])
+        yield from _left("Not predicted yet, under", places(still_open), " · ")
+        late = "Measured without a prediction, so the next run asks again, under"
+        yield from _left(late, places(too_late), " · ")
