@@ -10,12 +10,12 @@
 # # Lab 01: What does the batch size do to the path down the loss?
 #
 # Training walks downhill on a surface that has as many directions as the network has
-# weights. Nobody can look at that. So here is a model with two weights, whose surface
-# fits on a page: you see every step.
+# weights. Nobody can look at such a surface, so this lab uses a model with only two
+# weights. You can draw its surface like a map, and watch every step.
 #
-# You write the gradient and the sampler of mini-batches, move the learning rate and the
-# batch size, and see where noise helps and where it hurts. There is no network in this
-# lab. You use only NumPy, and it runs in seconds.
+# You will write the gradient and the sampler of mini-batches, change the learning rate and
+# the batch size, and see where the noise of small batches helps and where it hurts. The lab
+# needs no neural network: it uses only NumPy and runs in seconds.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; here it sets only how many steps are timed
@@ -28,9 +28,10 @@ learning_rate: float = 0.1
 # %% [markdown]
 # ## Set up
 #
-# Every exercise marked **TODO** has a check under it. Until it passes, the reference
-# solution is used, so you can always go on. Stuck? `hint("1.1")` in a cell of your
-# own asks you a question; called again, it says more.
+# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
+# uses the reference solution, so you can always continue. If you are stuck, call `hint`
+# with the number of the exercise in a new cell, for example `hint("1.1")`. It asks a
+# guiding question, and each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -59,8 +60,9 @@ card = lab.card
 # %% [markdown]
 # ## Points around a line
 #
-# Points that lie around a straight line, and scatter. We want the line back: its two
-# weights are its *slope* and its *intercept*, its height at x = 0.
+# The next cell draws points that scatter around a straight line. The model's task is to
+# recover this line from the points. It has two weights: the *slope* $w_1$ and the
+# *intercept* $w_2$, which is the height of the line at $x = 0$.
 
 # %%
 START = (-1.0, -1.5)  # slope and intercept before the first step
@@ -75,9 +77,13 @@ summary = f"{lab.train_points} points around a rising line; the line to start fr
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The *loss* says how bad a line is: the mean of its squared errors. Each pair of slope
-# and intercept has one, so the loss is a landscape over two directions. Training is a
-# walk on it, from the start to its lowest point.
+# The *loss* tells you how bad a line is. Here it is the mean of the squared errors of the
+# line with the weights $w = (w_1, w_2)$, over all $n$ points $(x_i, y_i)$:
+#
+# $$ L(w) = \frac{1}{n} \sum_{i=1}^{n} (w_1 x_i + w_2 - y_i)^2 $$
+#
+# Each pair of slope and intercept has a loss, so you can imagine the loss as the height of
+# a landscape. Training is a walk in this landscape, from the start to its lowest point.
 
 # %%
 def mean_squared_error(weights, x, y):
@@ -90,23 +96,35 @@ print(f"Loss at the start: {mean_squared_error(START, all_x, all_y):.3f}")
 print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 
 # %% [markdown]
-# Why is the lowest loss not 0? The points scatter, and no line goes through all of them.
+# Even the best line has a loss above 0, because the points scatter and no straight line can
+# pass through all of them.
 
 # %% [markdown]
 # ## Exercise 1.1: which way is up?
 #
-# The *gradient* says how fast the loss rises if you raise each weight a little: two
-# numbers, one for the slope, one for the intercept. Gradient descent steps the other
-# way.
-
-# %% [markdown]
-# Write `gradient(weights, x, y)` for the mean squared error. `weights` is an array of
-# slope and intercept, `x` and `y` are arrays of points, or of a single one. All three stay
-# as they are. It returns a new array of shape `(2,)`, in the order of the weights. About
-# three lines: one for the errors, then the chain rule. Example:
+# To walk downhill you need to know which way is up. The [gradient](../docs/glossary.md)
+# tells you: it says how fast the loss rises if you increase each weight a little. Here it
+# consists of two numbers, one for the slope and one for the intercept. Gradient descent
+# then steps in the opposite direction.
 #
-#     gradient(np.array([0.0, 0.0]), np.array([1.0, 3.0]), np.array([2.0, 4.0]))
-#     array([-14., -6.])
+# **Write** `gradient(weights, x, y)`, the gradient of the mean squared error. `weights` is
+# an array of slope and intercept, and `x` and `y` are arrays of points.
+#
+# **Rules**
+#
+# - Return a new array of shape `(2,)`, in the order of the weights. Its numbers have
+#   decimals, even if the weights are whole numbers.
+# - Take the mean over the points, however many there are. A single point has to work, too.
+# - Do not modify `weights`, `x` or `y`.
+#
+# **Example**
+#
+# ```python
+# weights, x, y = np.array([0.0, 0.0]), np.array([1.0, 3.0]), np.array([2.0, 4.0])
+# gradient(weights, x, y)   # array([-14., -6.])
+# ```
+#
+# You need about three lines: one for the errors, and then the chain rule.
 
 # %% name="1.1-gradient" points=2
 # TODO 1.1: how fast the mean squared error rises with slope and intercept.
@@ -128,9 +146,12 @@ gradient = check("1.1", gradient)
 # %% [markdown]
 # ## Walking down
 #
-# This is gradient descent, all of it. For each step it gets a *batch*: the indices of
-# the points that it may look at. It takes their gradient and goes a little the other way;
-# the *learning rate* says how little.
+# The next function is all you need for gradient descent. Each step receives a *batch*, the
+# indices of the points that it may look at. It computes the gradient $g$ of the loss on
+# these points, and moves the weights $w$ a little in the opposite direction. How far it
+# moves depends on the [learning rate](../docs/glossary.md) $\varepsilon$:
+#
+# $$ w \leftarrow w - \varepsilon\, g $$
 
 # %%
 def descend(gradient, x, y, start, batches, learning_rate):
@@ -142,19 +163,14 @@ def descend(gradient, x, y, start, batches, learning_rate):
     return numpy.array(path)
 
 # %% [markdown]
-# First with all points in every batch, the *full batch*. Each step then goes straight
-# down the surface that you see. How long should it be? A small learning rate takes for
-# ever. With a large one, a step goes past the lowest point and up on the other side.
+# We begin with the *full batch*: every step uses all points, so it follows the steepest way
+# down on the surface that you see. How long should a step be? With a small learning rate
+# the walk takes forever, but with a large learning rate, a step goes past the lowest point
+# and up on the other side.
 #
-# **Predict:** from which learning rate on does the path get *further away* with every
-# step?
+# **Question.** Above which learning rate does every step lead *further away*?
 
 # %%
-my_rate_guess = None  # change this: a learning rate, such as 0.1 or 3
-card.predict("largest_learning_rate", my_rate_guess)
-
-# %%
-card.lock("largest_learning_rate")
 BOX = ((-2.0, 5.0), (-3.0, 4.0))  # slopes and intercepts to draw
 
 def full_loss(weights):
@@ -171,18 +187,26 @@ summary = "\n".join(f"{name}: {outcome(path, full_loss)}" for name, path in path
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The contours are lines of equal loss, as on a map. The darkest part is the lowest. The
-# path starts at the square and ends at the cross; each dot is a step. A path that jumps
-# far out of the picture is drawn only up to there.
+# The contours are lines of equal loss, as on a map, and the darkest area is the lowest.
+# Each path starts at the square and ends at the cross, and each dot is a step. If a path
+# jumps far out of the picture, it is drawn only up to that point.
 
 # %% [markdown]
-# Where does it begin to diverge? Along any straight line through the lowest point the
-# surface is a parabola. If its second derivative, the *curvature*, is `c`, a step
-# multiplies the distance to the lowest point by `1 - learning_rate * c`. Beyond `2 / c`
-# that is below -1: each step lands further out, on the other side. The direction with
-# the largest curvature gives way first, so it decides. The function below takes the
-# curvatures from the matrix of second derivatives: they are its eigenvalues, by
-# `eigvalsh`. You need not follow that algebra to go on.
+# When does a path diverge? Along any straight line through the lowest point, the surface is
+# a parabola, whose second derivative is called the *curvature*. If the weights lie on one
+# of the two main axes of the contours, every step keeps them on that axis. If the curvature
+# along the axis is $c$, the step multiplies the distance to the lowest point by
+#
+# $$ 1 - \varepsilon c. $$
+#
+# Beyond $\varepsilon = 2 / c$ this factor is below $-1$, so each step lands further out, on
+# the other side. The direction with the largest curvature is the first to diverge, so it
+# limits the learning rate.
+#
+# The function below finds the curvatures of both axes as the eigenvalues of the matrix of
+# second derivatives, with
+# [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
+# You can skip this algebra and still follow the rest of the lab.
 
 # %%
 def curvature_matrix(x):
@@ -196,27 +220,40 @@ def largest_learning_rate(x):
 
 limit = largest_learning_rate(all_x)
 print(f"The full batch diverges from learning rate {limit:.3f} on")
-card.outcome("largest_learning_rate", limit)
 
 # %% [markdown]
 # ## Exercise 1.2: mini-batches
 #
-# A step that looks at all points is exact, but it has to look at all of them: with a
-# million images that is much work for one step. A few points give a gradient that is
-# right on average, and *noisy*. A network is trained with such *mini-batches*. One
-# *epoch* is over when each point has been in one batch.
-
-# %% [markdown]
-# Write `epoch_batches(points, batch_size, rng)`: the batches of one epoch, one after the
-# other. A batch is an array of indices, for `x[batch]`.
+# A step that looks at all points is exact but expensive: in a training with a million
+# images, every single step would be a lot of work. The gradient of a few points costs much
+# less. It is right on average, but it is *noisy*.
+#
+# ![Two fans of arrows: gradients of small batches scatter widely around the gradient of all points, and gradients of large batches lie close to it.](../helpers/lab_01/diagrams/gradient_noise.svg)
+#
+# Networks are trained with such [mini-batches](../docs/glossary.md). An
+# [epoch](../docs/glossary.md) is over when each point has been in one batch.
+#
+# **Write** `epoch_batches(points, batch_size, rng)`, which returns the batches of one epoch
+# in order, as a list or as anything else to loop over. Here `points` is the number of
+# points, and a batch is an array of indices that you can use as `x[batch]`.
+#
+# **Rules**
 #
 # - Each of `0, 1, ..., points - 1` is in exactly one batch.
-# - Each batch has `batch_size` of them; only the last may have fewer, never none.
-# - The order is random, any order equally likely, and drawn again each time. All randomness
-#   comes from `rng`, a `np.random.Generator`. So the same seed gives the same batches.
+# - Each batch has `batch_size` indices. Only the last may have fewer, but it is never
+#   empty.
+# - The order is random: every order is equally likely, and each call draws a new one.
+# - All randomness comes from `rng`, a
+#   [`np.random.Generator`](https://numpy.org/doc/stable/reference/random/generator.html),
+#   so that the same seed gives the same batches.
 #
-# About two lines. Example: `epoch_batches(5, 2, rng)` may be
-# `[array([3, 0]), array([4, 1]), array([2])]`.
+# **Example**
+#
+# ```python
+# epoch_batches(5, 2, rng)   # for instance [array([3, 0]), array([4, 1]), array([2])]
+# ```
+#
+# You need about two lines.
 
 # %% name="1.2-mini-batches" points=2
 # TODO 1.2: batches of indices that cover every point once, in a random order.
@@ -235,7 +272,7 @@ def epoch_batches(points, batch_size, rng):
 epoch_batches = check("1.2", epoch_batches)
 
 # %% [markdown]
-# As many epochs as it takes, one after the other:
+# The next cell strings together as many epochs as a training needs.
 
 # %%
 def batches_of(points, batch_size, steps, shuffle=0):
@@ -253,30 +290,34 @@ def train(learning_rate, batch_size, steps, shuffle=0):
 # %% [markdown]
 # ## Turn the knobs
 #
-# In JupyterLab there are sliders below; click one, then use the arrow keys. The line
-# under them says how it ended. *Draw step by step* draws the path as it goes; click it
-# again to stop. Elsewhere you see three settings side by side, with 60 steps each.
+# In JupyterLab you see sliders below. Click one of them and move it with the arrow keys;
+# the line underneath tells you how the path ended. *Draw step by step* draws the path as it
+# grows, and a second click stops it. Outside JupyterLab you see three settings side by
+# side, with 60 steps each.
 
 # %% [markdown]
-# Say before you look, then try:
+# **Question.** Try to answer these before you use the sliders, and then check your answers:
 #
-# - What does the path look like with batches of 1, and of all points?
-# - Where does it go once it is near the lowest point?
-# - Is there a learning rate at which the full batch arrives, and the path with batches
-#   of 1 is thrown far out?
+# - What does the path look like with batches of 1, and what does it look like with all
+#   points?
+# - Where does the path go once it is near the lowest point?
+# - Is there a learning rate at which the full batch converges, while the path with batches
+#   of 1 is thrown far away from the lowest point?
 
 # %%
 settings = [(lab.learning_rate, size) for size in (lab.train_points, lab.batch_size, 1)]
 explore(train, full_loss, settings, steps=60, box=BOX, caption=session.caption())
 
 # %% [markdown]
-# The full batch goes straight down and stops. Batches of 1 stagger: each step follows its
-# own point. At the bottom they do not stop. There the gradient over all points is 0, but
-# that of one is not, so they keep wandering around the lowest point. Batches of 16 wander
-# as well, in a circle so small that you hardly see it.
+# The path of the full batch goes straight down and stops. With batches of 1 the path
+# staggers, because each step follows a different point, and it does not stop at the bottom
+# either. There, the gradient over all points is 0, but the gradient of a single point is
+# not. So this path keeps wandering around the lowest point. With batches of 16 the path
+# wanders as well, but so close to the lowest point that you can hardly see it.
 #
-# And the third question? One path is one shuffle of the points, and another shuffle may
-# end elsewhere. So count over 20 of them.
+# What about the third question? Each path depends on how the points were shuffled, so
+# another shuffle may lead to a different end. Therefore, the next cell tries 20 shuffles
+# for each setting and counts.
 
 # %%
 SHUFFLES = range(20)
@@ -293,19 +334,21 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, all points in {full}")
 
 # %% [markdown]
-# There are such learning rates: the full batch can bear them, batches of 1 cannot.
-# Why not? You will see in the narrow valley. And where a count lies between 0 and 20, a
-# single run would have told you about its shuffle, not about the learning rate.
+# So the answer is yes: at some learning rates the full batch converges, while batches of 1
+# are thrown out. The narrow valley below will show you why. And wherever a count lies
+# between 0 and 20, a single run would have told you more about its shuffle than about the
+# learning rate.
 
 # %% [markdown]
 # ## What does an epoch buy?
 #
-# The panels above have the same number of steps. That is not fair: 60 steps of the full
-# batch look at far more points than 60 steps of 1. In one epoch each point is looked at
-# once, whatever the batch size.
+# The panels above all show the same number of steps, but this comparison is not fair,
+# because sixty steps with the full batch look at far more points than sixty steps with one
+# point each. It is fairer to compare epochs: in an epoch, each point is used once, whatever
+# the batch size.
 #
-# **Predict:** you saw the loss at the start. What is it after *one* epoch with batches of
-# `batch_size` points, learning rate as above?
+# **Predict:** you saw the loss at the start. What will it be after *one* epoch with batches
+# of `batch_size` points and the learning rate `learning_rate`?
 
 # %%
 my_loss_guess = None  # change this: a loss, such as 10 or 0.5
@@ -335,15 +378,17 @@ medians = {str(size): numpy.median(losses, axis=0) for size, losses in curves.it
 card.measure("loss_by_epoch", medians)
 
 # %% [markdown]
-# Losses and lines are medians of 20 shuffles; eight of ten shuffles lie in the band. The
-# full batch pays one epoch for one step. The middle one gets near the lowest loss in the
-# first: its steps are not exact, but there are many. Batches of 1 make more steps still,
-# and do not get nearer. They wander at a height of their own, and another epoch does not
-# change that.
+# The printed losses and the lines are medians over 20 shuffles, and each band contains
+# eight out of ten shuffles. The full batch spends a whole epoch on one step. The middle
+# batch size comes close to the lowest loss in its first epoch: its steps are not exact, but
+# it makes many of them. With batches of 1 the path has even more steps, but it does not
+# come closer. Instead, it keeps wandering somewhat above the lowest loss, and more epochs
+# do not change that.
 
 # %% [markdown]
-# Is the full batch lower in the end? The last line counts; a single run would have told
-# you about its own shuffle only. What brings batches of 1 further down?
+# **Question.** Does the full batch end lower than batches of 1? The last line of the
+# summary counts the shuffles in which it does. And how could you bring the path with
+# batches of 1 further down?
 
 # %%
 def above_lowest(learning_rate, shuffle):
@@ -358,18 +403,20 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
     print(f"Two epochs, then two at learning rate {rate:.3g}: {height:.4f} above the lowest")
 
 # %% [markdown]
-# That is the first half of the answer to this lab's question: **noise is cheap far from
-# the lowest point, and costs you near it.** So the learning rate is lowered towards the
-# end of a training: lab 02 divides it by 10 after some epochs.
+# This is the first half of the answer to this lab's question: **noise is cheap far from the
+# lowest point, but expensive near it.** That is why people reduce the learning rate towards
+# the end of a training. For example, [lab 02](02_throughput.ipynb) divides it by 10 after
+# certain epochs.
 
 # %% [markdown]
 # ## Exercise 1.3: which batch size was it?
 #
-# In a real training you do not see the surface. You see one number a step: the loss of
-# that step's batch. Four trainings, the same learning rate, the same points; one had
-# batches of 1, one of 4, one of 16, one of 64.
+# In a real training you cannot see the surface. All you see is one number per step: the
+# loss of that step's batch. Can you read the noise from these numbers? The next cell trains
+# four times, with the same points and the same learning rate, but with batches of 1, 4, 16
+# and 64.
 #
-# **Predict** from the picture: which is which?
+# **Question.** Which curve belongs to which batch size, and how can you tell?
 
 # %%
 SIZES = [1, 4, 16, 64]
@@ -387,25 +434,32 @@ figure = figures.batch_losses(loss_curves)
 summary = "All four curves fall for some 30 steps, then scatter, each by another amount."
 show_figure(figure, summary, session.caption())
 
-# %%
-my_sizes = {"A": None, "B": None, "C": None, "D": None}  # change these: 1, 4, 16 or 64
-card.predict("batch_sizes", my_sizes)
-
 # %% [markdown]
-# Now let a function say it. At the lowest point the squared error of a single point has
-# some variance, `example_variance`. A batch's loss is the mean of `b` of them, and a mean
-# scatters less. If the points are drawn independently of each other, this law holds:
+# Now let a function decide. At the lowest point, the squared errors of the single points
+# have some variance $\sigma^2$, which is called `example_variance` below. The loss of a
+# batch of $b$ points is the mean of their squared errors, and a mean scatters less than the
+# values that it averages. If the points are drawn independently of each other, then
 #
-#     variance of the losses = example_variance / b
+# $$ \mathrm{Var}(\text{losses}) = \frac{\sigma^2}{b}. $$
 
 # %% [markdown]
-# Write `which_batch_size(losses, example_variance, sizes)`: from a curve, an array of
-# one loss a step, to the one of `sizes` (a rising list) that fits best. All three stay as
-# they are. The law holds only where the curve is flat: use its second half, all of it,
-# whatever its length. What comes out lies between the sizes, or beyond them: take the
-# nearest by ratio, so that the border between 4 and 16 is 8. About three lines. Example:
-# losses with a variance of 0.02 in their flat part, `example_variance` 0.3, sizes
-# `[1, 4, 16, 64]`: that is `16`.
+# **Write** `which_batch_size(losses, example_variance, sizes)`, which guesses the batch
+# size behind a loss curve. `losses` is an array with one loss per step, and `sizes` is a
+# rising list of batch sizes. Return the entry of `sizes` that fits the curve best.
+#
+# **Rules**
+#
+# - Use the law $\sigma^2 / b$. It holds only where the curve is flat, so use the second
+#   half of the curve: all of it, whatever its length. With an odd number of losses, the one
+#   in the middle may belong to either half. Divide by $n$ or by $n - 1$, as you like.
+# - Your estimate may lie between the sizes or beyond them. Return the nearest size by
+#   ratio, so that the border between 4 and 16 is 8; on the border itself, return either.
+# - Do not modify the arguments.
+#
+# **Example:** if the flat part of `losses` has a variance of 0.02, then
+# `which_batch_size(losses, 0.3, [1, 4, 16, 64])` is `16`, because $0.3 / 0.02 = 15$.
+#
+# You need about three lines.
 
 # %% name="1.3-which-batch-size" points=2
 # TODO 1.3: which of the sizes made a loss curve that scatters like this.
@@ -425,7 +479,6 @@ def which_batch_size(losses, example_variance, sizes):
 which_batch_size = check("1.3", which_batch_size)
 
 # %%
-card.lock("batch_sizes")
 squared_errors = (best[0] * all_x + best[1] - all_y) ** 2
 example_variance = numpy.var(squared_errors)
 found = {
@@ -434,50 +487,55 @@ found = {
 }
 for name, size in hidden.items():
     print(f"{name}: batch size {size}, by the law {found[name]}")
-card.outcome("batch_sizes", hidden, choices=True)
 card.measure("batch_sizes_by_the_law", found)
 
 # %% [markdown]
-# So jitter alone is no sign of a broken training. Four times the batch, half the jitter.
-# To see whether the loss still falls, you have to look through it: average over many
-# steps.
+# So a loss that jitters is not necessarily a sign of trouble. With four times the batch
+# size, you get half the jitter. If you want to know whether the loss is still falling,
+# average it over many steps, so that the trend emerges from the jitter.
 
 # %% [markdown]
-# How well does the law hold? It is for points drawn independently. But an epoch draws
-# *without replacement*: a point that has come does not come again. If a batch held all
-# `n` points, its loss would be the same every time. For such draws the variance is
-# smaller, by the factor `(n - b) / (n - 1)`. **Predict** in your head: for which batch
-# size does that matter?
+# How well does the law hold? It assumes that points are drawn independently, but an epoch
+# draws them *without replacement*: no point comes twice. For example, if a batch held all
+# $n$ points, and the weights stayed the same, its loss would be the same every time. For
+# draws without replacement the variance is smaller, by the factor
+#
+# $$ \frac{n - b}{n - 1}. $$
+#
+# **Question.** For which of the four batch sizes does this factor matter?
 
 # %%
 n = lab.train_points
 print("Variance of the losses, divided by example_variance / b:")
 for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
     seen = numpy.var(loss_curves[name][240:])
-    # Many batches, had the weights stood still at the best line.
+    # As many batches as needed, with the weights fixed at the best line.
     still = [numpy.mean(squared_errors[b]) for b in batches_of(n, size, 10_000)]
     law = example_variance / size
     ratio = f"flat half {seen / law:.2f}, at the best line {numpy.var(still) / law:.2f}"
     print(f"Batch size {size}: {ratio}, (n - b) / (n - 1) {(n - size) / (n - 1):.2f}")
 
 # %% [markdown]
-# The factor is near 1 while a batch is a small part of the points, and that is the usual
-# case. With 64 of 256 it is not. What else the flat half shows may have two causes. Its
-# 240 losses give the variance only roughly. And the weights wander, most with batches of
-# 1: away from the best line the losses are higher, and scatter more.
+# The factor is close to 1 as long as a batch is a small part of all points, which is the
+# usual case in practice. With 64 of 256 points it is noticeably smaller. The second, flat
+# half of a curve may differ from the law for two more reasons. First, its 240 losses give
+# only a rough estimate of the variance. Second, the weights keep wandering, most of all
+# with batches of 1, and away from the best line the losses are higher and scatter more.
 
 # %% [markdown]
 # ## How large a batch is still worth it?
 #
-# A batch's gradient is the exact one, *G*, plus noise. Points drawn independently add
-# noise with a mean squared length of `V / b`, where `V` is the variance of the single
-# points' gradients, summed over the weights. It is as long as *G* itself at a batch size
-# that McCandlish, Kaplan, Amodei and the OpenAI Dota Team (2018) call the *noise scale*:
+# Now you can read the noise from a curve. But how much noise is too much? The gradient of a
+# batch is the exact gradient $G$ plus noise. If the points are drawn independently, this
+# noise has a mean squared length of $V / b$, where $V$ is the variance of the single
+# points' gradients, summed over the weights. At one particular batch size, this equals the
+# squared length of $G$ itself. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162)
+# call this size the [noise scale](../docs/glossary.md):
 #
-#     B = V / |G|²
+# $$ B = \frac{V}{|G|^2} $$
 #
-# **Predict:** how large is `B` at the start? And after 15 exact steps, near the lowest
-# point?
+# **Predict:** how large is $B$ at the start, and how large is it after 15 exact steps, near
+# the lowest point?
 
 # %%
 my_scale_guess = {"start": None, "step 15": None}  # change these: batch sizes
@@ -501,18 +559,22 @@ for step in (0, 5, 10, 15, 20, 30):
 card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %% [markdown]
-# Far from the lowest point the points agree about where to go. Near it *G* goes to 0, but
-# the points still disagree, so `B` grows without bound: at the lowest point itself the
-# gradient of a batch is nothing but noise. In the paper's networks as well the noise
-# scale grows as the loss falls.
+# Far from the lowest point, the points agree on the direction. Near it, $G$ approaches 0
+# while the points still disagree, so $B$ grows without bound. At the lowest point itself,
+# the gradient of a batch is pure noise. McCandlish et al. observe the same in their
+# networks: the noise scale grows as the loss falls.
 
 # %% [markdown]
-# What does `B` say about training? With noise a step lowers the loss less, even if each
-# batch size gets its best learning rate. By the paper you need, in place of one exact step,
+# What does $B$ mean for training? Because of the noise, a step with a small batch lowers
+# the loss by less than an exact step does. It also has to be shorter, because a long noisy
+# step does more harm than good. The paper derives the same factor for both effects. To
+# replace one exact step you need
 #
-#     steps = 1 + B / b
+# $$ 1 + \frac{B}{b} \text{ steps, and the best learning rate is } \varepsilon(b) =
+# \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# Is that so? Draw many batches, and see how far their steps lower the loss.
+# where $\varepsilon_\infty$ is the best learning rate of an exact step. The next cells test
+# this: they draw many batches, and compute by how much their steps lower the loss.
 
 # %%
 def best_step(steps, exact, curvature):
@@ -523,12 +585,13 @@ def best_step(steps, exact, curvature):
     return steep / curved, steep**2 / (2 * curved)
 
 def steps_needed(single, batch_size, curvature):
-    """The best learning rate, and how many of its steps do the work of an exact one."""
+    """The best learning rate over that of an exact step, and how many steps it takes."""
     rng, exact = numpy.random.default_rng(lab.seed), single.mean(axis=0)
-    # With replacement: as if there was no end of points.
+    # With replacement, as if there were infinitely many points.
     drawn = rng.integers(len(single), size=(2**20 // batch_size, batch_size))
     rate, fall = best_step(single[drawn].mean(axis=1), exact, curvature)
-    return rate, best_step(exact[None], exact, curvature)[1] / fall
+    exact_rate, exact_fall = best_step(exact[None], exact, curvature)
+    return rate / exact_rate, exact_fall / fall
 
 # %%
 needed, laws = {}, {"start": scales[0], "step 15": scales[15]}
@@ -539,34 +602,44 @@ for place, weights in {"start": descent[0], "step 15": descent[15]}.items():
         rate, steps = steps_needed(single, size, curvature_matrix(all_x))
         needed[place][size] = steps
         law = 1 + laws[place] / size
-        print(f"  batch size {size}: rate {rate:.3f}, steps x {steps:.2f}, law {law:.2f}")
+        print(f"  batch size {size}: steps x {steps:.2f}, law {law:.2f}; ", end="")
+        print(f"rate x {rate:.3f}, law {1 / law:.3f}")
 figure = figures.steps_needed(needed, laws, scale_guess)
 summary = "Below the noise scale twice the batch needs half the steps; above it, not so."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Far below the noise scale twice the batch needs half the steps: *perfect scaling*. Far
-# above it twice the batch saves next to nothing: *diminishing returns*. At `b = B` you
-# make twice the fewest steps, and look at twice the fewest points. So a batch that is
-# wasteful at the start of a training need not be at its end.
-#
-# The best learning rate does the same: below the noise scale it grows in proportion to
-# the batch, above it no longer. Lab 03 measures the noise scale of a network, and counts
-# its steps.
+# Far below the noise scale, twice the batch needs half the steps. This is called [perfect
+# scaling](../docs/glossary.md). Far above the noise scale, doubling the batch saves next to
+# nothing: these are *diminishing returns*. In between, at $b = B$, you make twice the
+# minimum number of steps, and look at twice the minimum number of points. Since $B$ grows
+# during a training, a batch size that is wasteful at the start need not be wasteful at the
+# end.
+
+# %% [markdown]
+# The best learning rate behaves in the same way. Far below the noise scale it grows in
+# proportion to the batch, but far above it hardly grows at all. You will meet both laws
+# again with real networks: [lab 03](03_time_to_accuracy.ipynb) counts steps and uses the
+# first law to find the fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the
+# second to choose the learning rate of a large batch.
 
 # %% [markdown]
 # ## A narrow valley
 #
-# The same points, moved 2 to the right, and the line to start from as well. Nothing else
-# changes: it is the same picture, seen from another origin. But now slope and intercept
-# depend on one another: raise the slope, and you have to lower the intercept. The round
-# bowl becomes a narrow valley, from upper left to lower right.
+# So far the surface was a round bowl, in which noise is only a nuisance. What does noise do
+# on a less friendly surface? To get one, move all points to the right by 2, together with
+# the line from which the path starts. The points look the same as before, only with a
+# different origin. But now slope and intercept depend on each other: if you raise the
+# slope, you have to lower the intercept to stay close to the points. So the bowl becomes a
+# narrow valley that runs from the upper left to the lower right.
 
 # %% [markdown]
-# **Predict:** the walls are steep, the floor is nearly flat. What does the largest
-# curvature say about the learning rate? We take 0.9 times the largest that the full batch
-# can bear. With which batch sizes is the path thrown out of the valley, within 60 steps
-# and in most of 20 shuffles: 1, 16, all 256 points?
+# The walls of this valley are steep, and its floor is nearly flat. What does the largest
+# curvature tell you about the learning rate? The next cells use 0.9 times the rate above
+# which the full batch diverges.
+#
+# **Predict:** with which batch sizes (1, 16, or all 256 points) will the path be thrown out
+# of the valley within 60 steps, in most of 20 shuffles?
 
 # %%
 my_thrown_out = None  # change this: a list of batch sizes, such as [16, 256], or []
@@ -606,16 +679,18 @@ often = [size for size, times in thrown.items() if times > 10]
 card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
-# The walls allow only a small learning rate, and with that the walk along the floor takes
-# long. Here **noise hurts**: batches of 1 are thrown out of the valley at a rate that the
-# full batch can bear. They need not diverge: one line counts those below the first loss
-# again at the end.
+# The steep walls permit only a small learning rate, and with such a rate the walk along the
+# floor takes many steps. Here **noise hurts**: at a rate at which the full batch converges,
+# batches of 1 are thrown out of the valley. This does not mean that they all diverge. Many
+# may come back, and one of the printed lines counts the paths that end with a lower loss
+# than they started with.
 
 # %% [markdown]
-# Why? A single point has a curvature of its own, `2 * (x**2 + 1)`. For a point far to the
-# right it is larger than that of all points together, and its step is too long. If that
-# is the cause, then nothing is thrown out at a learning rate that the steepest *point*
-# can bear. Test it:
+# What throws them out? The squared error of a single point at $x$ has a curvature of its
+# own, $2 (x^2 + 1)$. If the point lies far to the right, this curvature is larger than the
+# largest curvature of all points together, so the step that follows this point may be too
+# long. If this is the reason, no path should be thrown out at a learning rate that is small
+# enough for the steepest *point*. The next cell tests this idea.
 
 # %%
 point_curvatures = 2 * (x_moved**2 + 1)
@@ -628,14 +703,15 @@ times = times_thrown_out(train_in_valley, valley_loss, bearable, 1)
 print(f"At rate {bearable:.3f} batches of 1 are thrown out in {times} of 20 shuffles")
 
 # %% [markdown]
-# The cure is not a batch size. Move the points back, and the bowl is round: that is why
-# inputs are scaled to mean 0 and deviation 1 (LeCun, Bottou, Orr and Müller 1998). Batch
-# normalisation began with the thought of doing so between the layers, too (Ioffe and
-# Szegedy 2015).
+# The best remedy is not a different batch size. Just move the points back, and the bowl is
+# round again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et
+# al. 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the
+# idea of doing the same between the layers of a network ([Ioffe and Szegedy
+# 2015](https://arxiv.org/abs/1502.03167)).
 
 # %% [markdown]
-# Does the law of the noise scale hold in the valley as well? Take the weights after 30
-# exact steps.
+# Does the law of the noise scale hold in the valley, too? The next cell tests it with the
+# weights after 30 exact steps.
 
 # %%
 weights = train_in_valley(valley_rate, lab.train_points, 30)[-1]
@@ -647,17 +723,23 @@ print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times the e
 print(f"Measured: {steps:.2f} times")
 
 # %% [markdown]
-# It does not. The gradient points along the flat floor, and the noise shakes the steep
-# walls, where the same noise does more harm. `V / |G|²` knows nothing of walls: the paper
-# calls it the *simple* noise scale, because it takes all directions to be equally curved.
-# So it tells you the order of magnitude at best. Count steps before you rely on it.
+# It does not hold. The gradient points along the flat floor, but the noise also pushes the
+# weights up the steep walls, where it does more harm. The formula $V / |G|^2$ ignores the
+# walls, because it treats all directions as equally curved. That is why the paper calls it
+# the *simple* noise scale. It gives you an order of magnitude at best, so count steps
+# before you rely on it.
 
 # %% [markdown]
 # ## A saddle
 #
-# Now the points have two groups: in one, y rises with x; in the other it falls. We want a
-# line through *one* of them, so we take a loss that gives up on far points. Each counts
-# `error**2 / (1 + error**2)`: nearly the square if it is near, at most 1 if it is far.
+# In the bowl noise was a nuisance, and in the valley it was a danger. Is there a surface on
+# which it helps? Take points in two groups: in one group $y$ rises with $x$, and in the
+# other group it falls. We want a line through *one* of these groups, so we use a loss that
+# nearly ignores points far away from the line. A point with the error $e$ contributes
+#
+# $$ \frac{e^2}{1 + e^2}, $$
+#
+# which is nearly the squared error if the point is close, and at most 1 if it is far away.
 
 # %%
 quarter = numpy.random.default_rng(lab.seed)
@@ -677,11 +759,13 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 
 # %% [markdown]
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
-# *saddle*: downhill to the left and right (other slopes), uphill above and below (other
-# intercepts). We start right above it, with slope 0, where nothing says left or right.
+# [saddle](../docs/glossary.md): it is downhill to the left and to the right, towards other
+# slopes, but uphill above and below, towards other intercepts. On this map our path starts
+# exactly above the saddle, at slope 0. By symmetry, the gradient there points neither to
+# the left nor to the right.
 #
-# **Predict:** with which batch sizes has the path left the middle after 200 steps, in
-# most of 20 shuffles: 1, 16, all 256 points?
+# **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
+# middle after 200 steps, in most of 20 shuffles?
 
 # %%
 my_leavers = None  # change this: a list of batch sizes, such as [16, 256], or []
@@ -720,22 +804,29 @@ print(f"All points, after 200 steps: {slopes[200]:.0e} from the middle")
 print(f"All points, after 2000 steps: {slopes[-1]:.2f} from the middle")
 
 # %% [markdown]
-# Here **noise helps**. The full batch walks to the saddle and stays. Its gradient there
-# is 0: it knows nothing of the two better places beside it. A few points are never quite
-# balanced. Their noise pushes the weights to one side, and from there it is downhill.
-# Which side? Chance. Even the full batch leaves in the end: rounding errors are noise as
-# well, and beside a saddle every error grows from step to step.
+# Here **noise helps**. The full batch walks to the saddle and is still there after 200
+# steps, because the gradient at this point is 0 and says nothing about the two lowest
+# points on either side. A batch of a few points, however, is never quite balanced. Its
+# noise pushes the weights to one side, and from there it is downhill. Which side it is
+# depends on chance.
+#
+# Even the full batch leaves the saddle in the end. Rounding errors are a kind of noise,
+# too, and near a saddle even the smallest error to the side grows from step to step.
 
 # %% [markdown]
-# This start was chosen to be exactly in the middle. A real network starts beside it. But
-# near a saddle the gradient is small, so exact steps linger there; and Dauphin and others
-# (2014) argue that a surface of many directions has many saddles.
+# We chose a start exactly in the middle, whereas a real network would start somewhere to
+# the side. But near any saddle the gradient is small, so even a path that starts to the
+# side can linger there. And [Dauphin et al. (2014)](https://arxiv.org/abs/1406.2572) argue
+# that a surface with many directions has many saddles.
 
 # %% [markdown]
 # ## What does a step cost?
 #
-# You have seen what the batch size does to the path. It also sets the price. **Predict:**
-# how many times longer does a step with all points take than a step with one?
+# You have seen what the batch size does to the path. But it also determines the cost of
+# each step, and so far we have only counted steps.
+#
+# **Predict:** how many times as long as a step with one point does a step with all points
+# take?
 
 # %%
 my_price_guess = None  # change this: time of a full step / time of a step with one point
@@ -769,16 +860,23 @@ print(f"And one with 64 times the points: {full / large:.2f} times as long as th
 card.outcome("full_step_over_single_step", single / full)
 
 # %% [markdown]
-# With one point there is hardly anything to compute. So its step shows what Python and
-# NumPy take to get started, and the full batch pays that only once as well: it looks at
-# 256 times as many points, and takes nowhere near 256 times as long. With still more
-# points the computing shows. So a larger batch is nearly free at first, and only at
-# first. That is the subject of lab 02, with a real network.
+# With one point there is hardly anything to compute, so such a step consists almost
+# entirely of the overhead of Python and NumPy. A step with the full batch pays for this
+# overhead only once, too. It looks at 256 times as many points, but takes nowhere near 256
+# times as long. With even more points, the time of the arithmetic becomes visible. So a
+# larger batch is nearly free at first, but only at first. [Lab 02](02_throughput.ipynb)
+# measures this with a real network.
+
+# %% [markdown]
+# > **Limits.** The model of this lab has only two weights, so that you can see everything.
+# > Each of the surfaces was chosen to show one effect, while the surface of a network may
+# > combine all of them. And the lab computes the noise scale from the gradients of all
+# > single points, which would be too expensive in a large training.
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# How much do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("01")
@@ -790,10 +888,11 @@ session.finish()
 # ## Explain your figure
 #
 # Take the figure under "How large a batch is still worth it?". Which batch size is worth
-# its price at the start, and which near the lowest point? What in the figure shows it?
+# its price at the start, and which is worth it near the lowest point? How does the figure
+# show this?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="1.figure" points=2
 # **1.figure, your answer:**
@@ -801,22 +900,28 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# A mini-batch's gradient is right on average, and its noise shrinks as the batch grows:
-# four times the batch, half the noise. Far from the lowest point many noisy steps beat
-# few exact ones; near it the noise keeps you from arriving, and the batch that is worth
-# its price grows: the noise scale measures it. Noise frees you from a saddle, and throws
-# you out of a narrow valley. And a step with more points need not take longer: so by the
-# clock it is another race.
+# What does the batch size do to the path down the loss? It sets the noise of each step. The
+# gradient of a mini-batch is right on average, and with four times the batch it has half
+# the noise. Far from the lowest point, many noisy steps beat a few exact ones, as your
+# curves over the epochs show. Near it, the noise keeps you from converging, so larger
+# batches become worth their price. The noise scale tells you up to which size, and you have
+# watched it grow. Noise also frees you from a saddle, but it throws you out of a narrow
+# valley. All of this counts steps, however, and a step with more points need not take
+# longer. Measured in seconds, the race may have a different winner.
 #
-# Two questions to take along. Which batch size is best, if a step with more points costs
-# nearly the same? And the learning rate was lowered to quieten the noise: could you raise
-# something instead?
+# Here are two questions to take with you. Which batch size is best if a step with more
+# points takes nearly the same time? And the learning rate was lowered to reduce the noise:
+# what could you raise instead?
 #
-# To read on: Bottou, Curtis and Nocedal, "Optimization Methods for Large-Scale Machine
-# Learning" (2018); McCandlish, Kaplan, Amodei and the OpenAI Dota Team, "An Empirical
-# Model of Large-Batch Training" (2018); Smith, Kindermans, Ying and Le, "Don't Decay the
-# Learning Rate, Increase the Batch Size" (2018); LeCun, Bottou, Orr and Müller, "Efficient
-# BackProp" (1998); Ioffe and Szegedy, "Batch Normalization" (2015); Jin, Ge, Netrapalli,
-# Kakade and Jordan, "How to Escape Saddle Points Efficiently" (2017); Dauphin, Pascanu,
-# Gulcehre, Cho, Ganguli and Bengio, "Identifying and Attacking the Saddle Point Problem
-# in High-Dimensional Non-Convex Optimization" (2014).
+# To read on: Bottou, Curtis and Nocedal, ["Optimization Methods for Large-Scale Machine
+# Learning"](https://arxiv.org/abs/1606.04838) (2018); McCandlish, Kaplan, Amodei and the
+# OpenAI Dota Team, ["An Empirical Model of Large-Batch
+# Training"](https://arxiv.org/abs/1812.06162) (2018); Smith, Kindermans, Ying and Le,
+# ["Don't Decay the Learning Rate, Increase the Batch
+# Size"](https://arxiv.org/abs/1711.00489) (2018); LeCun, Bottou, Orr and Müller,
+# ["Efficient BackProp"](https://doi.org/10.1007/3-540-49430-8_2) (1998); Ioffe and Szegedy,
+# ["Batch Normalization"](https://arxiv.org/abs/1502.03167) (2015); Jin, Ge, Netrapalli,
+# Kakade and Jordan, ["How to Escape Saddle Points
+# Efficiently"](https://arxiv.org/abs/1703.00887) (2017); Dauphin, Pascanu, Gulcehre, Cho,
+# Ganguli and Bengio, ["Identifying and Attacking the Saddle Point Problem in
+# High-Dimensional Non-Convex Optimization"](https://arxiv.org/abs/1406.2572) (2014).

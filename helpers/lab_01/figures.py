@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
 
 # Lowest and highest slope, lowest and highest intercept.
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -38,7 +38,7 @@ def points_and_lines(
             ends, slope * ends + intercept, line, color=colour, linewidth=2, label=name
         )
     axes.set(xlabel="x", ylabel="y")
-    # Above the axes: inside, it would lie on points.
+    # Above the axes, because inside it would cover points.
     axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     return figure
 
@@ -58,8 +58,8 @@ def loss_surface(axes: plt.Axes, loss: Callable, box: Box, side: int = 60) -> No
     """
     slopes, intercepts = (np.linspace(*ends, side) for ends in box)
     heights = [[loss(np.array([s, i])) for s in slopes] for i in intercepts]
-    # The levels follow the losses, so they fit steep and flat surfaces; more levels at
-    # low losses, where a path ends.
+    # The levels follow the losses, so they suit steep and flat surfaces alike. More of them
+    # are at low losses, where a path ends.
     levels = np.quantile(heights, np.linspace(0, 1, 12) ** 1.5)
     blues = mpl.colormaps["Blues_r"](np.linspace(0.25, 0.95, len(levels) - 1))
     axes.contourf(slopes, intercepts, heights, levels, colors=blues)
@@ -83,8 +83,8 @@ def path_on(axes: plt.Axes, path: np.ndarray, label: str) -> tuple[plt.Line2D, p
     tuple of matplotlib.lines.Line2D
         The path and its end, to be moved later.
     """
-    style: dict = {"color": RED, "markeredgecolor": "black"}
-    (line,) = axes.plot(*path.T, ".-", color=RED, linewidth=1, markersize=4, label=label)
+    style: dict = {"color": VIOLET, "markeredgecolor": "black"}
+    (line,) = axes.plot(*path.T, ".-", color=VIOLET, linewidth=1, markersize=4, label=label)
     axes.plot(*path[0], "s", markersize=7, label="start", **style)
     (end,) = axes.plot(*path[-1], "X", markersize=9, label="end", **style)
     return line, end
@@ -112,14 +112,14 @@ def descent_paths(loss: Callable, paths: Mapping[str, np.ndarray], box: Box) -> 
         path_on(axes, until_it_is_lost(path, box), "path")
         axes.set_title(name, fontsize=9)
         axes.label_outer()
-    # Above the panels: inside, it would lie on a path.
+    # Above the panels, because inside it would cover a path.
     handles = panels[0, 0].get_legend_handles_labels()
     figure.legend(*handles, fontsize=7, loc="outside upper left", ncols=3)
     return figure
 
 
 def until_it_is_lost(path: np.ndarray, box: Box) -> np.ndarray:
-    """The path up to where it is far out of the box: further steps would cover all of it.
+    """The path until it is far outside the box, where more steps would cover everything.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def loss_by_epoch(
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    styles = zip((BLUE, RED, GREEN), MARKERS, LINES, strict=False)
+    styles = zip((BLUE, VIOLET, GREEN), MARKERS, LINES, strict=False)
     for (size, losses), (colour, marker, line) in zip(curves.items(), styles, strict=False):
         low, middle, high = np.quantile(losses, (0.1, 0.5, 0.9), axis=0)
         axes.fill_between(range(len(middle)), low, high, color=colour, alpha=0.3)
@@ -188,7 +188,7 @@ def batch_losses(curves: Mapping[str, np.ndarray]) -> plt.Figure:
         axes.semilogy(losses, color=BLUE, linewidth=0.7, label=f"training {name}")
         axes.set_title(name, fontsize=10)
         axes.set(xlabel="step")
-    # One example may lie on the line by chance: its loss would stretch the axis.
+    # By chance an example may lie on the line, and its tiny loss would stretch the axis.
     panels[0].set(ylabel="loss of the batch", ylim=(1e-3, None))
     return figure
 
@@ -198,7 +198,7 @@ def steps_needed(
     scales: Mapping[str, float],
     guess: Mapping[str, float] | None = None,
 ) -> plt.Figure:
-    """Steps that do the work of an exact one, by batch size: measured, and by the law.
+    """Steps that replace an exact one, by batch size: measured, and by the law.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def steps_needed(
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots()
-    styles = zip(needed, (BLUE, RED), MARKERS, LINES, strict=False)
+    styles = zip(needed, (BLUE, VIOLET), MARKERS, LINES, strict=False)
     for place, colour, marker, line in styles:
         sizes, steps = zip(*needed[place].items(), strict=True)
         more = np.geomspace(min(sizes), max(sizes), 2 * len(sizes) - 1)

@@ -2,7 +2,7 @@
 
 from helpers.parameters import LEARNING_RATE, by_scale, whole
 
-# What a parameter that was left at None is at each scale.
+# The value at each scale of a parameter that is left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
     timed_steps=(1000, 5000, 5000),
 )

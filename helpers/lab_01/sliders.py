@@ -13,6 +13,8 @@ from helpers.lab_01.figures import Box, descent_paths, loss_surface, path_on
 if TYPE_CHECKING:
     import ipywidgets as widgets
 
+DRAW = "Draw step by step"
+
 
 def explore(
     train: Callable,
@@ -22,11 +24,11 @@ def explore(
     box: Box,
     caption: str,
 ) -> None:
-    """Show paths on the contours of their loss: with sliders, or at some settings.
+    """Show paths on the contours of their loss, with sliders or at given settings.
 
     In JupyterLab there are sliders for the learning rate, the batch size and the steps
-    drawn, and a button that draws the path step by step. Elsewhere the figure has a
-    panel for each of the settings.
+    drawn, and a button that draws the path step by step. Elsewhere the figure has one
+    panel per setting.
 
     Parameters
     ----------
@@ -36,12 +38,12 @@ def explore(
     loss : callable
         From the weights (slope, intercept) to the loss over all points.
     settings : list of pair
-        Learning rate and batch size of each panel; the sliders start at the last. The
-        largest batch size is the largest on the slider.
+        Learning rate and batch size of each panel. The sliders start at the last pair, and
+        end at the largest of the batch sizes.
     steps : int
-        Of each path.
+        Number of steps of each path.
     box : pair of pair of float
-        What is drawn: lowest and highest slope, lowest and highest intercept.
+        The area to draw: lowest and highest slope, lowest and highest intercept.
     caption : str
         As `show_figure` takes it.
     """
@@ -69,7 +71,7 @@ def live(
 ) -> "tuple[plt.Figure, widgets.VBox]":
     """A figure with one path, and the widgets that change it; arguments as in `explore`.
 
-    `moved` has functions: each is given the outcome after every change.
+    After every change, each function in `moved` is called with the new outcome.
 
     Returns
     -------
@@ -94,10 +96,10 @@ def live(
     )
     drawn = widgets.IntSlider(steps, min=0, max=steps, description="steps drawn", **wide)
     path = train(rate.value, size.value, steps)
-    # It counts in the browser. Its own buttons have no names: another one starts it.
+    # It counts in the browser. Its own buttons have no names, so another button starts it.
     play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
     widgets.link((play, "value"), (drawn, "value"))
-    button = widgets.Button(description="Draw step by step", layout={"width": "11em"})
+    button = widgets.Button(description=DRAW, layout={"width": "11em"})
     text = widgets.HTML()
     text.add_class("labs-descent-text")
 
@@ -124,14 +126,18 @@ def live(
 
     def start_or_stop(clicked):
         if not play.playing:
-            # Before it plays: then the browser counts, and ignores values from here.
+            # Before it plays: from then on the browser counts, and ignores our values.
             drawn.value = 0
         play.playing = not play.playing
+
+    def name_button(change):
+        button.description = "Stop" if play.playing else DRAW
 
     rate.observe(train_again, "value")
     size.observe(train_again, "value")
     drawn.observe(draw, "value")
     play.observe(draw, "playing")
+    play.observe(name_button, "playing")
     button.on_click(start_or_stop)
     draw()
     parts = [rate, size, drawn, button, play, text]
@@ -146,7 +152,7 @@ def name_of(learning_rate: float, batch_size: int) -> str:
 
 
 def outcome(path: np.ndarray, loss: Callable) -> str:
-    """Where a path led, in words: the loss at its end, and whether it was thrown out.
+    """Say where a path led: the loss at its end, and whether it was thrown out.
 
     Parameters
     ----------
@@ -171,7 +177,7 @@ def outcome(path: np.ndarray, loss: Callable) -> str:
 def thrown_out(path: np.ndarray, loss: Callable) -> bool:
     """Whether the loss is anywhere more than ten times what it is at the start.
 
-    A path that diverges is; but one that is may come back.
+    A path that diverges is thrown out, but a path that is thrown out may come back.
 
     Parameters
     ----------
@@ -186,5 +192,5 @@ def thrown_out(path: np.ndarray, loss: Callable) -> bool:
 
 
 def _announced(text):
-    """For screen readers: they read out a new alert, but not other new live regions."""
+    """Make text an alert: screen readers announce no other new live regions."""
     return f'<div role="alert">{text}</div>'

@@ -25,11 +25,16 @@ def make_points(rng: Random) -> dict:
         (7, (100, 1000)),
         (15, (0.1, 0.3)),
     ]
-    return {"cases": [case(*sizes) for sizes in drawn]}
+    cases = [case(*sizes) for sizes in drawn]
+    whole = [rng.choice((-1, 1)) * rng.randint(4, 9) for _ in "wb"]
+    cases.append({**case(rng.randint(4, 6), (1, 3)), "weights": whole})
+    # The weights of one case with the points of another: a stored gradient fits neither.
+    cases.append({**cases[3], "weights": cases[0]["weights"]})
+    return {"cases": cases}
 
 
 def gradient_ways(question: dict) -> dict:
-    """For each way of writing the gradient, what it gives in all cases."""
+    """The results of each way of writing the gradient, in all cases."""
 
     def way(change, line=lambda w, x: w[0] * x + w[1]):
         found = []
@@ -40,8 +45,9 @@ def gradient_ways(question: dict) -> dict:
             found.append(np.broadcast_to(change(right, x), 2).tolist())
         return found
 
+    right = way(lambda right, x: right)
     return {
-        "right": way(lambda right, x: right),
+        "right": right,
         "start": way(lambda right, x: 0),
         "factor": way(lambda right, x: right / 2),
         "factor slope": way(lambda right, x: right / (2, 1)),
@@ -51,6 +57,8 @@ def gradient_ways(question: dict) -> dict:
         "swapped": way(lambda right, x: right[::-1]),
         "unpacked": way(lambda right, x: right, lambda w, x: w[1] * x + w[0]),
         "inner": way(lambda right, x: right[1]),
+        "kept weights": [*right[:-1], right[0]],
+        "kept points": [*right[:-1], right[3]],
         "product": way(lambda right, x: right[1] * np.array([x.mean(), 1])),
     }
 
@@ -69,14 +77,22 @@ def draw_question(rng: Random) -> dict:
 
 def judge(question: dict, observation: dict) -> Wrong | None:
     """Each number to four digits; the mistake is the one that explains all cases."""
-    said, ways, same = observation["gradients"], gradient_ways(question), near(1e-4)
+    ways, same = gradient_ways(question), near(1e-4)
+    # An answer may refuse whole numbers with an error, but not cut off decimals in silence.
+    said = [
+        right if one is None else one
+        for one, right in zip(observation["gradients"], ways["right"], strict=True)
+    ]
     mistake = which(said, ways, same).split()[0]
     if mistake == "right":
         return None
     points = [len(case["x"]) for case in question["cases"]]
     pairs = list(zip(said, ways["right"], strict=True))
+    kinds = [type(case["weights"][0]) for case in question["cases"]]
     if all(same(*pair) for pair, n in zip(pairs, points, strict=True) if n > 1):
         mistake = "single"
+    if all(same(*pair) for pair, kind in zip(pairs, kinds, strict=True) if kind is float):
+        mistake = "whole"
 
     def different(n, pair):
         if same(*pair):
@@ -94,7 +110,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
 
 
 def _broken(said, right, points):
-    """The sentence that is broken by numbers which no usual mistake gives."""
+    """The sentence that is broken by numbers that no usual mistake explains."""
     if any(np.shape(one) != (2,) for one in said):
         return "array"
     said, right = np.array(said), np.array(right)

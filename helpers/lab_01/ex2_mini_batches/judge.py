@@ -12,18 +12,18 @@ from helpers.checks.judging.verdicts import first_wrong
 from helpers.verdict import Wrong, wrong
 
 EPOCHS = 400  # of the case in which points and pairs are counted
-LIMIT = 6  # standard deviations: chance takes a right answer so far once in millions
+LIMIT = 6  # standard deviations, which a right answer exceeds once in millions
 IN_ORDER = 6  # of EPOCHS; by chance at most 0.13, and more than 6 once in 10**10
 AGAIN = 40  # of EPOCHS that come again; by chance 7, and more than 40 once in 10**17
 THREES = 300  # epochs of three points one by one, whose orders are counted
 UNEVEN = 60  # chi-squared with 5 degrees of freedom: by chance once in 10**11
-LONG, LONG_SIZE, LONG_EPOCHS = 1000, 40, 30  # the case that is looked at for patterns
+LONG, LONG_SIZE, LONG_EPOCHS = 1000, 40, 30  # the case that is searched for patterns
 PATTERN = 7  # standard deviations: by chance once in 10**10, with 21 patterns
 STEPS = 20  # pairs in a batch at one distance; by chance 1.6, and so many once in 10**15
 
 
 def draw_question(rng: Random) -> dict:
-    """Sizes that divide evenly and that do not, single points, one batch for all."""
+    """Sizes that divide evenly and sizes that do not, single points, one batch for all."""
     size = rng.randint(5, 9)
     even, points = size * rng.randint(5, 8), rng.randint(5, 9)
     cases = [
@@ -45,7 +45,7 @@ def draw_question(rng: Random) -> dict:
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """Each epoch covers all points, in full batches, in a new random order."""
+    """Each epoch must cover all points, in full batches, in a new random order."""
     cases, seen = question["cases"], observation["cases"]
     at_start = [[[list(range(case["points"]))]] * (case["epochs"] + 1) for case in cases]
     if [[*one["epochs"], one["again"]] for one in seen] == at_start:
@@ -83,7 +83,7 @@ def _wrong_epoch(case, batches):
         return wrong("remainder", "left_out", points=points - len(drawn))
     in_order = drawn == sorted(drawn)
     sizes, right = [len(batch) for batch in batches], _sizes(points, size)
-    # With so many batches of neighbours it is not chance.
+    # So many batches of neighbours cannot be chance.
     several = len(right) > 4 and size > 1 and sorted(sizes) == sorted(right)
     if several and not in_order and all(map(_neighbours, batches)):
         return wrong("members", "neighbours", batch=batches[0])
@@ -99,7 +99,7 @@ def _wrong_order(case, epochs, again):
     if all(_points(batches) == list(range(points)) for batches in epochs):
         return wrong("not_shuffled", "original_order")
     first, second = epochs[:2]
-    # Few points may well come in the same order twice.
+    # A few points may well come in the same order twice.
     if len(epochs) == 2 and first == second:
         return wrong("same_order", "same_batches")
     if len(epochs) == 2 and size > 1 and _members(first) == _members(second):
@@ -139,7 +139,7 @@ def _has_a_pattern(epochs):
 
 
 def _equal_steps(batch):
-    """Whether many pairs are equally far apart, counted round: as in 3, 8, 13, 18."""
+    """Whether many pairs are equally far apart, modulo the length, as in 3, 8, 13, 18."""
     steps = np.subtract.outer(batch, batch)[~np.eye(len(batch), dtype=bool)] % LONG
     return np.bincount(steps).max() >= STEPS
 
@@ -151,7 +151,7 @@ def _patterns():
     For each an array of shape (points, batches), with mean 0 over rows and columns.
     """
     # Where swaps with any place bring each point, one swap after the other.
-    few = LONG // 4  # four times the points make the same picture, but it takes long
+    few = LONG // 4  # four times as many points give the same picture, but take longer
     at = np.eye(few)
     for i in range(few):
         leaving = at[:, i : i + 1].copy()
@@ -199,7 +199,7 @@ def _not_random(epochs):
             "members", "met", point=first[i], other=second[i],
             times=times[i], epochs=len(epochs),
         )  # fmt: skip
-    # Do the first points come early? For chance alone this is 0, give or take 1.
+    # Do the first points come too early? By chance this is 0, with a deviation of 1.
     early = np.mean(seen, axis=0) - one_epoch.mean()
     points = np.arange(len(early)) - np.mean(np.arange(len(early)))
     spread = math.sqrt(np.sum(points**2) * np.sum((one_epoch - one_epoch.mean()) ** 2))

@@ -9,8 +9,8 @@ import numpy as np
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
 from helpers.verdict import Wrong, wrong
 
-# What scatters around a floor: skewed, as squared errors are, so that quartiles or mean
-# deviations do not happen to say the same as the variance.
+# The scatter around a floor. It is skewed, as squared errors are, so that quartiles or mean
+# deviations do not give the same result as the variance by chance.
 BLOCK = np.abs(np.random.default_rng(1).normal(size=100_000)) ** 3
 BLOCK = np.quantile(BLOCK, (np.arange(25) + 0.5) / 25)
 BLOCK = (BLOCK - BLOCK.mean()) / BLOCK.std()
@@ -19,20 +19,23 @@ BLOCK = (BLOCK - BLOCK.mean()) / BLOCK.std()
 def make_curves(rng: Random) -> dict:
     """Curves that fall for nearly half of their steps, and whose floors scatter."""
     variance = math.exp(rng.choice((-1, 1)) * rng.uniform(2.5, 4))
-    ratios = [rng.uniform(3, 5), rng.uniform(17, 22), rng.uniform(17, 22)]
-    rng.shuffle(ratios)
-    sizes = [rng.randint(1, 4)]
-    for ratio in ratios:
-        sizes.append(round(sizes[-1] * ratio))
+    beside = []
+    while len(beside) < 2:
+        ratios = [rng.uniform(3, 5), rng.uniform(17, 22), rng.uniform(17, 22)]
+        rng.shuffle(ratios)
+        sizes = [rng.randint(1, 4)]
+        for ratio in ratios:
+            sizes.append(round(sizes[-1] * ratio))
+        beside = _beside_a_border(sizes)
     # Estimates beyond the sizes, beside them, and beside the borders of the wide gaps,
     # where the nearest by ratio is not the nearest by difference or by variance.
-    estimates = [sizes[0] / 2, sizes[-1] * 2]
+    estimates = [sizes[0] / 2, sizes[-1] * 2, *beside]
     for low, high in pairwise(sizes):
         if high > 10 * low:
             border = math.sqrt(low * high)
             estimates += [1.15 * low, border / 1.25, border * 1.25]
             below = border / 1.25
-        else:  # here another measure of scatter, such as quartiles, goes wrong
+        else:  # here other measures of scatter, such as quartiles, go wrong
             estimates.append(1.35 * low)
     rng.shuffle(estimates)
     lengths = [rng.randint(500, 900) for _ in estimates]
@@ -48,12 +51,20 @@ def make_curves(rng: Random) -> dict:
     }
 
 
+def _beside_a_border(sizes):
+    """Estimates whose nearest size changes if they are rounded down or up."""
+    border = math.sqrt(sizes[0] * sizes[1])
+    found = [0.98 * math.ceil(border), 1.02 * math.floor(border)]
+    # Other measures of the same variance may be off by 8%.
+    return [estimate for estimate in found if abs(math.log(estimate / border)) > 0.1]
+
+
 def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
     unit, bottom = math.sqrt(variance), 0.49 * steps
     # No loss is below 0, nor is the one before a jump.
     lowest = min(2.5 * BLOCK.min(), -0.3 * math.sqrt(steps) * jumps_at_the_end)
     floor = deviation * -lowest + unit * math.exp(rng.uniform(-3, 1))
-    # High and low falls: else the whole of every curve looks like the smallest size.
+    # High and low falls; otherwise every whole curve looks like the smallest size.
     top = 3 * deviation + unit * math.exp(rng.uniform(-1, 4))
     left = np.clip(1 - np.arange(steps) / bottom, 0, None)  # of the fall, at each step
     shuffled = np.random.default_rng(rng.getrandbits(64)).permuted
@@ -71,7 +82,7 @@ def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
             noise[-2:] = -0.5 * math.sqrt(steps - half), math.sqrt(steps - half)
         noise[half:] = (noise[half:] - np.mean(noise[half:])) / np.std(noise[half:])
         late = noise[half:]
-        # Nor may it matter to whom the middle of an odd number of losses belongs.
+        # With an odd number of losses, the middle one may belong to either half.
         middle = max(abs(late[0]), abs(late[1])) < 1
         if middle and near(0.08)(np.mean(np.diff(late) ** 2), 2 * np.var(late)):
             # Six digits: a question should stay short.
@@ -80,7 +91,7 @@ def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
 
 
 def size_ways(question: dict) -> dict:
-    """For each way of finding the size, what it says of every curve."""
+    """The results of each way of finding the size, for every curve."""
     sizes, variance = np.array(question["sizes"]), question["example_variance"]
     curves = [np.array(curve) for curve in question["curves"]]
 
@@ -108,18 +119,21 @@ def size_ways(question: dict) -> dict:
         "root": way(lambda floor: math.sqrt(variance) / np.std(floor)),
         "one": way(lambda floor: 1 / np.var(floor)),
         "level": way(lambda floor: 2 * np.mean(floor) ** 2 / np.var(floor)),
+        "other level": way(lambda floor: variance / np.mean(floor**2)),
         "ratio difference": way(scale=lambda size: size),
         "ratio root": way(scale=np.sqrt),
         "ratio deviation": way(scale=lambda size: 1 / np.sqrt(size)),
         "ratio variance": way(scale=lambda size: 1 / size),
         "ratio below": [question["sizes"][max(place - 1, 0)] for place in places],
         "ratio above": [question["sizes"][min(place, 3)] for place in places],
+        "rounded down": way(lambda floor: max(1, variance // np.var(floor))),
+        "rounded up": way(lambda floor: math.ceil(variance / np.var(floor))),
         "place": [question["sizes"].index(size) for size in right],
     }
 
 
 def draw_question(rng: Random) -> dict:
-    """Curves of which every usual mistake says something else."""
+    """Curves for which every usual mistake gives a different result."""
 
     def by_mistake(question):
         ways = size_ways(question)
@@ -132,7 +146,7 @@ def draw_question(rng: Random) -> dict:
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """Each curve's own size; the mistake is the one that explains all answers."""
+    """Compare with each curve's size; the mistake has to explain all answers."""
     sizes, said, ways = question["sizes"], observation["said"], size_ways(question)
     mistake = which(said, ways, lambda one, other: one == other).split()[0]
     if mistake == "right":

@@ -18,6 +18,12 @@ def says_nothing(weights, x, y):
     return np.zeros_like(weights)
 
 
+def cuts_off_the_decimals(weights, x, y):
+    result = np.zeros_like(weights)
+    result[:] = _right(weights, x, y)
+    return result
+
+
 def forgets_the_two(weights, x, y):
     errors = weights[0] * x + weights[1] - y
     return np.array([np.mean(errors * x), np.mean(errors)])
@@ -329,7 +335,26 @@ def by_halves(weights, x, y):
     return (half * left + (len(x) - half) * right) / len(x)
 
 
+KEPT = {}
+
+
+def keeps_gradients_by_the_weights(weights, x, y):
+    key = tuple(weights)
+    if key not in KEPT:
+        KEPT[key] = _right(weights, x, y)
+    return KEPT[key]
+
+
+def keeps_gradients_by_the_points(weights, x, y):
+    key = (*x, *y)
+    if key not in KEPT:
+        KEPT[key] = _right(weights, x, y)
+    return KEPT[key]
+
+
 WRONG = [
+    ("mean", "kept", keeps_gradients_by_the_weights),
+    ("mean", "kept", keeps_gradients_by_the_points),
     ("slope", "start", says_nothing),
     ("slope", "inner", forgets_x),
     ("slope", "product", multiplies_the_means),
@@ -341,6 +366,7 @@ WRONG = [
     ("intercept", "other", one_sign_wrong),
     ("slope", "other", forgets_the_intercept),
     ("slope", "other", forgets_y),
+    ("squared", "whole", cuts_off_the_decimals),
     ("squared", "factor", forgets_the_two),
     ("squared", "factor", doubles_the_slope_only),
     ("slope", "other", of_the_absolute_error),

@@ -339,13 +339,23 @@ def halves_then_asks(losses, example_variance, sizes):
     return sizes[-1]
 
 
+def rounds_down(losses, example_variance, sizes):
+    return _nearest(sizes, max(1, int(example_variance / np.var(_flat(losses)))))
+
+
+def rounds_up(losses, example_variance, sizes):
+    return _nearest(sizes, math.ceil(example_variance / np.var(_flat(losses))))
+
+
 WRONG = [
+    ("ratio", "rounded", rounds_down),
+    ("ratio", "rounded", rounds_up),
     ("law", "start", takes_the_first),
     ("law", "start", the_other_way_round),
     ("law", "root", divides_deviations),
     ("law", "other", divides_by_a_deviation),
     ("law", "other", squares_the_ratio),
-    ("law", "start", multiplies_by_the_size),
+    ("law", "other", multiplies_by_the_size),
     ("law", "one", forgets_single_points),
     ("law", "other", does_not_subtract_the_mean),
     ("law", "level", by_the_height_of_the_floor),

@@ -80,14 +80,17 @@ def test_a_path_that_was_thrown_out_is_one_also_if_it_came_back(far, end, said):
 
 def test_the_button_draws_the_path_from_the_start(live):
     line, _, widgets, text = live
+    assert widgets["button"].description == "Draw step by step"
     widgets["button"].click()
     assert widgets["play"].playing
+    assert widgets["button"].description == "Stop"
     assert len(line.get_xydata()) == 1
     widgets["play"].value = 7  # the browser counts on
     assert len(line.get_xydata()) == 1 + widgets["steps drawn"].value == 8
     assert "after 7 steps" in text()
     widgets["button"].click()
     assert not widgets["play"].playing
+    assert widgets["button"].description == "Draw step by step"
 
 
 def test_a_screen_reader_hears_results_but_not_every_step_of_a_drawing(live):
@@ -117,5 +120,5 @@ def test_without_jupyterlab_there_is_a_panel_for_each_setting(monkeypatch, capsy
     for axes, line, (rate, size) in zip(
         figure.axes, summary.splitlines(), SETTINGS, strict=True
     ):
-        assert axes.get_title() == f"learning rate {rate}\nbatch size {size}"
+        assert axes.get_title(loc="left") == f"learning rate {rate}\nbatch size {size}"
         assert line.startswith(f"learning rate {rate}, batch size {size}: loss ")
