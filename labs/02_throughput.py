@@ -9,15 +9,19 @@
 # %% [markdown]
 # # Lab 02: How many images a second?
 #
-# You have a network that takes hours to train. Somebody says: "make the batch
-# larger, it runs faster". Is that true? How much faster, and where does it end?
+# You have a network that takes hours to train, and a colleague says: "Make the batches
+# larger, then it runs faster." Is that true? How much faster does it get, and where does
+# the gain end?
 #
-# In this lab you train a real network, measure its throughput, find the law
-# behind the batch size, and use it to predict a number before you measure it.
+# In this lab you train a real network and measure its [throughput](../docs/glossary.md),
+# the number of images that it trains on per second. Then you find the law that connects
+# throughput with the batch size, and test this law on a batch size that was not used to
+# find it.
 #
-# Every exercise marked **TODO** has a check under it. Until it passes, the
-# reference solution is used, so you can always go on. Stuck?
-# `hint("2.1")` asks you a question; call it again for more.
+# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
+# uses the reference solution, so you can always continue. If you are stuck, call `hint`
+# with the number of the exercise in a new cell, for example `hint("2.1")`. It asks a
+# guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -27,7 +31,7 @@ batch_size: int = 32
 valid_batch_size: int = 32
 sweep_batch_sizes: list = [8, 16, 32, 64, 128, 256, 512, 700]
 patience_seconds: float = None  # after these sizes: go on doubling for so long
-train_images: int = None  # None here and below: what the scale says
+train_images: int = None  # None here and below: set by the scale
 valid_images: int = None
 depth: int = None
 width: int = None
@@ -45,10 +49,13 @@ log_dir: str = ""  # a folder for TensorBoard
 # %% [markdown]
 # ## Set up
 #
-# The parameters above can be changed by hand or from the command line. The scale sets the
-# sizes: `smoke` to see that everything runs, `laptop` for two CPU cores and a few
-# minutes, `gpu` for the lab as it is meant: a wide network and 10,000 images. The *run
-# card*, a file under `runs/`, keeps your guesses, the verdicts and what was measured.
+# You can change the parameters above by hand or from the command line. The most important
+# one is `scale`, because it sets the sizes of the network and of the data: `smoke` only
+# shows that everything runs, `laptop` is made for two CPU cores and a few minutes, and
+# `gpu` is the full lab, with a wide network and 10,000 images.
+#
+# Your guesses, the verdicts of the checks and all measurements are kept in the [run
+# card](../docs/glossary.md), a file under `runs/`.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -93,8 +100,8 @@ use_figures()
 # %% [markdown]
 # ## The data
 #
-# Fashion-MNIST: 28x28 grey pixels, ten kinds of clothing (Xiao, Rasul and
-# Vollgraf 2017). A pixel is one byte.
+# We use [Fashion-MNIST (Xiao et al. 2017)](https://arxiv.org/abs/1708.07747): grey images
+# of 28x28 pixels that show ten kinds of clothing. Each pixel is one byte.
 
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images()
@@ -104,36 +111,53 @@ show_figure(figure, "The first eight training images with their classes.", sessi
 # %% [markdown]
 # ## The model
 #
-# A wide residual network, after Zagoruyko and Komodakis (2016). Its building block is
-# two convolutions and a shortcut around them: the block learns what to *add* to
-# its input. Read it; its `unit` is the first function. Which line is the shortcut? And
-# can this block add a negative number?
+# The network is a wide residual network, after [Zagoruyko and Komodakis
+# (2016)](https://arxiv.org/abs/1605.07146). Its building block has two convolutions and a
+# shortcut around them, so the convolutions only have to learn what to *add* to the block's
+# input.
+#
+# ![A residual block: the input passes two convolutions, each with batch normalisation and ReLU, and a shortcut adds the input to their result.](../helpers/lab_02/diagrams/residual_block.svg)
+#
+# The next cell lists two functions. The second one builds the block, and calls the first
+# one under the name `unit`.
+#
+# **Question.** Which line is the shortcut, and can this block add a negative number to its
+# input?
 
 # %%
 session.show_source(models.conv_bn_relu, models.residual_block)
 
 # %% [markdown]
-# The last line adds it, and what it adds comes out of a ReLU: it is never negative.
-# (*Batch normalisation* brings each channel to mean 0 and deviation 1 over the batch,
-# then gives it a learned scale and shift.) The paper's block is another one: there batch
-# normalisation and ReLU stand in front of each convolution, and nothing follows the last
-# (He et al. 2016, who also tried a ReLU before the addition and found it worse). Both
-# have the same convolutions, and this lab is about speed, so we keep ours.
+# The last line adds the shortcut to the convolutions' output. That output has passed
+# through a ReLU, so the block can only add zero or positive values. ([Batch
+# normalisation](https://keras.io/api/layers/normalization_layers/batch_normalization/)
+# brings each channel to mean 0 and standard deviation 1 over the batch, and then applies a
+# scale and a shift that are learned.)
+#
+# The paper orders its block differently: there, batch normalisation and ReLU come before
+# each convolution, and nothing follows the last convolution. [He et al.
+# (2016)](https://arxiv.org/abs/1603.05027) also tried a ReLU directly before the addition,
+# and found that it made the network worse. We keep our block because both versions have the
+# same convolutions, and this lab is about speed.
 
 # %% [markdown]
-# A network is a first convolution, three stages of such blocks, and an average over what
-# remains of the image. Where do the channels change, and what makes the shortcut fit?
+# The whole network consists of a first convolution, three stages of such blocks, and an
+# average over the pixels that remain.
+#
+# **Question.** Where does the number of channels change, and which line adapts the shortcut
+# to the new number?
 
 # %%
 session.show_source(models.three_stages)
 
 # %% [markdown]
-# WRN-16-10 has 16 convolutions (the first, two in each of six blocks, one for each
-# of three shortcuts) and is 10 times as wide as the narrowest: 160, 320 and 640
-# channels. Ours halves the image by pooling where the paper's has strides.
+# The wide residual network WRN-16-10 has 16 convolutions: the first one, two in each of six
+# blocks, and one for each of three shortcuts. It is ten times as wide as the narrowest
+# network of its kind, so its stages have 160, 320 and 640 channels. Where the paper uses
+# strided convolutions to halve the image, we use pooling.
 #
-# Before you run the cell: a 3x3 convolution from 640 to 640 channels, how many
-# weights is that? Is it most of the model, or little of it?
+# **Question.** Before you run the cell, work out how many weights a 3x3 convolution from
+# 640 to 640 channels has. Is that most of the model, or only a small part?
 
 # %%
 full_model = models.wide_resnet(depth=16, width=10)
@@ -147,19 +171,25 @@ del full_model
 # %% [markdown]
 # ## The input pipeline
 #
-# The *host*, the processor that reads the data, only shuffles numbers and gathers
-# whole batches of bytes. Everything that needs arithmetic is done by the first
-# layers of the model, on the *device* that trains.
+# Two processors share the work. The [host](../docs/glossary.md) provides the data: it only
+# shuffles the indices of the images, and gathers the bytes of whole batches. Everything
+# that needs arithmetic happens in the first layers of the model, on the *device* that
+# trains.
 
 # %%
 session.show_source(pipelines.batches)
 
 # %% [markdown]
 # The layers in front of the network flip and shift each image at random, so that no epoch
-# shows quite the same ones (*augmentation*). And they scale the pixels to mean 0 and
-# deviation 1. A float32 pixel is four times as large as a byte: what does it save to
-# scale on the device? On a laptop host and device are one, and nothing travels. What
-# whole batches buy there is measured in the README.
+# shows exactly the same images as another. This is called *augmentation*. After that, a
+# layer scales the pixels to mean 0 and standard deviation 1.
+#
+# **Question.** A float32 number takes four times as much memory as a byte. What do we save
+# by scaling the pixels on the device instead of on the host?
+#
+# On a laptop, the host and the device are the same processor, so nothing has to travel
+# between them. The page of [measurements](../docs/measurements.md) shows how much time you
+# save there by handling whole batches.
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -169,8 +199,10 @@ images, labels = next(iter(train))
 print(f"A batch: {images.shape}, {images.dtype.name}; labels: {labels.dtype.name}")
 
 # %% [markdown]
-# Put together. The learning rate is divided by 10 after some epochs; Keras counts
-# those in steps.
+# The next cell puts everything together. The learning rate is divided by 10 after certain
+# epochs; Keras'
+# [`PiecewiseConstantDecay`](https://keras.io/api/optimizers/learning_rate_schedules/piecewise_constant_decay/)
+# counts in steps, so we convert the epochs into steps.
 
 # %%
 def build_model():
@@ -190,17 +222,37 @@ def build_model():
 # %% [markdown]
 # ## Exercise 2.1: print the throughput
 #
-# A Keras callback is called at fixed moments: `on_train_begin`,
-# `on_epoch_begin`, `on_train_batch_end`, `on_epoch_end` and so on. Write one
-# that prints after every epoch how many images a second it trained:
+# Before you can speed up a training, you need to know its throughput. So let the training
+# print it after every epoch. A Keras
+# [callback](https://keras.io/api/callbacks/base_callback/) can do this, because
+# [`fit`](https://keras.io/api/models/model_training_apis/) calls its methods at fixed
+# moments:
+#
+# ![A time line of fit, with the moments at which it calls on_train_begin, on_epoch_begin, on_test_begin, on_epoch_end and on_train_end.](../helpers/lab_02/diagrams/time_of_fit.svg)
+#
+# **Write** a callback `PrintThroughput`, which prints the throughput of every epoch. Its
+# constructor takes the number of images in an epoch.
+#
+# **Rules**
+#
+# - Print one line after each epoch, with the number of images divided by the seconds of
+#   this epoch.
+# - Measure from the start of the epoch's first batch to the end of its last, including any
+#   time between batches, but not the time that other callbacks take between epochs.
+# - Validation trains nothing. Keras calls `on_test_begin` when it begins, so stop the clock
+#   there.
+# - In an epoch without validation, the clock runs until the epoch ends. The same callback
+#   may serve several calls of `fit`, some with validation and some without, even after a
+#   call that was interrupted.
+#
+# **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
+# epoch a line such as
 #
 #     Images/sec: 812.35
 #
-# It is made with the number of images in an epoch: `PrintThroughput(10_000)`. The
-# seconds are those of this epoch, from its first batch to its last, with all that passes
-# between. Validation trains nothing: Keras calls `on_test_begin` when it begins, so stop
-# the clock there. A `fit` without validation may come before or after. About nine
-# lines. Use `time.perf_counter()`.
+# You need about nine lines. Use
+# [`time.perf_counter()`](https://docs.python.org/3/library/time.html#time.perf_counter),
+# which returns seconds.
 
 # %% name="2.1-throughput" points=2
 # TODO 2.1: print how many images a second each epoch trained.
@@ -235,12 +287,12 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train. On a laptop this takes a minute or two. `TrainingDashboard` is a callback
-# of ours: it shows how far training is, and draws the curves as they grow. To stop,
-# press the square in the notebook's toolbar.
+# Now train; on a laptop this takes a minute or two. `TrainingDashboard` is a callback that
+# comes with this course. It shows the progress of the training, and draws the curves as
+# they grow. To stop early, press the square in the notebook's toolbar.
 #
-# **Predict** first: will the first epoch be as fast as the others? Guess its
-# throughput divided by that of a usual epoch.
+# **Predict:** will the first epoch be as fast as the others? Guess the throughput of the
+# first epoch, divided by the throughput of a typical epoch.
 
 # %%
 my_first_epoch_guess = None  # change this; 0.5: half as fast, 2.0: twice as fast
@@ -277,18 +329,98 @@ print(f"The first step came after {step_ends[0] - training_began:.2f} s")
 card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 
 # %% [markdown]
-# Was it slower, and is that about the time until its first step was done? In the first
-# step TensorFlow runs your Python code once to record a graph (*tracing*), plans that
-# graph, and allocates memory. This is paid once, so a short epoch suffers most. (The two
-# numbers need not be equal: on a busy machine epochs differ among themselves, as the
-# lines above show.) From here on we leave the start-up out, and take a median of what
-# remains, which one hiccup of the machine hardly moves.
+# **Question.** Was your first epoch slower? If so, is the difference about as long as the
+# time until its first step ended?
+#
+# In the first step, TensorFlow runs your Python code once to record a graph
+# ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates memory.
+# Each training pays for this start-up only once, and the shorter the first epoch is, the
+# larger is its share. The two times that you compared need not agree exactly, because on a
+# busy machine no two epochs take the same time, as the lines above show.
+#
+# From here on we leave the start-up out of every measurement. Of the remaining values we
+# take the median, because a single hiccup of the machine hardly moves it.
+
+# %% [markdown]
+# ## Why does the validation accuracy jump?
+#
+# Before we turn to speed, look at the validation accuracy of the epochs above. It may jump
+# up and down, although the training accuracy rises steadily. Does the network forget and
+# learn again?
+#
+# During training, batch normalisation uses the mean and the variance of the current batch.
+# During validation it uses *running averages* instead. Every training step updates such an
+# average $m$ with the value $m_b$ of its own batch:
+#
+# $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
+#
+# So the running averages describe roughly the last ten batches, each computed with the
+# weights that the network had at that time.
+
+# %% [markdown]
+# Is the accuracy low because of the weights, or because of the running averages? An
+# experiment can separate these two causes. Show the trained network the validation images
+# again, but let each batch use its own statistics, as in training. The argument
+# `training=True` does this, while the weights stay the same. (It also turns dropout on. We
+# call the network without its augmentation, and restore the running averages afterwards.)
+#
+# **Predict:** what will the validation accuracy be if each batch uses its own statistics?
+
+# %%
+my_own_statistics_guess = None  # change this: an accuracy between 0 and 1
+card.predict("accuracy_with_own_statistics", my_own_statistics_guess)
+
+# %%
+card.lock("accuracy_with_own_statistics")
+*preprocessing, network = trained_model.layers
+kept_weights, right = trained_model.get_weights(), 0
+for some_images, some_labels in pipelines.batches(x_valid, y_valid, 250):
+    scaled = preprocessing[-1](some_images)
+    answers = numpy.argmax(network(scaled, training=True), axis=1)
+    right += int((answers == numpy.argmax(some_labels, axis=1)).sum())
+trained_model.set_weights(kept_weights)  # training=True has moved the running averages
+own_accuracy = right / lab.valid_images
+card.measure("val_accuracy_with_own_statistics", own_accuracy)
+print(f"Validation accuracy, running averages: {recorder.epochs['val_accuracy'][-1]:.3f}")
+print(f"With each batch's own statistics: {own_accuracy:.3f}")
+card.outcome("accuracy_with_own_statistics", own_accuracy)
+
+# %% [markdown]
+# If the second number is far above the first, the network has learned more than its
+# validation accuracy shows: its weights are good, but the running averages are not. That
+# can have two reasons. Ten batches of 32 images may be too few for a good average. Or the
+# averages may be out of date, because the weights have changed since then.
+#
+# To tell these reasons apart, keep the weights fixed while thirty more batches update the
+# averages. Then the averages still describe about ten batches, but none of these batches is
+# out of date.
+
+# %%
+for some_images, _ in train.repeat().take(30):
+    trained_model(some_images, training=True)
+settled_accuracy = trained_model.evaluate(valid, verbose=0)[1]
+trained_model.set_weights(kept_weights)
+print(f"Running averages, after 30 batches with the same weights: {settled_accuracy:.3f}")
+
+# %% [markdown]
+# If this number is close to the accuracy with each batch's own statistics, ten batches were
+# enough, and the averages had been out of date. If it is still low, either ten batches are
+# too few, or the shifted and flipped training images differ too much from the validation
+# images. In both cases the network needs better averages, not better weights.
+#
+# So do not trust the validation accuracy of a single epoch. In labs
+# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb) each replica sees only its
+# share of a batch, and there you have to choose which statistics to use.
 
 # %% [markdown]
 # ## Exercise 2.2: sweep the batch size
 #
-# **Predict** first: the throughput at each batch size, in multiples of what you
-# just measured. A straight line? A plateau? A peak?
+# You can now measure the throughput of one batch size. To see what the batch size does to
+# it, repeat the measurement for many sizes, from small to large.
+#
+# **Predict:** what will the throughput be at each batch size, as a multiple of the
+# throughput that you just measured? Will it follow a straight line, level off, or reach a
+# peak and fall again?
 
 # %%
 my_curve = {  # change these; 2.0: twice the throughput above
@@ -298,12 +430,15 @@ predicted = card.predict("throughput_over_usual", my_curve) or {}
 guess = {size: times * usual for size, times in predicted.items()}
 
 # %% [markdown]
-# This is how one point is measured, with the model that you have trained: one step that
-# does not count, then the time of a short epoch, which our callback `EpochRecorder`
-# takes. The data set repeats without end, so a batch may be as large as you like. If
-# there is no room in memory it raises `MemoryError`; on a CPU, where the system would
-# kill the notebook, the guard refuses beforehand, by an estimate. `held` notes how much
-# memory has been taken since.
+# The next cell defines how a single point is measured, with the model that you have
+# trained. First one step runs without a clock, and then our callback `EpochRecorder` times
+# a short epoch. The data set repeats without end, so a batch may even be larger than the
+# data set.
+#
+# If a batch does not fit in memory, `measure` raises `MemoryError`. On a CPU the operating
+# system would kill the notebook's kernel in this case, so `memory_guard` estimates the
+# memory that a batch needs and refuses batches that are too large. The dict `held` records
+# how much the memory in use has grown after each size.
 
 # %%
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
@@ -319,17 +454,31 @@ def measure(batch_size, network=trained_model):
     return steps * batch_size / timer.epochs["train_seconds"][0]
 
 # %% [markdown]
-# Write the sweep: call `measure` for each size in turn and keep the result in
-# `points[batch_size]`. `points` works like a dict, and each assignment is saved to
-# disk. So:
+# **Write** `sweep(batch_sizes, measure, points)`, which calls `measure` for one size after
+# another and stores each result in `points[batch_size]`. You can use `points` like a dict,
+# but it also saves every assignment to disk.
 #
-# - store a point as soon as you have it, and skip sizes that have one: an
-#   interrupted sweep then resumes;
-# - a size that raises `MemoryError` did not fit: store `None`, and stop, for larger
-#   ones will not fit either. Stop too where that `None` is from an earlier run;
-# - let every other error through: a mistake in `measure` is no full memory.
+# **Rules**
 #
-# About nine lines.
+# - Measure the sizes in their given order, and skip sizes that have a point. Store each
+#   point as soon as you have it, so that an interrupted sweep can resume.
+# - If a size raises `MemoryError`, store `None` for it and stop, because larger sizes will
+#   not fit either. Also stop when you come to a size with such a `None` from an earlier
+#   run.
+# - Do not catch any other exception: a bug in `measure` must not be recorded as "out of
+#   memory".
+
+# %% [markdown]
+# **Example:** suppose that `measure(16)` returns 800.0 and `measure(32)` runs out of
+# memory.
+#
+# ```python
+# points = {8: 500.0}
+# sweep([8, 16, 32, 64], measure, points)
+# points   # {8: 500.0, 16: 800.0, 32: None}
+# ```
+#
+# You need about nine lines.
 
 # %% name="2.2-sweep" points=2
 # TODO 2.2: measure every size not yet in points, until one does not fit.
@@ -355,11 +504,15 @@ def sweep(batch_sizes, measure, points):
 sweep = check("2.2", sweep)
 
 # %% [markdown]
-# Run it. We go on doubling, until memory or patience ends. Then we sweep twice more:
-# three measurements of one size, some time apart, say more about this machine than three
-# in a row. On a laptop that takes a minute or two. To measure all of it again, for
-# instance with a sweep of your own that passes at last, put `for one_round in rounds:
-# one_round.clear()` under the first line.
+# Now run your sweep. The next cell first measures the given sizes, and then keeps doubling
+# the batch, until it no longer fits in memory or the next size would take longer than
+# `patience_seconds`. After that it repeats the whole sweep twice, because three
+# measurements some time apart tell you more about this machine than three measurements in a
+# row. On a laptop this takes a minute or two.
+#
+# You may want to measure everything again, for example after your own sweep has passed its
+# check. If so, insert the line `for one_round in rounds: one_round.clear()` below the first
+# line.
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -396,22 +549,30 @@ show_figure(figures.throughput_bars(points, guess), summary, session.caption())
 card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured.items()})
 
 # %% [markdown]
-# Where is the bend in your figure, and where does it pay no more to double? Some bars
-# may break the pattern. Is that the batch size, or was the machine busy just then? One
-# number for each size cannot say. We come back to this with all three rounds.
+# **Question.** Where does the curve bend, and beyond which size is it no longer worth
+# doubling the batch?
+#
+# Some bars may not fit the pattern. Is the batch size the reason, or was the machine busy
+# at that moment? A single number per size cannot tell you, so we will return to this
+# question with all three rounds.
 
 # %% [markdown]
 # ## Exercise 2.3: why it saturates
 #
-# Suppose a step costs a fixed time `t0`, whatever the batch: starting every operation
-# on the device, Python, updating the weights. And each image adds `1 / peak` seconds,
-# where `peak` is the images per second that you approach with ever larger batches:
+# Your figure rises steeply and then flattens. Two numbers are enough to explain this shape.
 #
-#     step_seconds(b) = t0 + b / peak
-#     throughput(b)   = b / (t0 + b / peak)
+# Every training step pays a fixed price before it computes anything useful: Python prepares
+# the call, TensorFlow launches several hundred operations, and the optimizer updates every
+# weight. Call this price $t_0$, in seconds. On top of it, every image adds a little time.
+# If the device could process $r_\infty$ images per second without any fixed price, then one
+# image would cost $1/r_\infty$ seconds. A step with $b$ images therefore takes $t(b)$
+# seconds, and the throughput is $r(b)$ images per second:
 #
-# What kind of curve is the first line, drawn over `b`? Where do you see `t0` in it? Look
-# right in the next figure: would a line through these points start at zero?
+# $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
+#
+# **Question.** What kind of curve is $t(b)$ as a function of $b$, and where on this curve
+# do you see $t_0$? Look at the right panel of the next figure. Would a line through these
+# points start at zero?
 
 # %%
 step_seconds = {size: size / speed for size, speed in measured.items()}
@@ -423,19 +584,40 @@ summary = (
 show_figure(figures.step_times(step_seconds), summary, session.caption())
 
 # %% [markdown]
-# The law is a straight line, and `t0` is where it starts.
-# Write `fit_throughput(points)`: from `{batch_size:
-# images_per_second}` to the pair `(t0_seconds, peak)`. Points that did not fit in
-# memory are `None`, in any place; leave them out, and leave `points` as it is. Of all
-# lines take that of *least squares*: for each point divide the error of the line by the
-# step's measured time, so that an error of 1% weighs the same at every size; the sum of
-# their squares is to be the smallest. Example: `fit_throughput({10: 500.0, 90: 900.0,
-# 180: None})` is `(0.01, 1000.0)`. About five lines.
+# According to the law, the points lie on a straight line that starts above zero. Its height
+# at $b = 0$ is the fixed cost $t_0$, and its slope is the time per image.
+#
+# **Write** `fit_throughput(points)`, which takes a dict `{batch_size: images_per_second}`
+# and returns the pair `(t0_seconds, peak)`, where `peak` is $r_\infty$.
+#
+# **Rules**
+#
+# - A size that ran out of memory has the value `None`. Ignore such sizes, wherever they
+#   are. At least two sizes have a throughput.
+# - All other points count: at batch size $b_i$ the throughput was $r_i$ images per second,
+#   so a step took $t_i = b_i / r_i$ seconds. Fit a straight line $\hat t(b)$ to these step
+#   times by weighted least squares, that is, minimise
+#   $\sum_i \big((\hat t(b_i) - t_i) / t_i\big)^2$. Return what this line gives, even if it
+#   starts below zero.
+# - Do not modify `points`.
+#
+# **Example**
+#
+# ```python
+# fit_throughput({10: 500.0, 90: 900.0, 180: None})   # (0.01, 1000.0)
+# ```
+#
+# You need about five lines.
 
 # %% [markdown]
-# `np.polyfit(x, y, 1)` fits a line and returns its slope and its start. Steps of
-# large batches take longest, so a plain fit follows them most: with `w=1 / y` an
-# error of 1% weighs the same at every size.
+# Why the weights? Steps with large batches take longest, so a plain fit would follow these
+# steps and almost ignore the rest. Dividing each error by the measured time $t_i$ makes an
+# error of 1% count the same at every size.
+#
+# [`np.polyfit(x, y, 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html)
+# fits a straight line, and returns its slope first and then its height at zero. It
+# multiplies each error by its weight *before* squaring it, so `w=1 / y` minimises the sum
+# above.
 
 # %% name="2.3-fit" points=2
 # TODO 2.3: fit the fixed cost per step in seconds and the peak in images/s.
@@ -476,18 +658,26 @@ summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# On the right each machine is drawn in units of its own fit. There the law is one curve
-# for all machines, between two straight lines. At 1 it bends: this batch size,
-# `t0 * peak`, has half of the peak. Far below, a step is mostly fixed cost, and doubling
-# the batch nearly doubles the speed; at 9 it has 90% of the peak. The triangles are the
-# table that was printed by the lab that this one follows, on a GPU that it does not name.
+# The right panel divides the numbers of each machine by its own fit, so that the law
+# becomes the same curve for all machines. The vertical axis shows the share of the peak
+# $r_\infty$, and the horizontal axis shows the batch size divided by
+# $b_{1/2} = t_0\, r_\infty$, which is the batch size that reaches half of the peak. Far
+# below this size a step is mostly fixed cost, so doubling the batch nearly doubles the
+# throughput: the curve follows the rising dashed line. At $9\, b_{1/2}$ you have 90% of the
+# peak, and there is little left to gain.
+#
+# The triangles show a table from the older lab on which this one is based. It was measured
+# on a GPU that the table does not name.
 
 # %% [markdown]
-# By the law no batch reaches the peak. A measured point may still lie above it: the
-# peak is fitted to all points, and each has its error.
+# According to the law, no batch size ever reaches the peak, because the fixed cost never
+# disappears completely. A measured point can still lie above the fitted peak: every
+# measurement has an error, and the fit has to compromise between all of them.
 #
-# Now the weights. Suppose that your longest step is off by 5%. How much is that, next
-# to the fixed cost?
+# The weights of the fit matter more than you may expect.
+#
+# **Question.** Suppose that your longest step is off by 5%. How large is this error,
+# compared with the fixed cost?
 
 # %%
 steps_seen = numpy.array([step_seconds[size] for size in measured])
@@ -499,16 +689,22 @@ print(f"  the line without weights says {1000 * (start + slope * smallest):.2f} 
 print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 
 # %% [markdown]
-# Small batches are where the fixed cost shows, and a plain fit can miss it altogether. If
-# it says a fixed cost below zero, that is no time that anything could take.
+# Only small batches reveal the fixed cost, and a plain fit can miss it altogether. It may
+# even return a fixed cost below zero, although no step can have a negative cost.
 
 # %% [markdown]
-# ## How sure is the fit?
+# ## How certain is the fit?
 #
-# Three rounds give three fits. How far are they apart? That is one answer. The other
-# redraws the sweep: take the law, put on each size an error drawn from those that were
-# found, and fit again, 300 times (a *bootstrap*, Efron 1979). `wider` makes up for the
-# two numbers that the fit was free to choose: they bring the law closer to its points.
+# Every fit has an error, so how far can you trust these two numbers? One answer comes from
+# your three rounds: fit the law to each round alone, and see how far apart the results are.
+#
+# The other answer is a [bootstrap](../docs/glossary.md) ([Efron
+# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times. For each
+# size, it takes the speed that the law gives, multiplies it by the ratio of measured to
+# fitted speed at one of your own sizes, chosen at random, and then fits the law again.
+# These ratios are a little too close to 1, because the fit chose its two numbers to come as
+# close as possible to these very points. The factor `wider`, which is $\sqrt{n / (n - 2)}$
+# for $n$ sizes, corrects for this.
 
 # %%
 for number, one_round in enumerate(rounds, start=1):
@@ -526,14 +722,18 @@ print(f"Nine of ten redrawn sweeps: {1000 * low[0]:.2f} to {1000 * high[0]:.2f} 
 print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %% [markdown]
-# Do the three rounds lie within the range of the redrawn sweeps? That range takes each
-# error for an accident of one size. A machine that is fast or slow for a whole round
-# breaks this: then believe the rounds.
+# **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
+# Redrawing assumes that the errors at different sizes are independent. However, a machine
+# can be fast or slow for a whole round, and then you should trust the three rounds more
+# than the redrawn sweeps.
 #
-# The *residuals* are what the law leaves over. Where all three rounds lie on one side of
-# zero, the law may miss something at that size. Where they scatter around it, the machine
-# was faster or slower at that moment. Is one round above the others nearly everywhere?
-# Which sizes would you measure again?
+# A *residual* is the difference between a measurement and the law. If the residuals of all
+# three rounds at one size lie on the same side of zero, the law may miss something at that
+# size. If they scatter around zero, the machine was simply faster at one moment and slower
+# at another.
+#
+# **Question.** Does one round lie above the others at nearly every size? And which sizes
+# would you measure again?
 
 # %%
 def band(batch_size, error=1):
@@ -550,13 +750,17 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## Try to break the law
 #
-# A law is worth something if it predicts what it has not seen, and if it could fail.
-# **Choose** a batch size that was not in the sweep, one where you think the law is wrong:
-# 1? 47? 3000? In turn with it we measure a known size again. This *control* says how fast
-# the machine is now, and we correct by it.
+# A law is worth something only if it predicts new measurements, and if these measurements
+# could prove it wrong. Choose a batch size that was not in the sweep, and at which you
+# expect the law to fail: 1? 47? 3000? We measure it in alternation with a size from the
+# sweep. This *control* shows how fast the machine is right now, so that we can correct for
+# any change.
 #
-# The law says a range, from redrawn fits and errors. Nine of ten such ranges should hold
-# the next measurement; with few sizes, on a busy machine, fewer may. **Predict**: yours?
+# From the redrawn fits and errors, the next cell computes a range for the result. Nine out
+# of ten such ranges should contain the new measurement, although it may be fewer on a busy
+# machine or with few sizes.
+#
+# **Predict:** will the range contain your measurement?
 
 # %%
 unseen_batch_size = 48  # change this
@@ -581,18 +785,24 @@ print(f"  {100 * off:+.1f}%: the law {'holds' if holds else 'fails'}")
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# A law that holds at one size is not proven. One size that fails again and again is
-# enough to say that it misses something. Change the size and run the two cells again.
-# A range for `t0` that reaches down to zero says that these points cannot tell
-# the fixed cost from none.
+# One more size at which the law holds does not prove it, but a size at which it fails again
+# and again shows that it misses something. Change the size and run the two cells once more.
+# Also look at the range of `t0` above: if it reaches down to zero, these points cannot
+# distinguish the fixed cost from no cost at all.
 
 # %% [markdown]
-# ## What share of the machine is that?
+# ## How much of the machine do you use?
 #
-# The peak of the law is the peak of *this network*. How much could the machine do? As a
-# yardstick we take a large matrix product, as in lab 00: much arithmetic, little else. We
-# count the network's multiplications and additions, and compare. **Predict**: at your
-# fastest batch size, training reaches what share of the product's speed?
+# So far you know only the peak of *this network*. How much more could the machine do? As a
+# yardstick we take a large matrix product, as in [lab 00](00_devices.ipynb), because it
+# consists almost entirely of arithmetic. If the product reaches $P$ operations per second,
+# and one image of the training needs $F$ operations, then training with $r(b)$ images per
+# second reaches the share
+#
+# $$ u(b) = \frac{F\, r(b)}{P} $$
+#
+# **Predict:** what share of the product's speed does training reach at your fastest batch
+# size?
 
 # %%
 my_share_guess = None  # change this; 0.5: half as many operations a second
@@ -618,15 +828,25 @@ card.measure("matrix_product_operations_per_second", machine_peak)
 print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
-# Is that what lab 00 gave for a product of this size? If it is less, other programs have
-# a part of the machine, and we measure shares of the rest.
+# **Question.** Is this the speed that the figure in lab 00 showed for the largest product?
+# If it is lower, other programs may be using a part of the machine, and then we measure
+# shares of the part that is left.
 
 # %% [markdown]
-# A convolution computes each value of its output from all weights of one filter, so the
-# count is outputs times weights, and two operations for each. A training step takes three
-# times as much: forward, then backward once for the gradients of the weights and once for
-# those of the inputs. Left out are batch normalisation, ReLU, dropout, pooling,
-# augmentation and the update; and the first layer needs no gradient of its input.
+# Now count $F$, the operations for one image. A convolution computes each value of its
+# output from all weights of one filter, and each of these weights takes two operations: a
+# multiplication and an addition. A training step takes three times as many operations as
+# the forward pass alone, because the backward pass computes the gradients of both the
+# weights and the inputs.
+#
+# At the border of an image a filter hangs over the edge, where *padding* has put zeros. We
+# leave the products with these zeros out. A filter of odd width $k$ has $n$ positions along
+# a side of $n$ pixels, and in all of these positions together it meets
+# $k n - (k^2 - 1) / 4$ pixels instead of $k n$.
+#
+# The count leaves out some work: batch normalisation, ReLU, dropout, pooling, augmentation
+# and the update of the weights. On the other hand, it includes one gradient that training
+# does not need: the gradient with respect to the input of the first layer.
 
 # %%
 def operations_per_image(network):
@@ -634,8 +854,11 @@ def operations_per_image(network):
     forward = 0
     for layer in network.layers:
         if isinstance(layer, (layers.Conv2D, layers.Dense)):
-            positions = numpy.prod(layer.output.shape[1:-1])  # 1 for a dense layer
-            forward += 2 * positions * numpy.prod(layer.kernel.shape)
+            *widths, inputs, outputs = layer.kernel.shape  # a dense layer has no widths
+            # Along each side, how many pixels the filter meets: zeros do not count.
+            sides = zip(layer.output.shape[1:-1], widths, strict=True)
+            pixels = numpy.prod([k * n - (k * k - 1) // 4 for n, k in sides])
+            forward += 2 * pixels * inputs * outputs
     return 3 * forward
 
 operations = operations_per_image(this_model)
@@ -652,11 +875,13 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# The larger the batch, the less of its time is fixed cost. But where the curve is flat
-# that cost is nearly gone, and what is still missing has other reasons. One candidate
-# are the layers whose operations we did not count. **Ask yourself** how much faster
-# training would be without them. Then try it: the same convolutions, with nothing
-# between them. It learns nothing useful, but it takes its time.
+# The larger the batch, the smaller the share of a step that goes into the fixed cost. But
+# where the curve is flat, this share has nearly vanished, so the remaining gap must have
+# other reasons. One candidate is the layers whose operations we did not count.
+#
+# **Question.** How much faster would training be without these layers? The next cell builds
+# a network with the same convolutions, but without the batch normalisation, ReLU and
+# dropout between them. It learns nothing useful, but we only want to know its running time.
 
 # %%
 class Nothing(layers.Layer):
@@ -686,34 +911,38 @@ print("In turns, times as many:", ", ".join(f"{each:.2f}" for each in gains))
 print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# The factor is the median of the three in the third line. Each compares two measurements
-# in a row. It need not be the quotient of the two medians beside it. What the
-# bare network gained is time that the layers in between took: batch normalisation, ReLU
-# and dropout. They read and write every value for little arithmetic, so memory may be
-# their limit; this lab does not measure that. What the bare network still lacks is
-# missing in the convolutions, and in what is left around them.
-
-# %% [markdown]
-# A share of this kind, of the peak in the data sheet, is called *model FLOPs utilization*
-# (Chowdhery et al. 2022). On newer NVIDIA GPUs TensorFlow rounds the inputs of float32
-# products and convolutions to TF32, which keeps 10 of 23 binary digits after the point:
-# so both sides of our share do. It was not measured on a GPU yet.
+# The factor is the median of the three numbers in the third line. Each of these numbers
+# compares two measurements that were made directly after each other, so the factor need not
+# equal the quotient of the two printed medians.
+#
+# The time that the bare network saves was spent in batch normalisation, ReLU and dropout.
+# These layers read and write every value but compute little with it, so the speed of memory
+# may limit them. The gap that still remains is due to the convolutions and the work around
+# them.
+#
+# If the yardstick is the peak in the device's data sheet instead of a measured product,
+# this share is called the [model FLOPs utilization](../docs/glossary.md) ([Chowdhery et al.
+# 2022](https://arxiv.org/abs/2204.02311)).
 
 # %% [markdown]
 # ## What does a larger batch cost?
 #
-# The weights are there once, however large the batch. What else does a step have to keep
-# in memory, and until when? **Ask yourself** before you run the next code: at your
-# largest batch, do the weights take most of the memory, half, or hardly any?
+# You now know how much speed a larger batch buys. But it also has a price, and the first
+# part of this price is memory. The weights are stored once, however large the batch is.
+#
+# **Question.** What else does a step have to keep in memory, and until when? At your
+# largest batch, do the weights take most of the memory, half of it, or hardly any?
 
 # %% [markdown]
-# The estimate counts the values in the outputs of all layers, and takes three bytes for
-# each. A float32 has four, but some layers work in place; three is what such a
-# measurement gave for WRN-16-1 on a CPU. So for that network an agreement proves little.
+# The dashed line in the next figure is an estimate. It counts the values in the outputs of
+# all layers, and assumes three bytes for each. A float32 takes four, but some layers reuse
+# the memory of their input. The three bytes come from measurements of WRN-16-1 on a CPU. At
+# the `laptop` scale you train this same network, so there a good estimate proves little.
 #
-# The points are measured: by how much the memory held had grown since before the sweep.
-# What the training at `batch_size` took is held already: so only larger sizes show, and
-# the first of them too low.
+# The points are measurements: they show how much the memory in use has grown since the
+# sweep began. TensorFlow keeps the memory that it had allocated for the training with
+# `batch_size`. As a result, only larger sizes show any growth, and the first of these shows
+# too little.
 
 # %%
 mib = 2**20
@@ -730,19 +959,31 @@ growth = grown.get(largest, 0) / max(1, largest - lab.batch_size)
 print(f"Measured at batch size {largest}: {growth:.2f} MiB for each image more")
 
 # %% [markdown]
-# The backward pass needs what the layers put out in the forward pass. So a step keeps
-# these outputs, for every image of the batch, until it is through. They grow with the
-# batch; weights and gradients do not. Lab 05 takes this apart for one replica.
+# The backward pass needs the outputs that the layers computed in the forward pass. So a
+# step keeps these outputs for every image of the batch until the backward pass has used
+# them. Their size grows with the batch, while the size of the weights and gradients does
+# not. [Lab 05](05_many_gpus_fit.ipynb) examines the memory of one replica in detail.
 
 # %% [markdown]
-# Beyond the bend, by the law, doubling the batch from `k * t0 * peak` gains a factor
-# `(2 * k + 2) / (2 * k + 1)`: 1.33 at the bend, 1.05 at nine times. It takes twice the
-# memory, and halves the updates of an epoch. What those were worth is for lab 03.
+# By the law, doubling a batch of $c\, b_{1/2}$ images multiplies the throughput by
+#
+# $$ \frac{r(2 c\, b_{1/2})}{r(c\, b_{1/2})} = \frac{2c + 2}{2c + 1}, $$
+#
+# which is 1.33 at the bend $b_{1/2}$, where $c = 1$, and only 1.05 at $c = 9$. For this
+# gain you need about twice the memory, and an epoch has only half as many updates of the
+# weights. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
+#
+# > **Limits.** This text is based on runs on CPUs; nothing in it has been measured on a GPU
+# > yet. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32 products and
+# > convolutions to TF32, which keeps 10 of the 23 binary digits after the point. This
+# > affects both the training and the product with which you compare it. The lab does not
+# > measure whether memory limits the layers between the convolutions. And it measures speed
+# > alone, not how well the network learns with each batch size.
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# How much do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("02")
@@ -753,11 +994,11 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure of the fitted law. Up to which batch size does your machine get faster?
-# What do the two numbers of the law stand for, and where does it miss your points?
+# Take the figure with the fitted law. Up to which batch size does your machine get faster?
+# What do the two numbers of the law mean, and at which of your points is the law wrong?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="2.figure" points=2
 # **2.figure, your answer:**
@@ -765,16 +1006,22 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Throughput is images per second of wall time, measured after the start-up. A
-# step has a fixed cost and a cost per image, and these two numbers, with their
-# intervals, say what a batch size can buy. Beyond the bend a larger batch buys little
-# speed, takes memory in proportion, and leaves fewer updates in an epoch.
+# Is it true that larger batches make training faster? On your machine it is true up to a
+# point, and your fit says where this point is: the batch size $t_0\, r_\infty$ reaches half
+# of the peak. Far below it, a step is mostly fixed cost, and a larger batch takes hardly
+# any more time. Far above it, a larger batch buys little speed, needs more memory, and
+# leaves fewer updates in an epoch. You also know how certain these numbers are, and how far
+# the peak of your machine lies above the peak of your network.
 #
-# Two questions to take along. If a GPU twice as fast halves only the cost per
-# image, what happens to the batch size that gives half the peak? And: is the
-# fastest epoch the fastest *training*? That is lab 03.
+# Here are two questions to take with you. If a GPU that is twice as fast halves only the
+# cost per image, what happens to the batch size that reaches half of the peak? And is the
+# fastest epoch also the fastest *training*? That is the subject of [lab
+# 03](03_time_to_accuracy.ipynb).
 #
-# To read on: Zagoruyko and Komodakis, "Wide Residual Networks" (2016); He et al.,
-# "Identity Mappings in Deep Residual Networks" (2016); Efron, "Bootstrap Methods"
-# (1979); Shallue et al., "Measuring the Effects of Data Parallelism on Neural Network
-# Training" (2019); Williams, Waterman and Patterson, "Roofline" (2009).
+# To read on: Zagoruyko and Komodakis, ["Wide Residual
+# Networks"](https://arxiv.org/abs/1605.07146) (2016); He et al., ["Identity Mappings in
+# Deep Residual Networks"](https://arxiv.org/abs/1603.05027) (2016); Efron, ["Bootstrap
+# Methods: Another Look at the Jackknife"](https://doi.org/10.1214/aos/1176344552) (1979);
+# Shallue et al., ["Measuring the Effects of Data Parallelism on Neural Network
+# Training"](https://arxiv.org/abs/1811.03600) (2019); Williams, Waterman and Patterson,
+# ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, ORANGE, VIOLET
 
 
 def throughput_bars(
@@ -36,12 +36,12 @@ def fitted_law(
     original: Mapping[int, float],
     original_fit: tuple[float, float],
 ) -> plt.Figure:
-    """The fitted law over the bars, and beside it both machines in units of their fits.
+    """The fitted law over the bars, and both machines in units of their own fits.
 
     Parameters
     ----------
     points, guess
-        As `throughput_bars` takes them.
+        As in `throughput_bars`.
     fit, original_fit : tuple of float
         Fixed cost of a step in seconds, and peak in images per second.
     original : dict of int to float
@@ -61,9 +61,9 @@ def fitted_law(
     ends = []
     for label, speeds, (t0_seconds, peak), colour, style in (
         ("measured here", measured, fit, BLUE, "o"),
-        ("original lab, GPU not stated", original, original_fit, RED, "^:"),
+        ("original lab, GPU not stated", original, original_fit, VIOLET, "^:"),
     ):
-        if t0_seconds > 0 and peak > 0:  # else this machine has no such units
+        if t0_seconds > 0 and peak > 0:  # otherwise these units make no sense
             sizes = np.array(sorted(speeds))
             bends = sizes / (t0_seconds * peak)
             shares = [speeds[size] / peak for size in sizes]
@@ -110,12 +110,12 @@ def _bars(axes, points, guess, fit=None):
         axes.plot(places, heights, style, color=colour, label=label)
     axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="throughput [images/s]", ylim=(0, None))
-    # Above the axes: bars and lines leave no corner of them empty.
+    # Above the axes, because bars and lines leave none of their corners empty.
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8)
 
 
 def step_times(step_seconds: Mapping[int, float]) -> plt.Figure:
-    """Seconds of a training step against its batch size: all, and the smallest sizes.
+    """Time of a training step over its batch size, for all sizes and for the smallest.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def residuals(
     fit: tuple[float, float],
     band: Mapping[int, tuple[float, float]],
 ) -> plt.Figure:
-    """How far every measurement lies from the law, and where redrawn laws lie.
+    """How far each measurement lies from the law, and where redrawn laws lie.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def residuals(
     fit : tuple of float
         Fixed cost of a step in seconds, and peak in images per second.
     band : dict of int to tuple of float
-        The lowest and the highest throughput that redrawn laws say, by batch size.
+        The lowest and the highest throughput of the redrawn laws, by batch size.
 
     Returns
     -------
@@ -186,12 +186,12 @@ def residuals(
 
 
 def share_of_peak(shares: Mapping[int, float], guess: float | None = None) -> plt.Figure:
-    """What share of the machine's speed training reaches, by batch size.
+    """The share of the machine's speed that training reaches, by batch size.
 
     Parameters
     ----------
     shares : dict of int to float
-        Operations per second, as a fraction of those of a matrix product.
+        Operations per second, as a fraction of a matrix product's.
     guess : float, optional
         The share that the student predicted for the fastest size.
 
@@ -223,7 +223,7 @@ def memory_by_batch(
     Parameters
     ----------
     estimated, grown : dict of int to float
-        MiB by batch size: by the estimate, and by which the memory held had grown.
+        MiB by batch size: the estimate, and the measured growth of the memory in use.
     since : int
         The batch size of the training before the first measurement.
     weights_mib : float

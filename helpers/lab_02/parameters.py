@@ -19,7 +19,7 @@ from helpers.parameters import (
     whole,
 )
 
-# What a parameter that was left at None is at each scale.
+# The value at each scale of a parameter that is left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
     depth=(10, 16, 16),
     width=(1, 1, 10),
@@ -31,7 +31,7 @@ SIZES = by_scale(  # smoke, laptop, gpu
 )
 RULES = {
     "valid_batch_size": BATCH_SIZE,
-    # Larger than the training set is fine here: the sweep repeats the set.
+    # These may exceed the training set, because the sweep repeats it.
     "sweep_batch_sizes": rising(whole(1, 1_000_000)),
     "patience_seconds": number(1, 86_400),
     "train_images": TRAIN_IMAGES,
@@ -52,9 +52,9 @@ RULES = {
 
 
 def refuse(values: dict) -> None:
-    """Refuse a folder for TensorBoard that the file system refuses."""
+    """Refuse a folder in which TensorBoard could not write."""
     folder = values.get("log_dir")
-    # TensorBoard also writes to storage with addresses such as gs://bucket.
+    # TensorBoard can also write to cloud storage, with addresses such as gs://bucket.
     if folder and "://" not in folder and (error := why_not_writable(folder)):
         raise ParameterError(
             f"log_dir cannot be written ({folder}: {error.strerror}): give a folder of "
@@ -63,7 +63,7 @@ def refuse(values: dict) -> None:
 
 
 def cost(values: dict) -> Cost:
-    """A training, then a sweep in three rounds; validation takes a third of training."""
+    """A training, then a sweep in three rounds; validation costs a third of training."""
     network = wide_resnet(values["depth"], values["width"])
     images = values["train_images"] + values["valid_images"] / 3
     seconds = values["epochs"] * network.seconds(images, values["batch_size"])

@@ -9,15 +9,18 @@ from helpers.verdict import Wrong, phrase, wrong
 
 
 def draw_question(rng: Random) -> dict:
-    """Epochs of very different lengths; fits without, with, and without validation."""
+    """Epochs of very different lengths; fits without, with and with rare validation."""
     return {
         "images_per_sample": rng.randint(50, 5000),
-        # Without comes first and last: else a time that is left over is not seen.
-        "fits": [False, True, False],
+        # The first and the last fit have no validation, and one validates every second
+        # epoch. Otherwise a time that is left over would not be noticed.
+        "fits": [0, 1, 2, 0],
+        "other_images": rng.randint(3, 9),
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.6, 1.4) * base for _ in range(3)],
                 "pause_seconds": 0.03,
+                "between_seconds": 0.05,  # which another callback takes
                 "validation_seconds": 0.06,
             }
             # Each epoch at least twice as fast or as slow as the one before.
@@ -26,16 +29,22 @@ def draw_question(rng: Random) -> dict:
     }
 
 
-SPREAD = 0.2  # rates that differ by less are those of no clock, if the epochs are not alike
+# Indexed by the numbers in `fits`.
+KINDS = phrase("not_validated"), phrase("validated"), phrase("seldom_validated")
+SPREAD = 0.2  # rates of such different epochs that differ by less do not come from a clock
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """A rate must lie between all images over the outer and over the inner time."""
+    """A rate must lie between the images per outer time and the images per inner time."""
     if not any(map(any, observation["printed"])):
         return wrong("start", "printed_nothing")
-    fits, rates = training_spans(question, observation["waits"]), []
+    # Another fit came first, which was interrupted when the validation of its first epoch
+    # ended: a time that is left over from it shows in those that follow.
+    epoch = question["epochs"][0]
+    interrupted = 1 + len(epoch["batch_seconds"]) + 2  # a pause, and the validation
+    fits, rates = training_spans(question, observation["waits"][interrupted:]), []
     for validated, spans, lines in zip(
-        question["fits"], fits, observation["printed"], strict=True
+        question["fits"], fits, observation["printed"][1:], strict=True
     ):
         numbers = [numbers_after(epoch, "Images/sec:") for epoch in lines]
         if said := _wrong_lines(lines, numbers, len(spans)):
@@ -64,7 +73,7 @@ def _wrong_lines(lines, numbers, epochs):
 
 
 def _wrong_rates(question, validated, spans, rates):
-    """What is wrong with the rates of the last fit, given those of all fits so far."""
+    """Find a mistake in the rates of the last fit, given the rates of all fits so far."""
     images = _images(question)
     pairs = list(zip(spans, rates[-len(spans) :], strict=True))
     failed = [
@@ -81,7 +90,7 @@ def _wrong_rates(question, validated, spans, rates):
     return wrong(
         _mistake(question, validated, spans[0]["before"], failed), "rate",
         epoch=spans.index(span) + 1,
-        fit=phrase("validated" if validated else "not_validated"),
+        fit=KINDS[validated],
         least=low, most=high, images_per_second=rate,
     )  # fmt: skip
 
@@ -122,13 +131,16 @@ def _mistake(question, validated, start, failed):
             validated
             and between(r, seconds(s, s["before"], images)[0], _bounds(images, s)[0], 0.01)
         ),
-        # Or since the callback was made, a moment before.
+        # Or since the callback was created, and another fit was interrupted, before.
         "whole_training": lambda s, r: between(
-            r, seconds(s, start - 1, images)[0], _bounds(images, s)[0], 0.01
+            r, seconds(s, start - 2, images)[0], _bounds(images, s)[0], 0.01
         ),
-        # The end of an epoch before comes before this one began.
-        "no_validation": lambda s, r: not validated and r <= 0,
-        # One batch at least.
+        # The end of an earlier epoch comes before the start of this one.
+        "no_validation": lambda s, r: validated != 1 and r <= 0,
+        "shared": lambda s, r: between(
+            r / question["other_images"], *_bounds(images, s), 0.01
+        ),
+        # The time of at least one batch.
         "part": lambda s, r: _bounds(images, s)[1] < r <= images / shortest,
     }
     return next((name for name, mistake in mistakes.items() if explains(mistake)), "other")

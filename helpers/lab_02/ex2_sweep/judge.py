@@ -10,7 +10,7 @@ LARGER = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512]
 
 
 def make_sweep(rng: Random) -> dict:
-    """Sweeps with sizes known and unknown: all fit, one does not, none does."""
+    """Sweeps with known and unknown sizes, of which all, some or none fit."""
 
     def case(known, too_large=None, none_known=False, other=""):
         sizes = sorted(rng.sample(LARGER, 8))
@@ -18,7 +18,7 @@ def make_sweep(rng: Random) -> dict:
         if other:
             errors[sizes[4]] = other
         small = sizes[: 4 if other else too_large]
-        if not errors:  # then nobody may rely on their order
+        if not errors:  # then no answer may rely on their order
             rng.shuffle(sizes)
         done = {size: _speed(rng) for size in rng.sample(small, min(known, len(small)))}
         if none_known:
@@ -46,7 +46,7 @@ def _speed(rng):
     return round(rng.uniform(1000, 3000), 4)
 
 
-# What a mistake in `measure` raises.
+# Exceptions that a mistake in `measure` may raise.
 OTHER_ERRORS = [
     "OSError",
     "ValueError",
@@ -54,11 +54,19 @@ OTHER_ERRORS = [
     "RuntimeError",
     "KeyError",
     "NameError",
+    "KeyboardInterrupt",  # the stop button
 ]
+# Its message speaks of memory, but it is a different error all the same.
+SPEAKS_OF_MEMORY = "RuntimeError"
+CAUGHT = {
+    "caught_all": [name for name in OTHER_ERRORS if name != "KeyboardInterrupt"],
+    "caught_stop": ["KeyboardInterrupt"],
+    "caught_message": [SPEAKS_OF_MEMORY],
+}
 
 
 def sweep_events(case: dict, mistakes: tuple[str, ...] = ()) -> list:
-    """What a sweep does in order, if it makes these mistakes."""
+    """The events of a sweep that makes these mistakes, in order."""
     done = {int(size): speed for size, speed in case["done"].items()}
     if "gave_up" in mistakes and None in done.values():
         return []
@@ -69,7 +77,8 @@ def sweep_events(case: dict, mistakes: tuple[str, ...] = ()) -> list:
             events.append(["measure", size])
             error = case["errors"].get(str(size))
             speed = None if error else case["images_per_second"][str(size)]
-            if error in OTHER_ERRORS and "caught_all" not in mistakes:
+            caught = {name for mistake in mistakes for name in CAUGHT.get(mistake, ())}
+            if error in OTHER_ERRORS and error not in caught:
                 return [*events, *late, ["raise", error]]
             if error == "MemoryError" and "crashed" in mistakes:
                 return [*events, *late, ["raise", "MemoryError"]]
@@ -88,12 +97,13 @@ def sweep_events(case: dict, mistakes: tuple[str, ...] = ()) -> list:
 
 SWEEP_MISTAKES = [
     "measured_again", "crashed", "not_recorded", "went_on", "went_on_later",
-    "gave_up", "stopped_early", "late", "caught_all", "text_keys",
+    "gave_up", "stopped_early", "late", "caught_all", "caught_stop", "caught_message",
+    "text_keys",
 ]  # fmt: skip
 
 
 def sweep_ways(question: dict) -> dict:
-    """For each way of writing the sweep, what it does in all cases."""
+    """The events of each way of writing the sweep, in all cases."""
     ways = {"right": ()} | {name: (name,) for name in SWEEP_MISTAKES}
     ways["start"] = ("measured_again", "crashed")
     return {
@@ -103,12 +113,12 @@ def sweep_ways(question: dict) -> dict:
 
 
 def draw_question(rng: Random) -> dict:
-    """Cases in which every usual mistake does something else."""
+    """Cases in which every usual mistake does something different."""
     return draw_apart(rng, make_sweep, sweep_ways, lambda a, b: a != b)
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """In each case every open size once, in order, until one does not fit."""
+    """Every case must measure each open size once, in order, until one does not fit."""
     seen, right = observation["cases"], sweep_ways(question)["right"]
     if seen == right:
         return None
@@ -138,7 +148,7 @@ def _broken(due):
 
 
 def _mistake(question, seen):
-    """The first of up to three mistakes that do together what was seen."""
+    """The first of up to three mistakes that together explain the events."""
     ways = {("start",): sweep_ways(question)["start"]}
     ways |= {
         mistakes: [sweep_events(case, mistakes) for case in question["cases"]]
@@ -164,7 +174,7 @@ END = ["end"]
 
 
 def _event(event) -> Phrase:
-    """One thing that a sweep did, as code."""
+    """One event of a sweep, as code."""
     if event == END:
         return phrase("end")
     kind, what, *value = event

@@ -22,7 +22,9 @@ def _sweep(answer, case):
     def measure(batch_size):
         events.append(["measure", batch_size])
         if name := case["errors"].get(str(batch_size)):
-            raised.append(getattr(builtins, name)(f"batch size {batch_size}"))
+            # An error with another cause may speak of memory, too.
+            about = "memory " * (name == "RuntimeError")
+            raised.append(getattr(builtins, name)(f"{about}batch size {batch_size}"))
             raise raised[-1]
         return case["images_per_second"][str(batch_size)]
 
@@ -43,7 +45,7 @@ def _sweep(answer, case):
             lambda batch_sizes: answer(batch_sizes, measure, points),
             batch_sizes=list(case["batch_sizes"]),
         )
-    except Exception as error:
+    except BaseException as error:  # also the stop button's
         if error not in raised:  # the answer's own
             raise
         events.append(["raise", type(error).__name__])

@@ -26,7 +26,7 @@ def make_fit(rng: Random) -> dict:
         return {"points": points}
 
     cases = [case(), case(), case(0), case(3), case(0, 4, 9)]
-    # Without a fixed cost, and ever slower: the line begins below 0.
+    # No fixed cost, and slower with every size, so that the line begins below 0.
     sizes, peak = [4, 8, 16, 32, 64, 128], rng.uniform(200, 20_000)
     slower = [[b, peak / (1 + b / 60) * rng.uniform(0.9, 1.1)] for b in sizes]
     cases.append({"points": slower})
@@ -35,7 +35,7 @@ def make_fit(rng: Random) -> dict:
 
 
 def median_line(points: list) -> tuple[float, float]:
-    """Theil and Sen: the median of the slopes between all pairs of points."""
+    """The estimate of Theil and Sen: the median slope between all pairs of points."""
     sizes, seconds = known_points(points)
     one, other = np.triu_indices(len(sizes), 1)
     slope = np.median((seconds[other] - seconds[one]) / (sizes[other] - sizes[one]))
@@ -64,7 +64,7 @@ PLACES = {
 
 
 def fit_ways(question: dict) -> dict:
-    """For each way of fitting, the pairs that it finds; its mistake is the first word."""
+    """The results of each way of fitting, whose first word names its mistake."""
     points = [case["points"] for case in question["cases"]]
     right = [line(case) for case in points]
     largest = [max(speed for _, speed in case if speed) for case in points]
@@ -100,14 +100,14 @@ def _predict_alike(one, other, relative=0.001):
 
 
 def draw_question(rng: Random) -> dict:
-    """Points for which every other fit predicts something that is at least 3% off."""
+    """Points for which the predictions of every other fit are off by at least 3%."""
     return draw_apart(
         rng, make_fit, fit_ways, lambda a, b: not _predict_alike(a, b, relative=0.03)
     )
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """Least squares have one solution: 0.1% is left for float32 and for rounding."""
+    """Least squares has a single solution; 0.1% allows for float32 and rounding."""
     said, ways = observation["fits"], fit_ways(question)
     fastest = [peak for _, peak in ways["start"]]
     for number, (fit, right, case) in enumerate(

@@ -79,6 +79,44 @@ class JittersItsConstant(Timed):
         print(f"Images/sec: {self.total_images / random.uniform(0.5, 0.56):.2f}")
 
 
+class MeasuresFromTheEpochBefore(Callback):
+    """Between two epochs other callbacks work, too."""
+
+    def __init__(self, total_images):
+        super().__init__()
+        self.total_images = total_images
+
+    def on_train_begin(self, logs=None):
+        self.began, self.stopped = time.perf_counter(), None
+
+    def on_test_begin(self, logs=None):
+        self.stopped = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        seconds = (self.stopped or time.perf_counter()) - self.began
+        print(f"Images/sec: {self.total_images / seconds:.2f}")
+        self.began, self.stopped = time.perf_counter(), None
+
+
+class KeepsTheEndOfAnInterruptedFit(Callback):
+    """It forgets the end of training only after a whole epoch."""
+
+    def __init__(self, total_images):
+        super().__init__()
+        self.total_images, self.stopped = total_images, None
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.began = time.perf_counter()
+
+    def on_test_begin(self, logs=None):
+        self.stopped = time.perf_counter()
+
+    def on_epoch_end(self, epoch, logs=None):
+        seconds = (self.stopped or time.perf_counter()) - self.began
+        print(f"Images/sec: {self.total_images / seconds:.2f}")
+        self.stopped = None
+
+
 class WritesAnotherLine(Timed):
     def on_epoch_end(self, epoch, logs=None):
         print(f"throughput {self.total_images / self.seconds():.2f}")
@@ -217,6 +255,25 @@ class Crashes(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         print(f"Images/sec: {self.total_images:.2f}")
+
+
+class KeepsImagesInTheClass(Timed):
+    def __init__(self, total_images):
+        super().__init__(total_images)
+        type(self).images = total_images
+
+    def on_epoch_end(self, epoch, logs=None):
+        print(f"Images/sec: {self.images / self.seconds():.2f}")
+
+
+class ForgetsTheEndOncePerFit(Timed):
+    """With `validation_freq=2` the end of an older validation is left over."""
+
+    def on_train_begin(self, logs=None):
+        self.ended = None
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.began = time.perf_counter()
 
 
 class TrainingOnly(keras.callbacks.Callback):
@@ -437,6 +494,8 @@ def made_by_partial(total_images):
 
 
 WRONG = [
+    ("images", "shared", KeepsImagesInTheClass),
+    ("no_validation", "no_validation", ForgetsTheEndOncePerFit),
     ("each_epoch", "start", PrintsNothing),
     ("each_epoch", "each_epoch", PrintsOnceAtTheEnd),
     ("each_epoch", "each_epoch", PrintsAtEachBatch),
@@ -452,13 +511,15 @@ WRONG = [
     ("this_epoch", "whole_training", NeverRestartsTheClock),
     ("this_epoch", "whole_training", StartsWhenMade),
     ("this_epoch", "whole_training", StartsInTheFirstFitOnly),
+    ("this_epoch", "whole_training", MeasuresFromTheEpochBefore),
+    ("no_validation", "no_validation", KeepsTheEndOfAnInterruptedFit),
     ("whole_epoch", "part", MeasuresTheLastBatchOnly),
     ("whole_epoch", "part", LeavesTheFirstBatchOut),
     ("whole_epoch", "part", AddsUpTheBatches),
     ("validation", "validation", Original),
     ("validation", "validation", StopsAfterValidation),
     ("no_validation", "no_validation", WantsValidation),
-    ("no_validation", "raised", FailsWithoutValidation),
+    ("no_validation", "no_validation", FailsWithoutValidation),
     ("validation", "validation", DecidesInTheFirstEpoch),
     ("no_validation", "raised", Crashes),
 ]

@@ -335,7 +335,33 @@ def with_setdefault(batch_sizes, measure, points):
             break
 
 
+def catches_the_stop_button(batch_sizes, measure, points):
+    for batch_size in batch_sizes:
+        if batch_size not in points:
+            try:
+                points[batch_size] = measure(batch_size)
+            except (MemoryError, KeyboardInterrupt):
+                points[batch_size] = None
+        if points[batch_size] is None:
+            break
+
+
+def looks_for_a_word_in_the_message(batch_sizes, measure, points):
+    for batch_size in batch_sizes:
+        if batch_size not in points:
+            try:
+                points[batch_size] = measure(batch_size)
+            except Exception as error:
+                if not isinstance(error, MemoryError) and "memory" not in str(error):
+                    raise
+                points[batch_size] = None
+        if points[batch_size] is None:
+            break
+
+
 WRONG = [
+    ("other_errors", "caught_stop", catches_the_stop_button),
+    ("other_errors", "caught_message", looks_for_a_word_in_the_message),
     ("known", "start", start_code),
     ("known", "measured_again", measures_all_again),
     ("none", "crashed", lets_it_crash),
