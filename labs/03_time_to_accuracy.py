@@ -9,32 +9,37 @@
 # %% [markdown]
 # # Lab 03: Is the fastest epoch the fastest training?
 #
-# In lab 02 larger batches mostly trained more images a second, up to a point. But
-# nobody wants images per second. You want a network that is good enough, soon.
+# In [lab 02](02_throughput.ipynb) larger batches mostly trained more images per second. But
+# images per second are not what you are after: you want a network that is good enough, and
+# you want it soon. Is the batch size with the highest [throughput](../docs/glossary.md)
+# also the first to get there?
 #
-# In this lab you stop training when it is good enough, take the time until then, and
-# find out which batch size gets there first. You will see why one run is not an answer,
-# and measure on the network itself how large a batch can be of use.
+# To find out, you stop training as soon as the network is good enough, record where the
+# time until then has gone, and let several batch sizes race to the same accuracy. Then you
+# combine two laws: the law of lab 02 for the speed, and a new law for the number of
+# training steps. Together they predict the best batch size, and you test whether this
+# prediction comes true.
 #
-# Stuck? `hint("3.1")` asks you a question; call it again for more.
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("3.1")`. It asks a guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = None  # at the most, for each run; None: what the scale says
+epochs: int = None  # at the most, for each run; None: set by the scale
 batch_size: int = 32  # of the first training
 valid_batch_size: int = 250
 batch_sizes: list = [16, 64, 256, 1024]  # that are compared
 repeats: int = 5  # runs of each batch size, with other seeds
 patience: int = 2  # epochs in a row above the target, for exercise 3.1
-target_accuracy: float = None  # None here and in the next five: what the scale says
+target_accuracy: float = None  # None here and in the next five: set by the scale
 look_images: int = None  # images to train on between two looks at the accuracy
 train_images: int = None
 valid_images: int = None
 depth: int = None
 width: int = None
 dropout: float = 0.01
-learning_rate: float = 0.02  # a rule's, at batch size 32; each size tries rates around it
+learning_rate: float = 0.007  # a rule's, at batch size 32; each size tries rates around it
 momentum: float = 0.9
 weight_decay: float = 5e-6
 shift: float = 0.0  # no augmentation: it pays off in long trainings only
@@ -43,10 +48,11 @@ flip: bool = False
 # %% [markdown]
 # ## Set up
 #
-# The same data and the same family of networks as in lab 02. On a laptop the network is
-# shallow and pools the image after its first convolution, so that the blocks work on a
-# sixteenth of the positions: it is going to be trained some thirty times. The optimizer
-# has *momentum* now: a part of each step goes on into the next ones. So a few epochs are
+# The data and the family of networks are the same as in lab 02. Because you are going to
+# train a network more than thirty times, it is shallow on a laptop. It also pools the image
+# after its first convolution, so that the blocks work on a sixteenth of the positions. The
+# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*: a part of each step
+# carries over into the following steps. Training is faster with it, so a few epochs are
 # enough.
 
 # %% tags=["setup"]
@@ -105,9 +111,9 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# The start-up that you met in lab 02 is paid once for each compiled model. So we keep
-# this one, and start it again for every training: new weights, an optimizer without
-# memory, and a learning rate.
+# The start-up cost that you met in lab 02 is paid once for each compiled model. That is why
+# we compile a single model and restart it for every training: with new weights, a reset
+# optimizer, and its own [learning rate](../docs/glossary.md).
 
 # %%
 def restart(rate, seed):
@@ -124,18 +130,21 @@ def rate_by_rule(batch_size):
     return lab.learning_rate * (batch_size / 32) ** 0.5
 
 # %% [markdown]
-# A larger batch takes fewer steps in an epoch, and each follows a less noisy gradient.
-# Such steps may be longer. How much longer, if the batch is `k` times as large?
-# Krizhevsky (2014) gives a factor of `k ** 0.5` from theory: it keeps the variance of a
-# step. But he used a factor of `k`. Goyal et al. (2017), who say so, use `k` too, after a
-# warm-up: at first the rate rises step by step. A rule is where to start from. Later you
-# let each batch size try rates around it.
+# A larger batch takes fewer steps per epoch, but each step follows a less noisy gradient,
+# so the learning rate may be larger. By which factor should it grow if the batch is $k$
+# times as large? [Krizhevsky (2014)](https://arxiv.org/abs/1404.5997) derives $\sqrt{k}$,
+# which keeps the variance of a step constant, but in his experiments he used $k$. [Goyal et
+# al. (2017)](https://arxiv.org/abs/1706.02677), who point this out, also use $k$, after a
+# [warm-up](../docs/glossary.md) in which the rate rises step by step.
+#
+# Both are rules of thumb, so take them as a starting point. Below, each batch size starts
+# from the square-root rule and tries several rates around it.
 
 # %% [markdown]
-# ## When is good enough?
+# ## When is an accuracy good enough?
 #
-# 820 right of 1,000 are 0.82. Keras computes accuracies as float32 numbers. Is such an
-# accuracy at least 0.82?
+# If 820 of 1,000 images are classified correctly, the accuracy is 0.82. However, Keras
+# computes accuracies as float32 numbers. Is such an accuracy at least 0.82?
 
 # %%
 share = float(numpy.float32(820 / 1000))
@@ -143,12 +152,16 @@ print(f"As a float32 number: {share:.10f}")
 print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6) >= 0.82}")
 
 # %% [markdown]
-# A run that got there would train on for nothing. So this course has one rule: an
-# accuracy is **rounded to six decimals**, then compared. One image of 10,000 is 0.0001,
-# so nothing else changes.
+# A run that has reached the target might therefore keep training for nothing. This course
+# avoids that with a single rule: an accuracy is **rounded to six decimals** before it is
+# compared with a target. The rounding has no other effect, because a single image out of
+# 10,000 already makes a difference of 0.0001.
 #
-# How well do we know an accuracy at all? Another set of test images would give another
-# one. The standard deviation of a share `p` among `n` images is `(p (1 - p) / n) ** 0.5`.
+# How precisely do we know an accuracy in the first place? A different set of test images
+# would give a different number. If the true accuracy is $p$, the accuracy measured on $n$
+# images has the standard deviation
+#
+# $$ \sigma = \sqrt{\frac{p\,(1 - p)}{n}}. $$
 
 # %%
 p = lab.target_accuracy
@@ -158,16 +171,27 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # %% [markdown]
 # ## Exercise 3.1: stop when it is good enough
 #
-# Write a callback that ends training after `patience` epochs *in a row* whose
-# validation accuracy is *above* `target`. An epoch at or below the target sets the
-# count back to zero; so does a new `fit`. It prints
+# **Write** `StopAtAccuracy(target, patience)`, a [Keras
+# callback](https://keras.io/api/callbacks/base_callback/) that ends training after
+# `patience` epochs *in a row* whose validation accuracy is *above* `target`.
 #
-#     Early stopping after epoch 7
+# **Rules**
 #
-# where the first epoch is 1. If `logs`, the epoch's figures in a dict, has no
-# `val_accuracy`, it prints what is missing and goes on. About fourteen lines;
-# `self.model.stop_training` helps. Our solution rounds the accuracy first, as above;
-# yours may leave that to us.
+# - An epoch at or below the target sets the count back to zero.
+# - So does a new `fit`, whatever its `initial_epoch` is, and even if the previous `fit` was
+#   interrupted.
+# - When the callback stops the training, it prints one line, as in the example. The first
+#   epoch is 1.
+# - `logs` is a dict with the metrics of the epoch. If it has no `val_accuracy`, print what
+#   is missing and let the training continue. Whether such an epoch ends a row is up to you.
+#
+# **Example:** with a target of 0.80 and a patience of 2, the validation accuracies 0.79,
+# 0.83, 0.80, 0.82 and 0.84 lead to
+#
+#     Early stopping after epoch 5
+#
+# You need about fourteen lines, and `self.model.stop_training` helps. Our solution rounds
+# the accuracy first, as explained above, but yours need not do so.
 
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.
@@ -205,29 +229,62 @@ class StopAtAccuracy(keras.callbacks.Callback):
 StopAtAccuracy = check("3.1", StopAtAccuracy)
 
 # %% [markdown]
-# ## Exercise 3.2: the time so far
+# ## Exercise 3.2: where did the time go?
 #
-# Write a callback that prints the seconds since training began, validation
-# included, after every epoch and once more at the end, also of a training that is
-# stopped early:
+# The next sections compare times, so first find out what a total time consists of. The
+# first `fit` of a model starts with work that is never repeated: TensorFlow traces the
+# graph of the training step, plans it and allocates memory, all before the first batch is
+# finished ([lab 02](02_throughput.ipynb)). In a short run this can take most of the time.
+# Validation takes some time as well, although it trains nothing.
+
+# %% [markdown]
+# **Write** `PrintTotalTime`, a callback that prints how the time of a `fit` was spent:
 #
 #     Cumulative training time after epoch 3: 12.34
 #     Cumulative training time: 40.21
+#     Start-up: 6.43, training: 28.10, validation: 5.68
 #
-# Two decimals. Each call of `fit` starts again from zero. About eight lines. When does
-# training begin: when the callback is made, or later?
+# **Rules for the total**
+#
+# - Print the first line after every epoch, and the other two once, at the end, even if the
+#   training is stopped early. The first epoch is 1.
+# - Measure from the moment when training began, including validation and the time between
+#   epochs. Each `fit` starts again from zero.
+# - Give all seconds with two decimals.
+
+# %% [markdown]
+# **Rules for its parts**
+#
+# - *Start-up* lasts from the beginning of training to the end of its first batch.
+# - *Validation* is the time of all validations together, or 0.00 if there are none.
+# - *Training* is all the rest, so the three parts add up to the total.
+#
+# You need about twenty lines. Keras calls [`on_test_begin` and
+# `on_test_end`](https://keras.io/guides/writing_your_own_callbacks/) around each
+# validation. When does training begin: when the callback is constructed, or later?
 
 # %% name="3.2-print-total-time" points=2
-# TODO 3.2: print the seconds since training began.
+# TODO 3.2: print the seconds since training began, and what they went into.
 #: start
 class PrintTotalTime(keras.callbacks.Callback):
-    """Print the time since training began, every epoch and at the end."""
+    """Print the time since training began, and at the end its parts."""
 #: solution
 class PrintTotalTime(keras.callbacks.Callback):
-    """Print the time since training began, every epoch and at the end."""
+    """Print the time since training began, and at the end its parts."""
 
     def on_train_begin(self, logs=None):
         self.began = time.perf_counter()
+        self.start_up = self.validation = 0.0
+
+    def on_train_batch_end(self, batch, logs=None):
+        if not self.start_up:
+            self.start_up = time.perf_counter() - self.began
+
+    def on_test_begin(self, logs=None):
+        self.test_began = time.perf_counter()
+
+    def on_test_end(self, logs=None):
+        self.validation += time.perf_counter() - self.test_began
 
     def on_epoch_end(self, epoch, logs=None):
         wall_seconds = time.perf_counter() - self.began
@@ -235,23 +292,24 @@ class PrintTotalTime(keras.callbacks.Callback):
 
     def on_train_end(self, logs=None):
         wall_seconds = time.perf_counter() - self.began
+        training = wall_seconds - self.start_up - self.validation
         print(f"Cumulative training time: {wall_seconds:.2f}")
+        print(f"Start-up: {self.start_up:.2f}, training: {training:.2f}, ", end="")
+        print(f"validation: {self.validation:.2f}")
 #: end
 
 # %%
 PrintTotalTime = check("3.2", PrintTotalTime)
 
 # %% [markdown]
-# Both at work. To see the early stop whatever your machine and scale, the target
-# of this first training is set so low that guessing would pass it: ten classes,
-# and 1% is asked. **Predict:** after which epoch will it stop?
+# Now use both callbacks in a real training. The target is absurdly low, 1% with ten
+# classes. Even guessing reaches it, so you will see the early stop on any machine and at
+# any scale.
+#
+# **Question.** After which epoch will the training stop? And which of the three parts will
+# be the largest?
 
 # %%
-my_last_epoch_guess = None  # change this: the number of an epoch, the first is 1
-card.predict("last_epoch_of_easy_target", my_last_epoch_guess)
-
-# %%
-card.lock("last_epoch_of_easy_target")
 restart(rate_by_rule(lab.batch_size), lab.seed)
 recorder = EpochRecorder()
 training_history = compiled_model.fit(
@@ -271,12 +329,15 @@ training_history = compiled_model.fit(
 # %%
 last_epoch = len(training_history.epoch)
 print(f"It stopped after epoch {last_epoch}")
-card.outcome("last_epoch_of_easy_target", last_epoch)
 
 # %% [markdown]
-# `patience` epochs in a row have to be good, so it cannot stop before epoch
-# `patience`. Why ask for more than one? The accuracy after an epoch is a noisy number,
-# and one lucky epoch above the target is no trained network.
+# Training cannot stop before epoch `patience`, because it needs that many good epochs in a
+# row. Why ask for more than one? The accuracy after a single epoch is a noisy number, and
+# one lucky epoch above the target does not prove that the network is trained.
+#
+# Look at the printed start-up time as well. A longer training pays for the same start-up,
+# so its share shrinks with every epoch. To keep start-up and validation out of the race
+# below, we use one compiled model for all runs, and we stop the clock during validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -286,16 +347,23 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # ## A learning rate for each batch size
 #
-# Now the race. If all sizes had to run at one rate, it would be a race of the rate's
-# favourite. So each size tries three: the square-root rule's, a third of it, three times
-# it. To choose by the test images would be to learn from them. So we set a fifth of the
-# *training* images aside, train on the others, and look at these.
+# Now prepare the race. If all batch sizes had to use the same learning rate, the size that
+# this rate happens to suit would win. Instead, each size has a *ladder* of rates: it tries
+# the rate given by the square-root rule, a third of this rate, and three times this rate.
+# If the best of these is the lowest or the highest rung, an even better rate may lie beyond
+# it, so the ladder grows on that side, by three rungs at most.
 
 # %% [markdown]
-# An epoch is a coarse clock: with batches of 1,024 an epoch of 5,000 images has five
-# steps. So we look at the accuracy after every `look_images` images, whatever the batch
-# size. To Keras a look is the end of an epoch of so many steps. The clock stands still
-# while we look: it counts training only.
+# The test images must not influence this choice, because choosing a rate by its result on
+# them would mean learning from them. We therefore set aside a fifth of the *training*
+# images, train on the rest, and judge each rate by its accuracy on the images that were set
+# aside.
+
+# %% [markdown]
+# Checking the accuracy once per epoch would be too coarse: with batches of 1,024, an epoch
+# of 5,000 images has only five steps. Instead, we take a *look* at the accuracy after every
+# `look_images` images, whatever the batch size. For Keras, each piece of training between
+# two looks is a short epoch. The clock stops during a look, because only training counts.
 
 # %%
 def steps_per_look(batch_size):
@@ -323,36 +391,55 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     return {"batch_size": batch_size, "seed": seed, "wall_seconds": seconds} | accuracies
 
 # %% [markdown]
-# A run has arrived at its first look with at least the target, and ends there. (One look
-# is enough here, and so is the target itself: your callback of 3.1 asks for more.) A rate
-# that takes longer than the best one so far is given up.
+# A run *reaches the target* at its first look with at least the target accuracy, and it
+# ends there. One look is enough here, and so is an accuracy equal to the target, whereas
+# your callback of exercise 3.1 is stricter. To save time, a trial ends as soon as it can no
+# longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
 split = (x_train[fifth:], y_train[fifth:]), (x_train[:fifth], y_train[:fifth])
 
-def arrived(run):
+never = float("inf")
+RUNG = 3  # each rate of a ladder is so many times the one below
+
+def reached_target(run):
     return run["val_accuracy"][-1] >= lab.target_accuracy
 
+def best_of(trials):
+    """The trial with the fewest looks; if none reached it, the most accurate one."""
+    there = [trial for trial in trials if trial["accuracy"] >= lab.target_accuracy]
+    if there:
+        return min(there, key=lambda trial: trial["looks"])
+    return max(trials, key=lambda trial: trial["accuracy"])
+
+# %%
 def tune(batch_size):
-    """Try three rates on the split; the looks and the last accuracy of each."""
-    rule, looks, tried = rate_by_rule(batch_size), most_looks(batch_size), []
-    for rate in (rule, rule / 3, 3 * rule):
+    """Try a ladder of rates on the split; the looks and the last accuracy of each."""
+    looks, tried, to_try = most_looks(batch_size), {}, [0, -1, 1]
+    while to_try:
+        rung = to_try.pop(0)
+        rate = rate_by_rule(batch_size) * RUNG**rung
         run = train_to_target(batch_size, rate, lab.seed, *split, looks)
-        accuracy = run["val_accuracy"]
-        tried.append({"rate": rate, "looks": len(accuracy), "accuracy": accuracy[-1]})
-        if arrived(run):
-            looks = max(1, len(accuracy) - 1)
-    return tried
+        taken, accuracy = len(run["val_accuracy"]), run["val_accuracy"][-1]
+        tried[rung] = {"rate": rate, "looks": taken, "accuracy": accuracy}
+        looks = max(1, taken - 1) if reached_target(run) else looks
+        low, high = min(tried), max(tried)
+        ends = {tried[low]["rate"]: low - 1, tried[high]["rate"]: high + 1}
+        best = best_of(tried.values())["rate"]
+        if not to_try and best in ends and len(tried) < 6:
+            to_try = [ends[best]]
+    return list(tried.values())
 
 # %% [markdown]
-# **Predict:** how many times larger is the best rate of the largest batch size than that
-# of the smallest? Batch sizes 16 and 1,024 differ by 64: the square root says 8,
-# proportion says 64.
+# **Predict:** what is the ratio of the best rate of the largest batch size to the best rate
+# of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the square-root
+# rule says 8 and the linear rule says 64. [Lab 01](01_gradient_descent.ipynb) suggests that
+# the answer depends on the noise scale.
 
 # %%
 my_rate_ratio_guess = None  # change this: rate at the largest / rate at the smallest
-card.predict("rate_ratio", my_rate_ratio_guess)
+rate_ratio_guess = card.predict("rate_ratio", my_rate_ratio_guess)
 
 # %%
 card.lock("rate_ratio")
@@ -360,41 +447,54 @@ trials, rates = card.points("trials"), {}
 for size in lab.batch_sizes:
     if size not in trials:
         trials[size] = tune(size)
-    for trial in trials[size]:
-        words = f"{trial['accuracy']:.3f} after {trial['looks']} looks"
-        print(f"Batch {size}, rate {trial['rate']:.4f}: accuracy {words}")
-    there = [trial for trial in trials[size] if trial["accuracy"] >= lab.target_accuracy]
-    if there:
-        rates[size] = min(there, key=lambda trial: trial["looks"])["rate"]
+    best_trial = best_of(trials[size])
+    if best_trial["accuracy"] >= lab.target_accuracy:
+        rates[size] = best_trial["rate"]
+    each = []
+    for trial in sorted(trials[size], key=lambda trial: trial["rate"]):
+        there = "reached" if trial["accuracy"] >= lab.target_accuracy else "not reached"
+        each.append(f"{trial['rate']:.4f} {there} after {trial['looks']}")
+    print(f"Batch {size}, by rate and looks: {', '.join(each)}")
 
 # %%
-low, high = (rates.get(size) for size in (lab.batch_sizes[0], lab.batch_sizes[-1]))
-card.outcome("rate_ratio", high / low if low and high else None)
-for size in lab.batch_sizes:
-    rule = rate_by_rule(size)
-    rate = rates.setdefault(size, rule)  # the rule's, if none of the three arrived
-    print(f"Batch {size}: rate {rate:.4f}, {rate / rule:.2f} times the rule's")
-card.measure("tuned_rates", rates)
+tuned = {size: rates.get(size, rate_by_rule(size)) for size in lab.batch_sizes}
+for size, rate in tuned.items():
+    print(f"Batch {size}: rate {rate:.4f}, {rate / rate_by_rule(size):.2f} times the rule's")
+card.measure("tuned_rates", tuned)
+both = {lab.batch_sizes[0], lab.batch_sizes[-1]} <= rates.keys()
+rate_ratio = tuned[lab.batch_sizes[-1]] / tuned[lab.batch_sizes[0]]
+lowest_ratio, highest_ratio = rate_ratio / RUNG, rate_ratio * RUNG
+print(f"Largest over smallest: {rate_ratio:.1f}, or {lowest_ratio:.1f} to {highest_ratio:.1f}")
+inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
+card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# Three rates and one run of each is a coarse choice: another seed may choose another
-# rate, above all where two rates needed nearly the same number of looks. And where the
-# smallest or the largest of the three was chosen, a better one may lie beyond it. Did
-# that happen to you?
+# Neighbouring rungs differ by a factor of 3, so we know a best rate only to within a factor
+# of $\sqrt{3}$ either way, and the ratio of two best rates only to within a factor of 3.
+# The printed line that begins with "Largest over smallest" states the range of this ratio.
+# Any prediction within the range counts as right, because this ladder cannot tell such
+# ratios apart.
+#
+# The choice is also coarse because each rate had only one run. A different seed might
+# favour a different rung, especially if two rungs needed nearly the same number of looks.
 
 # %% [markdown]
-# A rate has a ceiling as well, and a larger batch does not raise it for ever. Beyond it
-# training does not settle, however exact the gradient is: an accuracy near 0.1 after many
-# looks is mere guessing, and a loss of `nan` is no number any more.
+# However large the batch, the learning rate cannot grow indefinitely: above some ceiling
+# training diverges, even if the gradient is exact. You can recognise this by an accuracy
+# that stays near 0.1, which is mere guessing, or by a loss of `nan` (not a number), which
+# means that the computation has overflowed.
 
 # %% [markdown]
 # ## Which batch size gets there first?
 #
-# The race: all training images, the test images to look at, and a few runs of each size
-# with different seeds. It takes some minutes on a laptop. The first look at the target
-# may be a lucky one. All sizes look after as many images, so one that needs more images
-# has more chances of luck. Two predictions. **Predict:** who will be first? And how many
-# times *fewer steps* will the largest batch take than the smallest?
+# Now start the race itself. It trains on all training images, measures the accuracy on the
+# test images, and runs each size several times with different seeds, which takes some
+# minutes on a laptop. Keep in mind that a run may reach the target by luck. All sizes take
+# a look after about the same number of images, so a size that needs more images also gets
+# more chances to be lucky.
+#
+# **Predict:** which batch size will reach the target first? And how many times as many
+# *steps* will the smallest batch size take, compared with the largest?
 
 # %%
 my_winner = None  # change this: one of the batch sizes
@@ -411,18 +511,19 @@ for this_seed in range(lab.seed, lab.seed + lab.repeats):
         key = f"batch {size}, seed {this_seed}"
         if key not in finished:
             finished[key] = train_to_target(
-                size, rates[size], this_seed, *race, most_looks(size)
+                size, tuned[size], this_seed, *race, most_looks(size)
             )
 runs = list(finished.values())
 card.measure("val_accuracy", max(max(run["val_accuracy"]) for run in runs))
-print(f"{len(runs)} runs, {sum(map(arrived, runs)) / len(runs):.1%} of them arrived")
+print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reached the target")
 
 # %% [markdown]
-# Each run goes to the run card as it ends, so an interrupted race resumes. The
-# seeds are the outer loop: if the machine becomes slower on the way, all batch
-# sizes suffer alike.
+# Each run is saved to the [run card](../docs/glossary.md) as soon as it ends, so an
+# interrupted race resumes where it stopped. All batch sizes run with one seed before the
+# next seed begins: if the machine slows down along the way, all sizes suffer alike.
 #
-# Accuracy against time. A run that gets to the horizontal line has arrived.
+# The figure shows accuracy against time. A run reaches the target where its curve meets the
+# horizontal line.
 
 # %%
 figure = figures.accuracy_against_time(runs, lab.target_accuracy)
@@ -437,24 +538,39 @@ show_figure(
 # %% [markdown]
 # ## Exercise 3.3: median and spread
 #
-# Write `summarize(runs, target)`. It gets the list of runs you just made: dicts
-# with `batch_size`, `wall_seconds` and `val_accuracy` (lists, an entry for each look).
-# The *time to accuracy* of a run is the wall time at its first look with at least
-# the target. Return for every batch size
+# You now have the race as a list of runs. Each run is a dict with its `batch_size` and two
+# lists, `wall_seconds` and `val_accuracy`, which have one entry per look, of which there is
+# at least one. The *time to accuracy* of a run is the wall time at its first look with at
+# least the target accuracy, rounded to six decimals or not. But what is the time of a batch
+# size if some of its runs never get there?
+
+# %% [markdown]
+# **Write** `summarize(runs, target)`, which returns a dict with a row for every batch size:
+# how many of its runs reached the target, how many runs it has, and the median, the fastest
+# and the slowest time to accuracy.
 #
 #     {32: {"reached": 2, "runs": 3, "median_seconds": 9.1,
 #           "fastest_seconds": 7.5, "slowest_seconds": 9.1}, ...}
+#
+# **Rules**
+#
+# - A run that never reaches the target is slower than any run that does, so it counts in
+#   the median as infinitely slow.
+# - Such a run never counts in `fastest_seconds` and `slowest_seconds`.
+# - If a value does not exist or is infinite, it is `None`.
 
 # %% [markdown]
-# A run that never arrives is slower than any that does. So it counts in the
-# median, as infinitely slow, and never in `fastest` and `slowest`. Where a figure
-# does not exist, or is infinite, give `None`. About fifteen lines;
-# `statistics.median` and `float("inf")` help.
-
-# %% [markdown]
-# Example: with `runs = [{"batch_size": 32, "wall_seconds": [4.0, 7.5],
-# "val_accuracy": [0.70, 0.83]}]` and target 0.82 one run of one reached it, and all
-# seconds are 7.5; with target 0.9 none did, and all seconds are `None`.
+# **Example:** consider the list
+#
+#     runs = [{"batch_size": 32, "wall_seconds": [4.0, 7.5],
+#              "val_accuracy": [0.70, 0.83]}]
+#
+# With a target of 0.82, this single run reaches it, and all three times are 7.5. With a
+# target of 0.9 it does not, and all three are `None`.
+#
+# You need about fifteen lines.
+# [`statistics.median`](https://docs.python.org/3/library/statistics.html#statistics.median)
+# and `float("inf")` help.
 
 # %% name="3.3-summarize" points=2
 # TODO 3.3: time to accuracy of each batch size: count, median, fastest, slowest.
@@ -511,14 +627,13 @@ for size, row in sorted(table.items()):
     median_time = seconds_or_never(row["median_seconds"])
     fastest = seconds_or_never(row["fastest_seconds"])
     slowest = seconds_or_never(row["slowest_seconds"])
-    print(f"Batch {size}: {row['reached']} of {row['runs']} runs arrived, ", end="")
+    print(f"Batch {size}: {row['reached']} of {row['runs']} runs reached it, ", end="")
     print(f"median {median_time}, fastest {fastest}, slowest {slowest}")
 
 # %%
-never = float("inf")
 times, steps = ({size: [] for size in lab.batch_sizes} for _ in range(2))
 for one in runs:
-    size, done = one["batch_size"], arrived(one)
+    size, done = one["batch_size"], reached_target(one)
     times[size].append(one["wall_seconds"][-1] if done else never)
     looks = len(one["val_accuracy"])
     steps[size].append(looks * steps_per_look(size) if done else never)
@@ -531,10 +646,12 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ## Is there a winner?
 #
-# One size has the lowest median. Would it have it again? Take one run of each size at
-# random, a thousand times: how often is each size first? Then the same with medians of
-# `repeats` runs, drawn from ours with replacement. That is the *bootstrap*: draws from
-# what we have stand for new runs. With so few runs it is rough.
+# One size has the lowest median. If you repeated the race, would it win again? To estimate
+# this, the next cell picks one run of each size at random, a thousand times, and counts how
+# often each size comes first. Then it does the same with medians of `repeats` runs, which
+# it draws from our runs with replacement. This is the [*bootstrap*](../docs/glossary.md):
+# instead of making new runs, it draws from the runs that we have. The estimate is rough,
+# because we have so few of them.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -552,10 +669,11 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# Where the first column says less than 100%, somebody with one run each could have told
-# you another winner, in good faith. In the second column we call a size *in front* if it
-# is first in at least 5% of the draws. If several are, this race did not decide between
-# them, whatever their medians say. Then any of them counts as the right prediction.
+# If no size has 100% in the first column, a colleague who ran each size only once could, in
+# good faith, have named a different winner. In the second column, we call a size *in front*
+# if it comes first in at least 5% of the draws. If several sizes are in front, this race
+# did not decide between them, whatever their medians say, and a prediction of any of them
+# counts as right.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -564,14 +682,17 @@ first = winner_guess if winner_guess in in_front else winner
 card.outcome("fastest_batch_size", first, choices=True)
 
 # %% [markdown]
-# ## What goes wrong at the ends
+# ## What slows down the smallest and the largest batches?
 #
-# Time is images needed, divided by images a second. From the first line to the last,
-# which column falls, and which two rise?
+# You know which sizes are in front, but not why. The time to the target is the number of
+# images that a size needs, divided by its images per second. The next cell prints the
+# number of steps, and then these two numbers. As the batch grows, which of the three
+# columns falls, and which two rise?
 
 # %%
 def in_words(value, unit):
-    return f"{value:,.1f} {unit}" if value < never else "never"
+    digits = 2 if unit == "s" else 1
+    return f"{value:,.{digits}f} {unit}" if value < never else "never"
 
 typical_steps = {size: median(steps[size]) for size in lab.batch_sizes}
 for size, needed in typical_steps.items():
@@ -582,34 +703,45 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# A very small batch pays the fixed cost of lab 02 for few images: it is slow. A very
-# large batch is fast, but the steps do not become fewer in the same measure, so it needs
-# more images. Where the images grow faster than the speed, a larger batch loses.
+# A very small batch pays the fixed cost of each step for only a few images, so it is slow.
+# A very large batch processes images fast, but its number of steps no longer falls in
+# proportion, so it needs more images in total. As soon as the number of images grows faster
+# than the speed, a larger batch loses.
 
 # %% [markdown]
 # ## Steps to target
 #
-# Speed belongs to the machine. Steps do not: with the same network, data and rates they
-# should be about the same on any. If twice the batch took half the steps, scaling would
-# be *perfect*: the dashed line. McCandlish et al. (2018) expect
+# Speed depends on the machine, but the number of steps does not: with the same network,
+# data and rates, any machine should need about as many. If twice the batch took half the
+# steps, scaling would be [*perfect*](../docs/glossary.md), as shown by the dashed line in
+# the figure below. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162) expect the
+# number of steps with batch size $b$ to be
 #
-#     steps = floor * (1 + bend / batch_size)
+# $$ n(b) = n_0 \left(1 + \frac{B}{b}\right), $$
 #
-# (Lab 02's bend was about speed, this one is about learning.) Far below `bend`, scaling
-# is perfect. At `bend` twice the `floor` is needed. Far above, more images in a batch
-# save nothing. We fit both numbers to the medians.
+# where $n_0$ is the *floor*, the number of steps that even an infinitely large batch needs,
+# and $B$ is the *bend*, in images. It is the law of [lab 01](01_gradient_descent.ipynb),
+# summed over a whole training.
+
+# %% [markdown]
+# Lab 02 also had a bend, but that bend was about speed, while this one is about learning.
+# Far below $B$, scaling is nearly perfect. At $B$ the training takes twice as many steps as
+# the floor. Far above $B$, more images per batch save almost nothing. The next cell fits
+# both numbers to the medians of the race.
 
 # %%
+def relative_fit(rows, measured):
+    """Two numbers by least squares, where 10% of little counts as 10% of much."""
+    measured = numpy.array(measured)
+    scaled = numpy.array(rows) / measured[:, None]
+    return numpy.linalg.lstsq(scaled, numpy.ones(len(measured)), rcond=None)[0]
+
 def fit_bend(steps_by_size):
     """The floor and the bend that fit the steps of each batch size."""
     known = {size: needed for size, needed in steps_by_size.items() if needed < never}
     if len(known) < 3:
         return never, never
-    rows = numpy.array([[1, 1 / size] for size in known])
-    needed = numpy.array(list(known.values()))
-    # Relative: 10% of few steps count as much as 10% of many.
-    rows, ones = rows / needed[:, None], numpy.ones(len(needed))
-    floor, images = numpy.linalg.lstsq(rows, ones, rcond=None)[0]
+    floor, images = relative_fit([[1, 1 / size] for size in known], list(known.values()))
     return floor, images / floor if floor > 0 else never
 
 floor, bend = fit_bend(typical_steps)
@@ -618,10 +750,13 @@ for size, needed in typical_steps.items():
     print(f"Batch {size}: measured steps over those of the fit: {in_words(off, 'times')}")
 
 # %% [markdown]
-# How sure is the bend? The bootstrap again: other draws of our runs, other bends. Look at
-# the factors above as well. One far from 1 says that the formula misses something, or
-# that this size got a poor rate in the trials: an error that no bootstrap of the race
-# can show. Four points do not tell which.
+# How certain is the bend? Here the bootstrap helps again: different draws of our runs give
+# different bends, and their range shows how uncertain the bend is.
+#
+# Also look at the factors that the cell above printed. If one of them is far from 1, either
+# the formula misses something, or the ladder gave this size a poor rate. No bootstrap of
+# the race can show such an error, and with only four batch sizes you cannot tell the two
+# causes apart.
 
 # %%
 chance = Random(lab.seed)
@@ -644,23 +779,276 @@ summary = "Steps to the target by batch size, beside perfect scaling and the fit
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# ## How large a batch can be of use?
-#
-# Can one foresee the bend without a race? Every image has a gradient of its own. Their
-# mean `G` is the signal. What scatters around it is noise: let `V` be its variance,
-# summed over all weights. In the mean of `b` images the noise is `V / b`. It equals the
-# signal, `|G|²`, at the *noise scale* that you met in lab 01:
-#
-#     B = V / |G|²
-#
-# With smaller batches each step is mostly noise, and more images help. With larger ones
-# it is nearly exact already.
+# What does the law say about the learning rate? In [lab 01](01_gradient_descent.ipynb)
+# noise reduced the progress of a step by the factor $1 + B/b$, and the best rate was
+# smaller by the same factor. The rate should therefore grow in proportion to the batch far
+# below the bend, but hardly at all far above it.
+
+# %%
+lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
+print(f"Best rates, largest batch over smallest: {rate_ratio:.1f} by the ladder,")
+print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend")
 
 # %% [markdown]
-# No single image's gradient is needed. On average the squared length of a batch's
-# gradient is `|G|² + V / b`. Take it at two batch sizes: two equations, two unknowns
-# (McCandlish et al. 2018, appendix A). We draw the images with replacement, because only
-# then is the noise exactly `V / b`.
+# Is the second number inside the range of the ladder? This is a weak test, because the
+# range spans a factor of 9, and the square-root rule may well pass it, too. [Lab
+# 05](05_many_gpus_fit.ipynb) puts the law to a sharper test, with single steps.
+
+# %% [markdown]
+# ## The best batch size, from theory
+#
+# Now you have two laws that pull in opposite directions. Reaching the target takes
+# $n_0 (1 + B / b)$ steps, which is an argument for a large batch. By the law of [lab
+# 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$ seconds, which is an argument
+# for a small batch. Here $t_0$ is the fixed cost of a step in seconds, and $r_\infty$ is
+# the speed that an infinitely large batch would reach, in images per second. Multiply the
+# number of steps by the seconds per step, and you have the time $T$ of the whole training:
+#
+# ![The steps to the target, which fall and then level off, times the seconds per step,
+# which are level and then rise, give a time to the target with a minimum in
+# between.](../helpers/lab_03/diagrams/time_to_target.svg)
+#
+# $$ T(b) = n_0 \left(1 + \frac{B}{b}\right) \left(t_0 + \frac{b}{r_\infty}\right)
+# \quad\text{seconds.} $$
+#
+# The race has measured all four numbers. For $t_0$ and $r_\infty$ we fit a line to the
+# seconds per step, as in exercise 2.3.
+
+# %%
+def fit_step(some_runs):
+    """The fixed seconds of a step, and the images per second of an endless batch."""
+    by_size = {size: [] for size in lab.batch_sizes}
+    for run in some_runs:
+        trained = len(run["val_accuracy"]) * steps_per_look(run["batch_size"])
+        by_size[run["batch_size"]].append(run["wall_seconds"][-1] / trained)
+    per_step = [median(seconds) for seconds in by_size.values()]
+    fixed, per_image = relative_fit([[1, size] for size in by_size], per_step)
+    return fixed, 1 / per_image
+
+def seconds_by_laws(size, floor, bend, t0_seconds, peak):
+    if not all(0 < number < never for number in (floor, bend, t0_seconds, peak)):
+        return never  # a law of which a number is missing or negative says nothing
+    return floor * (1 + bend / size) * (t0_seconds + size / peak)
+
+# %%
+laws = floor, bend, *fit_step(runs)
+names = ("floor", "bend", "t0_seconds", "peak")
+card.measure("laws", dict(zip(names, laws, strict=True)))
+print(f"Fixed cost of a step: {1000 * laws[2]:.2f} ms; peak: {laws[3]:,.1f} images/s")
+for size in lab.batch_sizes:
+    expected = in_words(seconds_by_laws(size, *laws), "s")
+    print(f"Batch {size}: {expected} by both laws, ", end="")
+    print(f"{in_words(medians.get(size, never), 's')} measured")
+
+# %% [markdown]
+# Multiply the two factors of $T$, and you see which terms pull in which direction:
+#
+# $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
+#
+# **Question.** Which of the four terms are the same for all batch sizes? What do the other
+# two mean, and which of them is larger for a very small batch?
+
+# %% [markdown]
+# ## Exercise 3.4: derive the best batch size
+#
+# **Write** `best_batch_size(floor, bend, t0_seconds, peak, devices=1)`, which returns the
+# pair `(batch_size, seconds)`: the batch size at which $T$ is smallest, and the value of
+# $T$ there. The arguments are $n_0$, $B$, $t_0$, $r_\infty$ and the number of devices $N$.
+#
+# **Rules**
+#
+# - With several devices, all of them take part in every step, each with $b$ images of its
+#   own. A step then sees $N b$ images, so $B/b$ becomes $B/(Nb)$ in the law for the steps.
+#   A step still takes $t_0 + b/r_\infty$ seconds.
+# - Return the batch size $b$ of *one* device.
+# - Do not round anything, not even a batch size below 1.
+#
+# Start with pencil and paper: at the best batch size $b^*$ the derivative of $T$ is zero.
+
+# %% [markdown]
+# **Example:** with a floor of 100 steps, a bend of 90 images, 0.01 s and 1,000 images/s,
+#
+#     best_batch_size(100, 90, 0.01, 1000)     # (30.0, 16.0)
+#     best_batch_size(100, 90, 0.01, 1000, 4)  # (15.0, 6.25)
+#
+# Once you have the formula, you need about three lines.
+
+# %% name="3.4-best-batch-size" points=2
+# TODO 3.4: the batch size of a device with the least time, and that time.
+#: start
+def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
+    """The batch size of a device with the least time to the target, and that time."""
+    return bend, floor * t0_seconds
+#: solution
+def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
+    """The batch size of a device with the least time to the target, and that time."""
+    bend = bend / devices
+    batch_size = (bend * t0_seconds * peak) ** 0.5
+    return batch_size, floor * (1 + bend / batch_size) * (t0_seconds + batch_size / peak)
+#: end
+
+# %%
+best_batch_size = check("3.4", best_batch_size)
+
+# %% [markdown]
+# At the best batch size, the two terms that depend on $b$ are equal, so
+#
+# $$ b^* = \sqrt{B \cdot t_0\, r_\infty}. $$
+#
+# You have met both factors. At $B$ the number of steps bends, and at $t_0 r_\infty$ the
+# speed bends, as you saw in lab 02. The best batch size is the geometric mean of the two:
+# large enough for the machine, but small enough for the learning.
+#
+# Probably no batch in your race had this size, so the theory makes a genuine forecast. How
+# certain is this forecast? As before, the next cells draw runs with replacement, and fit
+# all four numbers to each draw.
+
+# %%
+def redrawn_laws(chance):
+    """The four numbers, from as many runs of each size, drawn with replacement."""
+    chosen = []
+    for size in lab.batch_sizes:
+        own = [run for run in runs if run["batch_size"] == size]
+        chosen += chance.choices(own, k=len(own))
+    needed = {size: [] for size in lab.batch_sizes}
+    for run in chosen:
+        taken = len(run["val_accuracy"]) * steps_per_look(run["batch_size"])
+        needed[run["batch_size"]].append(taken if reached_target(run) else never)
+    return *fit_bend({b: median(s) for b, s in needed.items()}), *fit_step(chosen)
+
+def best_size_by(laws):
+    """The best batch size as a whole number, or the winner's where a law is missing."""
+    if seconds_by_laws(1, *laws) == never:
+        return winner or lab.batch_sizes[0]
+    return min(max(1, round(best_batch_size(*laws)[0])), lab.train_images)
+
+# %%
+best_size, chance_of_laws = best_size_by(laws), Random(lab.seed)
+draws = [redrawn_laws(chance_of_laws) for _ in range(200)]
+best_sizes = sorted(map(best_size_by, draws))
+forecasts = sorted(seconds_by_laws(best_size, *drawn) for drawn in draws)
+forecast = seconds_by_laws(best_size, *laws)
+card.measure("best_batch_size", best_size)
+print(f"Best batch size by the laws: {best_size}; ", end="")
+print(f"in nine of ten draws {best_sizes[10]} to {best_sizes[-11]}")
+print(f"It takes {in_words(forecast, 's')}; in nine of ten draws ", end="")
+print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
+
+# %% [markdown]
+# Now train with this batch size, several times. Its learning rate is interpolated between
+# the rates of its neighbours in the race, on a logarithmic scale. The machine may have
+# become faster or slower since the race, so the winner of the race runs again as a
+# *control*, in alternation with the new size.
+#
+# **Predict:** how many seconds will the new size take, as the median of its runs? Enter the
+# forecast of the theory, or a better one if you distrust it.
+
+# %%
+my_best_seconds_guess = None  # change this: seconds, such as the forecast above
+best_seconds_guess = card.predict("seconds_at_best_batch", my_best_seconds_guess)
+
+# %%
+card.lock("seconds_at_best_batch")
+def rate_between(batch_size):
+    """A rate between those of the neighbours in the race, on logarithmic scales."""
+    logs = numpy.log(list(tuned)), numpy.log(list(tuned.values()))
+    return float(numpy.exp(numpy.interp(numpy.log(batch_size), *logs)))
+
+control, tests = winner or lab.batch_sizes[0], card.points("best_batch_runs")
+for test_seed in range(lab.seed, lab.seed + lab.repeats):
+    for size in (best_size, control):
+        key = f"batch {size}, seed {test_seed}"
+        if key not in tests:
+            tests[key] = train_to_target(
+                size, rate_between(size), test_seed, *race, most_looks(size)
+            )
+
+# %%
+def seconds_of(some_runs, batch_size):
+    """The seconds of each run of a batch size until the target."""
+    own = [run for run in some_runs if run["batch_size"] == batch_size]
+    return [run["wall_seconds"][-1] if reached_target(run) else never for run in own]
+
+best_runs = [run for run in tests.values() if run["batch_size"] == best_size]
+best_needed = [len(run["val_accuracy"]) * steps_per_look(best_size) for run in best_runs]
+best_took = [run["wall_seconds"][-1] / n for run, n in zip(best_runs, best_needed, strict=True)]
+best_seconds = seconds_of(best_runs, best_size)
+now, before = (median(seconds_of(rows, control)) for rows in (tests.values(), runs))
+
+# %%
+law_steps = floor * (1 + bend / best_size) if forecast < never else never
+law_step = 1000 * forecast / law_steps if forecast < never else never
+print(f"Batch {best_size}: {in_words(median(best_needed), 'steps')}, ", end="")
+print(f"by the law {in_words(law_steps, 'steps')}")
+print(f"Batch {best_size}: {1000 * median(best_took):.2f} ms for a step, ", end="")
+print(f"by the law {in_words(law_step, 'ms')}")
+print(f"Batch {best_size}: {in_words(median(best_seconds), 's')}, ", end="")
+print(f"by both laws {in_words(forecast, 's')}")
+print(f"Batch {control} again: {in_words(now, 's')}, in the race {in_words(before, 's')}")
+reached = median(best_seconds)
+card.outcome("seconds_at_best_batch", reached if reached < never else None)
+
+# %%
+curve = lambda size: seconds_by_laws(size, *laws)  # noqa: E731
+figure = figures.time_by_laws(times, curve, best_size, best_seconds, best_seconds_guess)
+text = f"Batch size {best_size} took {in_words(reached, 's')}, "
+text += f"and the laws had said {in_words(forecast, 's')}."
+show_figure(figure, text, session.caption())
+
+# %% [markdown]
+# If the forecast is wrong, the first three printed lines tell you which law is to blame.
+# But if the time of the control has changed as well, the machine is probably a part of the
+# reason. Is the new size faster than the winner of the race by more than the scatter of the
+# runs? The curve is flat near its lowest point, so the theory can be useful without being
+# exact: at twice or half of $b^*$ a training takes only a little longer.
+#
+# What does the theory say about several devices? The next cell only calculates, and
+# measures nothing: it assumes that each device is as fast as this machine, and that the
+# devices exchange their gradients in no time.
+
+# %%
+for devices in (1, 4, 16, 64):
+    if forecast < never:
+        each_size, total = best_batch_size(*laws, devices)
+    else:
+        each_size = total = never
+    print(f"{devices} device{'s' * (devices > 1)}: {in_words(each_size, 'images')} on each, ", end="")
+    print(f"{in_words(devices * each_size, 'images')} together, {in_words(total, 's')}")
+
+# %% [markdown]
+# With four times as many devices, the best batch of each device is halved, so the best
+# [*global* batch](../docs/glossary.md) only doubles. The time does not fall to a quarter
+# either, because it can never be less than $n_0 t_0$: even the fewest possible steps have
+# to pay their fixed cost. Real devices also need time to exchange gradients over links, and
+# [lab 05](05_many_gpus_fit.ipynb) and [lab 09](09_many_machines.ipynb) measure this time.
+
+# %% [markdown]
+# ## How large a batch is useful?
+#
+# A whole race is an expensive way to find the bend. Could you have predicted the bend
+# without a race? Every image has a gradient of its own. The mean $G$ of all these gradients
+# is the signal. The individual gradients scatter around it, and this scatter is the noise:
+# let $V$ be its variance, summed over all weights. The mean gradient of a batch of $b$
+# images has a variance of only $V / b$. The batch size at which this variance equals the
+# squared length of the signal, $|G|^2$, is the [*noise scale*](../docs/glossary.md) that
+# you met in [lab 01](01_gradient_descent.ipynb):
+#
+# $$ B = \frac{V}{|G|^2}. $$
+#
+# With smaller batches each step is mostly noise, so more images help. With much larger
+# batches the gradient is nearly exact already.
+
+# %% [markdown]
+# You do not need the gradient of any single image. On average, the squared length of a
+# batch's gradient is
+#
+# $$ |G|^2 + \frac{V}{b}, $$
+#
+# so measuring it at two batch sizes gives two equations for the two unknowns ([McCandlish
+# et al. 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with
+# replacement, because only then is the variance exactly $V / b$.
+# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), which
+# computes the gradient, is explained in [lab 04](04_custom_training_loop.ipynb).
 
 # %%
 labels = numpy.eye(10, dtype="float32")[y_train]
@@ -696,10 +1084,14 @@ def measure_noise(small, big):
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
 
 # %% [markdown]
-# One training, of a size in the middle, in four parts; we measure before, between and
-# after them, with batches of 64 and 512, and at the end once more with 16 and 256. A
-# quarter of the draws by itself gives another number: four of them show how sure it is.
-# **Predict:** what is the median of these noise scales? You know the bend.
+# We train once, with one of the middle batch sizes, and divide this training into four
+# parts. Before the first part and after each of them we measure the noise scale with
+# batches of 64 and 512 images, and at the end once more with 16 and 256. Each quarter of
+# the draws also gives a separate estimate, and the scatter of these four shows how certain
+# the estimate from all draws is.
+#
+# **Predict:** what is the median of the noise scales from the batches of 64 and 512? You
+# already know the bend.
 
 # %%
 my_noise_guess = None  # change this: a batch size
@@ -711,7 +1103,7 @@ rng = numpy.random.default_rng(lab.seed)
 middle = lab.batch_sizes[(len(lab.batch_sizes) - 1) // 2]
 part = max(1, round(min(typical_steps[middle], 200) / 4))
 scales = []
-restart(rates[middle], lab.seed)
+restart(tuned[middle], lab.seed)
 images = batches(x_train, y_train, middle, lab.seed, repeat=True)
 for done in range(5):
     if done:
@@ -733,31 +1125,119 @@ figure = figures.steps_to_target(steps, floor, bend, scales, noise_guess)
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# McCandlish et al. promise the order of magnitude, and no more. Is the bend within a
-# factor of ten of the median? That is a weak test: the batch sizes of this race span only
-# a factor of 64. Is it within the range? Then a few dozen pairs of gradients have told
-# you roughly what the whole race did.
+# McCandlish et al. promise only the order of magnitude. Is the bend within a factor of ten
+# of the median? This is a weak test, because the batch sizes of this race span only a
+# factor of 64. Is the bend even within the range of the noise scales? If so, a few dozen
+# pairs of gradients have told you roughly as much as the whole race.
 
 # %% [markdown]
-# What does not fit?
+# > **Limits.** The bend and the noise scale need not agree exactly.
+# >
+# > - The noise scale changes as the network learns, while the bend is one number for the
+# > whole training.
+# > - The theory assumes plain gradient descent with the best rate at every step. We use
+# > momentum, and choose from a few rates.
+# > - Batch normalisation mixes the images of a batch, so even the mean gradient depends on
+# >   the batch size. That is why the last two printed estimates need not agree.
+# > - If the signal is weak, a few draws may miss it. The formula then divides by almost
+# > nothing, and the result may even be negative.
+
+# %% [markdown]
+# So treat the noise scale as an order of magnitude. In practice this is enough for a
+# warning: a batch size ten times below it wastes hardware that could work in parallel, and
+# a batch size ten times above it wastes images.
+
+# %% [markdown]
+# ## Exercise 3.5: find the bug
 #
-# - The noise scale changes while the network learns; the bend is one number for all of
-#   the training.
-# - The theory has plain gradient descent with the best rate at each step. We have
-#   momentum, and three rates to choose from.
-# - Batch normalisation mixes the images of a batch, so the mean gradient itself depends
-#   on the batch size: the last two lines above need not agree.
-# - Where the signal is weak, a few draws may miss it. Then the formula divides by nearly
-#   nothing, and may even give a negative number.
+# All your conclusions depend on a clock that starts and stops at the right moments. At work
+# you may inherit scripts that run without an error and are wrong all the same. Here is such
+# a script. It is a race like yours, which trains each batch size to a target and returns
+# the seconds of training. `new_run(batch_size)` creates a run, which can `train` up to its
+# next look and `validate`, and `clock()` returns the time in seconds. The docstring is
+# right, but because of **one line** the script does something else.
+
+# %%
+from timeit import default_timer
+
+from helpers.lab_03.ex5_find_the_bug import script
+from helpers.notebook.listing import show_listing
+
+show_listing(script.race)
 
 # %% [markdown]
-# So use it as what it is. A batch ten times below the noise scale wastes hardware that
-# could work in parallel. A batch ten times above it wastes images.
+# **Write** `find_the_bug(looks, train_seconds, valid_seconds)`, which returns three things:
+# the number of the line, the corrected line as a string, and the cost of the bug. The cost
+# is a factor: the time that the script reports, divided by the seconds of training. Compute
+# it for a run that reaches the target at look number `looks`, in which each piece of
+# training takes `train_seconds` and each look takes `valid_seconds`.
+
+# %% [markdown]
+# **Rules**
+#
+# - Lines are numbered as in the listing. One line is replaced by exactly one line, and the
+#   spaces in front of it do not matter.
+# - With the new line the script does what its docstring says, whatever the runs do.
+#
+# **Example:** `return 6, "", 1.0` says that line 6 should be empty and that the bug costs
+# nothing.
+#
+# The verdict does not say whether the line or its correction is wrong, so trying all lines
+# does not help. Instead, go through the loop by hand for a run with three looks: which
+# seconds does `spent` contain after each turn?
+
+# %% name="3.5-find-the-bug" points=2
+# TODO 3.5: the number of the line, the line as it should be, and how much too long it is.
+#: start
+def find_the_bug(looks, train_seconds, valid_seconds):
+    """The line with the bug, the line that repairs it, and the factor that it costs."""
+    line, repaired = 0, ""
+    factor = 1.0
+    return line, repaired, factor
+#: solution
+def find_the_bug(looks, train_seconds, valid_seconds):
+    """The line with the bug, the line that repairs it, and the factor that it costs."""
+    training = looks * train_seconds
+    factor = (training + (looks - 1) * valid_seconds) / training
+    return 22, "began = clock()", factor
+#: end
+
+# %%
+find_the_bug = check("3.5", find_the_bug)
+
+# %% [markdown]
+# What would the bug have done to your race? The next cell measures the time of a look, and
+# calls your function for the typical run of each batch size. **Question:** would the
+# fastest batch size still be the fastest?
+
+# %%
+def seconds_of_a_look():
+    began = default_timer()
+    compiled_model.evaluate(valid, verbose=0)
+    return default_timer() - began
+
+look_seconds = median(seconds_of_a_look() for _ in range(3))
+print(f"Seconds of a look: {look_seconds:.2f}")
+for size in lab.batch_sizes:
+    of_size = [run for run in runs if run["batch_size"] == size and reached_target(run)]
+    factor_text = "never"
+    if of_size:
+        looks = median(len(run["val_accuracy"]) for run in of_size)
+        piece = median(run["wall_seconds"][-1] / len(run["val_accuracy"]) for run in of_size)
+        factor_text = f"{find_the_bug(looks, piece, look_seconds)[2]:.2f} times"
+    print(f"Batch {size}, time with the bug over time without: {factor_text}")
+
+# %% [markdown]
+# The factor is not the same for all sizes. It is largest if the training between two looks
+# takes little time and a run needs many looks. So the bug does more than inflate all times:
+# it favours some batch sizes, and a race with this bug may name the wrong winner. You will
+# meet this mistake often, because a timer around the whole of `fit` includes validation in
+# the same way.
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# How much do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("03")
@@ -769,10 +1249,10 @@ session.finish()
 # ## Explain your figure
 #
 # Take the figure of exercise 3.3. Which batch size reached the target first on your
-# machine? Was it the one with the most images a second? Why, or why not?
+# machine? Was it the size with the most images per second? Why, or why not?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them, but your instructor may.
 
 # %% [markdown] name="3.figure" points=2
 # **3.figure, your answer:**
@@ -780,17 +1260,23 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Throughput counts images; time to accuracy counts what you want. A larger batch needs
-# fewer steps, but only up to a size that the noise of the gradients sets; the best one
-# for the clock is found by measuring to a target, over several seeds, each size at a
-# rate of its own. Runs that fail are results and stay in the statistics.
+# Is the fastest epoch the fastest training? It is, as long as a larger batch gains more
+# speed than it costs in extra images. Throughput counts images, whereas [time to
+# accuracy](../docs/glossary.md) measures how soon you have a network that is good enough. A
+# larger batch needs fewer steps, but only up to a size that depends on the noise of the
+# gradients. Four numbers, two for the machine and two for the learning, predict the fastest
+# batch size, and a race to a target tests the prediction. Such a race needs several seeds
+# and a suitable learning rate for each size. Runs that fail stay in the statistics, because
+# they are results, too.
 #
-# Two questions to take along. If you raise the target by three points, which batch
-# sizes suffer most? And lab 02 says that a step takes `a + c * batch_size` seconds: with
-# the formula for the steps, which batch size makes the time smallest?
+# Here are two questions to take with you. If you raise the target by three percentage
+# points, which batch sizes suffer most? And if a new GPU computes each image four times as
+# fast, but has the same fixed cost per step, what happens to the best batch size?
 #
-# To read on: Krizhevsky, "One weird trick for parallelizing convolutional neural
-# networks" (2014); Goyal et al., "Accurate, Large Minibatch SGD" (2017); Coleman et al.,
-# "DAWNBench" (2017); McCandlish et al., "An Empirical Model of Large-Batch Training"
-# (2018); Shallue et al., "Measuring the Effects of Data Parallelism on Neural Network
-# Training" (2019).
+# To read on: [Krizhevsky, "One weird trick for parallelizing convolutional neural networks"
+# (2014)](https://arxiv.org/abs/1404.5997); [Goyal et al., "Accurate, Large Minibatch SGD"
+# (2017)](https://arxiv.org/abs/1706.02677); [Coleman et al., "DAWNBench"
+# (2017)](https://dawn.cs.stanford.edu/publications/dawnbench/dawnbench-end-end-deep-learning-benchmark-and-competition);
+# [McCandlish et al., "An Empirical Model of Large-Batch Training"
+# (2018)](https://arxiv.org/abs/1812.06162); [Shallue et al., "Measuring the Effects of Data
+# Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600).

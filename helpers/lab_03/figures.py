@@ -2,12 +2,12 @@
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, LINES, ORANGE, VIOLET
 
 COLOURS = (BLUE, ORANGE, GREEN, "black", GREY)
 
@@ -41,7 +41,7 @@ def accuracy_against_time(runs: Sequence[dict], target: float) -> plt.Figure:
                 **style,
             )
         line.set_label(f"batch {size:,}")
-    axes.axhline(target, color=RED, linewidth=1.5, label=f"target {target:g}")
+    axes.axhline(target, color=VIOLET, linewidth=1.5, label=f"target {target:g}")
     axes.set(xlabel="training time [s]", ylabel="validation accuracy", ylim=(0, 1))
     axes.legend(loc="lower right", ncols=2)
     return figure
@@ -82,7 +82,7 @@ def time_to_accuracy_spread(
             never = f"{missing} of {len(all_times)} never"
             # At a height of the axes, not of the data: it is not a measured time.
             above: dict = {"transform": axes.get_xaxis_transform(), "label": f"_{never}"}
-            axes.plot(i, 0.93, "X", color=RED, markersize=9, **above)
+            axes.plot(i, 0.93, "X", color=VIOLET, markersize=9, **above)
             axes.annotate(
                 never,
                 (i, 0.93),
@@ -152,7 +152,7 @@ def steps_to_target(
         axes.axvspan(min(scales), max(scales), color=GREEN, alpha=0.15, label="noise scale")
         axes.axvline(statistics.median(noise_scales), color=GREEN, label="its median")
     if guess is not None:
-        axes.axvline(guess, color=RED, linestyle=":", label="your guess")
+        axes.axvline(guess, color=VIOLET, linestyle=":", label="your guess")
     axes.set(
         xscale="log",
         yscale="log",
@@ -165,6 +165,65 @@ def steps_to_target(
     axes.minorticks_off()
     if medians:
         axes.legend()
+    return figure
+
+
+def time_by_laws(
+    times: Mapping[int, Sequence[float]],
+    law: Callable[[float], float],
+    best_size: int,
+    best_seconds: Sequence[float],
+    guess: float | None = None,
+) -> plt.Figure:
+    """Time to the target by batch size: the race, both laws, and their best batch size.
+
+    Parameters
+    ----------
+    times : dict of int to list of float
+        Seconds of each run of the race by batch size; infinite: never reached.
+    law : callable
+        From a batch size to seconds; infinite: the laws say nothing.
+    best_size : int
+        The batch size that is best by the laws, in images.
+    best_seconds : sequence of float
+        Seconds of its own runs; infinite: never reached.
+    guess : float, optional
+        The seconds that the student expects of it.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, axes = plt.subplots()
+    rows = [*sorted(times.items()), (best_size, best_seconds)]
+    for i, (size, seconds) in enumerate(rows):
+        new = i == len(rows) - 1
+        there = [t for t in seconds if t < math.inf]
+        colour, marker = (GREEN, "s") if new else (BLUE, "o")
+        label = f"batch {best_size:,}, run afterwards" if new else "_each run of the race"
+        axes.plot([size] * len(there), there, marker, color=colour, alpha=0.7, label=label)
+        if there and (middle := statistics.median(seconds)) < math.inf:
+            bar: dict = {"markersize": 20, "markeredgewidth": 2, "linestyle": ""}
+            axes.plot(size, middle, marker="_", color="black", label="_median", **bar)
+    if law(best_size) < math.inf:
+        sizes = [size for size, _ in rows]
+        fine = np.geomspace(min(sizes), max(sizes), 60)
+        axes.plot(fine, [law(size) for size in fine], color=ORANGE, label="both laws")
+        axes.plot(best_size, law(best_size), "D", color=ORANGE, label="their forecast")
+    if guess is not None and guess > 0:
+        style: dict = {"color": VIOLET, "markersize": 9}
+        axes.plot(best_size, guess, "X", label="your prediction", **style)
+    axes.set(
+        xscale="log",
+        yscale="log",
+        xlabel="batch size [images]",
+        ylabel="time to accuracy [s]",
+        title="each dot a run, the bars their medians",
+    )
+    axes.set_xticks(sorted(times), [f"{size:,}" for size in sorted(times)])
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.minorticks_off()
+    axes.legend()
     return figure
 
 

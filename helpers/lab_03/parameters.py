@@ -50,11 +50,18 @@ RULES = {
 
 
 def cost(values: dict) -> Cost:
-    """For each batch size three rates and some seeds, validated at every look."""
+    """For each batch size four rates and some seeds, validated at every look.
+
+    Then as many seeds of the best batch size and of the race's winner: any two of the race.
+    """
     network = wide_resnet(values["depth"], values["width"], values["stem_pool"])
     images = values["epochs"] * values["train_images"]
     looked_at = images / values["look_images"] * values["valid_images"] / 3
-    runs = 3 + values["repeats"]
+    runs = 4 + values["repeats"]
     sizes = values["batch_sizes"]
-    seconds = sum(runs * network.seconds(images + looked_at, size) for size in sizes)
+    tested = [*(runs for _ in sizes), *(values["repeats"] for _ in sizes[:2])]
+    seconds = sum(
+        runs * network.seconds(images + looked_at, size)
+        for runs, size in zip(tested, [*sizes, *sizes[:2]], strict=True)
+    )
     return Cost(seconds, network.bytes(max(*sizes, values["batch_size"])))

@@ -29,12 +29,23 @@ class StopAtAccuracy(keras.callbacks.Callback):
             print(f"Early stopping after epoch {epoch + 1}")
 
 
-# Solution 3.2: print the seconds since training began.
+# Solution 3.2: print the seconds since training began, and what they went into.
 class PrintTotalTime(keras.callbacks.Callback):
-    """Print the time since training began, every epoch and at the end."""
+    """Print the time since training began, and at the end its parts."""
 
     def on_train_begin(self, logs=None):
         self.began = time.perf_counter()
+        self.start_up = self.validation = 0.0
+
+    def on_train_batch_end(self, batch, logs=None):
+        if not self.start_up:
+            self.start_up = time.perf_counter() - self.began
+
+    def on_test_begin(self, logs=None):
+        self.test_began = time.perf_counter()
+
+    def on_test_end(self, logs=None):
+        self.validation += time.perf_counter() - self.test_began
 
     def on_epoch_end(self, epoch, logs=None):
         wall_seconds = time.perf_counter() - self.began
@@ -42,7 +53,10 @@ class PrintTotalTime(keras.callbacks.Callback):
 
     def on_train_end(self, logs=None):
         wall_seconds = time.perf_counter() - self.began
+        training = wall_seconds - self.start_up - self.validation
         print(f"Cumulative training time: {wall_seconds:.2f}")
+        print(f"Start-up: {self.start_up:.2f}, training: {training:.2f}, ", end="")
+        print(f"validation: {self.validation:.2f}")
 
 
 # Solution 3.3: time to accuracy of each batch size: count, median, fastest, slowest.
@@ -69,8 +83,26 @@ def summarize(runs, target):
     return {batch_size: row(all_times) for batch_size, all_times in times.items()}
 
 
+# Solution 3.4: the batch size of a device with the least time, and that time.
+def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
+    """The batch size of a device with the least time to the target, and that time."""
+    bend = bend / devices
+    batch_size = (bend * t0_seconds * peak) ** 0.5
+    return batch_size, floor * (1 + bend / batch_size) * (t0_seconds + batch_size / peak)
+
+
+# Solution 3.5: the number of the line, the line as it should be, and how much too long it is.
+def find_the_bug(looks, train_seconds, valid_seconds):
+    """The line with the bug, the line that repairs it, and the factor that it costs."""
+    training = looks * train_seconds
+    factor = (training + (looks - 1) * valid_seconds) / training
+    return 22, "began = clock()", factor
+
+
 REFERENCES = {
     "3.1": StopAtAccuracy,
     "3.2": PrintTotalTime,
     "3.3": summarize,
+    "3.4": best_batch_size,
+    "3.5": find_the_bug,
 }

@@ -8,8 +8,12 @@ import numpy as np
 from helpers.checks.judging.lines import LONGEST, numbers_after
 from helpers.checks.judging.timing import constant, training_spans, unclear
 from helpers.checks.judging.verdicts import between
-from helpers.lab_03.lines import BOTH, END, EPOCH, EVERY, TOTAL
+from helpers.lab_03.lines import BOTH, END, EPOCH, EVERY, PARTS, TOTAL
 from helpers.verdict import Wrong, phrase, wrong
+
+PARTS_BEGIN = "Start-up"
+PARTS_NAMES = ("start_up", "training", "validation")
+PART_MISTAKES = {"start_up": "start_up", "validation": "validation_part"}
 
 
 def draw_question(rng: Random) -> dict:
@@ -20,12 +24,14 @@ def draw_question(rng: Random) -> dict:
     return {
         "seconds_before_fit": rng.uniform(0.15, 0.2),
         "stopped_after": len(bases) - 1,
+        # In each `fit`, before its first batch: as if something was prepared.
+        "start_up_seconds": [rng.uniform(0.15, 0.2), rng.uniform(0.06, 0.1)],
         # Of another callback, after the first epoch: they belong to no epoch.
         "seconds_between_epochs": rng.uniform(0.12, 0.16),
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
-                "validation_seconds": 0.06,
+                "validation_seconds": rng.uniform(0.05, 0.08),
             }
             for base in bases
         ],
@@ -39,7 +45,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         return wrong("start", "nothing_printed")
     if verdict := _too_few_decimals(question, printed):
         return verdict
-    fits = _spans_of_fits(question, observation["waits"])
+    fits, parts = _times_of_fits(question, observation["waits"])
     without_validation = _right_without(fits[1], printed[1])
     said, said_steps = [], []  # of both fits: in the second two epochs can be alike
     for number, (spans, lines) in enumerate(zip(fits, printed, strict=True)):
@@ -50,9 +56,11 @@ def judge(question: dict, observation: dict) -> Wrong | None:
             said += total
             said_steps += np.diff([0, *total]).tolist()
             is_constant = constant(said) or constant(said_steps)
-            verdict = _wrong_times(
-                spans, lines, total, is_constant, without_validation, number
-            ) or _wrong_steps(spans, total, is_constant)
+            verdict = (
+                _wrong_times(spans, lines, total, is_constant, without_validation, number)
+                or _wrong_steps(spans, total, is_constant)
+                or _wrong_parts(parts[: number + 1], lines)
+            )
         if verdict and number:
             return verdict._replace(seen=phrase("second_fit", what=verdict.seen))
         if verdict:
@@ -147,23 +155,85 @@ def _coarse(lines, last):
     return any(m and abs(float(m[1]) - last) < (0.11 if m[2] else 1) for m in found)
 
 
-def _spans_of_fits(question, waits):
-    """When the epochs ran: all of the first `fit`, and some of the second."""
-    epochs, at, fits = question["epochs"], 0, []
+def _wrong_parts(fits, lines):
+    """The line that splits the total of the last of these fits."""
+    times, again = fits[-1], len(fits) > 1
+    alike = [line for line in lines if line.startswith(PARTS_BEGIN)]
+    found = [m for line in alike if (m := PARTS.fullmatch(line[:LONGEST]))]
+    if alike and not found:
+        return wrong("format", "other_line", requirement="parts", line=alike[0])
+    if len(found) != 1:
+        return wrong("parts", "lines_of_parts", count=len(found))
+    said = dict(zip(PARTS_NAMES, map(float, found[0].groups()), strict=True))
+    if any(abs(100 * part - round(100 * part)) > 1e-6 for part in said.values()):
+        return wrong("decimals", "more_decimals", line=found[0][0])
+    if all(abs(10 * part - round(10 * part)) < 1e-6 for part in said.values()):
+        return wrong("decimals", "one_decimal", seconds=list(said.values()))
+    for part in ("start_up", "validation"):
+        low, high = times[part]
+        if not between(said[part], low - 0.005, high, 0.006):
+            mistake = (
+                _part_mistake(part, said[part], fits) if again else PART_MISTAKES[part]
+            )
+            which = phrase("start_up" if part == "start_up" else "validation")
+            facts = {"part": which, "said_seconds": said[part]}
+            return wrong(mistake, "part", low_seconds=low, high_seconds=high, **facts)
+    low, high = times["total"]
+    # Four numbers are rounded, and the clock may have been read once more.
+    if not between(sum(said.values()), low, high, 0.025):
+        return wrong("rest", "sum", sum_seconds=sum(said.values()), line=found[0][0])
+    return None
+
+
+def _part_mistake(part, seconds, fits):
+    """What is wrong in a second `fit`: it may be kept from the first."""
+    low, high = (
+        (
+            sum(fit[part][end] for fit in fits)
+            if part == "validation"
+            else fits[0][part][end]
+        )
+        for end in (0, 1)
+    )
+    return "again" if between(seconds, low - 0.005, high, 0.006) else PART_MISTAKES[part]
+
+
+def _times_of_fits(question, waits):
+    """When the epochs ran and how long the parts took, for each `fit`.
+
+    All epochs of the first `fit`, and some of the second.
+    """
+    epochs, at, fits, parts = question["epochs"], 0, [], []
     for validated, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
         # Before each fit there is a wait, and within it one more at each end.
         counts = [len(epoch["batch_seconds"]) + validated for epoch in ran]
-        count = 2 + sum(counts) + 1
+        count = 4 + sum(counts) + 1
         own = waits[at + 1 : at + 1 + count]
+        training_begins, start_up = own.pop(1), own.pop(1)
         # The one between the first two epochs is in neither.
         between_epochs = own.pop(1 + counts[0])
         [spans] = training_spans({"epochs": ran, "fits": [validated]}, own)
         spans[0]["after"], spans[1]["before"] = between_epochs
+        spans[0]["before"], spans[0]["began"] = training_begins[1], start_up[0]
         fits.append(spans)
+        parts.append(_bounds_of_parts(spans, own, validated))
         at += 1 + count
     if at != len(waits):
         raise ValueError(f"{len(waits)} waits where {at} were due")
-    return fits
+    return fits, parts
+
+
+def _bounds_of_parts(spans, waits, validated):
+    """The shortest and the longest time of each part that a clock can show."""
+    _, first_batch, second_batch, *_ = waits
+    began, before = spans[0]["began"], spans[0]["before"]
+    inside = sum(s["validated"] - s["stopped"] for s in spans) if validated else 0.0
+    outside = sum(s["after"] - s["trained"] for s in spans) if validated else 0.0
+    return {
+        "start_up": (first_batch[1] - began, second_batch[0] - before),
+        "validation": (inside, outside),
+        "total": _total(spans, spans[-1]),
+    }
 
 
 def _right_without(spans, lines):

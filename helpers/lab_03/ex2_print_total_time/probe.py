@@ -11,19 +11,29 @@ from helpers.checks.probing.training import train
 def probe(answer: type, question: dict, wait: Callable) -> dict:
     """Train some time after the callback is made, and later again, with an early stop."""
     callback, epochs = answer(), question["epochs"]
+    start_ups = iter(question["start_up_seconds"])
+
+    # It runs after the answer, whose clock has then started.
+    def start_up(epoch, logs):
+        if epoch == 0:
+            wait(next(start_ups))
 
     def between_epochs(epoch, logs):
         if epoch == 0:
             wait(question["seconds_between_epochs"])
 
-    other = keras.callbacks.LambdaCallback(on_epoch_end=between_epochs)
-    both = keras.callbacks.CallbackList([callback, other])
+    # When training begins, as near as can be seen: `fit` itself prepares much before.
+    first = keras.callbacks.LambdaCallback(on_train_begin=lambda logs: wait(0))
+    other = keras.callbacks.LambdaCallback(
+        on_epoch_begin=start_up, on_epoch_end=between_epochs
+    )
+    all_three = keras.callbacks.CallbackList([first, callback, other])
     wait(question["seconds_before_fit"])
-    whole = train(both, epochs, wait, [True])
+    whole = train(all_three, epochs, wait, [True])
     wait(question["seconds_before_fit"])
     ran = epochs[: question["stopped_after"]]
     batches = sum(len(epoch["batch_seconds"]) for epoch in ran)
-    stopped = train(both, epochs, _stopping(callback, wait, batches), [False])
+    stopped = train(all_three, epochs, _stopping(callback, wait, batches), [False])
     return {"printed": whole["printed"] + stopped["printed"]}
 
 

@@ -130,6 +130,17 @@ class PassesOverTheTarget(Stop):
             super().on_epoch_end(epoch, logs)
 
 
+class SetsBackBeforeEpoch0(Stop):
+    """But a `fit` that resumes a training never has an epoch 0."""
+
+    def on_train_begin(self, logs=None):
+        pass
+
+    def on_epoch_begin(self, epoch, logs=None):
+        if epoch == 0:
+            self.met = 0
+
+
 class CountsOverFits(Stop):
     def __init__(self, target=0.85, patience=2):
         super().__init__(target, patience)
@@ -242,9 +253,8 @@ class KeepsAHistory(keras.callbacks.Callback):
     def __init__(self, target, patience):
         self.t, self.p = target, patience
 
-    def on_epoch_begin(self, epoch, logs=None):
-        if epoch == 0:
-            self.seen = []
+    def on_train_begin(self, logs=None):
+        self.seen = []
 
     def on_epoch_end(self, epoch, logs=None):
         self.seen.append((logs or {}).get("val_accuracy", float("nan")))
@@ -365,7 +375,92 @@ def stops_by_partial(target=0.85, patience=2):
     return partial(CountsDown, patience=patience)(target=target)
 
 
+class SetsBackAtTheEndOnly(Stop):
+    """Which Keras does not reach where a fit is interrupted."""
+
+    def __init__(self, target=0.85, patience=2):
+        super().__init__(target, patience)
+        self.met = 0
+
+    def on_train_begin(self, logs=None):
+        pass
+
+    def on_train_end(self, logs=None):
+        self.met = 0
+
+
+class LooksAtBlocks(Stop):
+    """Epochs 1 to `patience`, then the next ones: no row across a border counts."""
+
+    def on_train_begin(self, logs=None):
+        self.block = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.key not in logs:
+            return self.missing()
+        self.block.append(self.good(logs[self.key]))
+        if len(self.block) == self.patience:
+            if all(self.block):
+                self.stop(epoch)
+            self.block = []
+
+
+class CountsInTheClass(Stop):
+    def on_train_begin(self, logs=None):
+        Stop.met = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.key not in logs:
+            return self.missing()
+        Stop.met = Stop.met + 1 if self.good(logs[self.key]) else 0
+        if Stop.met >= self.patience:
+            self.stop(epoch)
+
+
+class KeepsTheTargetInTheClass(Stop):
+    def __init__(self, target=0.85, patience=2):
+        super().__init__(target, patience)
+        KeepsTheTargetInTheClass.limit = target
+
+    def good(self, accuracy):
+        return accuracy > self.limit
+
+
+class KeepsAHistoryInTheClass(Stop):
+    history = []
+
+    def on_train_begin(self, logs=None):
+        self.history.clear()
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.key not in logs:
+            return self.missing()
+        self.history.append(logs[self.key])
+        last = self.history[-self.patience :]
+        if len(last) == self.patience and min(last) > self.target:
+            self.stop(epoch)
+
+
+class TakesTheMean(Stop):
+    def on_train_begin(self, logs=None):
+        self.history = []
+
+    def on_epoch_end(self, epoch, logs=None):
+        if self.key not in logs:
+            return self.missing()
+        self.history.append(logs[self.key])
+        last = self.history[-self.patience :]
+        if len(last) == self.patience and sum(last) > self.patience * self.target:
+            self.stop(epoch)
+
+
 WRONG = [
+    ("new_fit", "interrupted", SetsBackAtTheEndOnly),
+    ("stops", "other", LooksAtBlocks),
+    ("stops", "shared", CountsInTheClass),
+    ("stops", "shared", KeepsTheTargetInTheClass),
+    ("stops", "shared", KeepsAHistoryInTheClass),
+    ("in_a_row", "averages", TakesTheMean),
     ("stops", "start", DoesNothing),
     ("stops", "never", OnlyPrints),
     ("stops", "early", OneEpochEarly),
@@ -380,6 +475,7 @@ WRONG = [
     ("at_target", "at_target", PassesOverTheTarget),
     ("metric", "metric", LooksAtTraining),
     ("new_fit", "again", CountsOverFits),
+    ("new_fit", "again", SetsBackBeforeEpoch0),
     ("new_fit", "again", OriginalStop),
     ("message", "message", CountsFromZero),
     ("message", "message", SaysItTwice),

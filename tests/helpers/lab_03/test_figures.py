@@ -1,11 +1,11 @@
-"""The figure of steps against batch size is drawn with what there is."""
+"""The figure of steps against batch size is drawn from the runs that exist."""
 
 import math
 
 import matplotlib.pyplot as plt
 import pytest
 
-from helpers.lab_03.figures import steps_to_target
+from helpers.lab_03.figures import steps_to_target, time_by_laws
 
 NEVER = math.inf
 
@@ -17,7 +17,7 @@ NEVER = math.inf
         ({16: [NEVER], 64: [NEVER, NEVER]}, NEVER, NEVER, False),
     ],
 )
-def test_a_size_that_never_arrives_has_no_median(steps, floor, bend, drawn):
+def test_a_size_that_never_reaches_the_target_has_no_median(steps, floor, bend, drawn):
     figure = steps_to_target(steps, floor, bend, noise_scales=(-5, 60, 500), guess=100)
     labels = figure.axes[0].get_legend_handles_labels()[1]
     assert ("perfect scaling" in labels) is drawn
@@ -30,4 +30,16 @@ def test_without_a_prediction_and_a_noise_scale_none_is_drawn():
     figure = steps_to_target({16: [700], 64: [190]}, NEVER, NEVER)
     labels = figure.axes[0].get_legend_handles_labels()[1]
     assert not {"noise scale", "its median", "your guess"} & set(labels)
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    "seconds", [lambda size: 9 / size + size / 900, lambda size: NEVER]
+)
+def test_the_laws_and_their_forecast_are_drawn_where_they_say_something(seconds):
+    times = {16: [7.0, 6.5], 64: [2.5, NEVER], 256: [NEVER]}
+    figure = time_by_laws(times, seconds, 90, [2.1, 2.0], guess=2.4)
+    labels = set(figure.axes[0].get_legend_handles_labels()[1])
+    assert ({"both laws", "their forecast"} <= labels) is (seconds(90) < NEVER)
+    assert {"batch 90, run afterwards", "your prediction"} <= labels
     plt.close(figure)
