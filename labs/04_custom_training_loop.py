@@ -9,12 +9,14 @@
 # %% [markdown]
 # # Lab 04: What does fit do for me?
 #
-# One line, `model.fit(...)`, and a network is trained. What happens inside it? And
-# what do you have to do when it cannot do what you want?
+# One line, `model.fit(...)`, trains a network. What happens inside it, and what can you do
+# when you need something that it does not offer?
 #
-# In this lab you write the training loop by hand, find out whether it does the same
-# as `fit`, measure what a graph and a compiler buy, and see what it means when the
-# validation loss turns and rises.
+# In this lab you write the training loop by hand and find out whether it does the same as
+# [`fit`](https://keras.io/api/models/model_training_apis/). With every step in your own
+# hands, you can then measure how much a graph and a compiler speed it up. Your loop also
+# shows a validation loss that first falls and then rises again. Does the network really get
+# worse from that point on?
 #
 # Stuck? `hint("4.1")` asks you a question; call it again for more.
 
@@ -23,7 +25,7 @@ scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else la
 seed: int = 0
 epochs: int = 10
 batch_size: int = 32
-train_newswires: int = None  # at the most; None here and below: what the scale says
+train_newswires: int = None  # at the most; None here and below: set by the scale
 valid_newswires: int = None
 vocabulary: int = None  # rarer words become one "unknown" word
 words: int = None  # of each newswire: longer ones are cut, shorter ones filled up
@@ -33,8 +35,8 @@ patience: int = 2  # epochs without a better validation, at the end of the lab
 # %% [markdown]
 # ## Set up
 #
-# The network is small, so `laptop` and `gpu` train it on all newswires. `smoke` takes
-# a few, and looks at 2,000 words only.
+# The network is small, so `laptop` and `gpu` train it on all newswires. The scale `smoke`
+# takes only a few of them, with a vocabulary of 2,000 words.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -74,9 +76,11 @@ use_figures()
 # %% [markdown]
 # ## The data
 #
-# Reuters newswires of 1987 (Lewis 1997). Each has one of 46 topics, which the
-# network shall tell from the words. Of the text only words are left, each a number:
-# the more frequent, the smaller. What can you still read?
+# The [Reuters newswires of 1987](https://doi.org/10.24432/C52G6M) (Lewis 1997) each have
+# one of 46 topics, which the network has to recognise from the words. The data set keeps
+# only the words of each text, and replaces each word by a number: the more frequent the
+# word, the smaller its number. **Question.** How much of the newswire below can you still
+# understand?
 
 # %%
 data = load_newswires(lab)
@@ -89,22 +93,25 @@ twice = sum(tuple(newswire) in known for newswire in data.x_valid)
 print(f"Newswires to validate that are also in the training set, word for word: {twice}")
 
 # %% [markdown]
-# Which newswires are for validation? Here, as in the lab that this one follows, it is
-# Keras' choice: all are shuffled, and a fifth is taken. The collection has a split of its
-# own (Lewis 1997), by date: train on the older ones, test on the newer ones. That is what
-# a newsroom needs. After a shuffle there can be repeats (the last line counts them) and
-# reports of the same event on both sides. So this validation may flatter a network. By
-# how much was not measured here.
+# Which newswires do we validate on? Like the older lab on which this one is based, we let
+# Keras choose: it shuffles all newswires and sets a fifth aside. The collection also has a
+# split of its own, by date, with the older newswires for training and the newer ones for
+# testing. A newsroom would need such a split, because its network has to classify newswires
+# that are newer than its training set. After a shuffle, however, the same text can be on
+# both sides (the last line counts such repeats), and so can different reports of the same
+# event. This validation may therefore flatter a network, though we have not measured by how
+# much.
 
 # %% [markdown]
-# How many newswires does the first line name? Keras' copy has 11,228 in all. The stored
-# run of this lab used one with 10,254, made from Lewis' collection: so your numbers may
-# differ from its.
+# How many newswires does your copy have? Add up the two numbers in the first line of the
+# output. Keras' copy has 11,228 in all, but the stored run of this lab used a copy with
+# 10,254, which was made from Lewis' collection. Your numbers may therefore differ from the
+# stored ones.
 
 # %% [markdown]
-# A batch is a rectangle, and newswires have many lengths. So they are cut and filled
-# up with zeros. At which end would *you* cut, and at which one would you fill? Where
-# does a reporter say what it is about?
+# A batch has to be a rectangular array, but newswires differ in length. That is why we cut
+# a long newswire after a fixed number of words, and pad a short one with zeros at its end.
+# The appendix of this lab measures whether it is better to cut and pad at the front.
 
 # %%
 def rectangle(newswires):
@@ -113,25 +120,18 @@ def rectangle(newswires):
 
 x_train, y_train = rectangle(data.x_train), data.y_train
 x_valid, y_valid = rectangle(data.x_valid), data.y_valid
-lengths = [len(newswire) for newswire in data.x_train]
-cut = numpy.mean(numpy.array(lengths) > lab.words)
-figure = figures.text_lengths(lengths, lab.words)
-show_figure(figure, f"Newswires that are cut: {100 * cut:.1f}%.", session.caption())
-
-# %% [markdown]
-# We cut and fill at the end. The lab that this one follows does both at the front, as
-# `pad_sequences` does where nobody asks for anything else. Does it matter, where so few
-# newswires are cut? We shall measure it, once there is a training.
 
 # %% [markdown]
 # ## The input pipeline: in which order?
 #
-# `tf.data` has a step for each task: `shuffle` mixes, `batch` groups, `prefetch`
-# prepares the next batch while this one trains. `cache` keeps what comes in, and
-# from the second epoch on gives that out again.
+# [`tf.data`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) has a method for
+# each task of an input pipeline: `shuffle` mixes the examples, `batch` groups them, and
+# [`prefetch`](../docs/glossary.md) prepares the next batch while the current one trains.
+# `cache` stores everything that passes through it, and delivers this stored copy from the
+# second epoch on.
 #
-# The lab that this one follows shuffles first, and then caches. **Predict:** is
-# epoch 2 in another order than epoch 1?
+# The older lab shuffles first and caches afterwards. **Predict:** do the examples come in a
+# different order in epoch 2 than in epoch 1?
 
 # %%
 my_guess = {  # change these: True if epoch 2 has another order than epoch 1, else False
@@ -155,10 +155,14 @@ for name, rows in pipelines.items():
 card.outcome("another_order", another)
 
 # %% [markdown]
-# What is cached is fixed. Shuffled first, every epoch repeats the order of the first:
-# it still trains, no error, no warning, and nobody notices. So: what is the same in
-# every epoch (reading, decoding) before `cache`, what is chance after it. And
-# `batch` after `shuffle`: else whole batches are mixed, each with the same members.
+# A cache freezes everything that comes before it, including the order. If you shuffle
+# before the cache, every epoch repeats the order of the first. Training still works,
+# without an error or a warning, so the mistake is easy to overlook.
+#
+# The rule is simple. Everything that is the same in every epoch, such as reading and
+# decoding, belongs before `cache`, while everything random belongs after it. And `batch`
+# belongs after `shuffle`, because otherwise only the order of the batches would change, and
+# each batch would have the same members in every epoch.
 
 # %%
 def pipeline(x, y, shuffle):
@@ -175,11 +179,13 @@ def pipeline(x, y, shuffle):
 # %% [markdown]
 # ## The model
 #
-# Kim (2014) showed that convolutions can classify sentences. An *embedding* is a
-# table: a row of learned numbers for each word. A convolution then slides along the
-# text. (Kim's network then keeps only the largest value of all places. This one, that of
-# the lab that we follow, keeps the places apart.) Before you run the cell after this
-# one: which layer has most of the parameters?
+# [Kim 2014](https://arxiv.org/abs/1408.5882) showed that convolutions can classify
+# sentences. An [*embedding*](../docs/glossary.md) is a table with a row of learned numbers
+# for each word, and a convolution slides along the text. Kim's network then keeps only the
+# largest value over all positions, whereas our network, like the network of the older lab,
+# keeps the values of all positions.
+#
+# **Question.** Before you run the next two cells: which layer has most of the parameters?
 
 # %%
 session.show_source(models.look_at_neighbours)
@@ -191,9 +197,11 @@ print(f"text_cnn has {full_model.count_params():,} parameters")
 print(f"Its embedding has {100 * part:.1f}% of them")
 
 # %% [markdown]
-# A training needs three things: the network, the optimizer (Nadam, which is Adam with
-# Nesterov's momentum: Dozat 2016), and metrics. A *metric* is a small counter:
-# `update_state` adds to it, `result` reads it, `reset_state` sets it to zero.
+# Besides the network, training needs an optimizer and [metrics](../docs/glossary.md). Our
+# optimizer is [Nadam](https://keras.io/api/optimizers/Nadam/), which is Adam with
+# Nesterov's momentum ([Dozat 2016](https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ)).
+# A *metric* is a small counter: `update_state` adds to it, `result` reads it, and
+# `reset_state` sets it back to zero.
 
 # %%
 def new_training():
@@ -214,27 +222,44 @@ def new_training():
 # %% [markdown]
 # ## Exercise 4.1: one training step
 #
-# TensorFlow can record what it computes on a *tape*, and play it backwards to get
-# gradients:
+# A training step needs the gradient of the loss. TensorFlow can record its computations on
+# a *tape* ([`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape)),
+# and play it backwards to compute gradients:
 #
 #     with tf.GradientTape() as tape:
 #         loss = ...
 #     gradients = tape.gradient(loss, variables)
 #
-# `optimizer.apply(gradients, variables)` then moves the variables. Which are these?
-# `model.trainable_variables`. Layers such as dropout do their work in training only:
-# `model(x, training=True)` tells them.
+# Afterwards `optimizer.apply(gradients, variables)` changes the variables, which you find
+# in `model.trainable_variables`.
+#
+# ![A training step: a batch goes forward through the model to predictions and a loss, which
+# the tape records; the gradients go back to the optimizer, and the optimizer changes the
+# weights of the model.](../helpers/lab_04/diagrams/training_step.svg)
 
 # %% [markdown]
-# Write `train_step`. It gets one batch: `x`, word numbers `(batch, words)`, and `y`,
-# topics `(batch,)`. The optimizer moves the weights along the gradient of the batch's
-# *mean* loss. The step updates two metrics: `metrics["loss"]` has to become the mean over
-# all newswires so far, and `metrics["accuracy"]` takes topics and probabilities. The
-# others stay as they are. Call the model once.
+# **Write** `train_step(model, optimizer, metrics, x, y)`, which trains on one batch of word
+# numbers `x`, of shape `(batch, words)`, and topics `y`, of shape `(batch,)`.
 #
-# `keras.losses.sparse_categorical_crossentropy(y, probabilities)` gives one loss for
-# each newswire. `@tf.function` above the line `def` makes a graph of it: keep that.
-# About eight lines.
+# **Rules**
+#
+# - Call the model once, as `model(x, training=True)`: layers such as dropout act only in
+#   training.
+# - The optimizer moves all trainable weights against the gradient of the batch's *mean*
+#   loss.
+# - `metrics["loss"]` becomes the mean over all newswires so far. `metrics["accuracy"]`
+#   takes topics and probabilities. The other metrics stay as they are.
+# - The whole step is one graph: keep
+#   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function) above the line
+#   `def`, or write `train_step = tf.function(...)` below it.
+#
+# [`keras.losses.sparse_categorical_crossentropy(y, probabilities)`](https://keras.io/api/losses/probabilistic_losses/)
+# gives one loss for each newswire.
+#
+# **Example:** after batches of 32 and 8 newswires, `metrics["loss"]` is the mean of 40
+# losses.
+#
+# You need about eight lines.
 
 # %% name="4.1-train-step" points=2
 # TODO 4.1: train on one batch, and update two metrics.
@@ -265,10 +290,20 @@ train_step = check("4.1", train_step)
 # %% [markdown]
 # ## Exercise 4.2: one validation step
 #
-# Write `valid_step`. It gets one batch, changes nothing in the model, and updates
-# `metrics["valid_loss"]` and `metrics["valid_accuracy"]`, each over all newswires so far.
-# The other metrics stay as they are, and the step stays a graph. What has to become of
-# `training`? About five lines.
+# **Write** `valid_step(model, metrics, x, y)`, which measures one batch and changes nothing
+# in the model.
+#
+# **Rules**
+#
+# - `metrics["valid_loss"]` and `metrics["valid_accuracy"]` each become the mean over all
+#   newswires so far. The other metrics stay as they are.
+# - The model does not run in training mode. Which value of the argument `training` says so?
+# - The whole step is one graph, as before.
+#
+# **Example:** after one batch of three newswires, two of them classified correctly,
+# `metrics["valid_accuracy"].result()` is about 0.667.
+#
+# You need about five lines.
 
 # %% name="4.2-valid-step" points=2
 # TODO 4.2: measure one batch, and update two metrics.
@@ -293,27 +328,38 @@ valid_step = check("4.2", valid_step)
 # %% [markdown]
 # ## Exercise 4.3: the epoch loop
 #
-# Write `train_model(train_step, valid_step, metrics, train, valid, epochs)`. Here
-# model and optimizer are inside the steps already: call `train_step(x, y)`. Every
-# epoch goes once through `train`, then once through `valid`, and prints
+# **Write** `train_model(train_step, valid_step, metrics, train, valid, epochs)`, which
+# trains and validates, reports every epoch, and returns the history. The two steps that it
+# is given already contain the model and the optimizer, so call `train_step(x, y)`.
+#
+# **Rules**
+#
+# - Every epoch goes once through `train`, then once through `valid`.
+# - The values of an epoch cover this epoch only, so they must not include earlier epochs,
+#   or what the metrics counted in an earlier call that was interrupted.
+# - Return a dict with the same names as `metrics`. Each name has a list of numbers: the
+#   value of this metric after every epoch.
+#
+# **Example:** each epoch prints
 #
 #     ======================================== 10:02:03+0100
 #     Epoch=1, Loss:1.967, Accuracy:0.489, Valid Loss:1.641, Valid Accuracy:0.583
 #     Newswires/sec: 812.35
-#
-# Each epoch's figures are its own. The function returns a dict like `metrics`, with
-# a list for each name: the value after every epoch, a number. About twenty lines.
 
 # %% [markdown]
-# The first line comes *before* the epoch. It says the local time, and how far that is
-# from world time (UTC): `f"{datetime.now().astimezone():%H:%M:%S%z}"`. The lab that this
-# one follows adds eight hours, right in one time zone. The other two lines come when the
-# epoch is over, before the next one begins.
+# **Rules for the lines and the clock**
 #
-# Count the newswires that come by, and divide by the seconds of training, without
-# validation. A GPU may still be busy when `train_step` returns: reading a metric,
-# `float(metrics["loss"].result())`, waits for it. Do that after the last batch, then stop
-# the clock; between two batches read none.
+# - The first line comes *before* the epoch. It shows the local time and its offset from
+#   UTC: `f"{datetime.now().astimezone():%H:%M:%S%z}"`, or the same text in another way.
+# - The other two lines come after the epoch, before the next one begins.
+# - For the speed, divide the newswires by the seconds of this epoch's training, without
+#   validation.
+# - A GPU may still be busy when `train_step` returns. Reading a metric,
+#   `float(metrics["loss"].result())`, waits for it. Read one after the last training batch,
+#   before you stop the clock, but none between two batches.
+#
+# You need about twenty lines. (The older lab adds eight hours to the time, which is right
+# in one time zone only.)
 
 # %% name="4.3-train-model" points=3
 # TODO 4.3: train, validate and print, epoch by epoch.
@@ -359,11 +405,11 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
 train_model = check("4.3", train_model)
 
 # %% [markdown]
-# Now train; the dashboard says how long it takes. `follow` lets it watch your loop, by
-# the two functions that it calls.
+# Now train. The function `follow` wraps the two steps that your loop calls, so that the
+# dashboard can watch the training and estimate how long it will take.
 #
-# Training loss will fall in every epoch, or nearly. **Predict:** after which epoch is
-# the *validation* loss lowest?
+# The training loss will fall in every epoch, or nearly so. **Predict:** after which epoch
+# is the *validation* loss lowest?
 
 # %%
 my_turn_guess = None  # change this: an epoch, from 1 up
@@ -393,16 +439,19 @@ card.measure("loop", by_loop)
 # %% [markdown]
 # ## The same with `fit`
 #
-# Same seed, so the same first weights and the same order of newswires. **Predict:**
-# how far apart are the two validation losses after the last epoch?
+# Does `fit` do what your loop does? Give it the same seed, so that it starts from the same
+# weights and sees the newswires in the same order. **Predict:** how far apart are the two
+# validation losses after the last epoch?
 
 # %%
 my_difference_guess = None  # change this: a difference of two losses, such as 0.1
 card.predict("last_valid_loss_apart", my_difference_guess)
 
 # %% [markdown]
-# `fit` asks for a new order of the newswires twice in an epoch, and uses every second
-# one. With `repeat()` it gets them one after the other, as your loop does.
+# The next cell calls `repeat()` on the pipeline of `fit`. Without it, `fit` and your loop
+# would see different orders, because in each epoch `fit` would make the pipeline draw a new
+# order twice, but use only every second one. With `repeat()`, `fit` uses the orders one
+# after the other, as your loop does.
 
 # %%
 def fit(*callbacks, x=x_train, x_val=x_valid):
@@ -439,57 +488,28 @@ text += f"{by_fit['accuracy'][-1]:.3f} and {by_fit['valid_accuracy'][-1]:.3f}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# On one CPU the curves often agree in every digit. A GPU may add up sums in another
-# order each time (not measured here); a difference in the seventh digit can then grow
-# from step to step. Where the curves agree, `fit` does what you wrote, and adds
-# callbacks, progress bars, class weights, several devices. You write the loop when a
-# *step* is not this one: two networks against each other, gradients added up over
-# batches, a loss that needs a second look at the input.
-
-# %% [markdown]
-# ## Front or end?
+# On a CPU the curves often agree in every digit. A GPU may add up numbers in a different
+# order each time (we have not measured this), and a difference in the seventh digit can
+# then grow from step to step.
 #
-# Now to the question of the beginning. The same training, but with newswires that are
-# cut and filled at the front. **Predict:** how many percentage points of validation
-# accuracy will that gain or lose, at the best epoch?
-
-# %%
-my_front_guess = None  # change this: points, such as 0.5 or -0.5
-card.predict("points_gained_at_the_front", my_front_guess)
-
-# %%
-card.lock("points_gained_at_the_front")
-at_the_front = partial(utils.pad_sequences, maxlen=lab.words)  # its defaults
-stopper = EarlyStopping("val_accuracy", patience=lab.patience)
-_, by_front = fit(stopper, x=at_the_front(data.x_train), x_val=at_the_front(data.x_valid))
-front = numpy.array(by_front["valid_accuracy"])
-end = by_loop["valid_accuracy"][: len(front)]
-print(f"Best of the first {len(front)} epochs: at the end {max(end):.3f}, ", end="")
-print(f"at the front {max(front):.3f}")
-card.outcome("points_gained_at_the_front", 100 * (max(front) - max(end)))
-
-# %% [markdown]
-# One training each is little: before you believe a difference, train with other values
-# of `seed`. Two things have changed at once: which words are left of a long newswire,
-# and where a short one lies. The last layer has weights of its own for every place in
-# the text. Filled at the end, all newswires begin at the same place; filled at the
-# front, each begins where its length puts it.
-
-# %% [markdown]
-# If the place makes the difference, a network that forgets it should hardly care. Put
-# `GlobalMaxPool1D` in place of `Flatten` in `helpers/lab_04/models.py`, and try. And
-# compare your accuracy with somebody else's only where data, split, cutting and filling
-# are the same.
+# If the curves agree, `fit` does exactly what you wrote. In addition it offers callbacks,
+# progress bars, class weights and several devices. So when should you write the loop
+# yourself? When a *step* is different: for example, if two networks train against each
+# other, gradients are accumulated over several batches, or the loss needs a second pass
+# over the input.
 
 # %% [markdown]
 # ## What the graph buys
 #
-# Without `@tf.function` Python starts every operation of the step itself: *eager*.
-# With it, Python runs once and leaves a graph, which TensorFlow runs without it.
-# `jit_compile=True` goes further: XLA compiles the graph into a program for this
-# very device and these shapes.
+# Your loop can also tell you why training is fast. Without
+# [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
+# operation of the step itself, which is called *eager* execution. With it, Python runs once
+# to record a graph ([tracing](../docs/glossary.md)), and TensorFlow then executes the graph
+# without Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the
+# graph into a program for this particular device and these shapes.
 #
-# **Predict** how many times as fast as eager the other two are.
+# **Predict:** how many times as fast as eager execution are the graph and the program that
+# XLA compiles?
 
 # %%
 my_speed_ups = {"graph": None, "jit_compile": None}  # change these: 2.0 is half the time
@@ -511,8 +531,9 @@ def stopwatch(step):
     return milliseconds
 
 # %% [markdown]
-# The three are measured five times, in turn: so a busy moment of the machine meets all
-# of them, and you see how far the times scatter.
+# The three versions of the step take turns, and each is measured five times. A busy moment
+# of the machine is then likely to affect all of them, and you can see how much the times
+# scatter.
 
 # %%
 card.lock("times_as_fast_as_eager")
@@ -540,8 +561,9 @@ show_figure(figure, text, session.caption())
 card.outcome("times_as_fast_as_eager", ratios)
 
 # %% [markdown]
-# Does XLA pay? It has to win back the time of its first call. **Look** at the ranges
-# first: is there a difference between graph and XLA that is larger than the scatter?
+# Is XLA worth it? Even if its steps are faster, they first have to make up for the time
+# that the compilation takes. Before you decide, look at the ranges above: is the difference
+# between graph and XLA larger than the scatter?
 
 # %%
 saved = [one["graph"] - one["jit_compile"] for one in rounds]
@@ -554,20 +576,21 @@ if min(saved) > 0:
 print(f"XLA has paid for its compilation after training for: {even}")
 
 # %% [markdown]
-# The first call of a graph is slow: Python runs, and everything is planned. XLA compiles
-# on top of that. Both pay once for each *shape*: the smaller last batch is a second
-# shape.
+# The first call of a graph is slow, because Python runs and TensorFlow plans everything;
+# with XLA, the compilation comes on top. You pay both costs once for each *shape* of a
+# batch, and the smaller last batch has a shape of its own.
 #
-# XLA merges operations, which saves trips to memory. And it makes code of its own where
-# TensorFlow calls a library that people tuned by hand. Which of the two wins depends on
-# the device and the network: your lines say it for yours. On a GPU it was not measured
-# for this text. Nothing is fast by its name.
+# XLA merges operations, which saves trips to memory. But it also generates code of its own
+# where TensorFlow would call a library tuned by hand. Which effect is larger depends on the
+# device and the network, so trust your own measurement rather than a compiler's reputation.
+# (We have not measured this comparison on a GPU.)
 
 # %% [markdown]
 # ## When validation turns
 #
-# Look at the curves again. The validation loss falls, turns, and rises. Does the network
-# get worse from there? What does its accuracy say?
+# Look at the learning curves again. The validation loss falls at first, but then it turns
+# and rises, so the network seems to get worse from there on. But what does its accuracy
+# say?
 
 # %%
 losses, accuracies = by_loop["valid_loss"], by_loop["valid_accuracy"]
@@ -579,12 +602,15 @@ print(f"{accuracies[-1]:.3f}, and best after epoch {best}: {accuracies[best - 1]
 card.outcome("epoch_of_lowest_valid_loss", turn)
 
 # %% [markdown]
-# What shall end the training? `StopAtAccuracy` of lab 03 has to know its target before.
-# `EarlyStopping` of Keras does not: it ends when a number has not become better for
-# `patience` epochs, and goes back to the best weights. Which number?
+# What should end the training, then? `StopAtAccuracy` of [lab
+# 03](03_time_to_accuracy.ipynb) has to know its target in advance. Keras'
+# [`EarlyStopping`](https://keras.io/api/callbacks/early_stopping/) does not: it stops when
+# a chosen number has not improved for `patience` epochs, and on request it restores the
+# best weights. But which number should it watch?
 #
-# **Predict:** one training stops by the validation loss, another one by the validation
-# accuracy. By how many percentage points do their validation accuracies differ?
+# **Predict:** one training is stopped by its validation loss, and a second one by its
+# validation accuracy. How many percentage points of validation accuracy does the second
+# gain over the first?
 
 # %%
 my_points_guess = None  # change this: points, such as 0.5; negative if the loss is better
@@ -604,8 +630,8 @@ networks = {name: stopped_by(name) for name in ("val_loss", "val_accuracy")}
 networks["the last epoch"] = trained_model
 
 # %% [markdown]
-# Three networks. For each validation newswire a network gives a probability to every
-# topic. How sure is it of its answer where that answer is wrong?
+# You now have three networks, and for each validation newswire each of them assigns a
+# probability to every topic. How sure is a network of its answer when that answer is wrong?
 
 # %%
 probabilities = {name: m.predict(x_valid, verbose=0) for name, m in networks.items()}
@@ -617,9 +643,13 @@ for name, network in networks.items():
     print(f"{100 * sure.mean() if len(sure) else 0.0:.1f}% sure where it is wrong")
 
 # %% [markdown]
-# Are some points of accuracy chance? The networks answered the same newswires. Where
-# both are right, or both wrong, nothing is decided. Count the others, as in a toss of
-# coins: of `n` tosses about half fall on each side, give or take `sqrt(n) / 2`.
+# Could the difference in accuracy be chance? Both networks classified the same newswires. A
+# newswire on which both are right, or both are wrong, does not tell us which one is better.
+# So count only the $n$ newswires that exactly one of the two networks classified correctly.
+# If the networks are equally good, each of these newswires is like the toss of a coin: on
+# average each network wins $n/2$ of them, with a standard deviation of
+#
+# $$ \frac{\sqrt{n}}{2}. $$
 
 # %%
 loss_only = int((right["val_loss"] & ~right["val_accuracy"]).sum())
@@ -632,25 +662,83 @@ print(f"Stopping by accuracy gained {points:.2f} points")
 card.outcome("points_gained_by_stopping_at_accuracy", points)
 
 # %% [markdown]
-# A part of such a gain is luck all the same: the best of several epochs was chosen on the
-# very newswires that now judge it.
+# Even if the gain is larger than chance alone would explain, part of it is probably luck,
+# because the best of several epochs was chosen by the very newswires on which we now
+# measure it.
 #
-# ## Why does the loss rise?
-#
-# Cross-entropy is the negative logarithm of the probability of the right topic: it grows
-# without bound when a network is sure and wrong. Accuracy counts only which topic comes
-# first. If the rise is nothing but too much certainty, one number can repair it. Divide
-# all logarithms of the probabilities by a *temperature* (Guo et al. 2017): the order of
-# the topics stays, and so does the accuracy.
+# Why can the loss rise while the accuracy does not fall? If the network gives the
+# probability $p$ to the right topic, the cross-entropy of this newswire is $-\log p$, which
+# grows without bound when a network is sure and wrong. Accuracy counts only which topic
+# comes first.
 
 # %% [markdown]
-# We choose the temperature on one half of the validation set, and look at the loss of the
-# other half. **Predict:** the network that was trained to the end, cooled down: how many
-# times the loss of the network that stopped by its loss?
+# So the answer depends on who uses the predictions. If only the first topic counts, stop by
+# the accuracy. If somebody uses the probabilities, for example to sort newswires, to set a
+# threshold or to ask a person in doubtful cases, stop by the loss.
+
+# %% [markdown]
+# ## Appendix: two questions to go on with
+#
+# This part is optional. No exercise and no quiz question depends on it, so you can also go
+# straight to the quiz.
+
+# %% [markdown]
+# ### A: at which end should a text be cut?
+#
+# We cut and pad at the end. However, the older lab does both at the front, as
+# [`pad_sequences`](https://www.tensorflow.org/api_docs/python/tf/keras/utils/pad_sequences)
+# does by default. Where in a report does a journalist say what it is about?
 
 # %%
-my_cooled_guess = None  # change this: a ratio; 1.0 is the same loss
-card.predict("loss_when_cooled", my_cooled_guess)
+lengths = [len(newswire) for newswire in data.x_train]
+cut = numpy.mean(numpy.array(lengths) > lab.words)
+figure = figures.text_lengths(lengths, lab.words)
+show_figure(figure, f"Newswires that are cut: {100 * cut:.1f}%.", session.caption())
+
+# %% [markdown]
+# Now repeat the training with newswires that are cut and padded at the front. **Question:**
+# at the best epoch, how many percentage points of validation accuracy will the network gain
+# or lose?
+
+# %%
+at_the_front = partial(utils.pad_sequences, maxlen=lab.words)  # its defaults
+stopper = EarlyStopping("val_accuracy", patience=lab.patience)
+_, by_front = fit(stopper, x=at_the_front(data.x_train), x_val=at_the_front(data.x_valid))
+front = numpy.array(by_front["valid_accuracy"])
+end = by_loop["valid_accuracy"][: len(front)]
+print(f"Best of the first {len(front)} epochs: at the end {max(end):.3f}, ", end="")
+print(f"at the front {max(front):.3f}")
+card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
+
+# %% [markdown]
+# A single training of each kind proves little, so before you believe a difference, train
+# with other values of `seed`. Besides, two things have changed at once: which words of a
+# long newswire are kept, and where in its row a short newswire begins. The second matters
+# because the last layer has separate weights for every position in the text. With padding
+# at the end, all newswires begin at the same position, but with padding at the front, the
+# beginning of a newswire depends on its length.
+
+# %% [markdown]
+# If the position makes the difference, a network that ignores positions should hardly be
+# affected. To try that, replace `Flatten` by
+# [`GlobalMaxPool1D`](https://keras.io/api/layers/pooling_layers/global_max_pooling1d/) in
+# `helpers/lab_04/models.py`. Whatever the reason, you can compare your accuracy with
+# somebody else's only if the data, the split, the cutting and the padding are the same.
+
+# %% [markdown]
+# ### B: is a network that is too sure still a good one?
+#
+# If the loss rises only because the network becomes too sure of itself, a single number can
+# repair it. Divide the logarithm $\log p$ of each probability $p$ by a *temperature* $T$,
+# and normalise the probabilities again, so that $p_i$ becomes
+# $p_i^{1/T} / \sum_j p_j^{1/T}$ ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). The
+# order of the topics does not change, and therefore neither does the accuracy.
+#
+# We choose $T$ on one half of the validation set, and evaluate the loss on the other half.
+
+# %% [markdown]
+# **Question:** once its temperature has been adjusted, will the network that was trained to
+# the end have as low a loss as the network that was stopped by its loss?
 
 # %%
 half = numpy.arange(len(y_valid)) % 2 == 0
@@ -671,29 +759,26 @@ def cooled(name):
     return half_loss(*other), half_loss(*other, best_temperature), best_temperature
 
 # %%
-card.lock("loss_when_cooled")
 before, after = {}, {}
 for name in networks:
     before[name], after[name], temperature = cooled(name)
     print(f"Stopped by {name}: loss {before[name]:.3f}, ", end="")
     print(f"at temperature {temperature:.1f} it is {after[name]:.3f}")
-card.outcome("loss_when_cooled", after["the last epoch"] / before["val_loss"])
+cooled_ratio = after["the last epoch"] / before["val_loss"]
+print(f"Cooled down, the last epoch has {cooled_ratio:.2f} times the loss of val_loss")
+card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
-# Compare the last loss, cooled down, with that of the network that stopped early. As far
-# as they are equal, the network had not become worse: it had become too sure. What is
-# left of the rise has another reason. Look at the second line as well: what does the
-# network that stopped by its accuracy lose, once it is cooled down?
-
-# %% [markdown]
-# So what ends a training? It depends on who uses the answers. If only the first topic
-# counts, stop by the accuracy. If somebody uses the probabilities, to sort, to set a
-# threshold, to ask a person when in doubt, stop by the loss, or cool down afterwards.
+# The last line compares the loss after the last epoch, *with* the temperature, to the loss
+# of the network that stopped by its loss, *without* it. If the ratio is about 1, the
+# network had not become worse, but only too sure of itself. If it is clearly above 1, a
+# part of the rise must have a different reason. Look at the second line as well: is the
+# network that stopped by its accuracy still worse, once its temperature has been adjusted?
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# What do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("04")
@@ -704,11 +789,14 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure under "The same with `fit`" or the one under "What the graph buys". What
-# does it show on your machine, and what would you have expected before?
+# Take the figure under "The same with `fit`" or the figure under "What the graph buys".
+# What does it show on your machine, and what would you have expected?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them, but your instructor may.
+#
+# > **Limits.** Your figures come from one machine and a few trainings. Another seed, device
+# > or split may change which curve is in front.
 
 # %% [markdown] name="4.figure" points=2
 # **4.figure, your answer:**
@@ -716,16 +804,19 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# `fit` is a loop over batches: predict, gradient, move, count; then validate, print,
-# start counting again. Written by hand it does the same, and the graph, not the loop, is
-# what makes it fast. A validation loss that rises says that the probabilities get worse:
-# the answers may still get better.
+# What does `fit` do for you? For each batch it computes the predictions and the gradient,
+# changes the weights and updates the metrics. After each epoch it validates, reports the
+# results and resets the metrics. Your loop does the same by hand, and your two validation
+# losses show how closely the two trainings agree. The graph, not the loop, is what makes
+# training fast, as your speed-ups show. And when your validation loss rises, the network's
+# probabilities get worse, although its answers may still get better.
 #
-# Two questions to take along. We chose when to stop by looking at the validation set:
-# is its accuracy at that point still an honest estimate for new newswires? And which
-# line of your loop would you change to train with batches twice as large as memory
-# holds?
+# Here are two questions to think about. We chose when to stop by looking at the validation
+# set: is its accuracy at that point still an honest estimate for new newswires? And which
+# line of your loop would you change to train with batches twice as large as your memory can
+# hold?
 #
-# To read on: Kim, "Convolutional Neural Networks for Sentence Classification" (2014);
-# Prechelt, "Early Stopping - But When?" (1998); Guo et al., "On Calibration of Modern
-# Neural Networks" (2017).
+# To read on: [Kim, "Convolutional Neural Networks for Sentence Classification"
+# (2014)](https://arxiv.org/abs/1408.5882); [Prechelt, "Early Stopping - But When?"
+# (1998)](https://doi.org/10.1007/3-540-49430-8_3); [Guo et al., "On Calibration of Modern
+# Neural Networks" (2017)](https://arxiv.org/abs/1706.04599).

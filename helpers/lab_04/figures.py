@@ -5,7 +5,7 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, ORANGE, RED
+from helpers.figures import BLUE, ORANGE, VIOLET
 
 
 def text_lengths(lengths: Sequence[int], words: int) -> plt.Figure:
@@ -20,7 +20,7 @@ def text_lengths(lengths: Sequence[int], words: int) -> plt.Figure:
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
     axes.hist(lengths, bins=range(0, 1001, 20), color=BLUE, alpha=0.75)
-    axes.axvline(words, color=RED, linestyle="--", label=f"cut at {words} words")
+    axes.axvline(words, color=VIOLET, linestyle="--", label=f"cut at {words} words")
     axes.set(xlabel="length [words]", ylabel="newswires", xlim=(0, 1000))
     axes.legend()
     return figure

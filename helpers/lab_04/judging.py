@@ -14,7 +14,7 @@ NAMES = ("loss", "accuracy", "valid_loss", "valid_accuracy")
 TRAINING, VALIDATION = NAMES[:2], NAMES[2:]
 STEPS_SEEN = {
     "weights", "saw", "trained_on", "network_runs", "trainable", "metrics",
-    "optimizer_runs", "graphs_apart", "changed",
+    "optimizer_runs", "graphs_apart", "eager_updates", "changed",
 }  # fmt: skip
 
 
@@ -141,6 +141,8 @@ def ran_in_python(question: dict, seen: dict) -> Wrong | None:
     for what in ("network", "optimizer"):
         if (runs := seen[f"{what}_runs"]) >= steps:
             return wrong("eager", "no_graph", what=what, runs=runs, steps=steps)
+    if updates := seen["eager_updates"]:
+        return wrong("eager", "no_graph_of_all", updates=updates, steps=steps)
     return None
 
 

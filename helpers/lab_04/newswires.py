@@ -32,8 +32,8 @@ def load_newswires(lab: SimpleNamespace) -> Newswires:
     if 2 * len(data.x_train) < n or 2 * len(data.x_valid) < m:
         raise DataError(
             f"Reuters in {data.source} has {len(data.x_train):,} newswires to train on and "
-            f"{len(data.x_valid):,} to validate, and {n:,} and {m:,} are wanted: take a "
-            "whole copy, or give fewer train_newswires and valid_newswires."
+            f"{len(data.x_valid):,} to validate, but {n:,} and {m:,} are needed: use a "
+            "complete copy, or give fewer train_newswires and valid_newswires."
         )
     data = data._replace(
         x_train=data.x_train[:n], y_train=data.y_train[:n],

@@ -26,6 +26,7 @@ def observe_steps(answer: Callable, question: dict, prepare: Callable) -> dict:
                 for name, metric in metrics.items()
             },
             "optimizer_runs": runs.n,
+            "eager_updates": max(metric.eager for metric in metrics.values()),
             "graphs_apart": any(
                 all(one is not other for other in network.between.runs.graphs)
                 for one in runs.graphs
@@ -36,16 +37,29 @@ def observe_steps(answer: Callable, question: dict, prepare: Callable) -> dict:
 
 def metrics_at(states: dict[str, tuple[float, float]]) -> dict[str, keras.metrics.Mean]:
     """The metrics of the lab, which have counted before."""
-    metrics = {
-        name: keras.metrics.SparseCategoricalAccuracy()
-        if "accuracy" in name
-        else keras.metrics.Mean()
-        for name in NAMES
-    }
+    metrics = {name: (Accuracy if "accuracy" in name else Mean)() for name in NAMES}
     for name, (total, count) in states.items():
         metrics[name].total.assign(total)
         metrics[name].count.assign(count)
     return metrics
+
+
+class Watched:
+    """Before a metric: counts the updates that Python makes itself, in no graph."""
+
+    eager = 0
+
+    def update_state(self, *arguments: object, **more: object) -> object:
+        self.eager += tf.executing_eagerly()
+        return super().update_state(*arguments, **more)
+
+
+class Mean(Watched, keras.metrics.Mean):
+    """Of the losses."""
+
+
+class Accuracy(Watched, keras.metrics.SparseCategoricalAccuracy):
+    """The share of right answers."""
 
 
 class Count:

@@ -21,7 +21,8 @@ def make_loop(rng: Random) -> dict:
     """A few rows with given losses, steps that take time, and a distant time zone."""
 
     def rows(n):
-        x = [round(rng.uniform(1, 9), 3) for _ in range(n)]
+        # No two alike: they say which newswire it is.
+        x = [number / 1000 for number in rng.sample(range(1000, 9000), n)]
         return {"x": x, "y": [rng.randrange(4) for _ in range(n)]}
 
     zones = _afternoons()
@@ -30,9 +31,12 @@ def make_loop(rng: Random) -> dict:
     hours, rest = divmod(abs(minutes), 60)
     return {
         "batch_size": 4,
+        "words": rng.randint(3, 6),  # a row of `x` has so many
+        "shuffle_seed": rng.randrange(2**31),
         "train": rows(rng.choice([9, 10, 11])),
         "valid": rows(rng.choice([5, 6, 7])),
         "epochs": rng.choice([3, 4]),
+        "left_over": 25.0,  # what the metrics have counted before
         "seconds": {
             "train": rng.uniform(0.015, 0.025),
             # One epoch is many times as long as another: no rate is that of both. And
@@ -74,10 +78,11 @@ def column_ways(question: dict, name: str) -> dict:
     """For each way of keeping a metric, its value after every epoch."""
     kind = "valid" if name.startswith("valid") else "train"
     per_epoch = len(batches(question, "train"))
-    epochs = []
+    epochs, left_over = [], np.array([question["left_over"]])
     for epoch in range(question["epochs"]):
         parts = []
-        for number, (x, y) in enumerate(batches(question, kind)):
+        given = _passes(question)[epoch] if kind == "train" else batches(question, kind)
+        for number, (x, y) in enumerate(given):
             trained = epoch * per_epoch + (per_epoch if kind == "valid" else number)
             # Neither falls nor rises in every epoch.
             loss, right = x / (1 + trained % 5), ((y + trained) % 4 == 0).astype(float)
@@ -87,19 +92,23 @@ def column_ways(question: dict, name: str) -> dict:
         "right": [mean(parts) for parts in epochs],
         "average": [mean_of_means(parts) for parts in epochs],
         "never_reset": [
-            mean([part for parts in epochs[: i + 1] for part in parts])
+            mean([left_over, *(part for parts in epochs[: i + 1] for part in parts)])
             for i in range(len(epochs))
         ],
         "last_batch": [mean(parts[-1:]) for parts in epochs],
+        "left_over": [mean([left_over, *epochs[0]]), *map(mean, epochs[1:])],
     }
 
 
 def judge(question: dict, seen: dict) -> Wrong | None:
     """The right calls in the right order, then every line, then what was returned."""
     printed = [line for part in seen["printed"] for line in part]
+    if said := _wrong_calls(question, seen, printed):
+        return said
+    # Each pass through `train` has an order of its own.
+    question = question | {"calls": [x for kind, x in seen["events"] if kind == "train"]}
     return (
-        _wrong_calls(question, seen, printed)
-        or _wrong_reads(seen["events"])
+        _wrong_reads(seen["events"])
         or _wrong_lines(question, printed)
         or _wrong_moments(question, seen)
         or _wrong_speeds(question, seen, printed)
@@ -115,23 +124,53 @@ def judge(question: dict, seen: dict) -> Wrong | None:
 
 
 def _wrong_calls(question, seen, printed):
-    train, valid = (
-        [[kind, x.tolist()] for x, _ in batches(question, kind)]
-        for kind in ("train", "valid")
-    )
     said = [event for event in seen["events"] if event[0] in ("train", "valid")]
     kinds, epochs = [kind for kind, _ in said], question["epochs"]
-    if said == (train + valid) * epochs:
+    known = set(question["train"]["x"])
+    per_epoch = sum(len(batches(question, kind)) for kind in ("train", "valid"))
+    passes = [said[at : at + per_epoch] for at in range(0, len(said), per_epoch)]
+    if len(passes) == epochs and all(_is_whole(question, one) for one in passes):
+        trained = [[x for kind, x in one if kind == "train"] for one in passes]
+        if all(one == trained[0] for one in trained):
+            return wrong("kept", "same_order", epochs=epochs)
+        times = seen["served"] / len(batches(question, "train"))
+        # A batch that is looked at before is not a pass, and neither is a count of them.
+        if times >= epochs + 2:
+            return wrong("epochs", "passes", times=round(times), epochs=epochs)
         return None
     if "valid" not in kinds:
         start = not any(map(LINE.read, printed)) and not seen["history"]
         return wrong("start" if start else "no_validation", "no_valid_step")
-    if any(kind == "valid" and ["train", x] in train for kind, x in said):
+    if any(kind == "valid" and set(x) <= known for kind, x in said):
         return wrong("valid_on_train", "valid_on_train")
-    times = kinds.count("train") / len(train)
+    times = kinds.count("train") / len(batches(question, "train"))
     if times != epochs:
         return wrong("epochs", "passes", times=times, epochs=epochs)
     return wrong("order", "order")
+
+
+def _is_whole(question, calls):
+    """Whether it passes once through `train`, in any order, and then through `valid`."""
+    due = [
+        [kind, x.tolist()]
+        for kind in ("train", "valid")
+        for x, _ in batches(question, kind)
+    ]
+    if [(kind, len(x)) for kind, x in calls] != [(kind, len(x)) for kind, x in due]:
+        return False
+    trained = sorted(n for kind, x in calls if kind == "train" for n in x)
+    valid = [call for call in calls if call[0] == "valid"]
+    return trained == sorted(question["train"]["x"]) and valid == due[-len(valid) :]
+
+
+def _passes(question):
+    """For each epoch the batches that `train` gave: in the calls' order if it is known."""
+    given = batches(question, "train")
+    if "calls" not in question:
+        return [given] * question["epochs"]
+    topics = dict(zip(question["train"]["x"], question["train"]["y"], strict=True))
+    calls = [(np.array(x), np.array([topics[n] for n in x])) for x in question["calls"]]
+    return [calls[at : at + len(given)] for at in range(0, len(calls), len(given))]
 
 
 def _wrong_reads(events):
@@ -265,6 +304,7 @@ def _speed_mistake(question, said, spans):
                  number * newswires),
         ],
         "counts_on": [rate(*usual, number * newswires)],
+        "words": [rate(*usual, newswires * question["words"])],
         "batches": [rate(*usual, count) for count in
                     (per_epoch, per_epoch * question["batch_size"], 1)],
         "validation_counted": [

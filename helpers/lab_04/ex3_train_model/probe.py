@@ -19,12 +19,14 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Give the answer steps that take time, on a device that is busy afterwards."""
     device = Device(wait, question["seconds"]["device"])
     metrics = {name: OnDevice(device) for name in NAMES}
-    trained = 0
+    for metric in metrics.values():
+        metric.update_state(question["left_over"])
+    trained, served = 0, Served()
 
     def step(kind, prefix):
         def one(x, y):
             nonlocal trained
-            x, y = tf.convert_to_tensor(x), tf.convert_to_tensor(y)
+            x, y = tf.convert_to_tensor(x)[:, 0], tf.convert_to_tensor(y)
             printed.cut()
             device.events.append([kind, np.round(x.numpy().astype(float), 3).tolist()])
             wait(question["seconds"][kind])
@@ -38,10 +40,14 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
 
     train, valid = (
         tf.data.Dataset.from_tensor_slices(
-            (tf.constant(rows["x"], "float32"), tf.constant(rows["y"], "int64"))
-        ).batch(question["batch_size"])
+            (_with_words(rows["x"], question["words"]), tf.constant(rows["y"], "int64"))
+        )
         for rows in (question["train"], question["valid"])
     )
+    # As in the lab, each pass has an order of its own.
+    train = train.shuffle(len(question["train"]["x"]), question["shuffle_seed"])
+    train, valid = (data.batch(question["batch_size"]) for data in (train, valid))
+    train = train.map(served.count)
     given = dict(metrics)
     wait(0)
     with _time_zone(question["time_zone"]), Printed() as printed:
@@ -54,8 +60,14 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
         "events": events,
         "printed": printed.parts(),
         "history": _plain(history),
+        "served": served.batches,
         "changed": "" if list(given.items()) == list(metrics.items()) else "`metrics`",
     }
+
+
+def _with_words(x, words):
+    """Rows of so many numbers, of which only the first counts."""
+    return tf.pad(tf.constant(x, "float32")[:, None], [[0, 0], [0, words - 1]])
 
 
 def _plain(history):
@@ -66,6 +78,21 @@ def _plain(history):
         str(name): [float(v) if isinstance(v, Real | np.ndarray) else None for v in values]
         for name, values in history.items()
     }
+
+
+class Served:
+    """How many batches a data set has given, to a loop that trains or to any other."""
+
+    batches = 0
+
+    def count(self, x: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Count one batch, as a step of the data set."""
+        with tf.control_dependencies([tf.numpy_function(self._add, [], tf.int64)]):
+            return tf.identity(x), tf.identity(y)
+
+    def _add(self):
+        self.batches += 1
+        return np.int64(self.batches)
 
 
 class Device:

@@ -384,8 +384,14 @@ def _move(model, optimizer, x, y):
 _move_in_a_graph = tf.function(_move)
 
 
+@tf.function
+def a_graph_in_a_graph(model, optimizer, metrics, x, y):
+    losses, probabilities = _move_in_a_graph(model, optimizer, x, y)
+    count(metrics, losses, y, probabilities)
+
+
 def counts_outside(model, optimizer, metrics, x, y):
-    """What is a graph is all that works; what counts are two small additions."""
+    """The network's work is a graph, but the metrics are updated by Python."""
     losses, probabilities = _move_in_a_graph(model, optimizer, x, y)
     count(metrics, losses, y, probabilities)
 
@@ -422,6 +428,7 @@ WRONG = [
     ("training", "inference", without_dropout),
     ("training", "inference", says_nothing_of_training),
     ("once", "twice", calls_it_again_for_the_accuracy),
+    ("graph", "eager", counts_outside),
     ("loss", "no_metrics", counts_nothing),
     ("loss", "average", mean_of_means),
     ("loss", "summed", sums_into_the_metric),
@@ -440,5 +447,5 @@ WRONG = [
 RIGHT = [
     AGraphForEachTraining(), by_one_hot, with_names_from_submodules,
     with_numbers_for_each_class, watches_by_hand, with_the_loss_class,
-    counts_first_moves_last, prints_as_it_goes, counts_outside, in_one_expression,
+    counts_first_moves_last, prints_as_it_goes, a_graph_in_a_graph, in_one_expression,
 ]  # fmt: skip

@@ -230,7 +230,32 @@ class StepOfAClass:
         metrics["valid_accuracy"].update_state(y, probabilities)
 
 
+@tf.function(autograph=False)
+def sums_with_weights(model, metrics, x, y):
+    out = model(x, training=False)
+    picked = tf.gather(out, y, axis=1, batch_dims=1)
+    metrics["valid_loss"].update_state(-tf.math.log(picked))
+    metrics["valid_accuracy"].update_state(y, out, sample_weight=tf.ones_like(picked))
+
+
+def predicts(model, metrics, x, y):
+    """Keras makes a graph of the predictions, and of nothing else."""
+    probabilities = model.predict(x, verbose=0)
+    count(metrics, crossentropy(y, probabilities), y, probabilities, "valid_")
+
+
+@tf.function
+def squeezes(model, metrics, x, y):
+    """Without its axis, too, a batch of a single newswire gives the same figures."""
+    probabilities = tf.squeeze(model(x, training=False))
+    losses = keras.losses.sparse_categorical_crossentropy(y, probabilities)
+    metrics["valid_loss"].update_state(losses)
+    metrics["valid_accuracy"].update_state(y, probabilities)
+
+
 WRONG = [
+    ("graph", "eager", predicts),
+    ("graph", "eager", AGraphOfThePredictions()),
     ("inference", "start", start_of_4_2),
     ("weights", "learned", learns_in_validation),
     ("weights", "learned", decays_a_weight),
@@ -252,7 +277,8 @@ WRONG = [
     ("graph", "raised", takes_an_optimizer),
 ]
 RIGHT = [
-    AGraphOfThePredictions(), leaves_training_out, by_one_helper, stops_gradients,
+    squeezes,
+    sums_with_weights, leaves_training_out, by_one_helper, stops_gradients,
     compiled, in_a_variable, prints_the_loss, gathers, example_by_example,
     StepOfAClass(),
 ]  # fmt: skip

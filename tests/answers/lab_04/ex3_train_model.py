@@ -65,6 +65,7 @@ class Loop:
             newswires = 0
             for x, y in train:
                 train_step(x, y)
+                self.x = x
                 newswires += self.newswires(y)
                 self.after_step(metrics)
             self.wait(metrics)
@@ -407,7 +408,7 @@ class StopsEarly(Loop):
 
 
 class ResetsAfterwards(Loop):
-    """The same, the other way round: counters are set to zero once they are read."""
+    """Counters are set to zero once they are read, so not before the first epoch."""
 
     def reset(self, metrics):
         pass
@@ -416,6 +417,26 @@ class ResetsAfterwards(Loop):
         results = super().results(metrics)
         super().reset(metrics)
         return results
+
+
+class ResetsBeforeAndAfterwards(ResetsAfterwards):
+    def __call__(self, train_step, valid_step, metrics, *rest):
+        Loop.reset(self, metrics)
+        return super().__call__(train_step, valid_step, metrics, *rest)
+
+
+class CountsFirst(Loop):
+    """Goes through all batches to count the newswires, and then again to train."""
+
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        self.reset = lambda metrics: (
+            Loop.reset(self, metrics),
+            setattr(self, "count", sum(len(y) for _, y in train)),
+        )
+        self.speed = lambda newswires, trained, validated: Loop.speed(
+            self, self.count, trained, validated
+        )
+        return super().__call__(train_step, valid_step, metrics, train, valid, epochs)
 
 
 class SpeedFirst(Loop):
@@ -584,6 +605,7 @@ def with_iterators_and_strftime(one_train, one_valid, counters, data, held_out, 
 def resets_at_the_end(train_step, valid_step, metrics, train, valid, epochs):
     """While and isoformat; NumPy arrays of what was; metrics reset after they are read."""
     rows, epoch = np.zeros((epochs, 4)), 0
+    any(metric.reset_state() for metric in metrics.values())
     while epoch < epochs:
         print("=" * 9 + " " + datetime.now().astimezone().isoformat()[11:] + " " + "=" * 9)
         began = time.time_ns()
@@ -601,7 +623,21 @@ def resets_at_the_end(train_step, valid_step, metrics, train, valid, epochs):
     return {name: rows[:, i] for i, name in enumerate(NAMES)}
 
 
+class CountsWords(Loop):
+    def newswires(self, y):
+        return int(tf.size(self.x))
+
+
+class KeepsTheBatches(Loop):
+    def __call__(self, train_step, valid_step, metrics, train, valid, epochs):
+        return super().__call__(
+            train_step, valid_step, metrics, list(train), list(valid), epochs
+        )
+
+
 WRONG = [
+    ("newswires", "words", CountsWords()),
+    ("train", "kept", KeepsTheBatches()),
     ("valid", "start", start_of_4_3),
     ("train", "epochs", OneEpochMore()),
     ("train", "epochs", StopsEarly()),
@@ -624,6 +660,8 @@ WRONG = [
     ("own", "never_reset", NeverResets()),
     ("own", "never_reset", ResetsTrainingOnly()),
     ("own", "never_reset", ForgetsOneMetric()),
+    ("own", "left_over", ResetsAfterwards()),
+    ("train", "epochs", CountsFirst()),
     ("own", "last_batch", ResetsAtEveryStep()),
     ("own", "reset_early", ResetsBeforeItReads()),
     ("own", "average", AveragesBatches()),
@@ -649,7 +687,8 @@ WRONG = [
     ("returned", "changed", TakesItsMetricsOut()),
 ]
 RIGHT = [
-    with_iterators_and_strftime, resets_at_the_end, ResetsAfterwards(), SpeedFirst(),
+    with_iterators_and_strftime, resets_at_the_end, ResetsBeforeAndAfterwards(),
+    SpeedFirst(),
     with_tf_print, by_recursion, in_any_order, WithZoneInfo(), ReadsByComparing(),
     RoundsAndMultiplies(),
 ]  # fmt: skip
