@@ -9,22 +9,28 @@
 # %% [markdown]
 # # Lab 05: What changes in my code on many GPUs, and in my learning rate?
 #
-# In *data parallel* training every device holds a copy of the model, a *replica*. Each
-# takes its share of the batch and works out the mean gradient of it. The mean of these
-# means is, for shares of one size, the gradient of the whole batch. Then every copy makes
-# the same step: so they stay equal.
+# In [*data parallel*](../docs/glossary.md) training every device holds a copy of the model,
+# which is called a [*replica*](../docs/glossary.md). Each replica takes its share of the
+# batch and computes the mean gradient of that share. If all shares have the same size, the
+# mean of these means is the gradient of the whole batch. Because every replica then makes
+# the same step, the copies stay equal.
+#
+# ![A global batch is cut into four parts, each of four replicas computes the gradient of
+# its part with the same weights, an all-reduce adds the gradients up, and every replica
+# makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
 
 # %% [markdown]
-# In this lab you do that with `fit`, count what a replica holds in memory, test that
-# several train what one device does, measure how fast they are, and find out what a larger
-# batch does to learning.
+# The idea is simple, and with `fit` your code hardly changes. But what do you get for it?
+# In this lab you count what a replica keeps in memory, test whether several replicas really
+# train what one device trains, and measure how much faster they are. With more replicas the
+# batch usually grows, so the last part asks which learning rate a larger batch needs.
 #
 # Stuck? `hint("5.1")` asks you a question; call it again for more.
 
 # %% tags=["parameters"]
-scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
+scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine
 seed: int = 0
-replicas: int = None  # None here and below: what the scale says
+replicas: int = None  # None here and below: set by the scale
 gpu_indices: list = None  # which GPUs, such as [0, 2, 3]
 batch_size: int = 32  # images per replica and step
 epochs: int = 3
@@ -40,11 +46,12 @@ seeds: int = None  # how many runs of each learning rate there
 # %% [markdown]
 # ## Set up
 #
-# With several GPUs each is a replica; on a TPU each core. With neither, the CPU is cut
-# into logical devices with one thread each. TensorFlow treats them as it treats GPUs.
-# Such replicas are *simulated*, threads of one processor. They show that the code is
-# right. How fast several devices are, they cannot show: they share the cores, with each
-# other and with what feeds them.
+# If you have several GPUs, each becomes a replica; on a TPU, each core does. If you have
+# neither, the CPU is divided into [logical devices](../docs/glossary.md) with one thread
+# each, which TensorFlow treats like GPUs. Such replicas are *simulated*: they are threads
+# of one processor. They can show that the code is right, but not how fast several devices
+# are, because they share the cores with each other and with the input pipeline that feeds
+# them.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -56,6 +63,7 @@ lab = session.start("05_many_gpus_fit", globals(), devices="all")
 # cells use other names.
 import statistics
 from math import prod
+from operator import itemgetter
 from statistics import median
 from time import perf_counter
 
@@ -63,7 +71,7 @@ import keras
 import numpy
 import numpy as np
 import tensorflow
-from keras import Input, Sequential, layers, ops, optimizers, utils
+from keras import Input, Sequential, layers, losses, ops, optimizers, utils
 from keras.callbacks import Callback
 
 card = lab.card
@@ -85,9 +93,12 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# A *strategy* knows the replicas and adds up what they find. `new_strategy` is ours: it
-# makes a `tf.distribute.MirroredStrategy` over the devices that the set-up has prepared
-# (on a TPU a `TPUStrategy`). Everything after this line is TensorFlow and Keras.
+# A [*strategy*](../docs/glossary.md) knows the replicas and adds up their gradients. The
+# function `new_strategy` is ours: it creates a
+# [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
+# over the devices that the set-up has prepared, or a
+# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on a
+# TPU. Everything that you do with this strategy is TensorFlow and Keras.
 
 # %%
 strategy = devices.new_strategy()
@@ -96,17 +107,27 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ## Exercise 5.1: a model on every replica
 #
-# Write `build(strategy, new_model, new_optimizer, per_replica_batch)`.
+# **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns a
+# compiled model and the [*global batch*](../docs/glossary.md), that is the number of images
+# that all replicas together take in one step. An object with `__call__` will do as well.
 #
-# - `new_model()` gives a network, `new_optimizer()` an optimizer; use both as they are.
-#   Their variables get a copy on every replica only if made in `with strategy.scope():`.
-# - `compile` makes metrics, with variables, too: call it in there. Take the loss
-#   `"categorical_crossentropy"`, `metrics=["accuracy"]`, `jit_compile=False` (XLA ends in
-#   an error over several replicas), nothing else.
-# - Return the model and the *global batch*: how many images all replicas together take
-#   in one step, a whole number.
+# **Rules**
 #
-# The strategy may have one replica. About eight lines.
+# - `new_model()` gives a network and `new_optimizer()` an optimizer. Use both as they are.
+#   Their variables get a copy on every replica only if they are created inside
+#   `with strategy.scope():`.
+# - [`compile`](https://keras.io/api/models/model_training_apis/) creates metrics, which
+#   have variables, too. So call it inside the scope as well.
+# - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
+#   `jit_compile=False`, and nothing else. (With several replicas, compiling with
+#   [XLA](../docs/glossary.md) ends in an error.)
+# - The global batch is a whole number. The strategy may have any number of replicas, even
+#   one.
+#
+# **Example:** for a strategy with four replicas and a `per_replica_batch` of 32, the
+# function returns the model and 128.
+#
+# You need about eight lines.
 
 # %% name="5.1-build" points=2
 # TODO 5.1: build and compile for all replicas; return the model and the global batch.
@@ -134,8 +155,8 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
 build = check("5.1", build)
 
 # %% [markdown]
-# Now the wide residual network of lab 02, over all replicas. The rest is as on one
-# device: the same `fit`, the same callbacks.
+# Now train the wide residual network of [lab 02](02_throughput.ipynb) over all replicas.
+# The rest of the code is the same as on one device: the same `fit` and the same callbacks.
 
 # %%
 def new_network(seed=lab.seed):
@@ -177,18 +198,15 @@ with no_hang("training with fit"):
 # %% [markdown]
 # ## What does a replica hold?
 #
-# The memory of a device has to hold four things: the *weights*; a *gradient* for each
-# weight that is trained; what the *optimizer* remembers, here a momentum for each; and the
-# *activations*: what each layer gave for each image of the batch, which is needed again on
-# the way back. **Predict:** how many times as much memory as the weights do the activations
-# of one replica's batch take?
+# The memory of a device has to hold four things. The first three are the *weights*, a
+# *gradient* for each weight that is trained, and the state of the *optimizer*, which here
+# is one momentum per trained weight. The fourth is the *activations*: the outputs of each
+# layer for each image of the batch, which the backward pass needs again.
+#
+# **Question.** Which of the four is the largest here, and which of them grow with the
+# batch?
 
 # %%
-my_activations_guess = None  # change this: MiB of activations / MiB of weights
-my_activations_guess = card.predict("activations_over_weights", my_activations_guess)
-
-# %%
-card.lock("activations_over_weights")
 kept = (layers.Conv2D, layers.ReLU, layers.Add, layers.MaxPooling2D)  # not all outputs are
 outputs = [x.output.shape[1:] for x in resnet.layers[-1].layers if isinstance(x, kept)]
 trained_numbers = sum(prod(w.shape) for w in resnet.trainable_weights)
@@ -202,45 +220,63 @@ mib = {name: 4 * n / 2**20 for name, n in numbers.items()}  # float32 has 4 byte
 for name, size in mib.items():
     print(f"{size:.2f} MiB: {name}")
 *fixed, activations = mib.values()
-card.outcome("activations_over_weights", activations / fixed[0])
+print(f"Activations over weights: {activations / fixed[0]:.1f}")
 print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
-# These are counts of numbers, not a measurement. They leave out the working memory of
-# each operation, and the outputs of batch normalisation, whose inputs are enough on the
-# way back. The real peak is higher. (*Running averages* are mean and variance that batch
-# normalisation keeps for validation: no gradient trains them. Adam remembers two numbers
-# for each weight, not one.)
+# The table counts numbers rather than measuring memory. The real peak is higher, because
+# the count leaves out the working memory of each operation. It also leaves out the outputs
+# of batch normalisation, because the backward pass needs only the inputs of this layer. The
+# *running averages* are the mean and variance that batch normalisation keeps for
+# validation, and no gradient trains them. Other optimizers need more memory: Adam stores
+# two numbers for each weight instead of one.
 
 # %% [markdown]
-# *Every* replica holds the first three in full: data parallelism makes room for a larger
-# batch, not for a larger model. Only the activations are shared out. Where they are most
-# of it, memory limits the per-replica batch. In a large language model weights, gradients
-# and Adam's numbers alone can be more than a GPU has, and then these have to be cut up, too
-# (Rajbhandari et al. 2020).
+# *Every* replica holds the first three in full, so data parallelism makes room for a larger
+# batch, but not for a larger model. Only the activations are divided among the replicas. If
+# they dominate, memory limits the per-replica batch. In a large language model, however,
+# the weights, the gradients and Adam's numbers alone can exceed the memory of a GPU, so
+# they have to be divided, too ([Rajbhandari et al.
+# 2020](https://arxiv.org/abs/1910.02054)).
 
 # %% [markdown]
 # ## What does a larger batch ask of the learning rate?
 #
-# With N replicas and the same batch on each, an epoch has N times fewer steps. To get as
-# far, each step would have to be N times as long. That is the *linear scaling rule*: N
-# times the batch, N times the learning rate (Goyal et al. 2017). But at the start, when
-# the weights change fast, such long steps can throw training off its path. So the same
-# paper raises the rate step by step, from that of one replica: the *warm-up*.
+# Let $b$ be the batch of each replica, in images. With $N$ replicas the global batch has
+# $N b$ images, so an epoch has only $1/N$ as many steps. To get as far in an epoch, each
+# step has to be $N$ times as long. If $\varepsilon(b)$ is a good learning rate for a batch
+# of $b$ images, this gives the [*linear scaling rule*](../docs/glossary.md) of [Goyal et
+# al. 2017](https://arxiv.org/abs/1706.02677):
+#
+# $$ \varepsilon(N b) = N\, \varepsilon(b). $$
+#
+# At the start of training, however, the weights change fast, so such long steps can make
+# training diverge. That is why the same paper begins with the rate of one replica and
+# raises it gradually, which is called a [*warm-up*](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 5.2: linear scaling with a warm-up
 #
-# Write a Keras learning-rate schedule `LinearWarmup(base_rate, factor, warmup_steps)`.
-# An optimizer calls it with the number of the step, from 0. The rate rises in a straight
-# line from `base_rate` at step 0 to `factor * base_rate` at step `warmup_steps`, and
-# stays there. Example: `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5
-# and 10.
+# **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
+# schedule](https://keras.io/api/optimizers/learning_rate_schedules/learning_rate_schedule/),
+# which an optimizer calls with the number of the step, from 0.
+#
+# **Rules**
+#
+# - At step 0 the rate is `base_rate`. From there it rises in a straight line, with every
+#   step, or falls if `factor` is below 1.
+# - At step `warmup_steps`, which is 1 or more, it is `factor * base_rate`, and it stays
+#   there.
+# - The step may be a tensor in a graph, which has no value yet.
+#
+# **Example:** `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5 and 10.
 
 # %% [markdown]
-# An optimizer gives it the step as a tensor in a graph, without a value yet, and so does
-# the check: `keras.ops.cast` makes it a float, and `keras.ops.minimum` works where `if`
-# and `min` do not. About four lines.
+# Both the optimizer and the check call your schedule inside a graph, where Python's `if`
+# and `min` do not work on the step. TensorFlow's operations do, and so do those of
+# [`keras.ops`](https://keras.io/api/ops/):
+# `keras.ops.cast` converts the step to a float, and `keras.ops.minimum` takes the smaller
+# of two numbers. You need about four lines.
 
 # %% name="5.2-linear-warmup" points=2
 # TODO 5.2: the learning rate at each step.
@@ -289,25 +325,35 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # %% [markdown]
 # ## Is it really the same training?
 #
-# The claim is strong: N replicas do what one device does with the same global batch. It
-# can be tested. Train both from the same weights, on the same batches in the same order,
-# and compare the weights afterwards.
+# At the beginning of this lab we made a strong claim: $N$ replicas train exactly what one
+# device would train with the same global batch. This claim can be tested. Start both
+# trainings from the same weights, give them the same batches in the same order, and compare
+# the weights afterwards.
 #
-# The batches come out equal only if nothing shuffles them, and the global batch is the
-# same for both.
+# For the batches to be the same, both trainings need the same global batch, and nothing may
+# shuffle the images.
 
 # %% [markdown]
 # ## Exercise 5.3: the test of equality
 #
-# Write `train_from(start, strategy, new_model, images, labels, global_batch)`:
+# **Write** `train_from(start, strategy, new_model, images, labels, global_batch)`, which
+# trains a new model for one epoch from given weights, and returns all its new weights as
+# [`get_weights`](https://keras.io/api/layers/base_layer/) gives them.
 #
-# - make the model with `new_model()` inside the scope of `strategy`, so that every
-#   replica has a copy (it is compiled already: leave its optimizer and loss);
-# - give it the weights `start`, a list of all its arrays (`set_weights`);
-# - train one epoch with one `fit` in batches of `global_batch`, on `images` and `labels`
-#   in their order; `fit` prints nothing. A smaller last batch is trained, too;
-# - return all the new weights (`get_weights`). What you were given stays as it is. About
-#   five lines.
+# **Rules**
+#
+# - Create the model with `new_model()` inside the scope of `strategy`, so that every
+#   replica has a copy. The model is already compiled: keep its optimizer and its loss.
+# - Give it the weights `start`, a list of all its arrays, with `set_weights`.
+# - Train one epoch with one call of `fit` in batches of `global_batch`, on `images` and
+#   `labels` in their order. Train on a smaller last batch, too.
+# - `fit` prints nothing.
+# - Do not modify `start`, `images` or `labels`.
+#
+# **Example:** with 20 images and a global batch of 8, the model takes three steps, on 8, 8
+# and 4 images.
+#
+# You need about five lines.
 
 # %% name="5.3-train-from" points=2
 # TODO 5.3: train one epoch from given weights, in order; return the weights.
@@ -331,12 +377,15 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Three small networks: a plain one; one with batch normalisation, which subtracts the
-# mean of the images that a replica sees; and one whose batch normalisation is
-# *synchronised*, and takes the mean over all replicas. Eight steps on one device, and
-# eight with several replicas. Rounding alone makes a difference, too: the first network
-# shows how much. We call less than 1e-3 the same. **Predict:** how large is the largest
-# difference of a weight with batch normalisation?
+# Now run this test on three small networks. The first has no normalisation. The second has
+# ordinary batch normalisation, so each replica uses the mean and variance of its own images
+# only. In the third, batch normalisation is *synchronised*: it uses the mean and variance
+# over the images of all replicas. Each network takes eight steps on one device, and eight
+# steps with several replicas. Rounding alone also makes a difference, and the first network
+# shows how large it is. We call weights the same if they differ by less than $10^{-3}$.
+#
+# **Predict:** with batch normalisation that is not synchronised, how large is the largest
+# difference between a weight on one device and the same weight on several?
 
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
@@ -410,26 +459,36 @@ others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
 show_figure(figure, f"Another network with: {others or 'none'}.", session.caption())
 
 # %% [markdown]
-# Batch normalisation takes mean and variance from the images that it sees, and each
-# replica sees only its share: with 4 replicas, a quarter of the batch. What comes out of
-# four normalisations is not what comes out of one, nor are the gradients. Goyal et al.
-# (2017) leave it so on purpose: the per-replica batch is then the batch of batch
-# normalisation, and if it stays, this stays, whatever the number of replicas.
+# Batch normalisation takes its mean and variance from the images that it sees, but each
+# replica sees only its share, for example a quarter of the batch with 4 replicas. Four
+# separate normalisations therefore give different outputs and different gradients than a
+# single normalisation of the whole batch. [Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677) do this on purpose. As long as the per-replica
+# batch stays the same, batch normalisation then works in the same way on any number of
+# replicas.
 
 # %% [markdown]
-# With `synchronized=True` the replicas average their statistics in every such layer,
-# forward and backward. That is equal again, and every layer waits for the slowest
-# replica. It is meant for small per-replica batches, whose statistics are mostly noise
-# (Wu and Johnson 2021).
+# With `synchronized=True` in
+# [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
+# the replicas average their statistics in every such layer, forward and backward. That
+# makes the trainings equal again, but now every layer waits for the slowest replica.
+# Synchronisation is meant for small per-replica batches, whose statistics are mostly noise
+# ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)).
 
 # %% [markdown]
 # ## A last batch that does not divide
 #
-# 19 images in batches of 8 leave 3 for the last batch. With two replicas, one gets two of
-# them and the other one. Does `fit` end in an error? Does each image count for a third? A
-# network of one layer tells: image `i` has a 1 at place `i` and zeros elsewhere, the loss
-# is minus the output, the rate is 1. Then weight `i` ends as what image `i` counted for.
-# **Predict:** how many times as much as the first of the three does the last one count?
+# If 19 images are divided into batches of 8, three images are left for the last batch. With
+# two replicas, one replica gets two of them, and the other gets one. Does `fit` end in an
+# error? If not, does each of the three images count for a third?
+#
+# A network with a single layer can answer this. Image `i` has a 1 at place `i` and zeros
+# elsewhere, all weights start at zero, the loss is minus the output, and the learning rate
+# is 1. After the step with image `i`, weight `i` is then exactly the share that this image
+# had in the mean.
+#
+# **Predict:** how many times as much as the first of these three images does the last one
+# count?
 
 # %%
 my_last_image_guess = None  # change this: 1.0 is as much
@@ -459,26 +518,30 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# Nothing fails, and something else is trained. `fit` takes the mean of each share, and
-# then the mean of these means. That is the mean of the batch only if all shares have one
-# size: an image in a small share counts for more. And where a replica has no image at
-# all, a gradient of zero goes into the mean: the step is half as long. Nothing in the log
-# would tell you. (Some cases do end in an error, also with one image left: that depends
-# on the layers. The end of this lab shows two.)
+# There is no error, but `fit` does not follow the mean of the batch any more. It takes the
+# mean of each share and then the mean of these means, which is the mean of the batch only
+# if all shares have the same size. As a result, an image in a small share counts for more.
+# If a replica has no image at all, it contributes a gradient of zero, so with two replicas
+# the step is half as long. Nothing in the log would tell you. (Whether such a batch ends in
+# an error depends on the layers and on your versions; the end of this lab tries two cases.)
 
 # %% [markdown]
-# So we drop the remainder: `drop_remainder=True`. What is left out in one epoch has its
-# chance in the next, because the order changes. In your own loop there is a better way: to
-# divide by the size of the *global* batch, as in lab 06. Our validation loses its last
-# images, too; lab 07 shows how none is lost.
+# That is why we drop the remainder with `drop_remainder=True`. An image that is left out in
+# one epoch gets its chance in the next, because the order changes. In your own loop there
+# is a better way: divide by the size of the *global* batch, as in [lab
+# 06](06_many_gpus_loop.ipynb). Our validation drops its last images as well, but [lab
+# 07](07_tpu_cores.ipynb) shows how to keep them all.
 
 # %% [markdown]
 # ## The batch of a machine that you do not have
 #
-# An optimizer with `gradient_accumulation_steps=4` takes the gradients of four batches,
-# one after the other, and then makes one step with their mean. So one device does in turn
-# what four replicas do at once, and holds the activations of one share only. Is that the
-# same training, even with batch normalisation? **Predict** it for the trained weights.
+# Can one device do the work of four? An [optimizer](https://keras.io/api/optimizers/) with
+# `gradient_accumulation_steps=4` computes the gradients of four batches, one after the
+# other, and then makes one step with their mean ([gradient
+# accumulation](../docs/glossary.md)). So it does in turn what four replicas do at once, and
+# it needs memory for the activations of only one share.
+#
+# **Predict:** are the trained weights the same, even with batch normalisation?
 
 # %%
 my_accumulation_guess = None  # change this: True (the same to rounding) or False
@@ -504,24 +567,33 @@ print(f"Largest difference of a trained weight: {weights_apart:.1e}")
 print(f"Largest difference of a running average: {averages_apart:.1e}")
 
 # %% [markdown]
-# Each small batch is normalised by itself, as each share is on its replica. Only the
-# *running averages*, which validation uses, differ: they move with every small batch, so
-# several times as often. What accumulation buys is the batch. On one device it saves no time,
-# and it holds one more copy of the gradients. Over a link it can save time: of `k` small
-# batches only the last one needs an all-reduce.
+# Each small batch is normalised by itself, just as a replica normalises its share by
+# itself. What differs is the *running averages*, which validation uses: they are updated
+# with every small batch, and therefore several times in each step.
+#
+# Accumulation makes larger batches possible, but on one device it saves no time, and it
+# needs memory for one more copy of the gradients. With several devices it can save time as
+# well: if $k$ small batches make up a step, only the last of them needs an
+# [all-reduce](../docs/glossary.md).
 
 # %% [markdown]
-# Two traps in Keras 3.15, by its source: a learning-rate schedule counts small batches, not
-# steps; and what is left at the end of an epoch waits for the next one.
+# Keras 3.15 has two traps here, which we found in its source. A learning-rate schedule
+# counts small batches instead of steps, and if gradients are left over at the end of an
+# epoch, they are not applied until the next epoch.
 
 # %% [markdown]
 # ## How much faster is it?
 #
-# Two questions that are easily confused. *Weak scaling*: each replica keeps its batch, so N
-# of them do N times the work in a step. Does it take as long as before? *Strong scaling*:
-# the global batch stays, and each replica gets an Nth of it. Does a step take an Nth of the
-# time? *Efficiency* is, for both, the images per second divided by N times those of one
-# replica. **Predict** it for all replicas.
+# Two questions are easily confused here. In [*weak scaling*](../docs/glossary.md) each
+# replica keeps its batch, so $N$ replicas do $N$ times the work in a step: does the step
+# still take as long as before? In [*strong scaling*](../docs/glossary.md) the global batch
+# is fixed and each replica gets $1/N$ of it: does a step take $1/N$ of the time? In both
+# cases the [*efficiency*](../docs/glossary.md) is
+#
+# $$ E = \frac{r_N}{N\, r_1}, $$
+#
+# where $r_N$ and $r_1$ are the throughputs of $N$ replicas and of one replica, in images
+# per second. **Predict** both efficiencies for all replicas together.
 
 # %%
 my_efficiency_guess = {"weak": None, "strong": None}  # change these: 1.0 is perfect
@@ -588,37 +660,41 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# In both kinds the last case is the same training. It is compared with one replica that
-# takes its own batch, or the whole batch, and these two have different speeds (the fixed
-# cost of a step, lab 02). So always say which kind of scaling an efficiency means.
+# If all replicas take part, both kinds of scaling measure the same training. They differ in
+# the single replica with which they compare it: in weak scaling it takes its usual batch,
+# and in strong scaling it takes the whole global batch. These two batches are processed at
+# different speeds because of the fixed cost of a step ([lab 02](02_throughput.ipynb)). So
+# always say which kind of scaling an efficiency refers to.
 
 # %% [markdown]
-# Before you say that one efficiency is better than another, look at how far the turns of
-# one case differ. A step that takes as long with half the images is a sign of a busy
-# machine: measure again.
+# Before you claim that one efficiency is better than another, look at how far the repeated
+# measurements of a single case differ. If a step takes just as long with half the images,
+# either the fixed cost is most of the step, or the machine was busy with something else, so
+# measure again.
 
 # %% [markdown]
-# Your first training gave other images/s with as many replicas. There an epoch is short,
-# sets up its input again, and the dashboard looks on. Which part of the difference is due to
-# what, we have not measured. Compare speeds only where one thing differs.
+# Your first training, with the same number of replicas, probably printed a different
+# throughput. Its epochs were short, its input was set up again in each of them, and the
+# dashboard was watching. We have not measured how much each of these contributes, but the
+# lesson is the same: compare two speeds only if a single thing differs between them.
 
 # %% [markdown]
-# Simulated replicas are threads of one processor, and its cores also read the images and
-# add up the gradients. All that several can gain is what one thread leaves idle. So this
-# figure is about your processor: it says nothing about several GPUs.
-#
-# Replicas on devices of their own usually stay below 1, too (not measured here). Why are
-# eight GPUs not eight times faster?
+# Why are eight GPUs not eight times as fast? Replicas on devices of their own usually stay
+# below an efficiency of 1, for the four reasons below. For simulated replicas the limit is
+# simpler: they are threads of one processor, whose cores also read the images and add up
+# the gradients. They can be faster than a single thread only because that thread would
+# leave the other cores idle for part of the time.
 
 # %% [markdown]
-# 1. **They talk.** In every step all gradients are added up over all replicas
-#    (*all-reduce*). One replica alone does not do that at all.
+# 1. **They communicate.** In every step an *all-reduce* adds up the gradients of all
+#    replicas, whereas a single replica needs none.
 # 2. **They wait.** A step ends when the slowest replica ends.
-# 3. **They are fed by one host.** Reading and shuffling must be N times as fast, too.
-# 4. **Some work is not divided**: Python, the start of each operation, saving.
+# 3. **They share a host.** It must read and shuffle images $N$ times as fast, too.
+# 4. **Some work is not divided**, for example Python, the launch of each operation, and
+#    saving.
 #
-# How long does the first take here? Let all replicas add up arrays as large as the
-# gradients, and nothing else.
+# How much time does communication take here? To measure it, let all replicas add up arrays
+# as large as the gradients, and do nothing else.
 
 # %%
 @tensorflow.function
@@ -647,11 +723,16 @@ print(f"Added up over {n} replicas, by itself: {median(all_reduce_ms):.2f} ms")
 print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
-# Simulated replicas copy within one memory. Between real devices there is a link. In a
-# *ring* all-reduce (Patarasuk and Yuan 2009) each of N replicas sends `2 (N - 1) / N` times
-# the size of its gradients: once for two, never more than twice. For ResNet-50, with 25.6
-# million weights (Keras' table of applications), over a link of 10 GB a second (we
-# have none: this is arithmetic, not a measurement):
+# Simulated replicas copy within one memory, but real devices are connected by a link. In a
+# [*ring*](../docs/glossary.md) all-reduce ([Patarasuk and Yuan
+# 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each of $N$ replicas sends
+#
+# $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
+#
+# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and never
+# more than $2S$. The next cell does the arithmetic for ResNet-50, which has 25.6 million
+# weights ([Keras Applications](https://keras.io/api/applications/)), over an assumed link
+# of 10 GB per second.
 
 # %%
 for n in (2, 8, 64):
@@ -659,38 +740,63 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# So from a few replicas on, their number hardly matters for what each sends; what counts
-# is how long a step computes beside it. (The formula counts bytes only. The ring has
-# `2 (N - 1)` rounds, and to start one takes time as well.) (A part can be sent while the
-# rest of the gradients is still being worked out.) A larger per-replica batch computes
-# longer and sends the same: it scales better. And that makes the global batch larger
-# still, with the price that comes now.
+# Beyond a few replicas, the volume that each has to send hardly depends on their number.
+# The important question is how long sending takes compared with the computation of a step.
+# Computation can even hide part of the communication, because some gradients can be sent
+# while others are still being computed. (The formula counts bytes only. A ring also has
+# $2\,(N - 1)$ rounds, and each of them costs time to start.)
+#
+# With a larger per-replica batch, each step computes for longer but sends no more bytes, so
+# it scales better. However, the global batch then becomes even larger, and that has a
+# price.
 
 # %% [markdown]
 # ## How large may a batch be?
 #
-# How the batch of 16 devices learns can be found out with one of them: by accumulation.
-# It takes small batches, always of the same size, so batch normalisation works alike in
-# all runs. It makes a step after each, or after many. All train for the same number of
-# epochs. So a batch 16 times as large makes a 16th of the steps: with 3,000 images and
-# three epochs 18, where a batch of 32 makes 281.
+# Thanks to accumulation, one device can show how a network learns with the global batch of
+# 16 devices. In all runs the device computes on small batches of one fixed size, so that
+# batch normalisation works in the same way. The runs differ in how many small batches make
+# up a step. All runs train for the same number of epochs, so a batch 16 times as large
+# takes a 16th of the steps. With 3,000 images and three epochs, that means 18 steps instead
+# of the 281 steps with a batch of 32.
 
 # %% [markdown]
-# A rule for the learning rate can only be judged beside other rates. So each batch gets
-# several, and each rate gets `seeds` runs, from other weights and in another order. The
-# largest batch is also trained with your warm-up. **Predict:** how many times as large as
-# the best rate for the smallest batch is the best one for the largest?
+# To judge a rule for the learning rate, we have to know how well other rates do. Therefore
+# each batch size is trained with several rates, and each rate gets `seeds` runs, with
+# different initial weights and a different order of the images. The largest batch is also
+# trained with your warm-up.
+#
+# By the linear rule, the best rate of a batch of 512 is 16 times the best rate of a batch
+# of 32. [Lab 01](01_gradient_descent.ipynb) tested a different law. For a batch of $b$
+# images, it gives the best learning rate
+#
+# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
+#
+# where $\varepsilon_\infty$ is the best rate of a gradient without noise, and $B$ is the
+# [noise scale](../docs/glossary.md) in images. If we compare two batch sizes $b_1$ and
+# $b_2$, the unknown $\varepsilon_\infty$ cancels:
+#
+# $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
+#
+# **Question.** What does this law say about batches of 32 and 512? For $B$, take the bend
+# that your [lab 03](03_time_to_accuracy.ipynb) printed, which estimates the noise scale
+# from whole trainings.
 
 # %%
 small, large = lab.global_batches[0], lab.global_batches[-1]
-print(f"Batches of {small} and {large}: the linear rule says {large / small:g}")
-my_rate_guess = None  # change this: best rate of the largest / of the smallest batch
-my_rate_guess = card.predict("best_rate_ratio", my_rate_guess)
+bend_of_lab_03 = 250  # change this: the bend that your lab 03 printed, in images
+
+def ratio_by_law(one, other, bend=bend_of_lab_03):
+    """How many times as large the best rate is, where a step's is 1 / (1 + bend / batch)."""
+    return (1 + bend / one) / (1 + bend / other)
+
+print(f"From batches of {small} to {large} the linear rule says {large / small:g} times,")
+print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# As in lab 03, one model is compiled for each batch and started again for each run. A
-# small callback gives the optimizer the rate of each *step*: here several small batches
-# are one step.
+# As in lab 03, one model is compiled for each batch size and reset for each run. A small
+# callback gives the optimizer the learning rate of each *step*, because a schedule would
+# count small batches, and here several of them make up one step.
 
 # %%
 class FollowSchedule(Callback):
@@ -755,7 +861,6 @@ done = card.points("val_accuracy_of_runs")
 train = counted(lambda name: val_accuracy(*runs[name][1:]), len(runs), "run")
 
 # %%
-card.lock("best_rate_ratio")
 with no_hang("training with a large batch"):
     for name in runs:
         if name not in done:
@@ -787,41 +892,237 @@ for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items()
           f"with its runs: {overlap}. Runs that learned next to nothing: {lost}.")
 card.measure("val_accuracy", max(best.values())[0])
 ratio = best[large][1] / best[small][1]
-card.outcome("best_rate_ratio", ratio)
-print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, "
-      f"by the linear rule {large / small:.1f}")
+card.measure("best_rate_ratio", ratio)
+print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the linear rule "
+      f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# How many of the rates of one batch overlap with its best? If all do, its best rate may be
-# chance, and so is the ratio in the last line. If the best is the smallest or the largest
-# that was tried, a better one may lie beyond.
+# For each batch size, the output counts the other rates whose runs overlap with the runs of
+# the best rate. If the runs of all rates overlap, the choice of the best rate may be
+# chance, and so may the ratio in the last line. If the best rate is the smallest or the
+# largest that we tried, an even better one may lie outside the range. In both cases this
+# experiment cannot decide between the two rules. That is to be expected, because after a
+# whole training many rates end at nearly the same accuracy.
 
 # %% [markdown]
-# Go along a line from left to right. Where does it rise, where is it flat, where does it
-# fall? A run near 0.1 guesses among ten classes: a rate that is too large does not cost a
-# little. Is the fall of the large batch as far to the right as the linear rule needs? And
-# look at how far runs of one rate lie apart, before you say that one recipe beats
-# another: of 1,000 images, ten are 0.01.
+# Follow each line in the figure from left to right. Where does it rise, where is it flat,
+# and where does it fall? A rate that is too large can ruin a whole run: a network with an
+# accuracy near 0.1 only guesses among ten classes. By the linear rule, the line of the
+# large batch should be the line of the small batch, moved to the right by the ratio of the
+# two batch sizes. Is it? And before you say that one recipe beats another, look at how far
+# the runs of a single rate lie apart: ten images out of 1,000 are 0.01.
 
 # %% [markdown]
-# The rule is an argument: 16 short steps and one that is 16 times as long end at about the
-# same place, *if* the gradient hardly changes on the way. In the first epochs it changes
-# much. Goyal et al. (2017) found that with a warm-up the rule held on ImageNet up to a
-# batch of 8,192. Shallue et al. (2019) tuned every batch size of several tasks: no simple
-# rule gave the best rate for all of them. So take a rule as the first rate to try.
+# The linear rule rests on this argument: 16 short steps and one step 16 times as long end
+# at about the same place, *if* the gradient hardly changes along the way. In the first
+# epochs, however, it changes a lot, which is the reason for the warm-up. With a warm-up,
+# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the rule held on ImageNet
+# up to a batch of 8,192. In contrast, [Shallue et al.
+# 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
+# tasks, and found no simple rule that gave the best rate for all of them. So use a rule to
+# choose the first rate that you try, and then tune it.
 
 # %% [markdown]
-# Nor is a tuned rate a promise. The best rate of three epochs is not that of thirty, and an
-# optimizer made for large batches, such as LAMB (You et al. 2020), would have to be tuned
-# in the same way before it may be compared. We leave it out rather than draw it from runs
-# that cannot decide.
+# Even a tuned rate is no guarantee, because the best rate for three epochs need not be the
+# best rate for thirty. An optimizer made for large batches, such as LAMB ([You et al.
+# 2020](https://arxiv.org/abs/1904.00962)), would have to be tuned in the same way before a
+# comparison is fair. We leave it out, because our few short runs could not decide which of
+# the two is better.
+
+# %% [markdown]
+# ## Which rule is right for one step?
+#
+# If whole trainings cannot decide between the two rules, we have to ask a smaller question.
+# The law of lab 01 is about a *single* step: which learning rate lowers the loss most? We
+# can measure that directly:
+#
+# 1. Take the network that you have trained, draw a random batch, and compute its gradient.
+# 2. Make one step against this gradient, and evaluate the loss on a fixed set of images. Go
+#    back, and repeat this with each of several learning rates.
+# 3. Do the same for many batches of this size. The best rate is the one with the lowest
+#    mean loss.
+#
+# Then repeat all this with other batch sizes, and compare their best rates.
+
+# %% [markdown]
+# What should come out? A small batch has a noisy gradient, which shows the right direction
+# only roughly. A step that follows it should therefore be short. The law says how short:
+#
+# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}. $$
+#
+# Compare the batch $b$ with the noise scale $B$:
+#
+# - Far below $B$, the term $B/b$ is much larger than 1, so that
+#   $\varepsilon(b) \approx \varepsilon_\infty\, b/B$. Twice the batch allows twice the
+#   rate, as in the linear rule.
+# - At $b = B$, the best rate is half of $\varepsilon_\infty$.
+# - Far above $B$, the rate is almost $\varepsilon_\infty$ already, so a larger batch needs
+#   no larger rate.
+#
+# The next cell prints what both rules expect for three pairs of batch sizes: a small pair,
+# a middle one, and a large one.
+
+# %%
+pairs = [(8, 64), (32, 512), (512, 2048)]
+for one, other in pairs:
+    linear, law = other / one, ratio_by_law(one, other)
+    print(f"{one} to {other}: {linear:g} times by the linear rule, {law:.1f} by the law")
+
+# %% [markdown]
+# **Predict:** in each of these pairs, how many times as large is the best learning rate of
+# the larger batch? You can enter the ratios of the law, or the linear rule, or your own.
+# When you choose, remember that the law uses the $B$ of lab 03, which was fitted to whole
+# trainings and not to single steps.
+
+# %%
+my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
+my_rate_guess = card.predict("best_rate_ratios", my_rate_guess)
+
+# %%
+single = new_network()
+single.set_weights(resnet.get_weights())
+start_of_step = [weight.numpy() for weight in single.trainable_weights]
+one_hot = numpy.eye(10, dtype="float32")[y_train]
+fixed_images = x_train[: lab.step_images], one_hot[: lab.step_images]
+
+@tensorflow.function(reduce_retracing=True)
+def loss_and_gradient(images, labels):
+    """As in training: batch normalisation takes the statistics of these images."""
+    with tensorflow.GradientTape() as tape:
+        answers = single(images, training=True)
+        loss = ops.mean(losses.categorical_crossentropy(labels, answers))
+    return loss, tape.gradient(loss, single.trainable_weights)
+
+@tensorflow.function
+def loss_of_fixed():
+    answers = single(fixed_images[0], training=True)
+    return ops.mean(losses.categorical_crossentropy(fixed_images[1], answers))
+
+# %%
+step_rates = [2.0**k for k in range(*lab.step_rates)]
+
+def losses_after_step(batch_size, rng):
+    """The loss after a step with the gradient of one random batch, for each rate."""
+    drawn = rng.integers(0, len(x_train), batch_size)
+    for weight, value in zip(single.trainable_weights, start_of_step, strict=True):
+        weight.assign(value)
+    _, gradient = loss_and_gradient(x_train[drawn], one_hot[drawn])
+    found = []
+    for rate in step_rates:
+        rows = zip(single.trainable_weights, start_of_step, gradient, strict=True)
+        for weight, value, slope in rows:
+            weight.assign(value - rate * slope)
+        found.append(float(loss_of_fixed()))
+    return found
+
+# %%
+def best_rate_of(rows):
+    """Where the mean loss is lowest: the lowest point of a parabola through three rates."""
+    mean_loss = numpy.mean(rows, axis=0)
+    at = min(max(1, int(mean_loss.argmin())), len(step_rates) - 2)
+    around = slice(at - 1, at + 2)
+    a, b, _ = numpy.polyfit(step_rates[around], mean_loss[around], 2)
+    return min(max(-b / (2 * a), step_rates[0]), step_rates[-1]) if a > 0 else step_rates[at]
+
+card.lock("best_rate_ratios")
+draw_batches, after_step = numpy.random.default_rng(lab.seed), {}
+for size in sorted({size for pair in pairs for size in pair}):
+    draws = min(lab.step_draws, max(4, 2048 // size))
+    after_step[size] = [losses_after_step(size, draw_batches) for _ in range(draws)]
+
+# %%
+def redrawn_rates(chance):
+    """The best rate of each batch size, from batches drawn with replacement."""
+    found = {}
+    for size, rows in after_step.items():
+        chosen = chance.integers(0, len(rows), len(rows))
+        found[size] = best_rate_of(numpy.array(rows)[chosen])
+    return found
+
+step_rate = {size: best_rate_of(rows) for size, rows in after_step.items()}
+chance_of_rates = numpy.random.default_rng(lab.seed)
+redrawn = [redrawn_rates(chance_of_rates) for _ in range(200)]
+
+# %%
+def nine_of_ten(value_of):
+    """The range in which nine of ten draws have this value."""
+    return numpy.percentile(list(map(value_of, redrawn)), [5, 95], method="nearest")
+
+for size, rate in step_rate.items():
+    low, high = nine_of_ten(itemgetter(size))
+    print(f"Batch {size}: best rate of a step {rate:.3f}, ", end="")
+    print(f"in nine of ten draws {low:.3f} to {high:.3f}")
+
+# %%
+step_ratios = {}
+for one, other in pairs:
+    measured = step_rate[other] / step_rate[one]
+    step_ratios[f"{one} to {other}"] = measured
+    low, high = nine_of_ten(lambda rates, one=one, other=other: rates[other] / rates[one])
+    print(f"{one} to {other}: {measured:.1f} times, {low:.1f} to {high:.1f}; by the linear "
+          f"rule {other / one:.1f}, by the law {ratio_by_law(one, other):.1f}")
+card.outcome("best_rate_ratios", step_ratios)
+
+# %% [markdown]
+# Is each measured ratio closer to the linear rule, or to the law? By the linear rule, every
+# doubling of the batch doubles the best rate. By the law, this is true only far below $B$.
+# Far above $B$, the gradient of a batch is already nearly exact, so more images can hardly
+# improve it. There, the length of the best step is limited by the shape of the loss, and no
+# longer by the noise.
+
+# %% [markdown]
+# If the law misses, there are two possible reasons: its form is wrong, or the $B$ of lab 03
+# does not belong here. We can tell these apart. Written as
+#
+# $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
+# \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
+#
+# the law is a straight line in $1/b$, so a weighted fit as in [exercise
+# 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five rates
+# themselves:
+
+# %%
+def fit_rates(rates):
+    """The noise scale in images, and the best rate of an endless batch."""
+    sizes, best_rates = numpy.array(list(rates)), numpy.array(list(rates.values()))
+    # With these weights an error of 1% counts the same at every size.
+    slope, intercept = numpy.polyfit(1 / sizes, 1 / best_rates, 1, w=best_rates)
+    intercept = max(intercept, 1e-6)  # no rate is endless
+    return max(slope / intercept, 0.0), 1 / intercept
+
+noise_scale, endless_rate = fit_rates(step_rate)
+low, high = nine_of_ten(lambda rates: fit_rates(rates)[0])
+card.measure("step_noise_scale", float(noise_scale))
+print(f"Noise scale of these steps: {noise_scale:.0f} images, ", end="")
+print(f"in nine of ten draws {low:.0f} to {high:.0f}")
+for size, rate in step_rate.items():
+    fitted = endless_rate / (1 + noise_scale / size)
+    print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
+
+# %% [markdown]
+# If the fitted law meets all five rates within their ranges, its form holds here, and only
+# the $B$ of lab 03 was wrong. That is plausible, because the noise scale is no constant of
+# a network: [lab 03](03_time_to_accuracy.ipynb) measured it at several points of a
+# training, and its values were far apart. A whole training averages over all of them,
+# whereas the steps above start from a single point.
+#
+# If the fitted law misses some rates, remember the narrow valley of lab 01: the law assumes
+# that all directions are equally curved, but no network is like that. Batch normalisation
+# is a suspect as well, because the gradient of a small batch is normalised by only a few
+# images.
+
+# %% [markdown]
+# This completes a story of three labs. The noise of the gradient determines how many steps
+# a larger batch can save ([lab 01](01_gradient_descent.ipynb)), and therefore which batch
+# size is fastest ([lab 03](03_time_to_accuracy.ipynb)) and how far you may raise its
+# learning rate (here).
 
 # %% [markdown]
 # ## What does not work over replicas, today
 #
-# Four things that `fit` does on one device. The same small network tries them over two
-# simulated replicas. Which of them work depends on your versions: run the cell again after
-# an update.
+# Some things that work with `fit` on one device fail on several. The next cell tries four
+# of them, with the same small network on two simulated replicas. The result depends on your
+# versions, so run the cell again after an update.
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
@@ -845,21 +1146,28 @@ with no_hang("what does not work"):
     print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
 
 # %% [markdown]
-# Why accumulation? In most steps the gradients stay on their replica, in some they are
-# added up: an `if` in the graph, and replicas may not wait for each other in there (the
-# message names `merge_call`). In a loop of your own (lab 06) you can accumulate: each
-# replica adds up its own gradients of several batches before `apply`.
+# If accumulation failed, what is the reason? After most small batches the gradients stay on
+# their replica, and only after the last one of a step are they added up over the replicas.
+# In the graph this decision is an `if`, but inside an `if` the replicas are not allowed to
+# wait for each other. (TensorFlow's message calls this waiting a `merge_call`.) In a loop
+# of your own ([lab 06](06_many_gpus_loop.ipynb)) you can accumulate anyway, because each
+# replica can add up its own gradients of several batches before it calls `apply`.
 
 # %% [markdown]
-# Leave away `mixed_float16`, too. float16 numbers overflow easily, so Keras multiplies the
-# loss by a large factor, and looks for overflow: on the first replica only, by the source
-# of Keras 3.15. The others could spoil the weights without a word. (We read that and have
-# not measured it.) `mixed_bfloat16` has the range of float32 and needs no such factor.
+# Avoid `mixed_float16` as well. Because float16 numbers overflow easily, Keras multiplies
+# the loss by a large factor ([loss scaling](../docs/glossary.md)) and checks for overflow.
+# However, the source of Keras 3.15 checks the first replica only, so an overflow on another
+# replica could ruin the weights without any message. `mixed_bfloat16` has the range of
+# float32 and needs no such factor.
+#
+# > **Limits.** Simulated replicas tell you about your processor, and nothing about several
+# > GPUs. The times of the ring are calculated, because no link was measured here. We found
+# > the traps in Keras by reading its source, and did not measure them.
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# What do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("05")
@@ -870,12 +1178,11 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure under "How much faster is it?". How far is your machine from an
-# efficiency of 1? Which costs make up the difference, and are your replicas real or
-# simulated?
+# Take the figure under "How much faster is it?". How far is your machine from an efficiency
+# of 1? Which costs make up the difference, and are your replicas real or simulated?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words, with numbers from your
+# run. No check reads them, but your instructor may.
 
 # %% [markdown] name="5.figure" points=2
 # **5.figure, your answer:**
@@ -883,19 +1190,25 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Build inside the scope, give `fit` the global batch, let every batch divide, and N
-# replicas train what one device would, except for batch normalisation. Each holds all the
-# weights, gradients and momenta, and a share of the activations. Say of each efficiency
-# whether it is of weak or of strong scaling; and look for the learning rate of a larger
-# batch: a rule gives you the first to try.
+# Your code hardly changes: build the model inside the scope, give `fit` the global batch,
+# and make sure that every batch divides evenly. Then $N$ replicas train what one device
+# would, except for batch normalisation. Each replica holds all the weights, gradients and
+# momenta, but only a share of the activations. Whenever you state an efficiency, say
+# whether it is for weak or for strong scaling, because your table has both. How you should
+# change your learning rate depends on the noise of the gradient. Far below the noise scale,
+# the linear rule gives you a first rate to try, but above it the rule is no help. Your own
+# ratios of best rates show how far you can trust the law that replaces it.
 #
-# Two questions to take along. Your per-replica batch fills the GPU's memory, and eight
-# GPUs reach the target accuracy no sooner than four: what would you change? And when
+# Here are two questions to think about. Your per-replica batch fills the GPU's memory, and
+# eight GPUs reach the target accuracy no sooner than four: what would you change? And when
 # would you keep the global batch fixed and make the per-replica batch smaller?
 #
-# To read on: Goyal et al., "Accurate, Large Minibatch SGD" (2017); Shallue et al.,
-# "Measuring the Effects of Data Parallelism on Neural Network Training" (2019); You et al.,
-# "Large Batch Optimization for Deep Learning" (2020); Patarasuk and Yuan, "Bandwidth
-# optimal all-reduce algorithms" (2009); Rajbhandari et al., "ZeRO: Memory Optimizations
-# Toward Training Trillion Parameter Models" (2020); Wu and Johnson, "Rethinking 'Batch' in
-# BatchNorm" (2021).
+# To read on: [Goyal et al., "Accurate, Large Minibatch SGD"
+# (2017)](https://arxiv.org/abs/1706.02677); [Shallue et al., "Measuring the Effects of Data
+# Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600); [You et
+# al., "Large Batch Optimization for Deep Learning"
+# (2020)](https://arxiv.org/abs/1904.00962); [Patarasuk and Yuan, "Bandwidth optimal
+# all-reduce algorithms" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002); [Rajbhandari
+# et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models"
+# (2020)](https://arxiv.org/abs/1910.02054); [Wu and Johnson, "Rethinking 'Batch' in
+# BatchNorm" (2021)](https://arxiv.org/abs/2105.07576).

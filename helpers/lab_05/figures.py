@@ -5,7 +5,7 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
 
 
 def learning_rates(rates: Mapping[str, Sequence[float]]) -> plt.Figure:
@@ -22,7 +22,7 @@ def learning_rates(rates: Mapping[str, Sequence[float]]) -> plt.Figure:
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
     for i, (name, values) in enumerate(rates.items()):
-        colour = (BLUE, ORANGE, GREEN, RED)[i % 4]
+        colour = (BLUE, ORANGE, GREEN, VIOLET)[i % 4]
         axes.plot(values, color=colour, linestyle=LINES[i % len(LINES)], label=name)
     axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
     axes.legend()

@@ -63,7 +63,10 @@ def draw_question(rng: Random) -> dict:
 
 def judge(question: dict, observation: dict) -> Wrong | None:
     """On every strategy everything is in its scope, compiled as asked, and trains so."""
-    cases = question["cases"], observation["cases"]
+    pairs = zip(question["cases"], observation["cases"], strict=True)
+    # One replica last: there a batch of one replica is the global one.
+    pairs = sorted(pairs, key=lambda pair: -pair[0]["replicas"])
+    cases = list(zip(*pairs, strict=True))
     return first_wrong(*cases, _wrong_build) or first_wrong(
         *cases, lambda case, seen: _wrong_training(question, seen)
     )
@@ -95,6 +98,8 @@ def _wrong_build(case, seen):
         return wrong("whole", "no_whole_number", where=where, batch=batch)
     if seen["jit_compile"] and replicas > 1:
         return wrong("jit_compile", "jit_compile", where=where)
+    if seen["leaves_jit"] and replicas > 1:
+        return wrong("jit_compile", "left_to_keras", where=where)
     if more := set(seen["options"].split(", ")) - ASKED_FOR:
         return wrong("others", "other_argument", where=where, name=min(more))
     if not seen["settings_kept"]:

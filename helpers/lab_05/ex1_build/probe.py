@@ -73,15 +73,19 @@ def _build(answer, strategy, question, case):
         "copies": copies(model.weights),
         "copies_of_metrics": copies(v for one in model.metrics for v in one.variables),
         "jit_compile": compiled and bool(model.jit_compile),
+        "leaves_jit": getattr(model, "leaves_jit", False),
         "options": getattr(model, "options", ""),
         "settings_kept": all(one.get_config() == settings for one, settings in given),
     }
 
 
 class TellsItsOptions(keras.Sequential):
-    """Keeps the names of the arguments of `compile` that are not as Keras has them."""
+    """Keeps the names of the arguments of `compile` that are not as Keras has them.
 
-    options = ""
+    And whether it is left to Keras to use XLA, which it does not do on a CPU.
+    """
+
+    options, leaves_jit = "", False
 
     def compile(self, *arguments: object, **more: object) -> None:
         usual = inspect.signature(keras.Model.compile)
@@ -90,6 +94,7 @@ class TellsItsOptions(keras.Sequential):
         if given.get("auto_scale_loss") is False:
             changed.append("auto_scale_loss")
         self.options = ", ".join(changed)
+        self.leaves_jit = given.get("jit_compile", "auto") == "auto"
         super().compile(*arguments, **more)
 
 

@@ -9,8 +9,9 @@ from helpers.verdict import Wrong, wrong
 def make_schedules(rng: Random) -> dict:
     """Several warm-ups, and steps before, at and after the end of each, in any order."""
     cases = []
-    # One of them is no whole number.
-    for factor in [rng.choice([1.5, 2.5]), *rng.sample([2, 3, 4, 8, 16], 2)]:
+    # One of them is no whole number, and with another one the rate falls.
+    factors = [rng.choice([1.5, 2.5]), rng.choice([0.2, 0.5])]
+    for factor in [*factors, *rng.sample([2, 3, 4, 8, 16], 2)]:
         warmup = rng.randint(6, 50)
         steps = [0, 1, warmup // 3, warmup - 1, warmup, warmup + 1, 10 * warmup]
         rng.shuffle(steps)
@@ -44,6 +45,9 @@ WARMUP_MISTAKES = {
     "added": lambda base, factor, n, step: base + min(step / n, 1) * (factor - base),
     "jump": lambda base, factor, n, step: base * (factor if step >= n else 1),
     "curve": lambda base, factor, n, step: base * factor ** min(step / n, 1),
+    "limit": lambda base, factor, n, step: min(
+        base * (1 + step / n * (factor - 1)), base * factor
+    ),
     "back": lambda base, factor, n, step: warmup(base, factor, n, step if step <= n else 0),
 }
 

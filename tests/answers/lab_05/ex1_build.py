@@ -90,7 +90,7 @@ def at_least_two(strategy, new_model, new_optimizer, per_replica_batch):
 
 
 def asks_for_workers(strategy, new_model, new_optimizer, per_replica_batch):
-    """The strategy of one device has no list of them."""
+    """A strategy of the lab lists its devices, even if there is one."""
     model, _ = building(strategy, new_model, new_optimizer, per_replica_batch)
     return model, per_replica_batch * len(strategy.extended.worker_devices)
 
@@ -134,6 +134,7 @@ def wraps_the_optimizer(strategy, new_model, new_optimizer, per_replica_batch):
 
 
 with_xla = but(building, "with_xla", jit_compile=True)
+leaves_xla_to_keras = but(building, "leaves_xla_to_keras", jit_compile="auto")
 no_accuracy = but(building, "no_accuracy", metrics=None)
 another_metric = but(building, "another_metric", metrics=["mae"])
 squared_error = but(building, "squared_error", loss="mse")
@@ -181,7 +182,7 @@ def returns_the_batch_first(strategy, new_model, new_optimizer, per_replica_batc
 
 
 def enters_the_scope_twice(strategy, new_model, new_optimizer, per_replica_batch):
-    """Compiles later, with the default for XLA, which is off over replicas."""
+    """Compiles later."""
     with strategy.scope():
         model, optimizer = new_model(), new_optimizer()
     with strategy.scope():
@@ -189,6 +190,7 @@ def enters_the_scope_twice(strategy, new_model, new_optimizer, per_replica_batch
             optimizer=optimizer,
             loss=keras.losses.CategoricalCrossentropy(),
             metrics=[keras.metrics.CategoricalAccuracy(name="accuracy")],
+            jit_compile=False,
         )
     return [model, np.int64(strategy.num_replicas_in_sync * per_replica_batch)]
 
@@ -308,6 +310,7 @@ WRONG = [
     ("metrics", "metrics", binary_accuracy),
     ("metrics", "metrics", accuracy_by_another_name),
     ("jit_compile", "jit_compile", with_xla),
+    ("jit_compile", "jit_compile", leaves_xla_to_keras),
     ("others", "others", eager),
     ("others", "others", many_steps),
     ("others", "others", two_metrics),
@@ -324,9 +327,9 @@ WRONG = [
     ("global_batch", "whole", float_batch),
     ("any_number", "fixed_number", always_two),
     ("any_number", "fixed_number", at_least_two),
-    ("returns_model", "raised", asks_for_workers),
 ]
 RIGHT = [
     enters_the_scope_twice, by_hand, all_in_the_scope, with_a_helper, with_a_stack,
     by_functions, asks_tensorflow, in_a_class, nested_scopes, building,
+    asks_for_workers,
 ]  # fmt: skip

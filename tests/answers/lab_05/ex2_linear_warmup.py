@@ -178,7 +178,7 @@ class HalfPrecision(Warmup):
 
 class RoundsTheRate(Warmup):
     def __call__(self, step):
-        return keras.ops.round(super().__call__(step), 4)
+        return keras.ops.round(super().__call__(step), 5)
 
 
 class ByPiece(LearningRateSchedule):
@@ -235,11 +235,20 @@ class WithAutograph(Warmup):
         return rate
 
 
-class LimitsTheRate(Warmup):
+class TakesTheSmallerRate(Warmup):
+    """With a factor below 1 the smaller of the two is the last one, from the start."""
+
+    limit = staticmethod(ops.minimum)
+
     def __call__(self, step):
         slope = self.base_rate * (self.factor - 1) / self.n
         line = self.base_rate + slope * ops.cast(step, "float32")
-        return ops.minimum(line, self.base_rate * self.factor)
+        return self.limit(line, self.base_rate * self.factor)
+
+
+class LimitsTheRate(TakesTheSmallerRate):
+    def limit(self, line, last):
+        return (ops.minimum if self.factor > 1 else ops.maximum)(line, last)
 
 
 class LimitsTheStep(Warmup):
@@ -287,6 +296,7 @@ WRONG = [
     ("start", "start", StartSchedule),
     ("start", "from_zero", StartsAtZero),
     ("start", "one_off", CountsFromOne),
+    ("start", "limit", TakesTheSmallerRate),
     ("line", "jump", WholeParts),
     ("line", "curve", Exponential),
     ("line", "coarse", HalfPrecision),
