@@ -9,17 +9,22 @@
 # %% [markdown]
 # # Lab 06: What does the strategy do for me?
 #
-# In lab 05 `fit` trained on several devices. Who split the batch? Who added up the
-# gradients, and why did every copy of the network stay the same?
+# In [lab 05](05_many_gpus_fit.ipynb) `fit` trained on several devices, and you changed hardly
+# a line. Somebody must have split each batch, added up the gradients, and kept all copies of
+# the network equal. How much of that is the strategy's work, and how much of it is yours?
 
 # %% [markdown]
-# In this lab you write the loop yourself: a loss that is right on any number of
-# replicas, a step that they do together, and then everything between the names of the
-# devices and a trained network. You also see what a wrong loss does.
-#
-# Without a GPU the CPU is split into *simulated* devices, threads of one processor. The
-# replicas, the host that reads the images, and the exchange of gradients then share its
-# cores. A simulation shows that the code is right, not how fast several devices are.
+# To find out, you write the loop yourself. You begin with a loss that is right on any
+# number of replicas, go on to a step that all replicas make together, and finish with a
+# complete training under a [strategy](../docs/glossary.md). Along the way you measure the
+# damage that a wrong loss does, and find the bug in a script that somebody else wrote.
+
+# %% [markdown]
+# > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
+# > of one processor. Reading images, computing on every replica and exchanging gradients
+# > then all compete for the same cores, so a simulation can show that your code is right,
+# > but not how fast it would be on several devices. The lab also explains when Python waits
+# > for a GPU, but we have not measured this.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -28,7 +33,7 @@ epochs: int = 3
 batch_size: int = 64  # the global batch: split over the replicas
 replicas: int = None  # None: all GPUs or TPU cores; without any, two simulated ones
 gpu_indices: list = None  # which GPUs, such as [0, 2, 3]
-train_images: int = None  # None here and below: what the scale says
+train_images: int = None  # None here and below: set by the scale
 valid_images: int = None
 image_size: int = None  # digits are enlarged to so many pixels a side
 alpha: float = None  # the width of MobileNetV2
@@ -38,12 +43,14 @@ from_folders: bool = False  # train on image files, not on arrays
 # %% [markdown]
 # ## Set up
 #
-# The network is MobileNetV2 (Sandler et al. 2018), built for telephones: few
-# operations, many layers. At `gpu` scale it has its full width, all digits, and
-# 112x112 pixels. `smoke` and `laptop` take 64x64 pixels, a third of the width, and
-# fewer digits.
+# The network is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et
+# al. 2018](https://arxiv.org/abs/1801.04381)). It was designed for mobile phones, so it
+# needs few operations, but it has many layers. At `gpu` scale you train it at full width on
+# all digits, at 112x112 pixels. The scales `smoke` and `laptop` use 64x64 pixels, about a
+# third of the width, and fewer digits.
 #
-# Stuck? `hint("6.1")` asks you a question; call it again for more.
+# Stuck? `hint("6.1")` asks you a question, and each further call tells you a little more. Words
+# such as *replica* and *global batch* are explained in the [glossary](../docs/glossary.md).
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -77,10 +84,12 @@ from helpers.errors import LabError
 from helpers.figures import image_grid, show_figure, use_figures
 from helpers.lab_06 import figures
 from helpers.lab_06.class_folders import write_class_folders
+from helpers.lab_06.ex4_find_the_bug import script
 from helpers.lab_06.models import enlarge_and_classify, mobilenet_v2
 from helpers.machine.devices import new_strategy, simulated_strategy
 from helpers.machine.watchdog import no_hang
 from helpers.network.pipelines import batches
+from helpers.notebook.listing import show_listing
 
 use_figures()
 
@@ -95,9 +104,10 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ## The data, twice
 #
-# MNIST (LeCun, Cortes and Burges 1998): 28x28 grey pixels, ten digits. It comes as one
-# array. Yours probably do not: users keep images as files, with a folder for each class.
-# The next cell writes such files, `train/0/00001.png` and so on, into your cache.
+# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) has ten digits in
+# grey images of 28x28 pixels, and it comes as one array. Your own data probably look different:
+# most people keep images as files, with one folder for each class. To compare the two, the next
+# cell writes such files (`train/0/00001.png` and so on) into your cache.
 
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
@@ -108,8 +118,12 @@ file_count = sum(1 for _ in folder.glob("train/*/*.png"))
 print(f"Image files: {file_count:,} to train on")
 
 # %% [markdown]
-# Keras reads such folders: the name of the folder is the class. **Question** before you
-# run the cell: in which order do the images come, and is it that of the array?
+# Keras reads such folders with
+# [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes the
+# name of the folder as the class.
+#
+# **Question.** Before you run the cell: in which order will Keras read the images, and is it the
+# order of the array?
 
 # %%
 def read_folder(part, **options):
@@ -133,12 +147,15 @@ print(f"Images that differ between files and array: {different}")
 print(f"Labels that differ: {(classes != y_train[order]).sum()}")
 
 # %% [markdown]
-# A PNG file keeps every pixel. (A JPEG file does not.) The order is another one, and
-# that matters: in files the classes come one after the other. Who trains on them in that
-# order shows the network nothing but zeros first. So shuffle.
+# A PNG file keeps every pixel exactly, whereas a JPEG file does not. The order has changed,
+# however: the files are sorted by class. If you trained in that order, the network would at
+# first see nothing but images of the digit 0. So always shuffle images that you read from
+# folders.
 #
-# A file has to be found, opened and decoded. **Predict:** how many times as fast do
-# images come out of the array?
+# Files are also slower to read. Each has to be found, opened and decoded, whereas the array
+# is already in memory.
+#
+# **Predict:** how many times as fast can you read images from the array as from the files?
 
 # %%
 my_array_guess = None  # change this: images/s from the array / images/s from the files
@@ -167,22 +184,25 @@ print(f"The array is {ratio:.1f} times as fast")
 card.outcome("array_over_files", ratio)
 
 # %% [markdown]
-# These files had been read a moment before, and the operating system still has them in
-# memory. From a slow disk they may come later than that: we did not measure it.
+# The files had been read a moment before, so the operating system still had them in memory. Reading
+# them from a slow disk may take longer.
 #
-# Keep the speed of the files in mind. On a GPU a network that trains more slowly than
-# this need not wait: the host prepares the next batch meanwhile. On a CPU both want the
-# same cores. And every replica that you add wants its own images, at the same time, from
-# the same host.
+# Keep the speed of the files in mind. As long as a GPU trains more slowly than this, it never has
+# to wait, because the [host](../docs/glossary.md) prepares the next batch in the meantime. On a
+# CPU, however, reading and training compete for the same cores. And each replica that you add needs
+# images of its own, at the same time and from the same host.
 
 # %% [markdown]
 # ## What a replica gets
 #
-# The *global batch* is what the optimizer takes one step for. The strategy cuts it into
-# one part for each replica. Our pipeline drops the remainder at the end of an epoch: a
-# replica might get nothing at all of it, and a convolution with batch normalisation then
-# ends in an error. In validation, too, the last images, fewer than a batch, go unseen.
-# Lab 07 shows how none is lost; in exercise 6.3 you train on the remainder.
+# The optimizer takes one step for each [global batch](../docs/glossary.md). The strategy cuts
+# this batch into one part for each [replica](../docs/glossary.md).
+#
+# At the end of an epoch, fewer images may be left than a global batch needs. Our pipeline
+# drops this remainder, because some replica might get no image at all, and a network with
+# convolutions and batch normalisation fails on an empty batch. For the same reason it drops
+# the last images of the validation set. In exercise 6.3 you train on the remainder as well,
+# and [lab 07](07_tpu_cores.ipynb) shows how to test without losing an image.
 
 # %%
 per_replica_batch = max(1, lab.batch_size // lab.replicas)
@@ -212,11 +232,14 @@ print("Images left out of an epoch: {} in training, {} in validation".format(*le
 # %% [markdown]
 # ## What the scope does
 #
-# Inside `strategy.scope()` every variable is *mirrored*: there is a copy on every
-# replica, and all begin equal. So whatever has variables is made there: network,
-# optimizer, metrics. The optimizer makes its own when it is built, so build it there,
-# too. Later it would make them in the middle of a step. Here the lab opens the scope; in
-# exercise 6.3 you do.
+# Inside
+# [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
+# every variable is *mirrored*: each replica has a copy, and all copies start equal. That is why
+# everything that has variables must be created there: the network, the optimizer and the metrics.
+#
+# An optimizer creates its own variables when it is built, so build it there as well. Otherwise
+# it would create them in the middle of the first step. Here the lab opens the scope for you,
+# but in exercise 6.3 you do it yourself.
 
 # %%
 def new_metrics():
@@ -236,9 +259,10 @@ with strategy.scope():
 print(f"The network has {mobilenet.count_params():,} parameters")
 
 # %% [markdown]
-# The layers around MobileNetV2 enlarge a digit, repeat it to three channels, pool, and
-# classify. 64 pixels a side leave 2x2 places before the pooling. (A metric has a copy on
-# every replica that counts on its own; they are added up when you ask for the result.)
+# The layers around MobileNetV2 enlarge a digit, copy it to three channels, pool, and
+# classify. An image of 64x64 pixels has shrunk to 2x2 positions before the pooling. Every
+# metric, too, has a copy on each replica. The copies count separately, and are added up
+# only when you ask for the result.
 
 # %%
 session.show_source(enlarge_and_classify)
@@ -246,22 +270,33 @@ session.show_source(enlarge_and_classify)
 # %% [markdown]
 # ## Exercise 6.1: whose mean?
 #
-# A step follows the gradient of the batch's *mean* loss. But no replica sees the batch:
-# each has its own part, and computes a gradient from that. The optimizer then **adds up**
-# the gradients of all replicas, and every copy takes the same step.
+# A step follows the gradient of the *mean* loss over the global batch,
 #
-# So what does a replica have to compute, that the *sum* over all replicas is the mean
-# over the global batch?
+# $$ L = \frac{1}{B} \sum_{i=1}^{B} \ell_i, $$
+#
+# where $B$ is the number of images in the global batch and $\ell_i$ is the loss of image
+# $i$. But no replica sees the whole batch: each computes a gradient from its own part
+# alone. The optimizer then **adds up** the gradients of all replicas, and every copy of the
+# network takes the same step.
+#
+# So replica $r$ needs a loss $s_r$ of its own, its *share*, such that $\sum_r s_r = L$: then the
+# gradients add up to the gradient of $L$. What does a replica have to compute?
 
 # %% [markdown]
-# Write `global_loss(losses, global_batch)`. It runs on a replica. `losses` is a tensor
-# with the loss of each of *its* images; `global_batch` is the number of images on all
-# replicas together, two or more. Return one number, this replica's share of the mean:
-# what its own images contribute. The gradient flows through it.
+# **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its share
+# $s_r$. Here `losses` is a tensor with the loss of each of *its* images, and `global_batch` is $B$,
+# the number of images on all replicas together, two or more.
 #
-# Example: the global batch has 4 images. One replica has losses 1, 2 and 3, the other
-# only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. (Our pipeline makes
-# equal parts; a right answer does not count on that.) One line.
+# **Rules**
+#
+# - The sum of what all replicas return is the mean over the global batch.
+# - This holds for any number of replicas, which may have different numbers of images. A
+#   replica may have none.
+# - A share is what the replica's own images contribute, and it is one number.
+# - The gradient flows through it.
+#
+# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and the
+# other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line is enough.
 
 # %% name="6.1-global-loss" points=2
 # TODO 6.1: this replica's share of the mean loss over the global batch.
@@ -281,20 +316,25 @@ global_loss = check("6.1", global_loss)
 # %% [markdown]
 # ## How much does a remainder count?
 #
-# TensorFlow has this line, too: `tf.nn.compute_average_loss(losses,
-# global_batch_size=...)`. The second argument may be left out. Then each replica assumes
-# that all the others have as many images as itself.
+# The share is a replica's sum of losses, divided by the size of the *global* batch:
 #
-# Nine images with losses 1, 2, ... 9 have the mean 5. On four replicas they are 3, 3, 3
-# and none: a strategy fills one part after the other. **Predict:** what do the four
-# shares add up to, if the argument is left out?
+# $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
+#
+# ![Two replicas with 3 and 1 images add up their losses, divide by the global batch of 4, and the sum of the two shares is the mean over all images.](../helpers/lab_06/diagrams/divided_loss.svg)
+#
+# TensorFlow has a function that does the same as your line:
+# [`tf.nn.compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)`(losses, global_batch_size=...)`.
+# You may leave out the second argument, but then each replica assumes that all the others
+# have as many images as itself.
+
+# %% [markdown]
+# Take nine images with the losses 1, 2, ..., 9, whose mean is 5. If four replicas share them, they
+# get 3, 3, 3 and none, because a strategy fills one part after the other.
+#
+# **Question.** If the argument is left out, what do the four shares add up to? Work it out,
+# then run the cell.
 
 # %%
-my_mean_guess = None  # change this: a number, 5 if nothing goes wrong
-card.predict("mean_on_four_replicas", my_mean_guess)
-
-# %%
-card.lock("mean_on_four_replicas")
 nine = tensorflow.data.Dataset.range(1, 10, output_type=tensorflow.float32).batch(9)
 for n in (1, 2, 3, 4):
     some = simulated_strategy(n)
@@ -303,46 +343,70 @@ for n in (1, 2, 3, 4):
     shares = some.run(tensorflow.nn.compute_average_loss, args=(losses_of_all,))
     total = float(some.reduce("SUM", shares, axis=None))
     print(f"Losses on each replica {sizes}: the shares add up to {total:.2f}")
-card.outcome("mean_on_four_replicas", total)
 
 # %% [markdown]
-# Each replica took the mean of its own losses and divided by the number of replicas. So
-# an image counts more where fewer are, and a replica without any counts as a loss of 0.
-# Nothing fails: a *ragged* batch, one that does not divide, silently trains something
-# else. Divide by the images that all replicas have together.
+# Without the argument, replica $r$ with $b_r$ images computes
 #
-# Keras' own loss objects do the same inside `strategy.run`: `CategoricalCrossentropy()`
-# divides by the number of replicas already. Divided once more, by you, it is wrong again.
-# `keras.losses.categorical_crossentropy` gives one loss for each image, and leaves the
-# division to you. Use that.
+# $$ \frac{1}{n\, b_r} \sum_{i \in r} \ell_i, $$
+#
+# where $n$ is the number of replicas. So an image counts more if its replica has few
+# images, and a replica without images counts as if its loss were 0. Nothing warns you: with
+# a [*ragged* batch](../docs/glossary.md), which does not divide evenly, training silently
+# follows a different loss. Always divide by the number of images that all replicas have
+# together.
+#
+# Keras' loss objects contain a similar trap. Inside `strategy.run`, `CategoricalCrossentropy()`
+# already divides by the number of replicas, so if you divide once more, the result is wrong again.
+# Use [`keras.losses.categorical_crossentropy`](https://keras.io/api/losses/probabilistic_losses/)
+# instead: it returns one loss for each image, and leaves the division to you.
 
 # %% [markdown]
 # ## Exercise 6.2: a step on all replicas
 #
-# Two functions, one inside the other:
+# With the right share, you can write a training step. It consists of two functions, and the second
+# runs the first on all replicas:
 #
-# - `replica_step(x, y)` is what every replica does with its part, and with no other:
-#   `GradientTape`, one pass `model(x, training=True)`, a loss for each image, its share,
-#   gradients, `optimizer.apply`, and two metrics, `"loss"` (give it the losses of the
-#   images) and `"accuracy"`;
-# - `train_step(x, y)`, a `@tf.function`, hands it to all replicas with
-#   `strategy.run(replica_step, args=(x, y))` and makes one number of what they return:
-#   `strategy.reduce("SUM", shares, axis=None)`.
+# - `replica_step(x, y)` describes what every replica does with its own part of the batch. It is the
+#   step of [lab 04](04_custom_training_loop.ipynb), with a
+#   [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), and it returns the
+#   replica's share.
+# - `train_step(x, y)` is a
+#   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function). It hands the batch to
+#   all replicas with
+#   [`strategy.run(replica_step, args=(x, y))`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#run),
+#   which returns one object that holds the shares of all replicas. Then
+#   [`strategy.reduce("SUM", shares, axis=None)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#reduce)
+#   adds them up to one number.
+#
+# **Question.** Where are the gradients added up? Neither of these two functions mentions it.
 
 # %% [markdown]
-# Write `make_train_step`, which gets all that they need and returns `train_step`. That
-# takes a distributed batch and returns its mean loss. `global_loss(losses,
-# global_batch)` is yours from 6.1, but call what you are given: the lab will also pass a
-# wrong one. The caller resets the metrics, and `"valid_loss"` and `"valid_accuracy"` are
-# not for this step. `strategy.run` returns one object that holds a value of every replica:
-# the *shares*. About fifteen lines.
+# They are added up in [`optimizer.apply`](https://keras.io/api/optimizers/), which waits for the
+# gradients of all replicas before it changes a weight. This exchange is called an
+# [*all-reduce*](../docs/glossary.md). So `apply` belongs in `replica_step`, where every replica
+# calls it.
 #
-# Where are the gradients added up? In `optimizer.apply`: it waits for all replicas
-# (*all-reduce*). So it belongs in `replica_step`, and every replica must call it.
+# Leave out `jit_compile=True`, `gradient_accumulation_steps` and `mixed_float16`: the advice of
+# [lab 05](05_many_gpus_fit.ipynb) for `fit` under a strategy holds for your own loop, too.
 
 # %% [markdown]
-# What lab 05 says to leave away under a strategy holds for a loop of your own, too:
-# `jit_compile=True`, `gradient_accumulation_steps` and `mixed_float16`.
+# **Write** `make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)`,
+# which returns `train_step`, a function of a distributed batch.
+#
+# **Rules**
+#
+# - Every replica works on its own part of the batch, and each image goes through the network
+#   once, with `training=True`.
+# - The given optimizer follows the gradient of the sum of the shares, for all variables.
+# - A share comes from the `global_loss` that is given. Do not write your own, because the lab will
+#   also pass a wrong one.
+# - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the predictions
+#   of the same pass. Leave the two validation metrics alone, and reset no metric: the caller does that.
+# - `train_step` returns the batch's mean loss as one number, and Python does not run for every batch.
+#   (With a wrong `global_loss`, the sum of the shares is not this mean: then return either.)
+#
+# **Example.** With an untrained network for ten classes, the first call of `train_step(x, y)`
+# returns about 2.3, because $-\ln 0.1 \approx 2.3$. You need about fifteen lines.
 
 # %% name="6.2-train-step" points=3
 # TODO 6.2: a step that all replicas do together; it returns the mean loss.
@@ -387,8 +451,8 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
 make_train_step = check("6.2", make_train_step)
 
 # %% [markdown]
-# Validation is shorter: no tape, no optimizer, nothing to reduce, for the metrics keep
-# count.
+# A validation step is shorter. It needs no tape and no optimizer, and there are no shares to add
+# up, because the metrics keep count.
 
 # %%
 def make_valid_step(strategy, model, metrics):
@@ -409,13 +473,14 @@ def make_valid_step(strategy, model, metrics):
 # %% [markdown]
 # ## The wrong loss, measured
 #
-# What happens if every replica averages over its own images? We let a small network take
-# its first step, with your step and with two losses: yours, and the wrong one. It runs on
-# 1, 2, 4 *simulated* replicas, whatever you have, for only the numbers count here, not
-# the time.
+# Suppose that every replica takes the mean over its own images, because that is what you
+# have always done on one device. How much harm does this do? We let a small network take
+# its first step with your `make_train_step`, once with your loss and once with the wrong
+# one. It runs on 1, 2 and 4 *simulated* replicas, whichever devices you have, because here
+# we are interested in the numbers and not in the time.
 #
-# **Predict:** on four replicas, how many times as long is the step with the wrong loss as
-# with the right one, with plain SGD, and with Adam?
+# **Predict:** on four replicas, how many times as long is the step with the wrong loss as the
+# step with the right loss, for plain SGD and for Adam?
 
 # %%
 # Change both None: length of the wrong step / length of the right one.
@@ -495,63 +560,76 @@ for name, curve in shown.items():
     print(f"{name}: mean loss {numpy.mean(curve[-10:]):.3f} in the last ten steps")
 
 # %% [markdown]
-# A replica's mean divides by the images on the replica, which are too few by a factor of
-# the number of replicas. So the sum of gradients is too long by that factor, and with SGD
-# that *is* a learning rate so many times larger. Nothing fails. The same script just
-# trains differently on other machines, and you look for the reason anywhere else.
-
-# %% [markdown]
-# The right panel and the lines below it show what that does here. The rate, 0.2, is small
-# for this network: twice as much may even be better. Four times as much may be more than
-# it can take: does a loss jump up? So a script with this mistake can look like a good
-# idea on two devices, and a bad one on four. But this is one run of each: other weights
-# to start from may turn a small difference around.
-
-# %% [markdown]
-# Adam hides the mistake. It divides the gradient by its own usual size, so a factor on
-# every gradient cancels. (Not quite: a small number is added to the divisor.) It comes out
-# where somebody uses the size of the gradient, say to clip it, or goes from Adam to SGD.
-
-# %% [markdown]
-# ## Exercise 6.3: from devices to epochs
+# With equal parts, a replica's own mean divides by $B/n$ instead of $B$. Summed over the replicas,
+# the gradient is therefore $n$ times too long:
 #
-# So far the lab made the strategy, its scope and the distributed data. Now you do all of
-# it. Write `train_on(devices, build, data, epochs)`. It returns the network and a list
-# with the mean loss of each epoch, as floats.
+# $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# - Make a `tf.distribute.MirroredStrategy(devices=devices,
-#   cross_device_ops=tf.distribute.ReductionToOneDevice())`. `devices` is a list of one or
-#   more names, such as `["CPU:2", "CPU:0"]`.
-# - `build()` makes a network with softmax and its optimizer. Call it once, inside the
-#   strategy's scope.
+# With SGD and the learning rate $\eta$, the step $\eta\, n\, \nabla L$ is exactly the step
+# that the learning rate $n \eta$ would make. You get no error message. The same script
+# simply trains differently on a machine with more devices, and you look for the reason
+# everywhere but in the loss.
 
 # %% [markdown]
-# - `data` is a `tf.data.Dataset` of global batches: images, one-hot labels. Let
-#   `strategy.experimental_distribute_dataset` cut each into one part for each replica.
-# - Every epoch goes once through `data`, which may shuffle each time. Each image goes once
-#   through the network, in training mode, on one replica.
-# - Each batch is one step of the optimizer, by the gradient of the mean cross-entropy of
-#   its images. The last batch may be smaller, and a replica may have fewer images than
-#   another, or none.
-# - An epoch's loss is the mean over all its images, each measured in its own step.
+# The right panel and the lines below it show the effect on the training of this network.
+# The rate of 0.2 is small for it, so twice that rate may even train better, whereas four
+# times that rate may be too much. Does one of the curves jump up? A script with this
+# mistake can seem to train better on two devices, and worse on four. However, each curve is
+# a single run, and other initial weights may reverse a small difference.
 
 # %% [markdown]
-# `tf.nn.compute_average_loss(losses, global_batch_size=images)` is a replica's share. How
-# many images all replicas have, Python can count before the step:
-# `sum(len(part) for part in strategy.experimental_local_results(y))`. A
-# `keras.metrics.Mean()`, made inside the scope, adds up over replicas by itself. About 25
-# lines, of which you have written many in 6.2.
+# [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
+# 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. It divides the averaged gradient
+# $\hat m$ by its own typical size $\sqrt{\hat v}$, where $\hat v$ is the average of the squared
+# gradient. A factor of $n$ on every gradient therefore cancels:
 #
-# Why `cross_device_ops`? With the default, TensorFlow 2.21 fails when a program has two
-# strategies over CPUs, of different sizes. `HierarchicalCopyAllReduce` fails worse: with
-# three replicas it adds up two, and says nothing. This kit used it until a comparison
-# such as yours, below, showed that.
+# $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
+#
+# It does not cancel entirely, because of the small number $\epsilon$ in the denominator.
+# The mistake comes to light only when somebody uses the size of the gradient, for example
+# to clip it, or switches from Adam to SGD.
+
+# %% [markdown]
+# ## Exercise 6.3: from a strategy to epochs
+#
+# So far the lab opened the scope and distributed the data for you. Now you write a whole training
+# yourself, and this time no image is dropped.
+#
+# Compared with 6.2, only one idea is new, and that is the number by which you divide. The last
+# batch may be smaller, so that one replica has fewer images than the others, or none at all. Python
+# can count the images before each step:
+# `sum(len(part) for part in strategy.experimental_local_results(y))`.
+#
+# Two more functions help you.
+# [`strategy.experimental_distribute_dataset(data)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#experimental_distribute_dataset)
+# cuts each global batch into one part for each replica. And a
+# [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is created inside
+# the scope combines the values of all replicas by itself.
+
+# %% [markdown]
+# **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a list with
+# the mean loss of each epoch, as floats. `build()` makes a network with softmax and its
+# optimizer, and `data` is a [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset)
+# of global batches: images and one-hot labels.
+#
+# **Rules**
+#
+# - Call `build` once, inside the scope of the strategy that is given.
+# - Go through `data` once in every epoch. Each image goes once through the network, on one
+#   replica, in `strategy.run` and in training mode.
+# - Each batch is one step of the optimizer that `build` made. It follows the gradient of the *mean*
+#   cross-entropy over the images in this batch.
+# - An epoch's loss is the mean over all images of this epoch, each measured in its own step.
+#
+# **Example.** `train_on(strategy, new_small, data, 3)` returns a network and a list of three
+# floats. You need about 20 lines, many of which you wrote in 6.2. Before you start: which of them
+# run once, which once in an epoch, and which once in a batch?
 
 # %% name="6.3-train-on" points=3
-# TODO 6.3: train on the named devices, from the strategy to every epoch's mean loss.
+# TODO 6.3: train on a strategy's replicas, from the scope to every epoch's mean loss.
 #: start
-def train_on(devices, build, data, epochs):
-    """Train on these devices; return the network and every epoch's mean loss."""
+def train_on(strategy, build, data, epochs):
+    """Train on all replicas; return the network and every epoch's mean loss."""
     model, optimizer = build()
     epoch_losses = []
     for _ in range(epochs):
@@ -560,11 +638,8 @@ def train_on(devices, build, data, epochs):
         epoch_losses.append(float(tf.reduce_mean(losses)))
     return model, epoch_losses
 #: solution
-def train_on(devices, build, data, epochs):
-    """Train on these devices; return the network and every epoch's mean loss."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices=devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
+def train_on(strategy, build, data, epochs):
+    """Train on all replicas; return the network and every epoch's mean loss."""
     with strategy.scope():
         model, optimizer = build()
         mean_loss = keras.metrics.Mean()
@@ -595,10 +670,12 @@ def train_on(devices, build, data, epochs):
 train_on = check("6.3", train_on)
 
 # %% [markdown]
-# Now the comparison: the small network, 201 images, global batches of 64, three epochs.
-# The last batch has nine images. Three replicas cannot even share 64 equally. **Predict:**
-# on two, three or four devices instead of one, by how much does the weight that differs
-# most differ at the end?
+# Now use your function to compare trainings on different numbers of devices. The small
+# network trains for three epochs on 201 images in global batches of 64, so the last batch
+# has only nine images. Three replicas cannot even share 64 images equally.
+#
+# **Predict:** you train on two, three or four devices. By how much does a weight then differ, at
+# most, from its value after training on one device?
 
 # %%
 print(f"The largest weight starts as {abs(flat_weights(new_small()[0])).max():.4f}")
@@ -611,7 +688,7 @@ few = batches(x_train[:201], y_train[:201], 64)
 ends = {}
 with no_hang("training on one to four devices"):
     for n in (1, 2, 3, 4):
-        network, epoch_losses = train_on([f"CPU:{i}" for i in range(n)], new_small, few, 3)
+        network, epoch_losses = train_on(simulated_strategy(n), new_small, few, 3)
         ends[n] = flat_weights(network)
         print(f"Devices: {n}, loss of each epoch:", *(f"{loss:.4f}" for loss in epoch_losses))
 differences = {n: float(abs(ends[n] - ends[1]).max()) for n in (2, 3, 4)}
@@ -621,16 +698,25 @@ for n, difference in differences.items():
 card.outcome("largest_weight_difference", max(differences.values()))
 
 # %% [markdown]
-# What is left comes from rounding: float32 keeps about seven digits, and a sum in another
-# order is rounded differently. This is what a strategy promises, and the test of any loop
-# for several devices: train a small network with plain SGD on one device and on several,
-# with a remainder, and compare the weights. The wrong losses of this lab all show in it.
+# The remaining differences come from rounding: float32 keeps about seven digits, and a sum
+# in a different order is rounded differently. Up to rounding, a strategy promises the same
+# training on any number of devices. So this is how you test every loop that you write:
+# train a small network with plain SGD on one device and on several, with a remainder, and
+# compare the weights. This test exposes all the wrong losses of this lab.
+#
+# It even finds mistakes that are not yours. `simulated_strategy` asks for the all-reduce
+# [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice),
+# because this comparison showed that `HierarchicalCopyAllReduce` of TensorFlow 2.21 adds up only
+# two of three replicas, without any message.
 
 # %% [markdown]
 # ## The large network
 #
-# Back to MobileNetV2, with all devices, your step from 6.2, and our loop for an epoch.
-# Which line of it waits for the devices, and why does it stand before the clock stops?
+# Your loop gives the right weights, so now you can trust it with MobileNetV2. The next cells train
+# this network on all devices, with your step from 6.2 and our loop over the epochs.
+#
+# **Question.** Which line of `train_epoch` waits for the devices, and why must it come before the
+# clock stops?
 
 # %%
 def train_epoch(number, train_step, valid_step):
@@ -649,15 +735,18 @@ def train_epoch(number, train_step, valid_step):
     return figures | {"train_seconds": seconds}
 
 # %% [markdown]
-# A GPU works while Python goes on, and whoever reads a metric waits for it. So the loop
-# reads one before the clock stops: else the last steps would not be in the seconds. After
-# every step it reads none: while Python waits, it gives the GPU no new work. (We measured
-# this on no GPU. On a CPU, TensorFlow ends the step first.)
+# While a GPU works, Python runs ahead. It has to wait for the GPU only when it reads a result, such
+# as a metric. That is why the loop reads a metric before it stops the clock: otherwise the measured
+# time would not include the last steps. But it does not read a metric after every single step,
+# because while Python waits, the GPU gets no new work. (On a CPU, TensorFlow finishes the step
+# before Python continues.)
 
 # %% [markdown]
-# The first step takes long: Python runs once *for every replica* and leaves one large
-# graph. How long, the first epoch will show. `follow` lets the dashboard watch, as in lab
-# 04. **Predict** the validation accuracy after the last epoch.
+# The first step takes long, because TensorFlow runs your Python code once *for every replica* and
+# builds one large graph from it. The first epoch will show how long. As in
+# [lab 04](04_custom_training_loop.ipynb), `follow` lets the dashboard watch.
+#
+# **Predict** the validation accuracy after the last epoch.
 
 # %%
 my_accuracy_guess = None  # change this: from 0 to 1
@@ -696,15 +785,21 @@ show_figure(figure, f"Validation accuracy ends at {accuracy:.3f}.", session.capt
 card.outcome("val_accuracy", accuracy)
 
 # %% [markdown]
-# A curve of training and one of validation do not measure the same. Training's figure is
-# the mean over an epoch in which the weights changed; validation's comes after it. And
-# batch normalisation uses the mean and the deviation of the images *on this replica* in
-# training, and a running average of those in validation. Lab 05 has numbers for that.
+# The curves of training and validation do not measure the same thing. A training value is
+# the mean over an epoch in which the weights kept changing, whereas a validation value is
+# measured with the weights at the end of the epoch. Besides, batch normalisation ([Ioffe
+# and Szegedy 2015](https://arxiv.org/abs/1502.03167)) uses the mean and the standard
+# deviation of the images *on this replica* in training, but running averages of them in
+# validation. In a short training these averages lag behind the weights, so that validation
+# looks worse than the network is. [Lab 02](02_throughput.ipynb) takes such a case apart,
+# and [lab 05](05_many_gpus_fit.ipynb) has numbers for several replicas.
 
 # %% [markdown]
-# Do the copies agree after all these steps? Each replica saw other images. **Predict:**
-# which of the trained variables differ between the replicas? And which of the others,
-# batch normalisation's running averages?
+# After all these steps, in which each replica saw different images, do the copies still
+# agree?
+#
+# **Predict:** how many of the trained variables differ between the replicas: none, some or all? And
+# how many of the other variables, the running averages of batch normalisation?
 
 # %%
 trained, others = mobilenet.trainable_variables, mobilenet.non_trainable_variables
@@ -733,44 +828,44 @@ card.measure("gradient_mib", float(mib))
 print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 
 # %% [markdown]
-# Weights start equal, and every step adds the same sum to each. So nobody ever copies
-# weights around. What travels is the gradient: in every step, until everybody has the sum
-# of all, and nobody goes on before it is there.
+# The weights start equal, and every step adds the same sum to each copy, so nobody ever has to copy
+# weights from one replica to another. Instead, the gradients travel: in every step, each replica
+# waits until it has the sum of the gradients of all replicas.
 #
-# Running averages have no gradient, and nothing travels for them. Each replica averages
-# over its own images, and when you save the network, you save those of the first replica.
+# Running averages have no gradient, so the replicas do not exchange them. Each replica averages
+# over its own images, and when you save the network, you save the averages of the first replica.
 
 # %% [markdown]
 # ## Why are eight GPUs not eight times as fast?
 #
-# Here the global batch stays, however many replicas there are, and each gets less: *strong
-# scaling*. (Where each replica keeps its batch, and the global batch grows, it is *weak
-# scaling*: lab 05.)
+# You now know what a strategy does in a step. How much time does that take, and why does the speed
+# not grow in proportion to the number of devices? Here the global batch stays the same however many
+# replicas share it, which is called [*strong scaling*](../docs/glossary.md). In [*weak
+# scaling*](../docs/glossary.md), which you met in [lab 05](05_many_gpus_fit.ipynb), each replica
+# keeps its batch, so that the global batch grows.
 
 # %% [markdown]
-# Split a step into what becomes shorter with more replicas, and what does not:
+# The time of a step has four parts. With more replicas, only the first of them becomes shorter:
 #
-# - the images on a replica: of 64 in all each of eight replicas has 8. That part shrinks;
-# - starting every operation, `t0` in lab 02: the same for 8 images as for 64;
-# - the all-reduce: none on one device, then up to twice the gradients from each replica
-#   (lab 05), however few images each has;
-# - waiting for the slowest replica, and for the host to read, decode and send images.
+# - *Computation.* A replica has fewer images to work on: if eight replicas share 64, each has 8.
+# - *Launch overhead.* Every operation has to be launched, which takes as long for 8 images as for
+#   64 images. This overhead is part of the fixed cost $t_0$ in [lab 02](02_throughput.ipynb).
+# - *Communication.* One device needs no all-reduce. With more devices, each replica sends up to
+#   twice the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)), however few images it has.
+# - *Waiting.* Each replica waits for the slowest one, and for the host to read, decode and send
+#   images.
 
 # %% [markdown]
-# Let one tenth of a step stay as it is, while eight replicas share the rest. **Predict:**
-# how many times as fast are they?
+# **Question.** Suppose that one tenth of a step takes as long as before, while eight replicas share
+# the rest. How many times as fast are eight replicas as one?
+#
+# [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560) gives the answer. If a fraction $f$
+# of the time of a step cannot be shared, and $n$ replicas share the rest, then the step takes
+# $f + (1 - f)/n$ times as long as on one device. The speed-up is the inverse of this number:
+#
+# $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
 
 # %%
-my_speed_up_guess = None  # change this: from 1 to 8
-card.predict("speed_up_of_eight", my_speed_up_guess)
-
-# %% [markdown]
-# The law that is named after Amdahl (1967) says: if a part `f` of a step stays and `n`
-# replicas share the rest, the step takes `f + (1 - f) / n` of its time.
-
-# %%
-card.lock("speed_up_of_eight")
-
 def speed_up(stays, replicas):
     """Amdahl's law: how many times as fast, if this part of a step stays."""
     return 1 / (stays + (1 - stays) / replicas)
@@ -779,26 +874,89 @@ for stays in (0.01, 0.10, 0.30):
     times = [speed_up(stays, n) for n in (2, 8, 1000)]
     print(f"If {100 * stays:.1f}% stays, {times[0]:.2f} times as fast on 2 replicas, ", end="")
     print(f"{times[1]:.2f} on 8, {times[2]:.2f} on a thousand")
-card.outcome("speed_up_of_eight", speed_up(0.10, 8))
 spare = input_speeds["files"] / speeds[-1]
 print(f"The image files came {spare:.1f} times as fast as this training needed them")
 
 # %% [markdown]
-# Amdahl leaves out what more replicas *add*, the all-reduce and the waiting. The last
-# line is a limit of its own. The files were read while nobody trained, with all cores of
-# the host. With so many times the speed, at best, the host would be the slowest part,
-# however many GPUs there are.
+# Amdahl's law leaves out the costs that more replicas *add*, which are the all-reduce and
+# the waiting. The last line of the output shows a separate limit, which comes from the
+# host: once training is that many times as fast as here, reading becomes the slowest part,
+# however many GPUs you add. Even this limit is optimistic, because the files were read
+# while nothing trained and all cores of the host were free.
 
 # %% [markdown]
-# What helps? Let the global batch grow with the replicas, so that a step has more to
-# share: that is why lab 05 scales the learning rate. Each epoch then has fewer steps, but
-# training may need more epochs (lab 03). We measure no speed-up here: simulated replicas
-# share the cores with the host and with each other, and so would the result.
+# What can you do about it? Let the global batch grow with the number of replicas, so that each step
+# has more work to share. Such large batches are the reason why [lab 05](05_many_gpus_fit.ipynb)
+# scales the learning rate. Each epoch then has fewer steps, but training may need more epochs, as
+# you saw in [lab 03](03_time_to_accuracy.ipynb).
+
+# %% [markdown]
+# ## Exercise 6.4: find the bug
+#
+# The scripts that you inherit at work run without an error, but some of them are wrong all the
+# same. Here is such a script. You know all its parts: replicas that share a batch, gradients that
+# are added up, several micro-batches for one step ([lab 05](05_many_gpus_fit.ipynb)), and a
+# learning rate that falls. The docstring is right, but **one line** does something else.
+
+# %%
+show_listing(script.train)
+
+# %% [markdown]
+# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of the
+# wrong line, the line as it should be (a text), and the cost of the bug. The cost is the number
+# of optimizer steps that change no weight, in a training of `steps` steps with `accumulate`
+# micro-batches each.
+#
+# **Rules**
+#
+# - Lines are numbered as in the listing. You replace one line by one line, and its indentation
+#   does not matter.
+# - With the new line the script does what its docstring says, whatever the arguments.
+# - A step changes the weights as long as its rate is above 0.
+
+# %% [markdown]
+# **Example.** `return 6, "", 0` says that line 6 should be empty, and that the bug costs nothing.
+#
+# Guessing line by line does not help, because a wrong line and a wrong repair get the same verdict.
+# Instead, run the script with sizes that you can follow by hand. For example,
+# `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4 steps of 2
+# micro-batches, and returns the weights and the rates.
+
+# %% name="6.4-find-the-bug" points=2
+# TODO 6.4: the number of the line, the line as it should be, and the wasted steps.
+#: start
+def find_the_bug(steps, accumulate):
+    """The line with the bug, the line that repairs it, and the steps that it wastes."""
+    line, repaired = 0, ""
+    wasted = 0
+    return line, repaired, wasted
+#: solution
+def find_the_bug(steps, accumulate):
+    """The line with the bug, the line that repairs it, and the steps that it wastes."""
+    repaired = "rate = peak_rate * (1 - batches_done / (accumulate * steps))"
+    wasted = sum(step * accumulate >= steps for step in range(steps))
+    return 13, repaired, wasted
+#: end
+
+# %%
+find_the_bug = check("6.4", find_the_bug)
+
+# %%
+for accumulate in (1, 2, 4, 8):
+    _, _, wasted = find_the_bug(1000, accumulate)
+    print(f"Micro-batches in a step: {accumulate}. Of 1,000 steps {wasted} change nothing")
+
+# %% [markdown]
+# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch in
+# a step the script is right, so every test on a small machine passes. The bug appears only
+# on the day when a batch no longer fits into memory, and somebody sets `accumulate` to more
+# than 1. It is a good habit to log numbers such as the learning rate in every training, and
+# to look at them at least once.
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# What do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("06")
@@ -809,11 +967,11 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure under "The wrong loss, measured". What goes wrong when every replica
-# takes the mean of its own share, and how does the figure show it?
+# Take the figure under "The wrong loss, measured". What goes wrong when every replica takes the
+# mean over its own part of the batch, and how does the figure show it?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from your
+# run. No check reads them, but your instructor may.
 
 # %% [markdown] name="6.figure" points=2
 # **6.figure, your answer:**
@@ -821,16 +979,24 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# A strategy mirrors variables, splits batches and adds up gradients; what it cannot know
-# is by how many images you meant to divide. Each replica contributes its losses divided
-# by the images of all, also where a batch does not divide, and then one device and
-# several train the same. Communication, fixed costs and the host are what keeps eight
-# devices from being eight times as fast.
+# A strategy mirrors variables, splits batches and adds up gradients, so that all copies
+# stay equal. But it cannot know by which number of images you want to divide. If each
+# replica divides its losses by the number of images on *all* replicas, even in a ragged
+# batch, then several devices make the same steps as one, up to the rounding that you
+# measured in 6.3. Otherwise SGD's steps are too long by the factor in your figure, while
+# Adam hides the mistake.
 #
-# Two questions to take along. Lab 04's `train_step` averages with `tf.reduce_mean`: what
-# would it do here, and would its Nadam let you notice? And which line of your loop would
-# you look at first if two replicas trained no faster than one?
+# Launch overhead, communication and the host keep eight devices from being eight times as fast,
+# and the last line under Amdahl's law says how much room your own host leaves.
+
+# %% [markdown]
+# Here are two questions to think about. The `train_step` of [lab 04](04_custom_training_loop.ipynb)
+# averages with `tf.reduce_mean`: what would that do here, and would you notice it with Nadam, the
+# optimizer of lab 04? And if two replicas trained no faster than one, which line of your loop would
+# you look at first?
 #
-# To read on: Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks"
-# (2018); Goyal et al., "Accurate, Large Minibatch SGD" (2017), whose section 3 lists
-# such pitfalls; Amdahl, "Validity of the Single Processor Approach" (1967).
+# To read on: [Sandler et al. 2018](https://arxiv.org/abs/1801.04381) on MobileNetV2;
+# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such pitfalls;
+# [Amdahl 1967](https://doi.org/10.1145/1465482.1465560), "Validity of the Single Processor
+# Approach"; and TensorFlow's tutorial on
+# [custom training with a strategy](https://www.tensorflow.org/tutorials/distribute/custom_training).

@@ -28,7 +28,7 @@ def write_class_folders(name: str, classes: Sequence[str], **parts: tuple) -> Pa
     -------
     Path
         A folder in the user's cache. It has this name only when it is complete;
-        after an interrupt the next call goes on where this one stopped.
+        after an interrupt the next call continues where this one stopped.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def write_class_folders(name: str, classes: Sequence[str], **parts: tuple) -> Pa
         _write_files(unfinished, classes, parts)
         os.replace(unfinished, folder)
     except OSError as error:
-        if folder.is_dir():  # another notebook was faster
+        if folder.is_dir():  # another notebook has written it meanwhile
             return folder
         raise DataError(
             f"cannot write image files to {cache_folder()} ({error.strerror}). Free "
@@ -71,7 +71,7 @@ def _write_files(folder, classes, parts):
             for number, (image, label) in enumerate(zip(images, labels, strict=True)):
                 path = folder / part / classes[label] / f"{number:05d}.png"
                 if not path.exists():
-                    # Renamed when complete: an existing file need not be read.
+                    # A file gets its name only when complete, so an existing one is whole.
                     temporary = path.with_name(f".{path.name}.{os.getpid()}")
                     temporary.write_bytes(tf.io.encode_png(image).numpy())
                     os.replace(temporary, path)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
 
 
 def step_lengths(
@@ -30,10 +30,10 @@ def step_lengths(
     matplotlib.figure.Figure
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4))
-    colours = (BLUE, RED, GREEN, ORANGE)
+    colours = (BLUE, VIOLET, GREEN, ORANGE)
     styles = list(zip(colours, MARKERS, LINES, strict=False))
     for (name, values), (colour, marker, line) in zip(lengths.items(), styles, strict=True):
-        # Hollow, and larger from curve to curve: some lie on top of others.
+        # Hollow, and larger from curve to curve, because some curves coincide.
         left.plot(
             replicas, values, color=colour, marker=marker, linestyle=line, label=name,
             markersize=6 + 2 * MARKERS.index(marker), markerfacecolor="none",
@@ -46,13 +46,13 @@ def step_lengths(
         xlabel="simulated replicas", ylabel="first step / one device's", ylim=(0, None)
     )
     left.legend(fontsize=8)
-    wrong = list(zip((RED, ORANGE, GREEN), ("--", "-.", ":"), strict=True))
+    wrong = list(zip((VIOLET, ORANGE, GREEN), ("--", "-.", ":"), strict=True))
     styles = [(GREY, "o"), (BLUE, "-"), *wrong]
     for (name, losses), (colour, line) in zip(curves.items(), styles, strict=False):
         steps = range(1, len(losses) + 1)
         right.plot(steps, losses, line, color=colour, markerfacecolor="none", label=name)
     right.set(xlabel="step", ylabel="mean loss", ylim=(0, None))
-    right.legend(loc="upper right", fontsize=8)  # losses fall away from there
+    right.legend(loc="upper right", fontsize=8)  # free, since losses fall
     return figure
 
 

@@ -1,4 +1,4 @@
-"""What judges of lab 06 share."""
+"""Code that the judges of lab 06 share."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from helpers.checks.judging.verdicts import near
 from helpers.verdict import Wrong, wrong
 
 LOGICAL_DEVICES = 4
-# What must differ so that two ways of answering can be distinguished.
+# Two ways of answering can be told apart if their numbers differ by so much.
 APART = 0.01
 same = near(1e-3, 1e-3)  # float32 on any device, after a few steps
 
@@ -37,7 +37,7 @@ def parts(images: int, replicas: int) -> list[int]:
 
 
 def gradient_share(divisor: object, replicas: int, times: int = 1) -> Callable:
-    """By what each image's gradient is multiplied, for `trainer.train`.
+    """The factor of each image's gradient, for `trainer.train`.
 
     `divisor` is a function of the images on a replica, those in the batch, and the
     number of replicas; its result is taken so many `times`.
@@ -64,13 +64,13 @@ DIVISORS = {
     "sum": lambda own, images, replicas: 1,
     "twice": lambda own, images, replicas: images * replicas,
     "averaged": lambda own, images, replicas: own * images,
-    # An all-reduce has a gradient, too: that of every replica comes to each of them.
+    # An all-reduce has a gradient, too: each replica receives the gradients of all.
     "whole": lambda own, images, replicas: images / replicas,
 }
 
 
 def ways_to_train(question: dict, batches: list, **shares) -> dict:
-    """What each way of training is, as arguments of `trainer.train`; right ones first."""
+    """Each way of training, as arguments of `trainer.train`; the right one first."""
     right = {
         "weights": question["weights"],
         "batches": batches,
@@ -110,7 +110,7 @@ def wrong_images(
         return _wrong_replica(sizes, images, replicas, epochs)
     order = [i for _, rows in images for i in rows]
     passes = [order[at : at + len(times)] for at in range(0, len(order), len(times))]
-    # Where an image comes again before all have come, it is the same epoch.
+    # If an image comes again before all images have come, the epoch is the same.
     whole = all(len(set(one)) == len(times) for one in passes)
     on_all = set(often.values()) == {epochs} and set(times) == {epochs * replicas}
     if min(times) == 0 or (max(times) <= epochs and not whole):

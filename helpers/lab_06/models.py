@@ -58,8 +58,8 @@ def mobilenet_v2(image_size: int, classes: int = 10, alpha: float = 1.0) -> kera
     )
     for layer in network.layers:
         if isinstance(layer, layers.BatchNormalization):
-            # Keras' .999 here averages over thousands of steps: a short training
-            # would be validated with the statistics of the start.
+            # Keras sets 0.999, which averages over thousands of steps, so that a short
+            # training would be validated with the statistics of its start.
             layer.momentum = 0.9
 
     inputs = keras.Input((None, None, 1))

@@ -39,7 +39,7 @@ RULES = {
 
 
 def refuse(values: dict) -> None:
-    """Refuse a global batch that is larger than a set: whole ones are needed."""
+    """Refuse a global batch that is larger than a set: a loop needs whole batches."""
     batch, replicas = values.get("batch_size"), values.get("replicas") or 1
     for name in ("train_images", "valid_images"):
         images = values.get(name)

@@ -33,12 +33,9 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
     return train_step
 
 
-# Solution 6.3: train on the named devices, from the strategy to every epoch's mean loss.
-def train_on(devices, build, data, epochs):
-    """Train on these devices; return the network and every epoch's mean loss."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices=devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
+# Solution 6.3: train on a strategy's replicas, from the scope to every epoch's mean loss.
+def train_on(strategy, build, data, epochs):
+    """Train on all replicas; return the network and every epoch's mean loss."""
     with strategy.scope():
         model, optimizer = build()
         mean_loss = keras.metrics.Mean()
@@ -65,8 +62,17 @@ def train_on(devices, build, data, epochs):
     return model, epoch_losses
 
 
+# Solution 6.4: the number of the line, the line as it should be, and the wasted steps.
+def find_the_bug(steps, accumulate):
+    """The line with the bug, the line that repairs it, and the steps that it wastes."""
+    repaired = "rate = peak_rate * (1 - batches_done / (accumulate * steps))"
+    wasted = sum(step * accumulate >= steps for step in range(steps))
+    return 13, repaired, wasted
+
+
 REFERENCES = {
     "6.1": global_loss,
     "6.2": make_train_step,
     "6.3": train_on,
+    "6.4": find_the_bug,
 }

@@ -36,7 +36,7 @@ def _draw_step(rng):
     replicas = rng.choice([3, 4])
     return draw_network(rng, [2 * replicas] * 4) | {
         "replicas": replicas,
-        # The given loss is the mean, but its gradient is steeper: who ignores it shows.
+        # The given loss is the mean with a steeper gradient, so ignoring it shows.
         "steeper": round(rng.uniform(3, 5), 2),
         "learning_rate": round(rng.uniform(0.04, 0.08), 3),
     }

@@ -27,7 +27,7 @@ def _make_devices(rng):
     while True:
         question = _draw_devices(rng)
         epochs = question["epochs"]
-        # Who looks at the data before training begins with a later pass.
+        # An answer that looks at the data first begins to train with a later pass.
         passes = [range(first, first + epochs) for first in range(_count(question))]
         rights = [trainings(question, 1, some)["right"] for some in passes]
         if all(keras_agrees(trainer.train(**right).losses) for right in rights):
@@ -126,7 +126,7 @@ def losses_by_epoch(question: dict, trained: list, names: list[str]) -> dict[str
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """The strategy and its scope, who saw which image, the weights, the losses."""
+    """The scope, who saw which image, the weights, the losses."""
     epochs, count, runs = question["epochs"], _count(question), observation["runs"]
     passes = []  # of each training: those of which the network saw images
     for names, run in zip(question["devices"], runs, strict=True):
@@ -163,13 +163,11 @@ def _mistake_in_training(question, passes, runs):
 
 
 def _wrong_set_up(names, run):
-    if not run["all_reduces"]:
-        return wrong("start", "no_strategy")
-    if run["all_reduces"] != ["ReductionToOneDevice"]:
-        return wrong("all_reduce", "all_reduce")
     if len(run["scopes"]) != 1:
         return wrong("build", "builds", calls=len(run["scopes"]))
     [scope] = run["scopes"]
+    if not scope and any(replica < 0 for replica, _ in run["images"]):
+        return wrong("start", "no_strategy")
     if not scope:
         return wrong("scope", "no_scope")
     if sorted(scope) != sorted(names):

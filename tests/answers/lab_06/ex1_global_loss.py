@@ -64,13 +64,14 @@ def keeps_a_dimension(losses, global_batch):
 
 
 def by_share_of_examples(losses, global_batch):
-    """The mean here, times the part of the batch that is here."""
+    """The mean here, times the part of the batch that is here; but none has no mean."""
     part = keras.ops.cast(keras.ops.shape(losses)[0], "float32") / float(global_batch)
     return keras.ops.mean(losses) * part
 
 
 def one_by_one(losses, global_batch):
-    return tf.add_n([loss / global_batch for loss in tf.unstack(losses)])
+    shares = [loss / global_batch for loss in tf.unstack(losses)]
+    return tf.add_n([tf.constant(0.0), *shares])
 
 
 def divides_first(losses, global_batch):
@@ -119,6 +120,7 @@ WRONG = [
     ("replicas", "two", mean_by_two),
     ("ragged", "ragged", mean_by_replicas),
     ("ragged", "ragged", leaves_the_size_to_tensorflow),
+    ("ragged", "empty", by_share_of_examples),
     ("share", "whole", whole_mean_on_each),
     ("share", "shares", mean_shown_instead),
     ("share", "coarse", in_half_precision),
@@ -128,7 +130,7 @@ WRONG = [
     ("gradient", "raised", with_numpy_in_a_graph),
 ]
 RIGHT = [
-    in_tensorflows_words, by_share_of_examples, one_by_one, divides_first,
+    in_tensorflows_words, one_by_one, divides_first,
     with_pythons_sum, as_a_product, in_double_precision, by_einsum, by_lambda,
     in_a_graph_of_its_own, in_a_loop_of_tensorflow,
 ]  # fmt: skip

@@ -7,18 +7,15 @@ from tensorflow import distribute
 
 from tests.answers.lab_06.shared import a_step, in_tensorflows_words
 
-Mirrors = distribute.MirroredStrategy
-
 
 def _train(
-    devices, build, data, epochs,
-    ops=distribute.ReductionToOneDevice, names=None, builds=1, scope=True, training=True,
+    strategy, build, data, epochs,
+    builds=1, scope=True, training=True,
     share=None, apply=None, keep=None, distributed=True, through=1, passes=1, reset=True,
     once=False,
     returned=lambda model, losses: (model, losses),
 ):  # fmt: skip
     """A right training, of which one part can be replaced."""
-    strategy = tf.distribute.MirroredStrategy(names or devices, ops and ops())
     with strategy.scope():
         total = keras.metrics.Mean()
         for _ in range(builds):
@@ -57,28 +54,23 @@ def _train(
     return returned(model, losses[:epochs])
 
 
-def with_the_default_all_reduce(*arguments):
-    return _train(*arguments, ops=None)
-
-
-def builds_outside(devices, build, data, epochs):
+def builds_outside(strategy, build, data, epochs):
     model, optimizer = build()
-    return _train(devices, lambda: (model, optimizer), data, epochs)
+    return _train(strategy, lambda: (model, optimizer), data, epochs)
 
 
 def builds_for_every_epoch(*arguments):
     return _train(*arguments, builds=2)
 
 
-def takes_the_first_devices(devices, build, data, epochs):
-    names = [f"CPU:{i}" for i in range(len(devices))]
-    return _train(devices, build, data, epochs, names=names)
+def takes_the_first_devices(strategy, build, data, epochs):
+    names = [f"CPU:{i}" for i in range(strategy.num_replicas_in_sync)]
+    ops = distribute.ReductionToOneDevice()
+    own = distribute.MirroredStrategy(names, cross_device_ops=ops)
+    return _train(own, build, data, epochs)
 
 
-def trains_without_run(devices, build, data, epochs):
-    strategy = tf.distribute.MirroredStrategy(
-        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
+def trains_without_run(strategy, build, data, epochs):
     with strategy.scope():
         model, _ = build()
     means = []
@@ -99,11 +91,8 @@ def gives_everybody_everything(*arguments):
     return _train(*arguments, distributed=False, share=share)
 
 
-def lets_one_replica_work(devices, build, data, epochs):
+def lets_one_replica_work(strategy, build, data, epochs):
     """Every second batch of the data is empty, and the first replica gets all rows."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
     with strategy.scope():
         model, optimizer = build()
         total = keras.metrics.Mean()
@@ -130,13 +119,13 @@ def lets_one_replica_work(devices, build, data, epochs):
     return model, means
 
 
-def drops_the_remainder(devices, build, data, epochs):
+def drops_the_remainder(strategy, build, data, epochs):
     size = len(next(iter(data))[1])
-    return _train(devices, build, data.unbatch().batch(size, drop_remainder=True), epochs)
+    return _train(strategy, build, data.unbatch().batch(size, drop_remainder=True), epochs)
 
 
-def trains_for_one_epoch(devices, build, data, epochs):
-    model, losses = _train(devices, build, data, 1)
+def trains_for_one_epoch(strategy, build, data, epochs):
+    model, losses = _train(strategy, build, data, 1)
     return model, losses * epochs
 
 
@@ -144,11 +133,11 @@ def lists_the_batches_once(*arguments):
     return _train(*arguments, once=True)
 
 
-def keeps_the_first_pass(devices, build, data, epochs):
+def keeps_the_first_pass(strategy, build, data, epochs):
     size = len(next(iter(data))[1])
     x, y = map(np.concatenate, zip(*data.as_numpy_iterator(), strict=True))
     kept = tf.data.Dataset.from_tensor_slices((x, y)).batch(size)
-    return _train(devices, build, kept, epochs)
+    return _train(strategy, build, kept, epochs)
 
 
 def passes_twice(*arguments):
@@ -163,24 +152,24 @@ def runs_in_inference(*arguments):
     return _train(*arguments, training=False)
 
 
-def has_an_optimizer_of_its_own(devices, build, data, epochs):
+def has_an_optimizer_of_its_own(strategy, build, data, epochs):
     def with_plain_sgd():
         model, optimizer = build()
         plain = keras.optimizers.SGD(float(optimizer.learning_rate.numpy()))
         plain.build(model.trainable_variables)
         return model, plain
 
-    return _train(devices, with_plain_sgd, data, epochs)
+    return _train(strategy, with_plain_sgd, data, epochs)
 
 
-def has_a_copy_of_the_optimizer(devices, build, data, epochs):
+def has_a_copy_of_the_optimizer(strategy, build, data, epochs):
     def copied():
         model, optimizer = build()
         mine = type(optimizer).from_config(optimizer.get_config())
         mine.build(model.trainable_variables)
         return model, mine
 
-    return _train(devices, copied, data, epochs)
+    return _train(strategy, copied, data, epochs)
 
 
 def returns_tensors(*arguments):
@@ -202,10 +191,10 @@ def leaves_the_size_out(*arguments):
     )
 
 
-def divides_by_a_whole_batch(devices, build, data, epochs):
+def divides_by_a_whole_batch(strategy, build, data, epochs):
     size = len(next(iter(data))[1])
     return _train(
-        devices, build, data, epochs,
+        strategy, build, data, epochs,
         share=lambda losses, global_batch_size: tf.reduce_sum(losses) / size,
     )  # fmt: skip
 
@@ -219,21 +208,23 @@ def averages_on_each_replica(*arguments):
     return _train(*arguments, share=share)
 
 
-def divides_by_the_replicas_too(devices, build, data, epochs):
+def divides_by_the_replicas_too(strategy, build, data, epochs):
     def share(losses, global_batch_size):
-        return tf.reduce_sum(losses) / float(global_batch_size * len(devices))
+        return tf.reduce_sum(losses) / float(
+            global_batch_size * strategy.num_replicas_in_sync
+        )
 
-    return _train(devices, build, data, epochs, share=share)
+    return _train(strategy, build, data, epochs, share=share)
 
 
 def adds_up_the_losses(*arguments):
     return _train(*arguments, share=lambda losses, global_batch_size: tf.reduce_sum(losses))
 
 
-def divides_by_all_data(devices, build, data, epochs):
+def divides_by_all_data(strategy, build, data, epochs):
     total = sum(len(y) for _, y in data)
     return _train(
-        devices, build, data, epochs,
+        strategy, build, data, epochs,
         share=lambda losses, global_batch_size: tf.reduce_sum(losses) / total,
     )  # fmt: skip
 
@@ -266,9 +257,9 @@ def keeps_the_last_batch(*arguments):
     return _train(*arguments, keep=keep)
 
 
-def keeps_a_share(devices, build, data, epochs):
-    model, losses = _train(devices, build, data, epochs)
-    return model, [loss / len(devices) for loss in losses]
+def keeps_a_share(strategy, build, data, epochs):
+    model, losses = _train(strategy, build, data, epochs)
+    return model, [loss / strategy.num_replicas_in_sync for loss in losses]
 
 
 def takes_numpy_into_the_graph(*arguments):
@@ -278,9 +269,8 @@ def takes_numpy_into_the_graph(*arguments):
     return _train(*arguments, keep=keep)
 
 
-def with_sums_of_its_own(devices, build, data, epochs):
+def with_sums_of_its_own(strategy, build, data, epochs):
     """No metric: the losses of a batch are added up by the strategy, the rest by Python."""
-    strategy = Mirrors(devices, cross_device_ops=distribute.ReductionToOneDevice())
     with strategy.scope():
         net, opt = build()
     per_image = keras.losses.CategoricalCrossentropy(reduction="none")
@@ -307,9 +297,8 @@ def with_sums_of_its_own(devices, build, data, epochs):
     return net, means
 
 
-def counts_on_the_replicas(devices, build, data, epochs):
+def counts_on_the_replicas(strategy, build, data, epochs):
     """The number of images is an all-reduce of its own; the data are handed out once."""
-    strategy = Mirrors(devices=devices, cross_device_ops=distribute.ReductionToOneDevice())
     dealt = strategy.experimental_distribute_dataset(data)
     with strategy.scope():
         model, optimizer = build()
@@ -335,11 +324,8 @@ def counts_on_the_replicas(devices, build, data, epochs):
     return [model, history]
 
 
-def an_epoch_in_a_graph(devices, build, data, epochs):
+def an_epoch_in_a_graph(strategy, build, data, epochs):
     """TensorFlow goes through the distributed data, in one graph for an epoch."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
     with strategy.scope():
         model, optimizer = build()
         total, seen = keras.metrics.Sum(), keras.metrics.Sum()
@@ -368,11 +354,8 @@ def an_epoch_in_a_graph(devices, build, data, epochs):
     return model, means
 
 
-def without_a_graph_at_all(devices, build, data, epochs):
+def without_a_graph_at_all(strategy, build, data, epochs):
     """Eager, with an iterator, and all losses of an epoch kept."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices=tuple(devices), cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
     with strategy.scope():
         model, optimizer = build()
 
@@ -401,10 +384,8 @@ def without_a_graph_at_all(devices, build, data, epochs):
 class Trainer:
     """A class; the sums are variables with a copy on every replica."""
 
-    def __init__(self, devices, build):
-        self.strategy = tf.distribute.MirroredStrategy(
-            devices, cross_device_ops=tf.distribute.ReductionToOneDevice(None)
-        )
+    def __init__(self, strategy, build):
+        self.strategy = strategy
         with self.strategy.scope():
             self.model, self.optimizer = build()
             self.sums = tf.Variable(
@@ -435,16 +416,13 @@ class Trainer:
         return float(loss / images)
 
 
-def with_a_class(devices, build, data, epochs):
-    trainer = Trainer(devices, build)
+def with_a_class(strategy, build, data, epochs):
+    trainer = Trainer(strategy, build)
     return trainer.model, [trainer.epoch(data) for _ in range(epochs)]
 
 
-def deals_by_hand(devices, build, data, epochs):
+def deals_by_hand(strategy, build, data, epochs):
     """Every batch is cut by NumPy, into parts as equal as can be."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
     with strategy.scope():
         model, optimizer = build()
         mean = keras.metrics.Mean()
@@ -472,11 +450,8 @@ def deals_by_hand(devices, build, data, epochs):
     return model, losses
 
 
-def with_the_step_of_before(devices, build, data, epochs):
+def with_the_step_of_before(strategy, build, data, epochs):
     """The step of 6.2 in a right form, made once for each size of batch."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
     with strategy.scope():
         model, optimizer = build()
         metrics = {
@@ -496,11 +471,8 @@ def with_the_step_of_before(devices, build, data, epochs):
     return model, losses
 
 
-def with_weights_for_the_mean(devices, build, data, epochs):
+def with_weights_for_the_mean(strategy, build, data, epochs):
     """The batch's mean, weighted by its images; the strategy reduces along the examples."""
-    strategy = tf.distribute.MirroredStrategy(
-        devices, cross_device_ops=tf.distribute.ReductionToOneDevice()
-    )
 
     @tf.function
     def step(x, y, images):
@@ -531,10 +503,9 @@ def a_template_as_it_is(*arguments):
     return _train(*arguments)
 
 
-def from_the_scope_to_the_end(devices, build, data, epochs):
+def from_the_scope_to_the_end(strategy, build, data, epochs):
     """All of it inside the scope; the images are counted in the graph, by the strategy."""
-    ops = distribute.ReductionToOneDevice()
-    with (strategy := Mirrors([*devices], cross_device_ops=ops)).scope():
+    with strategy.scope():
         network, optimizer = build()
         batches = strategy.experimental_distribute_dataset(data)
 
@@ -563,7 +534,7 @@ def from_the_scope_to_the_end(devices, build, data, epochs):
         return network, [an_epoch() for _ in range(epochs)]
 
 
-def with_the_code_of_the_start(devices, build, data, epochs):
+def with_the_code_of_the_start(strategy, build, data, epochs):
     model, _ = build()
     epoch_losses = []
     for _ in range(epochs):
@@ -573,29 +544,21 @@ def with_the_code_of_the_start(devices, build, data, epochs):
     return model, epoch_losses
 
 
-def sorts_the_devices(devices, build, data, epochs):
-    devices.sort(reverse=True)
-    devices.append(devices[0])
-    return _train(devices[:-1], build, data, epochs)
-
-
-def makes_larger_batches(devices, build, data, epochs):
+def makes_larger_batches(strategy, build, data, epochs):
     size = len(next(iter(data))[1])
-    return _train(devices, build, data.unbatch().batch(2 * size), epochs)
+    return _train(strategy, build, data.unbatch().batch(2 * size), epochs)
 
 
 WRONG = [
-    ("devices", "start", with_the_code_of_the_start),
-    ("devices", "devices", takes_the_first_devices),
-    ("devices", "changed", sorts_the_devices),
-    ("all_reduce", "all_reduce", with_the_default_all_reduce),
+    ("build", "start", with_the_code_of_the_start),
+    ("build", "devices", takes_the_first_devices),
     ("build", "scope", builds_outside),
     ("build", "build", builds_for_every_epoch),
     ("once", "remainder", drops_the_remainder),
     ("once", "epochs", trains_for_one_epoch),
     ("once", "twice", passes_twice),
-    ("each_pass", "same_batches", lists_the_batches_once),
-    ("each_pass", "same_batches", keeps_the_first_pass),
+    ("once", "same_batches", lists_the_batches_once),
+    ("once", "same_batches", keeps_the_first_pass),
     ("own_part", "run", trains_without_run),
     ("own_part", "whole_batch", gives_everybody_everything),
     ("own_part", "one_replica", lets_one_replica_work),
@@ -614,7 +577,7 @@ WRONG = [
     ("losses", "batch_means", averages_the_batches),
     ("losses", "last_batch", keeps_the_last_batch),
     ("losses", "loss_share", keeps_a_share),
-    ("reset", "never_reset", never_starts_again),
+    ("losses", "never_reset", never_starts_again),
     ("returned", "own_network", returns_no_network),
     ("returned", "returned", returns_only_the_losses),
     ("returned", "returned", returns_text),

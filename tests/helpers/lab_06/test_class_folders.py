@@ -32,7 +32,7 @@ def test_class_folders_hold_the_same_images(digits):
         assert np.array_equal(pixels, images[order])
 
 
-def test_class_folders_are_written_once_and_go_on_after_a_kill(digits, monkeypatch):
+def test_class_folders_are_written_once_and_completed_after_a_kill(digits, monkeypatch):
     written = []
     replace = os.replace
 
