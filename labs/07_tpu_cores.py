@@ -9,29 +9,40 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# Eight cores train one network. Each has all the weights and images of its own; after
-# every step they agree on the next weights, as in labs 05 and 06. You give each core its
-# images, choose a learning rate for all, and put many steps into one call.
+# Eight cores train one network. Each core holds all the weights and gets images of its own,
+# and in every step the cores agree on the next weights. You know this idea from labs
+# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb). What changes if the device
+# is a TPU, which runs programs compiled for fixed shapes, and is too fast to wait for
+# Python after every step?
+
+# %% [markdown]
+# This lab gives two answers. First you keep the loop of lab 06, but put many training steps
+# into one call. Then you describe the same training on a *mesh*, as one program that is
+# compiled for eight devices, and this is how most programs for TPUs are written today.
 #
-# Without a TPU, eight *simulated* cores take its place. The kit was never run on one: what the
-# text says of TPUs is from documents.
-#
-# Stuck? `hint("7.1")` asks you a question; call it again for more.
+# Stuck? `hint("7.1")` asks you a question, and each further call tells you a little more.
+
+# %% [markdown]
+# > **Limits.** Without a TPU, eight *simulated* cores take its place. They get the same
+# > images as real cores and add up the same gradients, but they share one processor, so
+# > their speed says nothing about real cores. We have never run this lab on a TPU. Its
+# > statements about TPUs come from the documents that it links to, whereas the restrictions
+# > of TensorFlow that it mentions were found on simulated cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
 seed: int = 0
-epochs: int = None  # None here and below: what the scale says
+epochs: int = None  # None here and below: set by the scale
 batch_size: int = None  # images per core and step
 replicas: int = 8  # cores; a simulation takes any number, a TPU all that it has
 train_images: int = None
 valid_images: int = None
-learning_rate: float = 0.01  # of one core; exercise 7.2 scales it
+learning_rate: float = 0.01  # of one core; the linear rule scales it
 momentum: float = 0.5
 pixel_mean: float = 0.1307  # as in the design that this lab follows
 pixel_deviation: float = 0.3081
 steps_per_call: int = None  # steps in one call from Python; then a line from each core
-target_accuracy: float = 0.89
+target_accuracy: float = None
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -42,14 +53,14 @@ lab = session.start("07_tpu_cores", globals(), devices="simulated")
 # keras, np and tf are for your answers: bind them to what you like. Our own cells use
 # other names.
 from contextlib import redirect_stdout
-from time import perf_counter, process_time
+from time import perf_counter
 
 import keras
 import numpy
 import numpy as np
 import tensorflow
 import tensorflow as tf
-from keras import Input, Sequential, layers, utils
+from keras import Input, Sequential, layers, optimizers, utils
 from keras.losses import SparseCategoricalCrossentropy
 
 card = lab.card
@@ -61,8 +72,8 @@ from helpers.coach import hint, quiz
 from helpers.data.fashion_mnist import FASHION_MNIST_CLASSES
 from helpers.errors import ParameterError
 from helpers.figures import show_figure, use_figures
-from helpers.lab_07 import figures, models
-from helpers.machine.devices import new_strategy, replica_counts
+from helpers.lab_07 import figures, mesh_on_jax, models
+from helpers.machine.devices import new_strategy
 from helpers.machine.watchdog import no_hang
 
 use_figures()
@@ -70,31 +81,24 @@ use_figures()
 # %% [markdown]
 # ## What is a TPU core?
 #
-# A TPU is a chip that Google built for one job: multiplying matrices. A *core* of it has
-# memory of its own, and units of 128x128 multipliers that all work at once. A chip of
-# generation 2 or 3 has two cores, and a board four chips: hence eight (Jouppi et al.
-# 2020). Later ones differ: a v6e chip has one core, with units of 256x256 (Google's Cloud
-# TPU documentation, page "TPU v6e").
+# A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores* has
+# memory of its own, and units of 128x128 multipliers that all work at once. A board of
+# generation 2 or 3 has four chips with two cores each, hence eight
+# ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)). A newer v6e chip has one core, with
+# units of 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)). Many boards,
+# joined by a network of their own, form a [*pod*](../docs/glossary.md), and you rent a slice of it.
 
 # %% [markdown]
-# Many boards, joined by a network of their own, are a *pod*. A *pod slice* is the part
-# that you rent: 8 cores, 32, 128. The cores cannot read files. An ordinary computer
-# beside them, the *host*, feeds them; a large slice has many hosts.
-
-# %% [markdown]
-# ## How does one get a TPU, and see that it is there?
+# The cores cannot read files, so an ordinary computer beside them, the
+# [*host*](../docs/glossary.md), feeds them. TensorFlow lists the cores as
+# [logical devices](../docs/glossary.md) once
+# [`TPUClusterResolver`](https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TPUClusterResolver)
+# has found the TPU and
+# [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)
+# has started it. This kit does both if the environment variable `TPU_NAME` is set, or if a TPU
+# is among the physical devices.
 #
-# Google rents them: `gcloud compute tpus tpu-vm create` makes a host with a TPU. Its
-# software image has to have a TensorFlow that was built for TPUs, such as
-# `tpu-vm-tf-2.16.0-pjrt` (Cloud TPU documentation, page "TPU software versions"). Colab
-# lends TPUs to notebooks. Since 2025 these are single v5e chips, with one core
-# (googlecolab/colabtools, issue 5566): too few for this lab's question.
-
-# %% [markdown]
-# Then `TPUClusterResolver` finds it, `initialize_tpu_system` starts it, and TensorFlow
-# lists its cores as logical devices. This kit does so if the environment variable
-# `TPU_NAME` is set, or a TPU is among the physical devices. What do you expect to see on
-# your computer?
+# **Question.** Which devices do you expect to see on your computer?
 
 # %%
 for kind in ("TPU", "GPU", "CPU"):
@@ -116,27 +120,23 @@ if global_batch > lab.train_images:
     )
 
 # %% [markdown]
-# A `TPUStrategy` does on TPU cores what you know from `MirroredStrategy` on GPUs. On a
-# computer without a TPU, `MirroredStrategy` runs over *logical* devices: TensorFlow
-# treats the processor as if it were eight. The parts are then those of eight devices:
-# the same images for each core, the same sum over eight gradients. But the cores share
-# the processor, so whatever is said about speed needs real ones.
+# On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what you know from
+# [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
+# on GPUs. On a computer without a TPU, `MirroredStrategy` runs over logical devices instead:
+# TensorFlow treats the processor as if it were eight. With $n$ cores and $b$ images per core,
+# the [global batch](../docs/glossary.md) has $B = n b$ images.
 
 # %% [markdown]
-# ## Are the digits those of a TPU?
+# The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product to
+# [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant bits
+# instead of 24, and adds up in float32 ([Cloud TPU,
+# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core does not, but we
+# can imitate the rounding.
 #
-# No. A TPU by default rounds both factors of a matrix product to *bfloat16*, and adds up
-# in float32 (Cloud TPU documentation, page on bfloat16). bfloat16 has the range of
-# float32, but 8 significant bits in place of 24. We can round in the same way.
-# **Predict:** by how many percent is an element of such a product wrong, typically?
+# **Question.** By how many percent will a typical element of such a product be wrong? Do the
+# errors of 128 products add up?
 
 # %%
-my_rounding_guess = None  # change this: percent
-card.predict("rounding_error_percent", my_rounding_guess)
-
-# %%
-card.lock("rounding_error_percent")
-
 def rounded(numbers):
     """As a factor of a matrix product on a TPU: through bfloat16."""
     return tensorflow.cast(tensorflow.cast(numbers, "bfloat16"), "float32")
@@ -148,47 +148,46 @@ whole = numpy.arange(1000, dtype="float32")
 changed = numpy.flatnonzero(rounded(whole) != whole)
 print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
-card.outcome("rounding_error_percent", error)
 
 # %% [markdown]
-# So a training on a TPU gives other digits than one here, from the first step on. It may
-# well end at the same accuracy. Nobody measured that for this lab.
-
-# %% [markdown]
+# With 8 significant bits, rounding changes a number by at most $2^{-8} \approx 0.4\%$. The
+# errors of the 128 products have both signs, so that most of them cancel instead of adding
+# up. Still, the numbers of a training on a TPU differ slightly from the numbers here, from
+# the first step on.
+#
 # ## The images
 #
-# Fashion-MNIST again. The design that we follow, the MNIST example of PyTorch/XLA,
-# subtracts .1307 from every pixel (0 to 1) and divides by .3081. It does so that pixels
-# have mean 0 and deviation 1. **Predict:** are those the mean and deviation of *our*
-# images? Say what you expect.
+# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. The design that
+# we follow, [the MNIST example of
+# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py), replaces
+# every pixel $x$ (0 to 1) by
+#
+# $$ \frac{x - 0.1307}{0.3081}, $$
+#
+# so that the pixels have a mean of 0 and a standard deviation of 1.
+#
+# **Question.** Are these two numbers the mean and the standard deviation of *our* images?
 
 # %%
-my_pixels_guess = {"mean": None, "deviation": None}  # change these: pixels from 0 to 1
-card.predict("pixels", my_pixels_guess)
-
-# %%
-card.lock("pixels")
 x_train, y_train, x_test, y_test = session.load_images()
 mean, deviation = x_train.mean() / 255, x_train.std() / 255
 print(f"Pixels of our images: mean {mean:.4f}, deviation {deviation:.4f}")
-card.outcome("pixels", {"mean": mean, "deviation": deviation})
 scaled = (x_train / 255 - lab.pixel_mean) / lab.pixel_deviation
 print(f"After the scaling:    mean {scaled.mean():.4f}, deviation {scaled.std():.4f}")
 del scaled
 
 # %% [markdown]
-# They are those of another set: MNIST's handwritten digits, where most pixels are black.
-# The two numbers were copied along with the code, as often happens. It does not stop
-# training: the first convolution can learn a shift and a factor. We keep them, so that
-# you can find out what they cost: `pixel_mean` and `pixel_deviation` are parameters of
-# this lab.
-
-# %% [markdown]
+# The two numbers belong to a different data set: MNIST's handwritten digits, where most
+# pixels are black. Somebody copied them along with the code, as often happens. Training
+# works all the same, because the first convolution can learn to shift and scale its inputs.
+# We keep the two numbers, so that you can find out how much they cost: `pixel_mean` and
+# `pixel_deviation` are parameters of this lab.
+#
 # ## The network
 #
-# Two convolutions and two dense layers. Read how one of the convolutions is built. What
-# is left of a 28x28 image after a 5x5 convolution without padding, and after pooling?
-# And after the second of both?
+# It has two convolutions and two dense layers. The convolutions' 10 and 20 channels are few for a
+# core that multiplies 128x128 numbers at once, so this network shows how to use a TPU, but not how
+# fast one is.
 
 # %%
 session.show_source(models.conv_pool_relu_bn)
@@ -203,77 +202,51 @@ def new_network():
 print(f"Weights of the network: {new_network().count_params():,}")
 
 # %% [markdown]
-# 24x24, 12x12; then 8x8 and 4x4. 10 and 20 channels are few for a core that multiplies
-# 128x128 numbers at once. This network shows how to use a TPU, not what it can do.
-
-# %% [markdown]
-# ## Padding to the tile
-#
-# A TPU's vector registers hold 8x128 numbers, and XLA pads arrays until they fill such
-# tiles. To waste little, says Google's rule, a core's images should be a multiple of 8
-# and the features of 128, or the images of 128 and the features of 8 (Cloud TPU
-# documentation, "Performance guide"). The features of a convolution are its channels.
-# **Predict:** 100 images per core, 10 channels. By the better of the two rules, which
-# percentage of the numbers is real?
-
-# %%
-my_real_numbers_guess = None  # change this: percent
-card.predict("real_numbers_percent", my_real_numbers_guess)
-
-# %%
-card.lock("real_numbers_percent")
-
-def real_percent(images, features):
-    """How much of a padded array is real, by the better of Google's two rules."""
-    padded = [
-        numpy.ceil(images / rows) * rows * numpy.ceil(features / columns) * columns
-        for rows, columns in ((8, 128), (128, 8))
-    ]
-    return 100 * images * features / min(padded)
-
-for images in (16, 100, 128):
-    found = [f"{n} features {real_percent(images, n):3.0f}%" for n in (10, 20, 50)]
-    print(f"{images:3} images per core: {', '.join(found)}")
-card.outcome("real_numbers_percent", real_percent(100, 10))
-
-# %% [markdown]
-# 128 images per core, the design's number, waste less than 100, and 16 channels would
-# take as much room as 10. This is worked out from the rule, not measured. XLA does this
-# padding by itself: results stay the same, memory and time are spent. Another padding is
-# up to you: whole images that fill up a batch. They do change results, unless your code
-# leaves them out.
-
-# %% [markdown]
 # ## Why every batch must have the same size
 #
-# A TPU runs programs that XLA, a compiler, made for it, and XLA needs to know every
-# size: it plans each memory cell and each multiplication beforehand. A batch of another
-# size is another program. Does `tf.function` behave alike, on any device? It *traces*
-# your Python code, to make a graph of it. **Predict:** four batches, the last one
-# shorter. How many traces?
+# A TPU runs programs that the compiler [XLA](../docs/glossary.md) has made. XLA has to know
+# the size of every array, because it plans the use of the memory and all multiplications in
+# advance. So a batch of a different size needs a different program. The first part of
+# making a program is the same on every device:
+# [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
+# [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
+# to record a graph.
+#
+# **Question.** The loop below calls one function with four tensors, which have two
+# different shapes. It calls a second function with four Python numbers, and also with the
+# same numbers as tensors. How many traces does TensorFlow make in each of these three
+# cases?
 
 # %%
-my_traces_guess = None  # change this
-card.predict("traces", my_traces_guess)
-
-# %%
-card.lock("traces")
 traced = []
 
 @tensorflow.function
 def total(batch):
-    traced.append(batch.shape)  # Python runs only while TensorFlow traces
+    traced.append("shape")  # Python runs only while TensorFlow traces
     return tensorflow.reduce_sum(batch)
 
-for size in (128, 128, 128, 100):
-    total(tensorflow.zeros(size))
-print(f"Four batches, traced {len(traced)} times")
-card.outcome("traces", len(traced))
+@tensorflow.function
+def count_up(count):
+    traced.append("tensor" if tensorflow.is_tensor(count) else "number")
+    return tensorflow.reduce_sum(tensorflow.range(count))
+
+for size, count in zip((128, 128, 128, 100), (10, 10, 9, 8), strict=True):
+    total(tensorflow.zeros(size)), count_up(count), count_up(tensorflow.constant(count))
+
+# %%
+print(f"Traced for shapes 128, 128, 128, 100: {traced.count('shape')} times")
+print(f"Traced for 10, 10, 9, 8 as Python numbers: {traced.count('number')} times")
+print(f"Traced for the same as tensors: {traced.count('tensor')} times")
 
 # %% [markdown]
-# A new shape, a new trace. Then XLA compiles it. XLA has a compiler for your processor as
-# well, so we can time that: our network's answers for four batches. Which of the four
-# take long?
+# A new shape needs a new trace. A Python number becomes a part of the program, so each number needs
+# a trace of its own. In contrast, a tensor is data, and a single program works for all its values.
+# You will need this in exercise 7.1.
+#
+# After the trace, XLA compiles the graph. XLA can also compile for your processor, so we can time
+# how long our network takes to classify four batches.
+#
+# **Question.** Which of the four batches will take long?
 
 # %%
 compiled = tensorflow.function(models.small_cnn(), jit_compile=True)
@@ -283,95 +256,36 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first of each size: it is traced and compiled. For a TPU, a user's log of 2019 has 6
-# and 8 seconds for two sizes of batches, on eight cores (tensorflow/tensorflow, issue
-# 29825). Would you have thought of this as well: a *Python number* among the arguments?
+# The first batch of each size takes long, because it has to be traced and compiled. On a TPU this
+# can take many seconds: in a user's log of 2019, two batch sizes cost 6 and 8 seconds on eight
+# cores ([tensorflow/tensorflow, issue
+# 29825](https://github.com/tensorflow/tensorflow/issues/29825)).
+
+# %% [markdown]
+# ## A shard for every core
+#
+# If all batches are to have the same size, then the images that are left over at the end of an
+# epoch are a problem. For example, if seven images are left for eight cores, one core gets none. In
+# training we therefore drop the remainder. An epoch of $N$ images has
+#
+# $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
+#
+# steps, in each of which all $n$ cores get a whole batch of $b$ images. No image is lost for good:
+# because every epoch shuffles all images again, each image gets its chance.
+
+# %% [markdown]
+# The images of one core are its [*shard*](../docs/glossary.md). Each core, or its host, works out
+# its own shard without asking the others, which is possible because all of them draw the same
+# random order. In exercise 9.2 of [lab 09](09_many_machines.ipynb) you write such a function, but
+# here it is given.
 
 # %%
-traced.clear()
-
-@tensorflow.function
-def count_up(count):
-    traced.append(count)
-    return tensorflow.reduce_sum(tensorflow.range(count))
-
-for count in (10, 10, 9, 8):
-    count_up(count)
-of_numbers = len(traced)
-for count in (10, 10, 9, 8):
-    count_up(tensorflow.constant(count))
-print(f"Traced for 10, 10, 9, 8 as Python numbers: {of_numbers} times")
-print(f"Traced for the same as tensors: {len(traced) - of_numbers} times")
-
-# %% [markdown]
-# A Python number becomes a part of the program, so each one needs its own. A tensor is
-# data: one program takes all its values. You will need this in exercise 7.3.
-
-# %% [markdown]
-# ## What happens to the remainder?
-#
-# So all batches should have one size, and the images that are left over at the end of an
-# epoch are a problem. With several replicas it gets worse: if seven images are left for
-# eight cores, one has none. And the mean over cores gives an image in a small batch more
-# weight than one in a large batch. So in training the remainder is dropped: each core
-# gets the same number of whole batches.
-
-# %% [markdown]
-# ## Exercise 7.1: a shard for every core
-#
-# Write `core_indices(core, replicas, images, batch_size, epoch, seed)`: which images
-# does one core train on in one epoch? `images` is a number, `core` counts from 0. Return
-# indices from 0 to `images - 1`, in an array of shape `(steps, batch_size)`.
-
-# %% [markdown]
-# - `steps` is the largest number of whole batches that every core can get; it may be 0,
-#   and then the shape is `(0, batch_size)`.
-# - No image is given twice in an epoch.
-# - Each epoch shuffles all images again: any of them can be left out, and any two can
-#   share a batch.
-# - Another seed gives another order. The same call gives the same answer.
-
-# %% [markdown]
-# Each core (or its host) calls this for itself, and they do not talk to each other. Two
-# cores and seven images with batches of one could give, in one epoch,
-#
-#     core_indices(0, 2, 7, 1, 0, 0)  ->  [[6], [0], [3]]
-#     core_indices(1, 2, 7, 1, 0, 0)  ->  [[2], [5], [1]]
-#
-# and image 4 is left out. About four lines;
-# `np.random.default_rng([seed, epoch]).permutation(images)` helps.
-
-# %% name="7.1-core-indices" points=2
-# TODO 7.1: the images of one core in one epoch, as indices (steps, batch_size).
-#: start
 def core_indices(core, replicas, images, batch_size, epoch, seed):
     """Which images one core trains on in an epoch: (steps, batch_size) indices."""
-    steps = images // batch_size
-    return np.arange(steps * batch_size).reshape(steps, batch_size)
-#: solution
-def core_indices(core, replicas, images, batch_size, epoch, seed):
-    """Which images one core trains on in an epoch: (steps, batch_size) indices."""
-    order = np.random.default_rng([seed, epoch]).permutation(images)
-    steps = images // (replicas * batch_size)
-    kept = order[: steps * replicas * batch_size]
-    return kept.reshape(steps, replicas, batch_size)[:, core]
-#: end
-
-# %%
-core_indices = check("7.1", core_indices)
-
-# %% [markdown]
-# All cores together: indices of shape (steps, cores, batch). **Predict:** how many
-# images does an epoch leave out here? You need the global batch, printed further above,
-# and the number of images below.
-
-# %%
-print(f"{lab.train_images:,} images to train on")
-my_left_out_guess = None  # change this
-card.predict("images_left_out", my_left_out_guess)
-
-# %%
-card.lock("images_left_out")
+    order = numpy.random.default_rng([seed, epoch]).permutation(images)
+    whole_steps = images // (replicas * batch_size)
+    kept = order[: whole_steps * replicas * batch_size]
+    return kept.reshape(whole_steps, replicas, batch_size)[:, core]
 
 def plan(epoch):
     """The indices of all cores in one epoch: (steps, cores, batch)."""
@@ -379,18 +293,17 @@ def plan(epoch):
     shards = [core_indices(core, *sizes, epoch, lab.seed) for core in range(cores)]
     return numpy.stack(shards, axis=1)
 
+# %%
 steps = len(plan(0))
-left_out = lab.train_images - plan(0).size
 print(f"Steps in an epoch: {steps}")
-print(f"Images left out of an epoch: {left_out}")
-card.outcome("images_left_out", left_out)
+print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# ## Feeding the cores
+# To hand the images over, we ask the strategy for a [*distributed value*](../docs/glossary.md). The
+# strategy calls our function `of_one_core` once for each core, and its argument `context` says for
+# which core. The result is one object that holds the batches of all eight cores.
 #
-# We ask the strategy for a *distributed value*: it calls our function once for each core,
-# and the `context` says for which. The result is one object that holds eight batches.
-# Which line sees to it that no core gets another one's images?
+# **Question.** Which line makes sure that no core gets the images of another core?
 
 # %%
 def for_all_cores(strategy, data, rows):
@@ -399,69 +312,41 @@ def for_all_cores(strategy, data, rows):
         own = rows[context.replica_id_in_sync_group]
         return [tensorflow.gather(array, own) for array in data]
 
-    # Not distribute_datasets_from_function: over logical CPUs TensorFlow 2.21 could
-    # wait for minutes at the end of an epoch.
+    # Not distribute_datasets_from_function: over logical CPUs, the only devices that we
+    # tried, TensorFlow 2.21 could wait for minutes at the end of an epoch.
     return strategy.experimental_distribute_values_from_function(of_one_core)
 
 # %% [markdown]
-# The first line in `of_one_core`. Do the batches arrive where they should? We send the
-# number of each image, and look at what every core holds in the last step.
+# It is the first line in `of_one_core`. But does each batch really reach the right core? To find
+# out, we send the number of each image instead of the image, and look at the numbers that every
+# core holds in the last step.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
 numbers = tensorflow.range(lab.train_images)
 [batch] = for_all_cores(strategy, [numbers], plan(0)[-1])
-arrived = strategy.experimental_local_results(batch)
+held = strategy.experimental_local_results(batch)
 for core in range(cores):
-    right = numpy.array_equal(arrived[core], plan(0)[-1, core])
+    right = numpy.array_equal(held[core], plan(0)[-1, core])
     print(f"Core {core} holds {'its own shard' if right else 'IMAGES OF ANOTHER CORE'}")
 
 # %% [markdown]
-# Here one host gathers the batches of all its cores. For a slice with many hosts that
-# would be too much for one of them. There each host reads for its own cores only, and
-# asks the same function which images these are. That is why exercise 7.1 wants an answer
-# on which everybody agrees without talking.
-
-# %% [markdown]
-# ## Exercise 7.2: a learning rate for all cores
+# Here one host gathers the batches of all cores, which would be too much for the host of a large
+# slice. There, each host reads only for its own cores.
 #
-# With 8 cores an epoch has an eighth of the steps, and each follows the mean gradient of
-# 8 batches, which is less noisy. So, is the thought, steps can and should be longer: lab
-# 05's *linear rule* again (Goyal et al. 2017), without a warm-up. The learning rate grows
-# with the number of replicas.
-
-# %% [markdown]
-# Write `new_optimizer(base_learning_rate, momentum, replicas)`: a Keras optimizer for SGD
-# with momentum, by this rule. `new_optimizer(0.01, 0.5, 8)` learns with 0.08, in every
-# step. Nothing else is set: no Nesterov momentum, no weight decay, no clipping. One line.
-
-# %% [markdown]
-# Would `gradient_accumulation_steps`, one update for several batches, make the batch
-# larger still? Not here: under a strategy it ends in an error (lab 05). Nor does a larger
-# batch need it: take more images per core.
-
-# %% name="7.2-new-optimizer" points=1
-# TODO 7.2: SGD with momentum, its learning rate scaled by the linear rule.
-#: start
-def new_optimizer(base_learning_rate, momentum, replicas):
-    """SGD with momentum and a learning rate for so many replicas."""
-    return keras.optimizers.SGD(base_learning_rate)
-#: solution
-def new_optimizer(base_learning_rate, momentum, replicas):
-    """SGD with momentum and a learning rate for so many replicas."""
-    return keras.optimizers.SGD(base_learning_rate * replicas, momentum)
-#: end
-
-# %%
-new_optimizer = check("7.2", new_optimizer)
-
-# %% [markdown]
 # ## One step on all cores
 #
-# What each core does, as in lab 06: the loss of each image, summed and divided by the
-# *global* batch (`compute_average_loss` does that), the gradients of it; `apply` adds up
-# the gradients of all cores before it changes the weights. Each core returns the mean
-# loss of its own batch.
+# With data on every core, a step is the same as in [lab 06](06_many_gpus_loop.ipynb). Core $r$
+# computes its share of the mean loss, which is the sum of its losses $\ell_i$ divided by the size of
+# the *global* batch:
+#
+# $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
+#
+# Because all parts have the same size,
+# [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
+# gives the right share even without the size of the batch. Each core takes the gradient of its
+# share, and `apply` adds up the gradients of all cores before it changes the weights. Each core
+# also returns the mean loss of its own batch, so that we can compare the cores.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -476,10 +361,14 @@ def core_step(model, optimizer, images, labels):
     return tensorflow.reduce_mean(losses)
 
 # %% [markdown]
-# A *block* holds the images of several steps for every core. `one_step` makes step `i` of
-# a block. It is meant for the inside of a `tf.function`: on a TPU XLA compiles what
-# `strategy.run` gets. We do not ask for `jit_compile=True`: over simulated cores that
-# ends in an error, because the weights lie on another device than the program.
+# The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$, where
+# $\eta_1$ is the rate of one core ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
+# [Lab 05](05_many_gpus_fit.ipynb) asks how far you can trust this rule.
+#
+# A *block* holds the images of several steps for every core, and `one_step` makes step `i` of a
+# block inside a `tf.function`. On a TPU, XLA compiles the function that you pass to `strategy.run`.
+# We do not ask for `jit_compile=True` ourselves, because with simulated cores that ends in an
+# error: the weights are on a different device than the program.
 
 # %%
 def new_training(strategy):
@@ -488,7 +377,7 @@ def new_training(strategy):
     replicas = strategy.num_replicas_in_sync
     with strategy.scope():  # everything that has variables is made in here
         model = new_network()
-        optimizer = new_optimizer(lab.learning_rate, lab.momentum, replicas)
+        optimizer = optimizers.SGD(lab.learning_rate * replicas, lab.momentum)
         optimizer.build(model.trainable_variables)
 
     def one_step(block, i):
@@ -503,16 +392,24 @@ def new_training(strategy):
 # %% [markdown]
 # ## Why many steps in one call?
 #
-# Between two steps the host is at work in Python: it gathers images, hands them over, and
-# calls the next step. Meanwhile a fast device waits. TensorFlow's guide "Use TPUs"
-# therefore puts a loop over many steps *inside* a `tf.function`: the loop runs in
-# TensorFlow, beside the TPU, and Python is called once. In Keras' `fit` this is
-# `compile(steps_per_execution=10)`.
+# Between two steps the host is busy with Python: it gathers images, hands them over, and
+# calls the next step. Meanwhile a fast device sits idle. Suppose that a step takes $s$
+# seconds on the device, and that each call costs another $c$ seconds on the host, however
+# many steps it contains. If each call makes $k$ steps with a global batch of $B$ images,
+# the throughput is
+#
+# $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
+#
+# because $k$ steps share the cost of a call. That is why TensorFlow's guide
+# ["Use TPUs"](https://www.tensorflow.org/guide/tpu) puts a loop over many steps *inside* a
+# `tf.function`: the loop runs in TensorFlow, and Python is called only once. Keras' `fit` offers the same
+# with [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
-# 29 steps in calls of 10 are 10, 10, and 9. A block with 9 steps would be another shape,
-# another program. So we do what we did not do with batches: we fill the last block up,
-# and say how many of its steps are to be made.
+# But what about the last call of an epoch? If an epoch has 29 steps and a call makes 10, the three
+# calls make 10, 10, and 9 steps. A block with 9 steps would have a different shape, and would need
+# a different program. Here we do not want to drop the remainder. Instead, we fill the last block up
+# with other steps, and tell the program how many of its steps count.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -529,35 +426,35 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
     print(f"A block up to step {last}: {count} of {shape[0]} steps, images {shape}")
 
 # %% [markdown]
-# ## Exercise 7.3: many steps in one call
+# ## Exercise 7.1: many steps in one call
 #
-# Write `steps_in_one_call(one_step, cores)`. It returns a function `run(block, count)`
-# that makes the first `count` steps of a block, in their order, in one call from Python.
-#
-# - `one_step(block, i)` makes step `i`, from 0, a number or an int32 tensor. It returns
-#   the losses of all cores: a float32 tensor of shape `(cores,)`.
-# - `count` is a Python number, from 1 to the steps that the block holds.
-# - `run` returns the mean loss of each core over these steps: a float32 tensor of shape
-#   `(cores,)`. It does not read it.
+# **Write** `steps_in_one_call(one_step, cores)`, which returns a function `run(block, count)` that
+# makes `count` steps. Here `count` is a Python number, from 1 to the number of steps in the block,
+# so `run` need not look into the block.
+# The given `one_step(block, i)` makes step `i`, counted from 0, and returns the losses of all cores
+# as a float32 tensor of shape `(cores,)`.
 
 # %% [markdown]
-# What it costs is a part of the question:
+# **Rules**
 #
-# - Python calls `one_step` only in the first `run` for blocks of one length, while
-#   TensorFlow traces; never again, whatever `count` is.
-# - A long block is traced no more often than a short one. Nor does Python have more to do
-#   in a `run` with many steps.
-# - `steps_in_one_call` makes no step, and a second function that it gives does not
-#   disturb the first.
+# - `run` makes the first `count` steps of a block, in their order.
+# - `run` returns the mean loss of each core over these steps, as a float32 tensor of shape
+#   `(cores,)`.
+# - Python calls `one_step` only while TensorFlow traces, in the first `run` for blocks of
+#   one length. After that it never calls `one_step` again, whatever `count` is.
+# - A long block is traced no more often than a short one, and Python does no more work in a
+#   `run` with many steps than in a `run` with a single step.
 
 # %% [markdown]
-# If two steps for two cores give losses `[0.7, 0.9]` and `[0.5, 0.7]`, then
-# `run(block, 2)` returns `[0.6, 0.8]`. About eight lines. `tf.function` turns a `for`
-# loop over `tf.range(...)` into one of TensorFlow's, `tf.zeros(cores)` is a sum to start
-# with, and `tf.constant` makes a tensor of a number. No `jit_compile`.
+# **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`, then
+# `run(block, 2)` returns `[0.6, 0.8]`.
+#
+# You need about eight lines. `tf.function` turns a `for` loop over `tf.range(...)` into a
+# TensorFlow loop, `tf.zeros(cores)` is a sum to start with, and `tf.constant` turns a number into a
+# tensor. Leave out `jit_compile`, for the reason given above.
 
-# %% name="7.3-steps-in-one-call" points=3
-# TODO 7.3: make `count` steps of a block in one call, by one program for all counts.
+# %% name="7.1-steps-in-one-call" points=3
+# TODO 7.1: make `count` steps of a block in one call, by one program for all counts.
 #: start
 def steps_in_one_call(one_step, cores):
     """A function run(block, count): the mean loss of each core over count steps."""
@@ -585,14 +482,14 @@ def steps_in_one_call(one_step, cores):
 #: end
 
 # %%
-steps_in_one_call = check("7.3", steps_in_one_call)
+steps_in_one_call = check("7.1", steps_in_one_call)
 
 # %% [markdown]
 # ## The test must not lose an image
 #
-# In training a dropped image gets its chance in the next epoch. In a test each image
-# counts. So here the last batch is *filled up*, with images that are there already, and
-# their answers are cut off again: the size stays the same, and nothing is lost.
+# An image that is dropped in training gets its chance in the next epoch, but in a test each image
+# counts. So here the last batch is *filled up* with images that have already been classified, and
+# afterwards the additional answers are cut off. The size stays the same, and no image is lost.
 
 # %%
 def predict(images):
@@ -614,9 +511,9 @@ def predict_step(images):
 # %% [markdown]
 # ## The loop, with a line from every core
 #
-# After each call Python has its turn, and prints a line for each core. To read a loss it
-# waits for the device, so it does that once per call, not in every step. The price of
-# long calls: within one, Python cannot print, test, save, or stop.
+# After each call, Python prints a line for each core. To read a loss, Python has to wait for the
+# device, so it does that once per call rather than once per step. Long calls have a price, however:
+# during a call, Python cannot print, test, save or stop.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -635,21 +532,14 @@ def train(epochs, train_block, test_accuracy):
     return history
 
 # %% [markdown]
-# The first epoch. All cores start from the same weights. **Predict:** do they all print
-# the same loss at the same step? And how often does TensorFlow trace `one_step`, for as
-# many calls as there were blocks above?
+# Now train the first epoch. All cores start from the same weights.
+#
+# **Question.** Will all cores print the same loss at the same step? And how many times does
+# TensorFlow trace `one_step` for all these calls?
 
 # %%
-my_same_loss_guess = None  # change this: True or False
-card.predict("cores_print_the_same_loss", my_same_loss_guess)
-my_step_traces_guess = None  # change this: a number
-card.predict("traces_of_one_step", my_step_traces_guess)
-
-# %%
-card.lock("cores_print_the_same_loss", "traces_of_one_step")
 trained_model, one_step = new_training(strategy)
 train_block = steps_in_one_call(one_step, cores)
-traced.clear()
 
 def test_accuracy():
     return float(numpy.mean(predict(x_test) == y_test))
@@ -659,10 +549,7 @@ with no_hang("the first epoch"):
 
 # %%
 calls = -(-steps // lab.steps_per_call)  # rounded up
-print(f"{steps} steps in {calls} calls; traces of `one_step`: {len(traced)}")
-card.outcome("traces_of_one_step", len(traced))
-same = len(set(first_epoch["losses"][-1])) == 1
-card.outcome("cores_print_the_same_loss", same)
+print(f"{steps} steps in {calls} calls; traces of `one_step`: {traced.count('one_step')}")
 
 # %%
 apart = 0.0
@@ -673,19 +560,20 @@ for variable in trained_model.trainable_variables:
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
-# The losses differ, because every core has images of its own; that is why a log has a
-# line for each. Images are dealt out again in every epoch, so a core that stays far above
-# the others over epochs is a sign of a mistake in its input. The weights do not differ:
-# each core adds the same sum of gradients to the same weights.
+# The losses differ because every core has its own images, which is why the log has a line for each.
+# The images are dealt out again in every epoch, so if the loss of one core stays far above the
+# losses of the others for several epochs, there is probably a mistake in its input. The weights do
+# not differ, because every core changes the same weights by the same sum of gradients.
 
 # %% [markdown]
 # ## All epochs
 #
-# Nobody reads the lines of eight cores over fifty epochs in a notebook: a long run logs
-# into a file. What `train` prints now goes to a file beside the run card. You can watch
-# it with `tail -f` while the cell runs. `follow` lets the dashboard watch the loop, by
-# the two functions that it calls; its bar counts calls. **Predict** the accuracy at the
-# end.
+# In a notebook, nobody wants to read the lines of eight cores, call after call, over fifty
+# epochs. So `train` now prints to a file beside the [run card](../docs/glossary.md), which
+# you can watch with `tail -f`. The dashboard follows the two functions that the loop calls,
+# and its bar counts calls.
+#
+# **Predict** the test accuracy after the last epoch.
 
 # %%
 my_accuracy_guess = None  # change this
@@ -731,19 +619,25 @@ summary += f"{lab.target_accuracy} was {reached}."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The first marker comes late: the first epoch includes tracing, and on a TPU compiling.
-# The notebook whose design we follow says that 50 epochs over eight cores of a TPU got it
-# above 89% in 269 s; it does not say of which generation they were. That is 93 ms for each
-# of 50 x 58 steps, tests included. How long is a step here? For so small a network little
-# of 93 ms can be arithmetic; where they went, nobody noted. The full scale of this lab
-# does the same number of epochs, over all 60,000 images.
+# The first marker comes late, because the first epoch includes tracing and, on a TPU,
+# compiling. The target depends on the scale, because a small scale has too few epochs to
+# get far. The notebook whose design we follow aimed at 89%, and reports that it got there
+# with 50 epochs on eight TPU cores, in 269 s. The full scale of this lab has the same
+# number of epochs and the same target.
 
 # %% [markdown]
+# **Question.** At 58 steps per epoch, their run took
+#
+# $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
+#
+# per step, tests included. How long is a step in your run? With such a small network, how much of
+# the 93 ms can be arithmetic?
+#
 # ## Right and wrong
 #
-# The first 25 test images, with what the network says. A tick and a thin frame: right. A
-# cross and a thick dashed frame: wrong. The second line says what it is. Would you have
-# known?
+# The figure shows the first 25 test images and the network's answers. A right answer has a tick and
+# a thin frame, whereas a wrong answer has a cross and a thick dashed frame. The second line gives
+# the true class. Would you have recognised these items?
 
 # %%
 with no_hang("the test"):
@@ -756,99 +650,278 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## What do long calls buy?
 #
-# Now the speed: the same training step on all cores, one step in a call, and
-# `steps_per_call` of them. **Predict:** how many times as many images a second do the
-# long calls train?
+# Does the law for $r(k)$ matter on your machine? The next cells train on all cores in two ways,
+# once with one step in a call and once with `steps_per_call` steps.
+#
+# **Predict:** how many times as fast is training with the long calls, in images per second?
 
 # %%
 my_long_calls_guess = None  # change this
 card.predict("gain_of_long_calls", my_long_calls_guess)
 
 # %%
-def images_per_second(strategy, train_block, most):
-    """Training speed and how many of the computer's cores work, without the start-up."""
-    indices = plan(0)[: lab.timed_steps, : strategy.num_replicas_in_sync]
+def images_per_second(most):
+    """Training speed with so many steps in a call, without the start-up."""
+    indices = plan(0)[: lab.timed_steps]
     for _, count, block in in_blocks(strategy, indices[:1], most):
         float(train_block(block, count)[0])  # traces; reading the loss waits for it
-    began, worked = perf_counter(), process_time()
+    began = perf_counter()
     for _, count, block in in_blocks(strategy, indices, most):
         losses = train_block(block, count)
     float(losses[0])
-    seconds = perf_counter() - began
-    return indices.size / seconds, (process_time() - worked) / seconds
+    return indices.size / (perf_counter() - began)
 
 # %%
 card.lock("gain_of_long_calls")
-lengths = 1, lab.steps_per_call
 with no_hang("the speed test"):
     # In turns, and three times: another program may be at work for a while.
-    turns = [[images_per_second(strategy, train_block, n) for n in lengths] for _ in "abc"]
-(short_speed, _), (speed, _) = numpy.median(turns, axis=0)
-gains = [long[0] / short[0] for short, long in turns]
-gain = numpy.median(gains)
+    turns = [[images_per_second(n) for n in (1, lab.steps_per_call)] for _ in "abc"]
+short_speed, speed = numpy.median(turns, axis=0)
+gains = [long / short for short, long in turns]
 card.measure("images_per_second", speed)
 print(f"Images/sec with 1 step in a call: {short_speed:.2f}; in long calls:")
 print(f"Images/sec: {speed:.2f}")
 print(f"In turns, times as many: {', '.join(f'{each:.2f}' for each in gains)}")
-card.outcome("gain_of_long_calls", gain)
+card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# Are all three turns above 1? How far apart are they? What differs less than they do may
-# be chance. What is saved is
-# a call from Python and a hand-over of images for each step. The shorter the steps are,
-# the larger a part of the time that is: what does `batch_size=16` give? Keras'
-# documentation says of `steps_per_execution` that it can help greatly on TPUs, and with
-# small models. On a TPU this was not measured for this lab.
+# Are the gains of all three turns above 1, and how far apart are they? A gain that is
+# smaller than the spread between the turns may be due to chance. Long calls help most if
+# steps are short, because then the cost $c$ of a call is a large part of $c + s$. To see
+# this, try `batch_size=16`. In [lab 05](05_many_gpus_fit.ipynb) you measured how simulated
+# devices compare with a single one.
 
 # %% [markdown]
-# ## What did the cores buy?
+# ## The same on a mesh, as one program
 #
-# The same step on one core, with a batch of `batch_size`, and on all cores, each with
-# such a batch; both in long calls. **Predict:** how many times as many images a second do
-# all cores train?
-
-# %%
-my_speedup_guess = None  # change this
-card.predict("speedup", my_speedup_guess)
-
-# %%
-card.lock("speedup")
-fewest = replica_counts()[0]  # a TPU is used whole: there it is all cores again
-few = new_strategy(fewest)
-few_block = steps_in_one_call(new_training(few)[1], fewest)
-trainings = (few, few_block), (strategy, train_block)
-with no_hang("the speed test"):
-    turns = [[images_per_second(*t, lab.steps_per_call) for t in trainings] for _ in "abc"]
-(few_speed, few_busy), (speed, busy) = numpy.median(turns, axis=0)
-speedups = [all_cores[0] / one[0] for one, all_cores in turns]
-speedup = numpy.median(speedups)
-print(f"Images/sec on {fewest} of the cores: {few_speed:.2f}; on all of them:")
-print(f"Images/sec: {speed:.2f}")
-print(f"In turns, times as many: {', '.join(f'{each:.2f}' for each in speedups)}")
-print(f"Of this computer's cores {few_busy:.1f} were at work, then {busy:.1f}")
-card.outcome("speedup", speedup)
+# With a strategy you write the program of *one core*, and say where the cores have to
+# exchange data. The second way is to write the program of *one big device*, and say how its
+# arrays are divided. The devices form a [*mesh*](../docs/glossary.md), a grid whose axes
+# have names, such as 2 x 4 devices along `data` and `model`. A
+# [*spec*](../docs/glossary.md) gives each axis of an array the name of a mesh axis, or
+# None. XLA compiles one program in which every device computes its part, and inserts the
+# messages between devices.
+#
+# ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
 # %% [markdown]
-# Simulated cores are threads of one processor. It also does the host's work: the feeding,
-# and the sum over the cores. One simulated core may leave a part of it idle, which the
-# others fill: the last line says how far. Where all of it is at work, more simulated
-# cores wait for each other. Where less is, other programs may have had the rest, or
-# threads waited: this lab does not measure which. So the number says something about your
-# processor, and nothing about eight cores. A simulation shows that the code is right.
+# In Keras this is [`keras.distribution`](https://keras.io/api/distribution/), which needs
+# the JAX backend. Because a process can have only one backend, the cells below send their
+# work to a separate process, where
+# [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
+# eight devices. Since the devices are simulated, we time nothing here. But the compiled
+# program is real, and so are its messages and the bytes on each device.
 
 # %% [markdown]
-# On real TPU cores, too, expect less than eight times as much. Between two steps all
-# cores add up their gradients and wait for the slowest. The host has to bring eight times
-# as many images a second. And a network as small as this one leaves a core little to do
-# in a step (lab 02's fixed cost): a larger batch per core may then help more than more
-# cores. None of this was measured here.
+# ## Exercise 7.2: what does a device hold?
+#
+# **Write** `shard_of(shape, spec, mesh, device)`, which returns the part of an array that one device
+# holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with the size of each mesh axis
+# by its name, and `device` is a number that counts from 0.
+
+# %% [markdown]
+# **Rules**
+#
+# - Devices are numbered row by row: the number rises fastest along the last axis of the
+#   mesh. A mesh has one axis or more.
+# - Where the spec has None, a device holds the whole axis.
+# - Where it has a name, the axis is cut into equal parts in order, one for each place along that
+#   mesh axis, and a device holds the part that belongs to its place.
+# - If a size is not a multiple of the number of its parts, raise a `ValueError`.
+# - Return a pair of whole numbers `(start, stop)` for each axis of the array. Do not modify `mesh`.
+
+# %% [markdown]
+# **Example.** On a mesh of 2 x 4, device 5 is in row 1 and column 1, because $5 = 1 \times 4 + 1$.
+# It therefore holds the second half of an axis that is cut along `data`, and the second quarter of
+# an axis that is cut along `model`:
+#
+# ```python
+# mesh = {"data": 2, "model": 4}
+# shard_of((256, 784), ("data", None), mesh, 5)    # [(128, 256), (0, 784)]
+# shard_of((784, 1024), (None, "model"), mesh, 5)  # [(0, 784), (256, 512)]
+# shard_of((1024, 10), (None, "model"), mesh, 5)   # ValueError: 10 columns for 4 devices
+# ```
+#
+# You need about eight lines.
+# [`np.unravel_index`](https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html)
+# gives the place of a number in a grid.
+
+# %% name="7.2-shard-of" points=3
+# TODO 7.2: the part of an array that one device of a mesh holds.
+#: start
+def shard_of(shape, spec, mesh, device):
+    """Which part of an array a device holds: (start, stop) of each axis."""
+    return [(0, size) for size in shape]
+#: solution
+def shard_of(shape, spec, mesh, device):
+    """Which part of an array a device holds: (start, stop) of each axis."""
+    places = np.unravel_index(device, tuple(mesh.values()))
+    place = dict(zip(mesh, places, strict=True))
+    pairs = []
+    for size, name in zip(shape, spec, strict=True):
+        parts = mesh[name] if name else 1
+        if size % parts:
+            raise ValueError(f"{size} is not a multiple of {parts}")
+        first = int(place[name]) if name else 0
+        pairs.append((first * size // parts, (first + 1) * size // parts))
+    return pairs
+#: end
+
+# %%
+shard_of = check("7.2", shard_of)
+
+# %% [markdown]
+# ## Four layouts of one network
+#
+# You can now say what each device holds. But how many messages does such a layout cost in
+# each step? To find out, a dense network, 784 → 1,024 → 10, makes the same training steps
+# in four layouts. Its batch holds 1,024 images, which contain only noise, and is always cut
+# along the first axis of the mesh.
+#
+# - *One device* is the reference.
+# - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the strategy above.
+# - The *2 x 4* mesh also cuts the first layer by columns and the second by rows, a pair that
+#   [Megatron-LM](https://arxiv.org/abs/1909.08053) made popular.
+# - *Fully sharded* cuts the weights along the same mesh axis as the batch, as
+#   [ZeRO](https://arxiv.org/abs/1910.02054) does.
+
+# %%
+layouts = {
+    "one device": {"mesh": {"data": 1}, "weights": {}},
+    "data parallel": {"mesh": {"data": 8}, "weights": {}},
+    "2 x 4": {"mesh": {"data": 2, "model": 4}, "weights": {
+        "hidden/kernel": (None, "model"), "hidden/bias": ("model",),
+        "classes/kernel": ("model", None)}},
+    "fully sharded": {"mesh": {"data": 8}, "weights": {
+        "hidden/kernel": ("data", None), "hidden/bias": ("data",),
+        "classes/kernel": ("data", None)}},
+}
+session.show_source(mesh_on_jax.training_step)
+
+# %% [markdown]
+# The step above does not mention devices at all.
+#
+# **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh hold? And
+# how many [all-reduces](../docs/glossary.md) does XLA put into the data-parallel step, if there are
+# eight devices and four arrays of weights?
+
+# %%
+my_share_guess = None  # change this: percent
+card.predict("percent_of_weights_on_2x4", my_share_guess)
+my_all_reduces_guess = None  # change this
+card.predict("all_reduces_data_parallel", my_all_reduces_guess)
+
+# %%
+card.lock("percent_of_weights_on_2x4", "all_reduces_data_parallel")
+with no_hang("the work on JAX"):
+    found = mesh_on_jax.compare(layouts, "mlp", batch=1024, steps=3, seed=lab.seed)
+shares = {}
+for name, one in found.items():
+    shares[name] = 100 * one["bytes"][0] / found["one device"]["bytes"][0]
+    losses = ", ".join(f"{loss:.5f}" for loss in one["losses"])
+    print(f"{name}: {one['bytes'][0]:,} bytes of weights on a device, {shares[name]:.1f}%")
+    print(f"    {one['collectives']}; losses {losses}")
+card.outcome("percent_of_weights_on_2x4", shares["2 x 4"])
+reduces = found["data parallel"]["collectives"]["all-reduce"]
+card.outcome("all_reduces_data_parallel", reduces)
+
+# %% [markdown]
+# Each device of the 2 x 4 mesh holds a quarter of the weights, not an eighth, because along
+# `data` the two rows of the mesh hold copies. And the data-parallel step has a single
+# all-reduce: XLA packed the gradients of all four arrays, and the loss, into one message.
+# In all layouts the losses of three steps agree up to rounding. Since the second and third
+# loss depend on the updates before them, the gradients must have agreed as well.
+#
+# **Question.** Do the devices hold the parts that your function predicts?
+
+# %%
+for name, one in found.items():
+    mesh, arrays = layouts[name]["mesh"], one["arrays"].values()
+    same = [
+        [list(map(list, shard_of(a["shape"], a["spec"], mesh, i))) == part
+         for i, part in enumerate(a["parts"])] for a in arrays
+    ]
+    print(f"{name}: JAX and shard_of agree on {sum(map(sum, same))} "
+          f"of {sum(map(len, same))} parts")
+
+# %%
+panels = {}
+for name in ("data parallel", "2 x 4", "fully sharded"):
+    kernel = found[name]["arrays"]["hidden/kernel"]
+    mesh, count = layouts[name]["mesh"], len(kernel["parts"])
+    cuts = [shard_of(kernel["shape"], kernel["spec"], mesh, i) for i in range(count)]
+    panels[f"{name}\n{tuple(kernel['spec'])}"] = cuts
+figure = figures.kernel_on_meshes(kernel["shape"], panels)
+summary = "Data parallel: all 8 devices hold the whole kernel. 2 x 4: four blocks of "
+summary += "columns, each on two devices. Fully sharded: eight blocks of rows."
+show_figure(figure, summary, session.caption())
+
+# %% [markdown]
+# What does each layout cost in communication? The next cell prints one line for each
+# instruction of the compiled step that communicates, with the bytes of its result on one
+# device.
+
+# %%
+for name, one in found.items():
+    for message in one["messages"]:
+        print(f"{name + ':':14} {message['kind']} of {message['arrays']} arrays, "
+              f"{message['bytes']:,} bytes")
+
+# %% [markdown]
+# On the 2 x 4 mesh, the first message adds up the parts of the network's *outputs*, because
+# the second matrix is cut by rows. The second message contains a quarter of the gradients.
+# In the fully sharded layout, each device holds an eighth of the weights and fetches the
+# rest with all-gathers: it saves memory, and pays for that with messages. XLA still adds up
+# whole gradients here, although each device keeps only an eighth of them. A
+# [*reduce-scatter*](../docs/glossary.md), which is half of the ring in [lab
+# 09](09_many_machines.ipynb), would be enough.
+#
+# **Question.** Which of these messages grow with the batch, and which with the network?
+
+# %% [markdown]
+# ## One more look at batch normalisation
+#
+# Take the small convolutional network of this lab again, data parallel on eight devices. As you
+# just saw, the gradients need one all-reduce. What else do the devices have to agree on, if the
+# program is written for one big device?
+#
+# **Predict:** how many all-reduces does a step of this network have?
+
+# %%
+my_cnn_guess = None  # change this
+card.predict("all_reduces_of_the_cnn", my_cnn_guess)
+
+# %%
+card.lock("all_reduces_of_the_cnn")
+both = {name: layouts[name] for name in ("one device", "data parallel")}
+with no_hang("the work on JAX"):
+    small = mesh_on_jax.compare(both, "cnn", batch=1024, steps=3, seed=lab.seed)
+for name, one in small.items():
+    losses = ", ".join(f"{loss:.5f}" for loss in one["losses"])
+    print(f"{name}: {one['collectives']}; losses {losses}")
+*rest_of_them, largest = sorted(m["bytes"] for m in small["data parallel"]["messages"])
+print(f"The largest message has {largest:,} bytes, the others {rest_of_them}")
+reduces = small["data parallel"]["collectives"]["all-reduce"]
+card.outcome("all_reduces_of_the_cnn", reduces)
+
+# %% [markdown]
+# The small messages are sums for batch normalisation, forwards and backwards. On a mesh,
+# batch normalisation takes the mean of a channel over the *global* batch,
+#
+# $$ \mu = \frac{1}{B} \sum_{i=1}^{B} x_i, $$
+#
+# where $x_i$ is the channel's average over all positions of image $i$. So the devices have
+# to exchange their sums within the step. With the strategy above, each core used the mean
+# of its own $b$ images instead. This is the difference between the two ways of thinking: a
+# mesh changes where things are computed, but not what is computed. That is why its losses
+# equal the losses of one device, up to rounding.
 
 # %% [markdown]
 # ## If you know the PyTorch/XLA original
 #
-# There each core has a process of its own, which runs the whole script. Here one process
-# describes what all cores do. What corresponds to what (PyTorch/XLA's API guide, and its
-# MNIST example):
+# In the PyTorch/XLA original each core has a process of its own, which runs the whole script,
+# whereas here one process describes the work of all cores. The tables show which parts correspond
+# to each other, according to PyTorch/XLA's API guide and its MNIST example:
 #
 # | PyTorch/XLA | here |
 # |---|---|
@@ -861,8 +934,8 @@ card.outcome("speedup", speedup)
 # %% [markdown]
 # | PyTorch/XLA | here |
 # |---|---|
-# | `xm.optimizer_step`: adds up gradients, then a step | `optimizer.apply` inside `strategy.run` |
-# | `xm.mark_step`: runs what was recorded | a `tf.function` returns |
+# | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
+# | `xm.mark_step`: runs the recorded operations | a `tf.function` returns |
 # | `xm.rendezvous`: processes wait for each other | not needed: one process |
 # | `loss.item()`: waits for the device | `losses.numpy()` |
 # | `met.metrics_report()`: counts compilations | `len(traced)` |
@@ -870,7 +943,7 @@ card.outcome("speedup", speedup)
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# What do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("07")
@@ -881,11 +954,13 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the last figure but one. In which epoch was the network best, and what did longer
-# calls buy on your machine? What of it would differ on a real TPU?
+# Take the last figure, which shows the weights of the hidden layer in three layouts, and
+# the list of messages below it. Which layout would you choose for a network whose weights
+# do not fit on one device, and how would you pay for it in each step? What in this list
+# would differ on a real TPU?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from your run. No
+# check reads them, but your instructor may.
 
 # %% [markdown] name="7.figure" points=2
 # **7.figure, your answer:**
@@ -893,20 +968,22 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Every core gets whole batches of its own, all of one size, and the remainder waits for
-# the next epoch; a test, and a block of steps, is filled up instead. Another shape or
-# another Python number is another program; a tensor is not, so one program makes any
-# number of steps in one call. A log with a line per core shows that their losses differ
-# while their weights agree, and simulated cores show that this is right, not that it is
-# fast.
+# On eight cores of a TPU the idea stays the same, but the program is compiled for fixed shapes.
+# That is why every core gets whole batches of one size, the last block of steps is filled up, and
+# `count` is a tensor: one program can then make any number of steps in one call. You measured how
+# much faster that is on your machine.
 #
-# Two questions to take along. What does the run give with the pixels' own mean and
-# deviation, or with `learning_rate=0.00125`, which leaves it unscaled on eight cores? And
-# why would 512 cores with 128 images each be a different training, not just a faster
-# one?
+# On a mesh you say only how arrays are cut, and the compiler works out what each device computes
+# and when the devices have to exchange data. The same step gave the same losses in every layout,
+# while the bytes on a device and the messages between devices changed.
+
+# %% [markdown]
+# Here are two questions to think about. How well does the network do if you scale the
+# pixels by the mean and the deviation of our own images, or if you set
+# `learning_rate=0.00125`, so that eight cores together train with the unscaled rate of
+# 0.01? And why would 512 cores with 128 images each be a different training, and not just a
+# faster one?
 #
-# To read on: TensorFlow's guide "Use TPUs"; Jouppi et al., "In-Datacenter Performance
-# Analysis of a Tensor Processing Unit" (2017) and "A Domain-Specific Supercomputer for
-# Training Deep Neural Networks" (2020); Goyal et al., "Accurate, Large Minibatch SGD:
-# Training ImageNet in 1 Hour" (2017); You et al., "Large Batch Optimization for Deep
-# Learning: Training BERT in 76 Minutes" (2020).
+# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above all
+# its chapter on sharded matrices; Keras' [guide to distribution](https://keras.io/guides/distribution/);
+# and Jouppi et al. on the first TPU ([2017](https://arxiv.org/abs/1704.04760)).

@@ -23,6 +23,8 @@ SIZES = by_scale(  # smoke, laptop, gpu
     epochs=(2, 6, 50),
     steps_per_call=(2, 10, 20),
     timed_steps=(4, 20, 40),
+    # A run of so many epochs reaches this; the notebook that the lab follows has 0.89.
+    target_accuracy=(0.3, 0.85, 0.89),
 )
 RULES = {
     "replicas": REPLICAS,

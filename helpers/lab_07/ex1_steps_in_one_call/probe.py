@@ -1,10 +1,9 @@
-"""Exercise 7.3: drives an answer, expects nothing."""
+"""Exercise 7.1: drives an answer, expects nothing."""
 
 import cProfile
 import gc
 import sys
 from collections.abc import Callable
-from unittest import mock
 
 import numpy as np
 import tensorflow as tf
@@ -25,25 +24,11 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     return {"made": made, "calls": calls}
 
 
-ASKED_IN_A_GRAPH = 4  # the last call for a short block: nothing is left to trace
-
-
-def _runs_in_a_graph(run, block, asked):
-    """Whether `run` works where tensors have no values yet: then it reads none."""
-    graph = tf.function(lambda block: run(block, asked["count"]), autograph=False)
-    try:
-        graph.get_concrete_function(block)
-    except Exception:  # NumPy, Python and TensorFlow each have an own error for it
-        return False
-    return True
-
-
 class _Steps:
     """Steps whose losses depend on every step before, and that know who calls them."""
 
     def __init__(self, case):
         self.cores, self.asked, self.traces = case["cores"], case["calls"], 0
-        self.numbers = set()  # the types of the tensors that say which step
         # On a second device, as under a strategy: there XLA cannot compile a step.
         simulated_replicas()
         with tf.device("CPU:1"):
@@ -51,45 +36,28 @@ class _Steps:
 
     def one_step(self, block, i):
         self.traces += 1
-        if tf.is_tensor(i):
-            self.numbers.add(i.dtype.name)
         pushes, losses = block
         self.state.assign(0.5 * self.state + pushes[i])
         return losses[i] + self.state
 
     def seen(self):
-        return {
-            "traces": self.traces,
-            "state": float(self.state),
-            "numbers": sorted(self.numbers),
-        }
+        return {"traces": self.traces, "state": float(self.state)}
 
     def call(self, run, turn):
         asked = self.asked[turn]
         block = tuple(tf.constant(asked[name], tf.float32) for name in ("pushes", "losses"))
-        reads, profile = [0], cProfile.Profile(builtins=False)
-        tensor = type(block[0])
-        read = tensor._numpy
-
-        def count_reads(value):
-            # Whoever reads a tensor in Python comes by here, but not NumPy.
-            reads[0] += value.dtype.is_floating or value.dtype.is_bool
-            return read(value)
-
+        profile = cProfile.Profile(builtins=False)
         before = sys.getprofile()
-        gc.disable()  # what it frees calls functions, too
-        with mock.patch.object(tensor, "_numpy", count_reads):
-            profile.enable()
-            try:
-                returned = run(block, asked["count"])
-            finally:
-                profile.disable()
-                sys.setprofile(before)
-                gc.enable()
+        gc.disable()  # freeing objects calls functions, too
+        profile.enable()
+        try:
+            returned = run(block, asked["count"])
+        finally:
+            profile.disable()
+            sys.setprofile(before)
+            gc.enable()
         calls = sum(entry.callcount for entry in profile.getstats())
-        seen = self.seen() | {"python_calls": calls, "reads": reads[0]}
-        if turn == ASKED_IN_A_GRAPH:
-            seen["reads"] += not _runs_in_a_graph(run, block, asked)
+        seen = self.seen() | {"python_calls": calls}
         if returned is None:
             return seen | {"tensor": False, "shape": None, "dtype": "", "values": []}
         values = np.asarray(returned, "float64")
