@@ -31,8 +31,7 @@ SIZES = by_scale(  # smoke, laptop, gpu
     images_per_point=(128, 640, 9728),
     rounds=(1, 5, 5),
     product=(512, 2048, 8192),
-    add_mib=(16, 64, 1024),
-    roof_batch=(32, 256, 256),
+    most_mib=(4, 128, 1024),  # at most, of an array that should be larger than the cache
 )
 RULES = {
     "fast_epochs": EPOCHS,

@@ -19,18 +19,25 @@ BROKEN = {
 
 
 def make_costs(rng: Random) -> dict:
-    """Layers of odd shapes: two convolutions that change them, two of each other kind."""
+    """Layers of odd shapes: three convolutions that change them, two of each other kind.
+
+    One convolution is as in a short cut: a kernel of 1x1, strides, and a single image.
+    """
     cases = []
-    for kind in ("conv", "conv", "norm", "norm", "relu", "relu"):
+    for kind in ("conv", "conv", "conv", "norm", "norm", "relu", "relu"):
         batch, height, width, channels = (rng.randint(2, 40) for _ in range(4))
         inputs = outputs = [batch, height, width, channels]
         kernel = None
         if kind == "conv":
             kernel = [rng.randint(2, 5), rng.randint(6, 9), channels, rng.randint(41, 80)]
             outputs = [batch, height + 3, width + rng.randint(3, 9), kernel[-1]]
+        if len(cases) == 2:
+            kernel = [1, 1, channels, kernel[-1]]
+            inputs = [1, height, width, channels]
+            outputs = [1, (height + 1) // 2, (width + 1) // 2, kernel[-1]]
         of = {"inputs": inputs, "outputs": outputs, "kernel": kernel}
         cases.append({"kind": kind, "value_bytes": 2} | of)
-    for case, value_bytes in zip(cases, [2, 4, 4, 2, 2, 4], strict=True):
+    for case, value_bytes in zip(cases, [2, 4, 8, 4, 2, 2, 4], strict=True):
         case["value_bytes"] = value_bytes
     rng.shuffle(cases)
     return {"cases": cases}
@@ -51,7 +58,9 @@ def costs(case: dict, mistake: str = "") -> list[float]:
         times = {"conv_once": 1, "conv_three": 3}.get(mistake, 2)
         counted = [operations, moved, times * operations, times * moved]
     elif case["kind"] == "norm":
-        passes = {"norm_one_pass": (2, 3), "norm_backward": (3, 3)}.get(mistake, (3, 5))
+        passes = {
+            "norm_one_pass": (2, 3), "norm_backward": (3, 3), "norm_sums_apart": (4, 6),
+        }.get(mistake, (3, 5))  # fmt: skip
         counted = [5 * x, passes[0] * x, 10 * x, passes[1] * x]
     else:
         backward = 2 if mistake == "relu_backward" else 3
@@ -68,7 +77,7 @@ COSTS = Formula(
     (
         "start", "swapped", "no_batch", "multiply_only", "input_positions", "per_weight",
         "no_kernel", "conv_once", "conv_three", "norm_one_pass", "norm_backward",
-        "relu_backward", "always_four", "values",
+        "norm_sums_apart", "relu_backward", "always_four", "values",
     ),
     relative=1e-6,
     apart=1e-6,

@@ -48,6 +48,8 @@ def make_changes(rng: Random) -> dict:
                 {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
                 {one: rng.uniform(1.05, 1.2), rng.choice(elsewhere): 0.1},
             ]
+        if kind == "single":
+            changes = [{one: rng.uniform(1.3, 1.6)}]
         if kind == "equal":  # one that leaves the step as long as it was, to the last digit
             changes = [
                 {strong: 0.0, names[0]: rng.uniform(1.2, 1.5)},
@@ -60,7 +62,7 @@ def make_changes(rng: Random) -> dict:
         return {"seconds": {name: seconds[name] for name in order}, "changes": named}
 
     # The first ones have a change that helps: a wrong choice there does not break `none`.
-    kinds = ["usual", "usual", "usual", "little", "none", "equal"]
+    kinds = ["usual", "usual", "usual", "little", "none", "equal", "single"]
     return {"cases": [case(kind) for kind in kinds]}
 
 
@@ -111,6 +113,7 @@ def chosen(case: dict, mistake: str = "") -> list:
     else:
         best = min(after, key=after.get)
     as_long = after.get(best) == before and mistake == "equal"
+    as_long = as_long or (len(changes) == 1 and mistake == "only_choice")
     if best is None or (after[best] >= before and mistake != "always" and not as_long):
         return [None, {"saved": 0.0, "percent": 0.0}.get(mistake, 1.0)]
     ratio = before / after[best]
@@ -134,8 +137,8 @@ CHANGES = Formula(
     chosen,
     (
         "start", "largest_operation", "one_saving", "only_gains", "first_operation",
-        "zero_for_none", "absent", "always", "equal", "saved", "inverted", "percent",
-        "touched",
+        "zero_for_none", "absent", "always", "only_choice", "equal",
+        "saved", "inverted", "percent", "touched",
     ),
     relative=1e-3,
     absolute=1e-12,

@@ -8,9 +8,9 @@ MOST_AHEAD = 8
 
 
 def draw_question(rng: Random) -> dict:
-    """More batches than anybody should hold, the last one smaller; and three whole ones."""
+    """More batches than anybody should hold, three whole ones, and less than one batch."""
     cases = []
-    for batches, rest in ((23, 1), (3, 0)):
+    for batches, rest in ((23, 1), (3, 0), (0, 1)):
         size = rng.randint(3, 6)
         images = batches * size + rest * rng.randint(1, size - 1)
         cases.append({"batch_size": size, "images": images, "offset": rng.randint(10, 99)})
@@ -38,8 +38,8 @@ def _judge_feed(case, observation):
     batches, calls = observation["batches"], observation["calls"]
     if batches != due:
         return _wrong_batches(due, batches)
-    if not observation["whole_numbers"]:
-        return wrong("numbers", "floats")
+    if number := observation["overwritten"]:
+        return wrong("overwritten", "overwritten", number=number)
     if len(calls) != len(due):
         many = phrase("fetches", fetches=len(calls), batches=len(due))
         if observation["overlaps"]:
@@ -52,8 +52,6 @@ def _judge_feed(case, observation):
         return wrong("no_overlap", "no_overlap")
     if observation["ahead"] > MOST_AHEAD:
         return wrong("too_far", "ahead", ahead=observation["ahead"], batches=len(due))
-    if observation["types"] != ["float32"]:
-        return wrong("type", "types", types=observation["types"])
     return None
 
 
@@ -64,10 +62,10 @@ def _wrong_batches(due, batches):
         "came", sizes=[*sizes[:3], "...", *sizes[-1:]], batches=len(batches),
         due=len(due), batch_size=len(due[0]),
     )  # fmt: skip
-    if not lists or not all(isinstance(row, list) for row in _rows(lists)):
-        return wrong("other", "no_arrays", requirement="sizes", came=came)
     if batches == due[:-1]:
         return wrong("rest", "no_rest", came=came)
+    if not lists or not all(isinstance(row, list) for row in _rows(lists)):
+        return wrong("other", "no_arrays", requirement="sizes", came=came)
     rows = _rows(batches)
     broken = "rest" if batches[: len(due) - 1] == due[:-1] else "sizes"
     if rows == _rows(due)[: len(rows)]:

@@ -20,21 +20,19 @@ class Source:
         self.batch_size, self.images = case["batch_size"], case["images"]
         self.offset = case["offset"]
         self.asked, self.begun, self.overlaps = [], set(), True
-        self.whole_numbers = True
         self.changed, self.first_step = threading.Condition(), threading.Event()
 
     def fetch(self, numbers: Sequence[int] | np.ndarray) -> np.ndarray:
-        numbers = np.atleast_1d(np.asarray(numbers))
-        whole, numbers = numbers.dtype.kind in "iu", numbers.astype(int)
+        numbers = np.atleast_1d(np.asarray(numbers)).astype(int)
         batches = {int(number) // self.batch_size for number in numbers}
         with self.changed:
             self.asked.append([int(number) for number in numbers])
             self.begun |= batches
-            # No error: in a thread it may leave its reader waiting for ever.
-            self.whole_numbers = self.whole_numbers and whole
             self.changed.notify_all()
         if LATE_BATCH in batches:
-            time.sleep(LATE_SECONDS)  # whoever hands on what is ready skips it
+            time.sleep(
+                LATE_SECONDS
+            )  # an answer that hands on batches as they come skips it
         # Whatever comes after the first batch ends only when a step runs.
         if min(batches, default=0) > 0 and not self.first_step.wait(PATIENCE_SECONDS):
             self.overlaps = False
@@ -73,22 +71,22 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
 
 
 def _feed(answer, case):
-    source, batches, types, ahead = Source(case), [], set(), None
+    source, batches, ahead, overwritten = Source(case), [], None, 0
     most = math.ceil(source.images / source.batch_size) + 1
     for number, batch in enumerate(answer(source.fetch, source.images, source.batch_size)):
         batches.append(np.asarray(batch).tolist())
-        types.add(getattr(getattr(batch, "dtype", None), "name", type(batch).__name__))
         source.step(number)
         if ahead is None:
             ahead = source.fetched_ahead()
+        if not overwritten and np.asarray(batch).tolist() != batches[-1]:
+            overwritten = number + 1
         if len(batches) == most:
             break
     source.first_step.set()
     return {
         "batches": batches,
-        "types": sorted(types),
         "calls": source.asked[: 4 * source.images],
-        "whole_numbers": source.whole_numbers,
+        "overwritten": overwritten,
         "overlaps": source.overlaps,
         "ahead": ahead or 0,
     }

@@ -34,7 +34,7 @@ def make_scaling(rng: Random) -> dict:
         "weights": [large, small],
         "gradients": gradients,
         "learning_rate": rng.choice([0.25, 0.5, 0.125]),
-        "state": {"scale": scale, "good_steps": 0},
+        "state": {"scale": scale, "good_steps": 1},  # of a training before
         "growth_steps": growth,
     }
     still = [[0.0] * len(large), [0.0] * len(small)]
@@ -50,6 +50,7 @@ def scaling(question: dict, mistake: str = "") -> list:
     """What each step asks for and leaves behind, if one makes this mistake."""
     weights = [np.array(w, "float32") for w in question["weights"]]
     scale, good = (float(question["state"][name]) for name in ("scale", "good_steps"))
+    good = 0 if mistake == "own_count" else good
     growth = question["growth_steps"] + {"late": 1, "early": -1}.get(mistake, 0)
     steps = []
     for true in question["gradients"]:
@@ -104,7 +105,7 @@ def _next_state(scale, good, skip, growth, mistake):
 SCALING_MISTAKES = [
     "start", "never_scaled", "not_unscaled", "unscaled_in_half", "half_weights",
     "updated_anyway", "zeroed", "first_only", "only_inf", "only_nan", "not_halved",
-    "count_kept", "count_after", "never_doubled", "late", "early",
+    "count_kept", "own_count", "count_after", "never_doubled", "late", "early",
 ]  # fmt: skip
 
 

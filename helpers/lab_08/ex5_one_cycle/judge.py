@@ -87,8 +87,9 @@ def draw_question(rng: Random) -> dict:
 def judge(question: dict, observation: dict) -> Wrong | None:
     """The rates at each step, also of a schedule that was stored and read."""
     cases = observation["cases"]
-    if different := CYCLE.different(question, [case["rates"] for case in cases]):
-        return _wrong_rate(different)
+    rates = [case["rates"] for case in cases]
+    if different := CYCLE.different(question, rates):
+        return _wrong_rate(different, _of_the_last(question, rates))
     if not all(case["schedule"] for case in cases):
         return wrong("no_schedule", "no_schedule")
     plain = {"cases": [case | {"at": case["plain"]} for case in question["cases"]]}
@@ -103,9 +104,17 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     return None
 
 
-def _wrong_rate(different):
+def _of_the_last(question, rates):
+    """Whether all schedules are as the last one that was made."""
+    *_, last = question["cases"]
+    mixed = [case | {"arguments": last["arguments"]} for case in question["cases"]]
+    return not CYCLE.different({"cases": mixed}, rates)
+
+
+def _wrong_rate(different, as_the_last):
     case, part, said, due, mistake = different
     step = case["at"][part]
+    mistake = mistake or ("shared" if as_the_last else "")
     return wrong(
         mistake or "other", "rate", requirement="" if mistake else _broken(case, step),
         arguments=case["arguments"], rate=said, step=step, right=due,

@@ -73,6 +73,25 @@ def kernel_always(kind, inputs, outputs, kernel, value_bytes):
     return paired(by_hand(kind, inputs, outputs, kernel, value_bytes), value_bytes)
 
 
+def square_kernels(counts, kind, x, y, kernel, value_bytes):
+    operations = 2 * math.prod(y[:3]) * kernel[0] ** 2 * kernel[2] * kernel[3]
+    return [operations, counts[1], 2 * operations, counts[3]]
+
+
+def kernels_of_three(counts, kind, x, y, kernel, value_bytes):
+    operations = 2 * math.prod(y) * 9 * kernel[2]
+    return [operations, counts[1], 2 * operations, counts[3]]
+
+
+def short_cuts_cost_nothing(counts, kind, x, y, kernel, value_bytes):
+    return [0, counts[1], 0, counts[3]] if kernel[:2] == (1, 1) else counts
+
+
+def one_kernel_for_both(counts, kind, x, y, kernel, value_bytes):
+    once = math.prod(x) + math.prod(y)
+    return [counts[0], counts[1], counts[2], 2 * once + math.prod(kernel)]
+
+
 def conv_from_input(counts, kind, x, y, kernel, value_bytes):
     operations = 2 * math.prod(x) * math.prod(kernel[:3])
     return [operations, counts[1], 2 * operations, counts[3]]
@@ -91,12 +110,19 @@ WRONG_CONV = {
     "one_gradient": lambda c, *_: [c[0], c[1], c[0], c[1]],
     "whole_step_backward": lambda c, *_: [c[0], c[1], 3 * c[0], 3 * c[1]],
     "three_for_each_weight": lambda c, *_: [1.5 * c[0], c[1], 1.5 * c[2], c[3]],
+    "square_kernels": square_kernels,
+    "kernels_of_three": kernels_of_three,
+    "short_cuts_cost_nothing": short_cuts_cost_nothing,
+    "one_kernel_for_both": one_kernel_for_both,
     "reads_the_kernel_twice": lambda c, k, x, y, w, b: [
         c[0], c[1] + math.prod(w), c[2], c[3],
     ],
     "operations_twice_bytes_once": lambda c, *_: [c[0], c[1], c[2], c[1]],
 }  # fmt: skip
 WRONG_NORM = {
+    "sums_one_by_one": lambda c, *_: [c[0], c[1] * 4 / 3, c[2], c[3] * 6 / 5],
+    "keeps_the_input_from_the_first_pass": lambda c, *_: [c[0], c[1], c[2], c[3] * 4 / 5],
+    "writes_a_second_array": lambda c, *_: [c[0], c[1] * 4 / 3, c[2], c[3]],
     "reads_once": lambda c, *_: [c[0], c[1] * 2 / 3, c[2], c[3] * 3 / 5],
     "reads_once_backward": lambda c, *_: [c[0], c[1], c[2], c[3] * 3 / 5],
     "same_operations": lambda c, *_: [c[0], c[1], c[0], c[3]],
@@ -215,14 +241,21 @@ WRONG = [
     ("conv_operations", "per_weight", WRONG_COSTS["takes_all_filters"]),
     ("conv_operations", "conv_operations", WRONG_COSTS["three_for_each_weight"]),
     ("conv_operations", "no_batch", counts_no_batch),
+    ("conv_operations", "conv_operations", WRONG_COSTS["square_kernels"]),
+    ("conv_operations", "conv_operations", WRONG_COSTS["kernels_of_three"]),
+    ("conv_operations", "conv_operations", WRONG_COSTS["short_cuts_cost_nothing"]),
     ("conv_bytes", "no_kernel", WRONG_COSTS["reads_no_kernel"]),
     ("conv_bytes", "conv_bytes", WRONG_COSTS["reads_the_kernel_twice"]),
     ("conv_backward", "conv_once", WRONG_COSTS["one_gradient"]),
     ("conv_backward", "conv_three", WRONG_COSTS["whole_step_backward"]),
     ("conv_backward", "conv_backward", WRONG_COSTS["operations_twice_bytes_once"]),
+    ("conv_backward", "conv_backward", WRONG_COSTS["one_kernel_for_both"]),
     ("norm_operations", "norm_other", WRONG_COSTS["same_operations"]),
     ("norm_forward", "norm_one_pass", WRONG_COSTS["reads_once"]),
+    ("norm_forward", "norm_sums_apart", WRONG_COSTS["sums_one_by_one"]),
+    ("norm_forward", "norm_other", WRONG_COSTS["writes_a_second_array"]),
     ("norm_backward", "norm_backward", WRONG_COSTS["reads_once_backward"]),
+    ("norm_backward", "norm_other", WRONG_COSTS["keeps_the_input_from_the_first_pass"]),
     ("relu_operations", "relu_other", WRONG_COSTS["two_for_each_value"]),
     ("relu_forward", "relu_other", WRONG_COSTS["works_in_place"]),
     ("relu_backward", "relu_backward", WRONG_COSTS["needs_no_output"]),

@@ -230,7 +230,15 @@ def with_filter(seconds, changes):
     return best, faster[best]
 
 
+def takes_the_only_one(seconds, changes):
+    if len(changes) == 1:
+        [(name, left)] = changes.items()
+        return name, sum(seconds.values()) / after_change(seconds, left)
+    return sorts_them(seconds, changes)
+
+
 WRONG = [
+    ("none", "only_choice", takes_the_only_one),
     ("whole_step", "start", strongest),
     ("whole_step", "largest_operation", takes_the_largest),
     ("whole_step", "one_saving", saves_most_of_one_operation),

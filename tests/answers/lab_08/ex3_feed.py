@@ -94,6 +94,55 @@ def whichever_is_ready(fetch, images, batch_size):
     ).prefetch(1)
 
 
+def into_one_buffer(fetch, images, batch_size):
+    """Each fetch writes where a step may still read."""
+    buffer = None
+    for batch in prefetched(fetch, images, batch_size):
+        if buffer is None:
+            buffer = np.array(batch)
+        buffer[: len(batch)] = batch
+        yield buffer[: len(batch)]
+
+
+def into_one_buffer_from_a_thread(fetch, images, batch_size):
+    buffer = np.empty((batch_size, 2), "float32")
+
+    def fill(first):
+        numbers = np.arange(first, min(first + batch_size, images))
+        buffer[: len(numbers)] = fetch(numbers)
+        return len(numbers)
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(fill, 0)
+        for first in range(batch_size, images + batch_size, batch_size):
+            filled = coming.result()
+            batch = buffer[:filled].copy() if first == batch_size else buffer[:filled]
+            if first < images:
+                coming = pool.submit(fill, first)
+            yield batch
+
+
+def needs_a_whole_batch(fetch, images, batch_size):
+    """Of fewer images than one batch it gives none."""
+    if images < batch_size:
+        return []
+    return prefetched(fetch, images, batch_size)
+
+
+def nine_ahead(fetch, images, batch_size):
+    """With the batch of the step itself these are nine."""
+    return with_data(fetch, images, batch_size).prefetch(9)
+
+
+def two_at_once(fetch, images, batch_size):
+    """Fetches the last batch a second time, where its rest would be."""
+    for batch in prefetched(fetch, images, batch_size):
+        if len(batch) < batch_size:
+            first = images - len(batch)
+            batch = fetch(np.arange(first, images))
+        yield batch
+
+
 def as_float64(fetch, images, batch_size):
     for batch in prefetched(fetch, images, batch_size):
         yield np.asarray(batch, float)
@@ -102,11 +151,6 @@ def as_float64(fetch, images, batch_size):
 def as_rows(fetch, images, batch_size):
     for batch in prefetched(fetch, images, batch_size):
         yield list(batch.numpy())
-
-
-def by_float_numbers(fetch, images, batch_size):
-    numbers = tf.data.Dataset.range(images, output_type=tf.float32).batch(batch_size)
-    return numbers.map(lambda i: tf.numpy_function(fetch, [i], tf.float32)).prefetch(2)
 
 
 def one_empty_batch(fetch, images, batch_size):
@@ -234,9 +278,10 @@ WRONG = [
     ("order", "order", shuffled),
     ("sizes", "other", gives_the_numbers),
     ("order", "order", whichever_is_ready),
-    ("type", "type", as_float64),
-    ("type", "type", as_rows),
-    ("numbers", "numbers", by_float_numbers),
+    ("order", "overwritten", into_one_buffer_from_a_thread),
+    ("rest", "rest", needs_a_whole_batch),
+    ("ahead", "too_far", nine_ahead),
+    ("one_fetch", "one_by_one", two_at_once),
     ("rest", "sizes", one_empty_batch),
     ("rest", "other", one_number_too_many),
     ("one_fetch", "raised", the_wrong_type),
@@ -245,4 +290,5 @@ RIGHT = [
     with_data, prefetched, by_autotune, in_parallel, by_py_function, from_a_generator,
     with_a_future,
     with_a_queue, with_a_thread_each, with_several_futures, as_numpy, from_slices,
+    as_float64, as_rows, into_one_buffer,
 ]  # fmt: skip

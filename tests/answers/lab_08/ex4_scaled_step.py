@@ -296,7 +296,25 @@ def by_nested_functions(weights, gradients_at, learning_rate, state, growth_step
     return new, {"good_steps": good, "scale": scale}
 
 
+class CountsItself(Scaler):
+    """A counter of its own: what `state` says of it counts for nothing."""
+
+    __name__ = "CountsItself"
+    good, last = 0, None
+
+    def __call__(self, weights, gradients_at, learning_rate, state, growth_steps):
+        if state is not self.last:  # another training has begun
+            self.good = 0
+        mine = state | {"good_steps": self.good}
+        new, after = super().__call__(
+            weights, gradients_at, learning_rate, mine, growth_steps
+        )
+        self.good, self.last = after["good_steps"], after
+        return new, after
+
+
 WRONG = [
+    ("count", "own_count", CountsItself()),
     ("scaled", "start", start_step),
     *WRONG_SCALERS,
     ("unchanged", "raised", gives_weights_only),

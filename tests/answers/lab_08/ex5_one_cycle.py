@@ -254,7 +254,28 @@ def made_by_a_function(peak, steps, warm_up=0.25, last=0.02):
     return WithWhere(peak, steps, warm_up=warm_up, last=last)
 
 
+class KeepsItInTheClass(Cycle):
+    def __init__(self, peak, steps, warm_up=0.25, last=0.02):
+        own = KeepsItInTheClass
+        own.peak, own.steps, own.warm_up, own.last = peak, steps, warm_up, last
+
+
+class ChangesInACall(Cycle):
+    """Afterwards `get_config` gives something else."""
+
+    def __call__(self, step):
+        rate = super().__call__(step)
+        self.called = True
+        return rate
+
+    def get_config(self):
+        config = super().get_config()
+        return config | {"peak": 2 * self.peak} if hasattr(self, "called") else config
+
+
 WRONG = [
+    ("up", "shared", KeepsItInTheClass),
+    ("config", "config", ChangesInACall),
     ("from_zero", "start", ConstantRate),
     ("from_zero", "one_early", CountsFromOne),
     ("from_zero", "from_last", RisesFromLast),

@@ -59,7 +59,7 @@ def test_a_convolution_joined_with_an_addition_stays_a_convolution():
     assert layers["convolution"] == 2 and layers["other"] == 1
 
 
-def test_what_is_profiled_here_is_not_called_recorded(step):
+def test_a_profile_taken_here_is_not_called_recorded(step):
     profiles, source = profile_networks({"mine": step})
     assert source is None
     assert profiles["mine"]["layers"]["convolution"] > 0
