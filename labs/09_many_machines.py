@@ -9,15 +9,23 @@
 # %% [markdown]
 # # Lab 09: What survives when a machine dies?
 #
-# In labs 05 to 07 one process drove several devices. On many machines each has a process
-# of its own. How do they add up their gradients? Who reads which image? And what is left
-# of the training when one of them dies?
+# In labs [05](05_many_gpus_fit.ipynb) to [07](07_tpu_cores.ipynb) one process drove
+# several devices. Training on many machines needs a process on each of them, and that
+# raises new questions. How do the processes add up their gradients? Which process reads
+# which image? And when a machine dies, as sooner or later one will, what is left of the
+# training?
+#
+# By the end of this lab you will have killed a worker in the middle of an epoch, and you
+# will know, to the last digit, what survived.
 
 # %% [markdown]
-# Here everything runs in real processes that talk over TCP, each with its own memory:
-# on one machine, on the loopback address 127.0.0.1. The same script runs on several
-# machines unchanged. What this cannot show is a slow network, and cores that nobody
-# shares: so the lab also forecasts, from what you measure.
+# > **Limits.** Your workers are real processes. Each has its own memory, they talk over
+# > TCP, and their script would run unchanged on several machines. But here they all run on
+# > *one* machine, at the loopback address 127.0.0.1, so they share its cores, and the
+# > network between them is its memory. They compute on the CPU, because several processes
+# > would compete for the GPU. So you cannot see here how much a slow network costs, or how
+# > fast workers with cores of their own would be. [Lab 10](10_more_machines.ipynb)
+# > forecasts both.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -25,19 +33,19 @@ seed: int = 0
 epochs: int = 2
 batch_size: int = 64  # the global batch: split over the workers
 workers: int = 2  # processes that train together
-train_images: int = None  # None here and below: what the scale says
+train_images: int = None  # None here and below: set by the scale
 learning_rate: float = 0.1
-repeats: int = None  # measurements of an all-reduce, and steps with stragglers
+repeats: int = None  # measurements of an all-reduce
 
 # %% [markdown]
 # ## Set up
 #
-# A *worker* is one process of a training; its number, from 0, is its *rank*. The network
-# is small, two layers for MNIST (LeCun, Cortes and Burges 1998), because here we look at
-# what happens between the workers. They all compute on the CPU: on one machine they would
-# take each other's GPU.
+# A [*worker*](../docs/glossary.md) is one of the processes that train together. Its
+# number, counted from 0, is its *rank*. The network has only two layers and learns
+# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998), because
+# here we look at what happens *between* the workers.
 #
-# Stuck? `hint("9.1")` asks you a question; call it again for more.
+# Stuck? `hint("9.1")` asks you a question, and each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -66,55 +74,78 @@ from helpers.figures import show_figure, use_figures
 from helpers.lab_09 import figures
 from helpers.lab_09.ring_picture import show_ring
 from helpers.lab_09.workers import worker
-from helpers.lab_09.workers.processes import run_ring
 from helpers.lab_09.workers.script import train_on_workers, write_script
+from helpers.workers.processes import run_ring
 
 use_figures()
 
 # %% [markdown]
 # ## 1. All-reduce by hand
 #
-# Every worker has a gradient, and needs the sum of all. The simplest way: everybody sends
-# its own to everybody else. With `N` workers each sends `N - 1` arrays. The network's
-# 100,000 weights are 0.4 MB. A thousand workers would each send 400 MB, in every step.
+# After the backward pass, each worker has a gradient of its own, but each needs the sum of
+# all gradients. An operation that adds up the arrays of all workers, and gives every worker
+# the sum, is called an [*all-reduce*](../docs/glossary.md). In its simplest version, every
+# worker sends its array to all others, so with $N$ workers each sends $N - 1$ arrays. Our
+# network has 100,000 weights, which take 0.4 MB. With a thousand workers, each would send
+# 400 MB in every step.
 
 # %% [markdown]
-# A *ring* needs less (Patarasuk and Yuan 2009). NVIDIA's library NCCL uses rings for large
-# messages, and trees for small ones
-# ([Jeaugey 2019](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)).
-# Each worker sends only to the next one, and the last to the first. The array is cut into
-# `N` *chunks*, so that all can send at the same time.
+# A *ring* sends far less ([Patarasuk and Yuan
+# 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)). Each worker sends only to the next
+# worker, and the last one sends to the first. The array is cut into $N$ *chunks*, so that
+# all workers can send different parts at the same time. NVIDIA's library NCCL uses rings
+# for large messages and trees for small ones ([Jeaugey
+# 2019](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)).
 
 # %% [markdown]
-# - **Reduce-scatter.** In the first round each worker sends the chunk with its own number.
-#   It receives one, adds its own values, and sends that sum on in the next round. After
-#   `N - 1` rounds every worker has one chunk with the sum of all.
-# - **All-gather.** These finished chunks go round once more, in `N - 1` rounds. A worker
-#   keeps each in place of what it had, and sends it on.
+# The ring works in two phases:
 #
-# So a worker sends `2 (N - 1)` chunks, of one `N`-th each: less than two arrays, however
-# many workers there are.
+# - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is its
+#   rank. In return it receives a different chunk from the worker before it, adds its own
+#   values to it, and passes this sum on in the next round. After $N - 1$ rounds every
+#   worker has one finished chunk, which contains the sum over all workers.
+# - **All-gather.** The finished chunks travel round the ring in another $N - 1$ rounds.
+#   Each worker replaces its own values with the finished chunk that it receives, and
+#   passes that chunk on.
+#
+# ![A ring of three workers with three chunks each. After reduce-scatter each worker holds one finished sum, and after all-gather all workers hold all three.](../helpers/lab_09/diagrams/ring.svg)
+#
+# If the array has $G$ bytes, a worker therefore sends
+#
+# $$ 2\,(N - 1)\,\frac{G}{N} < 2\,G \quad\text{bytes,} $$
+#
+# which is less than two arrays, however many workers there are.
 
 # %% [markdown]
 # ## Exercise 9.1: the ring
 #
-# Write `ring_all_reduce(array, rank, workers, send, receive)`. Every worker calls it with
-# its own `array`: one axis, float32, equally long for all. It returns a new float32 array,
-# the sum over all workers. What it was given stays as it is.
+# **Write** `ring_all_reduce(array, rank, workers, send, receive)`. Every worker calls it
+# with its own `array`, which has one axis, dtype float32, and the same length on all
+# workers. It returns a new float32 array, the sum over all workers. You get two
+# functions:
 #
 # - `send(to, array)` sends an array to the worker with that rank, and does not wait;
-# - `receive(sender)` returns the next array that this worker has sent to you, and waits
-#   until it is there. Where all wait, nobody sends.
-
-# %% [markdown]
-# - A worker sends to `rank + 1` only, and the last one to 0.
-# - It sends `2 (N - 1)` messages, also where a chunk is empty. One worker alone sends none.
-# - A message holds one chunk in the array's dtype: at most `len(array) / N` values, rounded
-#   up. `np.array_split` cuts like this.
-# - Each worker has its own copy of your function, and of what that uses from other cells.
+# - `receive(sender)` waits for the next array from that worker, and returns it. If all
+#   workers wait at the same time, nobody sends, and the ring stands still.
 #
-# Example: three workers have `[1, 2, 3]`, `[10, 20, 30]`, `[100, 200, 300]`.
-# All return `[111, 222, 333]`, and send four messages. About ten lines.
+# **Rules**
+#
+# - A worker sends only to rank `rank + 1`, and the last worker sends to rank 0.
+# - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker sends
+#   none.
+# - A message holds one chunk in the array's dtype, and so at most `len(array) / N`
+#   values, rounded up.
+#   [`np.array_split`](https://numpy.org/doc/stable/reference/generated/numpy.array_split.html)
+#   cuts an array in this way, but other borders are fine, and so is any order of the
+#   chunks.
+# - Do not modify `array`. The arrays that `receive` returns are yours to change.
+# - Each worker has its own copy of your function, and of everything that it uses from other
+#   cells.
+#
+# **Example.** Three workers have `[1, 2, 3]`, `[10, 20, 30]` and `[100, 200, 300]`. All of
+# them return `[111, 222, 333]`, and each sends four messages.
+#
+# You need about ten lines.
 
 # %% name="9.1-ring-all-reduce" points=3
 # TODO 9.1: the sum of all workers' arrays, by chunks that travel round a ring.
@@ -146,18 +177,23 @@ def ring_all_reduce(array, rank, workers, send, receive):
 ring_all_reduce = check("9.1", ring_all_reduce)
 
 # %% [markdown]
-# Watch the chunks of your function, here with four workers. A number in a cell says whose
-# values are in the sum; what was sent in a round has an orange frame. Which chunk is
-# whole first, and at which worker?
+# Now watch how your function moves its chunks, here among four workers. The numbers in a
+# cell tell you whose values are in its sum, and an orange frame marks a chunk that was
+# sent in this round.
+#
+# **Question.** Which chunk is finished first, and which worker has it?
 
 # %%
 show_ring(ring_all_reduce, 4, session.caption())
 
 # %% [markdown]
-# In the check, threads were the workers. Now processes: the lab starts some on this
-# machine, each with your function, and they talk over TCP. **Predict:** an array has
-# 1,000,000 values of four bytes. With two workers, each sends 4 MB. How many MB does each
-# send with four workers? And how many times as long as with two does it take here?
+# In the check the workers were threads. Now they become processes: the lab starts several
+# of them on this machine, each with your function, and they talk over TCP. The largest
+# array has 1,000,000 values of four bytes. With two workers, each of them sends 4 MB to
+# add it up.
+#
+# **Predict:** With four workers, how many MB does each of them send? And how many times
+# as long as with two workers does this all-reduce take here?
 
 # %%
 # Change both to numbers: MB that a worker sends, and seconds divided by seconds.
@@ -194,30 +230,36 @@ text = f"Four workers take {times_as_long:.1f} times as long as two for the larg
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The bytes are exact: `2 (N - 1) / N` of the array. The time is that of *this* network,
-# which is one memory: here all messages share it, and all workers share the cores. On real
-# machines every link works at the same time, and the time follows the bytes of one worker.
+# The number of bytes is exact: $2\,(N - 1)/N$ times the size of the array. The time,
+# however, tells you only about *this* network, which is the memory of one machine. All
+# messages share that memory, and all workers share the cores. Between real machines, all
+# links work at the same time, so the time depends on how many bytes a single worker sends.
 #
-# A small array takes almost as long as a larger one. A message has a fixed cost, its
-# *latency*, and a ring has `2 (N - 1)` rounds, one after the other. So frameworks pack many
-# small gradients into one array.
+# An array of 4,000 bytes takes about as long as one of 40,000 bytes, because each message
+# has a fixed cost, its [*latency*](../docs/glossary.md). A ring needs $2\,(N - 1)$ rounds,
+# one after the other, and pays the latency in each round. That is why frameworks pack many
+# small gradients into one large array.
 
 # %% [markdown]
 # ## 2. Two machines
 #
-# TensorFlow's `MultiWorkerMirroredStrategy` does such an all-reduce inside `optimizer.apply`.
-# Every machine runs the same script. Which one it is, and where the others are, it reads from
-# the variable `TF_CONFIG`:
+# TensorFlow's
+# [`MultiWorkerMirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MultiWorkerMirroredStrategy)
+# performs such an all-reduce inside `optimizer.apply`. Every machine runs the same script.
+# How does the script know which worker it is, and where it can reach the others? It reads
+# the environment variable
+# [`TF_CONFIG`](https://www.tensorflow.org/guide/distributed_training):
 #
 #     {"cluster": {"worker": ["10.0.0.1:23456", "10.0.0.2:23456"]},
 #      "task": {"type": "worker", "index": 0}}
 #
-# Here both addresses are 127.0.0.1, with ports that are free.
+# In this lab both addresses are 127.0.0.1, with two free ports.
 
 # %% [markdown]
-# The loop is that of lab 06. A worker sees only its own part of a global batch, and the
-# strategy cannot count for it: so the step gets `in_all`, how many images all have
-# together.
+# The training loop is the loop of [lab 06](06_many_gpus_loop.ipynb), with one difference. A
+# worker sees only its own part of the [global batch](../docs/glossary.md), so it cannot
+# count the images of the other workers. That is why the step receives `in_all`, the number
+# of images that all workers have together.
 
 # %%
 session.show_source(worker.make_train_step)
@@ -225,25 +267,30 @@ session.show_source(worker.make_train_step)
 # %% [markdown]
 # ## Exercise 9.2: who reads what?
 #
-# Each worker reads its images by itself. Nobody tells it which: it must know, from five
-# numbers. Write `worker_shard(examples, epoch, rank, workers, seed)`. It returns the numbers
-# of the examples that this worker reads in this epoch, in its order: an array or a list of
-# whole numbers from 0 to `examples - 1`.
+# Each worker reads its images by itself, and nobody tells it which ones to read. It has
+# to work that out from the five arguments below.
 #
-# - In an epoch every example is read once, by one of the workers, also where `examples`
-#   does not divide by `workers`.
-# - The order is random: another one in every epoch, and with another `seed` others in all
-#   epochs.
-
-# %% [markdown]
-# - The same arguments give the same answer, whenever you ask, in any process: each has its
-#   own copy of your function. The global generators of NumPy and Python stay as they are.
-# - All workers cut the *same* order, whatever their number: rank 0 reads places 0,
-#   `workers`, 2 `workers` and so on, rank 1 begins at place 1. So together they read in each
-#   step what one worker alone would.
+# **Write** `worker_shard(examples, epoch, rank, workers, seed)`, which returns the
+# numbers of the examples that this worker reads in this epoch, in the order in which it
+# reads them: an array or a list of whole numbers from 0 to `examples - 1`.
 #
-# Example: if the order of 5 examples is 3, 0, 4, 1, 2, then two workers read `[3, 4, 2]`
-# and `[0, 1]`. Two lines.
+# **Rules**
+#
+# - In an epoch every example is read exactly once, by one of the workers, even if
+#   `examples` is not a multiple of `workers`.
+# - The order is random, differs from epoch to epoch, and changes in all epochs with `seed`.
+#   So `seed + epoch` is no seed for it: 1 + 2 and 2 + 1 must give different orders.
+# - The same arguments give the same answer at any time and in any process, because each
+#   worker has its own copy of your function. The global random generators of NumPy and
+#   Python stay as they are.
+# - All workers cut the *same* order, however many they are: rank 0 reads places 0,
+#   `workers`, 2 `workers` and so on, and rank 1 begins at place 1. So in each step the
+#   workers together read the examples that a single worker would have read.
+#
+# **Example.** If the order of 5 examples is 3, 0, 4, 1, 2, then two workers read
+# `[3, 4, 2]` and `[0, 1]`.
+#
+# You need two lines.
 
 # %% name="9.2-worker-shard" points=2
 # TODO 9.2: the examples that a worker reads in an epoch.
@@ -262,13 +309,14 @@ def worker_shard(examples, epoch, rank, workers, seed):
 worker_shard = check("9.2", worker_shard)
 
 # %% [markdown]
-# The lab now writes out the script, and a copy of your function with all that it uses,
-# into a folder of this run. On machines that all see that folder, and have the same Python,
-# `labs launch 09 --folder FOLDER --hosts a,b` prints what to start where. Here all workers
-# start on this machine.
+# Now the lab writes the script into the folder of this run, together with your function and
+# everything that this function uses, and starts all workers on this machine. If you have
+# several machines that share the folder and have the same Python,
+# `labs launch 09 --folder FOLDER --hosts a,b` prints the command to start on each of them.
 #
-# **Predict:** after all steps, by how much does the weight that differs most differ
-# between two workers? And between a worker and one process with the same global batch?
+# **Predict:** After all steps, compare two workers weight by weight. How large is the
+# largest difference? And how large is it between a worker and a single process that
+# trains with the same global batch?
 
 # %%
 my_weights_guess = {"between_workers": None, "from_one_process": None}  # such as 0.01
@@ -286,8 +334,8 @@ for rank, (result, _) in enumerate(of_workers):
     print(f"Worker {rank}: {result['images']:,} images read, the last loss is {last:.4f}")
 
 # %% [markdown]
-# Now one process: the same function, here in the notebook, with TensorFlow's default
-# strategy, which has one replica.
+# Now a single process trains for comparison. It runs the same function here in the
+# notebook, with TensorFlow's default strategy, which has one replica.
 
 # %%
 default = tensorflow.distribute.get_strategy()
@@ -323,22 +371,27 @@ text = f"The loss of {len(curves['workers'])} steps: the curves differ by at mos
 show_figure(figures.losses(curves), text, session.caption())
 
 # %% [markdown]
-# The workers agree to the last bit: all of them add the very same sum to the same weights.
-# From one process they differ by rounding, because a sum in another order is rounded
-# differently. This is the test of any training on several machines.
+# The workers agree to the last bit, because all of them apply the very same sum to the same
+# weights. From the single process they differ only by rounding errors, because a sum in a
+# different order is rounded differently. Every training loop for several machines should
+# pass this test: it must agree with a single process up to rounding.
 #
-# The speed here says little about machines. The workers share the cores of this one, and
-# for so small a network most of a step is the exchange. Section 5 forecasts what many
-# machines would do.
+# The speed, in contrast, tells you little about real machines. Your workers share the
+# cores of a single machine, and with such a small network they spend most of a step
+# exchanging gradients.
 
 # %% [markdown]
 # ## The same with `fit`
 #
-# In Keras 3.15 `model.fit` fails under this strategy (Keras issue 20585): it mixes up
-# numbers of one worker with those of all. Two methods of a subclass mend it.
-# `MultiWorkerMirroredStrategy.distribute_datasets_from_function` gives each worker the
-# pipeline that it made itself, from your `worker_shard`. **Question** before you run the
-# cell: the weights of the loop or those of one process, which will `fit` match better?
+# In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
+# 20585](https://github.com/keras-team/keras/issues/20585)). Before the first step, it
+# averages a batch over the workers in a place where TensorFlow cannot do that, and after
+# each step it averages the metrics along an axis that they do not have. A small subclass of
+# the model avoids both. With the strategy's method `distribute_datasets_from_function`,
+# each worker builds its own input pipeline, from your `worker_shard`.
+#
+# **Question.** Before you run the cell: will the weights from `fit` be closer to the
+# weights from your loop, or to the weights of the single process?
 
 # %%
 write_script(folder / "fit", settings | {"fit": True}, worker_shard)
@@ -351,49 +404,64 @@ left_over = lab.train_images % same_batch
 print(f"Images in the last, smaller batch of an epoch: {left_over}")
 
 # %% [markdown]
-# With whole batches, `fit` does what your loop does. Where the last line is not 0, it does
-# not: `fit` divides a worker's losses by *its own* images, and lab 06 showed what that is
-# worth when the workers have different numbers of them.
+# If all batches are whole, `fit` gives the same result as your loop. If the last line is
+# not 0, the results differ, because `fit` divides a worker's losses by the number of *its
+# own* images. As you saw in [lab 06](06_many_gpus_loop.ipynb), that is wrong if the workers
+# have different numbers of images.
 
 # %% [markdown]
 # ## 3. A machine dies
 #
-# Every worker waits for all others in each step. So when one dies, all stop, and what they
-# had in memory is lost, because nothing in a running job can replace a worker. Training
-# lives on through what is on disk: a *checkpoint*, from which a new start of all workers
-# goes on. Meta counted 419 unexpected interruptions in 54 days of training on 16,384 GPUs
-# (Llama Team 2024, section 3.3.4): one in three hours.
+# In each step every worker waits for all others, so when one of them dies, all of them
+# stop. Everything that they had in memory is lost, because a running job has no way to
+# replace a worker. Only what is on disk survives: a [*checkpoint*](../docs/glossary.md),
+# from which all workers restart.
+#
+# ![A time line of a training with checkpoints. A worker dies between two of them, all workers restart from the last one, and the steps since then are done again.](../helpers/lab_09/diagrams/checkpoint_and_restart.svg)
+#
+# In large jobs, failures are routine. In 54 days of training on 16,384 GPUs, Meta counted
+# 419 unexpected interruptions, about one every three hours ([Llama Team
+# 2024](https://arxiv.org/abs/2407.21783), section 3.3.4).
 
 # %%
 from statistics import median
 
-from helpers.lab_09 import explorer, forecast_figures
-from helpers.lab_09 import forecast as laws
-from helpers.lab_09.workers import durable, failures, speeds
-from helpers.machine.computer import cores
-from helpers.run_card.predictions import factor_off
+from helpers.lab_09.workers import durable, failures
 
 # %% [markdown]
-# ## Exercise 9.3: go on as if nothing had happened
+# ## Exercise 9.3: resume as if nothing had happened
 #
-# Write `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every,
-# chief)`. It calls `train_step(batch)` for each batch of `epochs` epochs, counted from 0.
-# `data(epoch, first)` gives the batches of an epoch from number `first` on. After every
-# `save_every` steps, counted over the whole training, it saves.
+# **Write**
+# `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
+# which trains, saves, and can resume. It returns the number of steps that were done
+# before this start, which is 0 for the first start.
 #
-# It may be killed at any moment. Called again in a new process, which has only what is on
-# disk, it goes on after the last save: with these weights, the optimizer's state, in that
-# epoch, at that batch.
-
-# %% [markdown]
-# - Saves go to `folder`, a text, with `tf.train.Checkpoint`. The last two are kept.
-# - Only the worker with `chief=True` writes there. Every worker goes on from the last save.
+# **Rules**
+#
+# - It calls `train_step(batch)` for each batch of `epochs` epochs. `data(epoch, first)`
+#   gives the batches of an epoch, beginning with batch number `first`, or none if `first`
+#   is the number of batches. Epochs and batches are counted from 0. The optimizer is built
+#   already.
+# - After every `save_every` steps, counted over the whole training, it saves to `folder`
+#   (a path, as text) with
+#   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
+#   The last two saves are kept.
+# - It may be killed at any moment. A new process then calls it again and has nothing but
+#   the files on disk. It resumes after the last save, with the weights and the
+#   optimizer's state of that save, in the same epoch, at the next batch.
+# - Only the worker with `chief=True` writes to `folder`, but every worker resumes from the
+#   last save.
 # - A save that was not finished is not used.
-# - It returns how many steps were done before this start: 0 at the first.
 #
-# `tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)` does much of it: it names
-# a save as `latest_checkpoint` only when that is whole. A checkpoint keeps what it is given
-# by name: models, optimizers, and a `tf.Variable(0, dtype=tf.int64)`. About 18 lines.
+# **Example.** With 4 batches per epoch and `save_every=3`, a job is killed after 8 steps.
+# The next start returns 6, and the first batch on which it trains is number 2 of epoch 1.
+
+# %% [markdown]
+# [`tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)`](https://www.tensorflow.org/api_docs/python/tf/train/CheckpointManager)
+# does much of the work, because its `latest_checkpoint` names a save only when that save
+# is complete. A checkpoint stores every object that you pass to it by name: models,
+# optimizers, and variables such as `tf.Variable(0, dtype=tf.int64)`. You need about 18
+# lines.
 
 # %% name="9.3-train-with-saves" points=3
 # TODO 9.3: train, save every so many steps, and go on from the last save.
@@ -434,12 +502,14 @@ def train_with_saves(
 train_with_saves = check("9.3", train_with_saves)
 
 # %% [markdown]
-# Now for real. The workers train to the end once, without a kill. Then they begin again,
-# and at a step that is drawn here, in the middle of an epoch, worker 1 stops. There the
-# lab kills it with SIGKILL: it can write nothing more, as if its machine had lost power.
+# Now we do it for real. First the workers train to the end without interruption. Then they
+# start again from the beginning, and worker 1 pauses at a random step in the second half of
+# the training. At this step the lab kills it with SIGKILL, which leaves it no chance to
+# write anything more.
 #
-# **Predict:** after how many seconds does worker 0 know? At which step will a new start go
-# on? And by how much will the weights at the end differ from those of the first training?
+# **Predict:** How many seconds after the kill does worker 0 notice it? At which step will
+# a new start resume? And what will be the largest difference between its final weights
+# and the final weights of the uninterrupted training?
 
 # %%
 steps_in_all = lab.epochs * (lab.train_images // same_batch)
@@ -465,9 +535,10 @@ print(f"Exit codes of the workers: {codes_after_kill}")
 print(f"Worker 0 got {seen['reason']}, {notice_seconds:.2f} s after the kill")
 
 # %% [markdown]
-# Worker 0 was waiting for a sum. It learnt of the death because the connection was closed:
-# the operating system of a killed process does that. A machine that loses power closes
-# nothing, and then only a limit on the wait helps. Now all start again:
+# Worker 0 was waiting for a sum. It noticed the death because its connection was closed:
+# when a process is killed, the operating system closes the connections of that process. A
+# machine that loses power closes no connections, so in that case only a time limit on the
+# wait helps. Now all workers start again:
 
 # %%
 with durable.start(killed_folder, lab.workers, "go on") as job:
@@ -484,15 +555,20 @@ card.measure("kill", outcome | {"weight_difference": difference})
 card.outcome("kill", outcome | {"weight_difference": difference})
 
 # %% [markdown]
-# A difference of 0 means: to the last digit, as if nothing had happened. That needs every
-# state, also the momentum and the place in the data. (In Keras 3.15 an optimizer in a
-# checkpoint also brings the weights that it trains. Do not count on it.)
-#
+# A difference of 0 means that the training ended as if nothing had happened, to the last
+# digit. A checkpoint achieves that only if it contains the complete state, including the
+# momentum and the place in the data. (In Keras 3.15 an optimizer in a checkpoint also
+# brings back the weights that it trains, but do not rely on that.)
+
+# %% [markdown]
 # ## A polite end
 #
-# Clusters often ask first: they send SIGTERM and give a minute or so. You then need not
-# lose the steps since the last save. That is what the cell above did once more, from the
-# beginning, with TensorFlow's `PreemptionCheckpointHandler`:
+# Clusters often give notice: they send SIGTERM, and then leave you a minute or so. If you
+# save in that time, you do not lose the steps since the last regular save. The cell above
+# has already tried this. After its workers had resumed and finished, they trained once more
+# from the beginning, and at the step of the kill worker 1 received SIGTERM. This time the
+# training used TensorFlow's
+# [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler):
 
 # %%
 session.show_source(durable.polite)
@@ -508,12 +584,15 @@ print(f"Largest difference of a weight from the training without a kill: {differ
 card.measure("polite_end", {"goes_on_at_step": polite_at, "weight_difference": difference})
 
 # %% [markdown]
-# One worker was asked, and all of them agreed on a step, saved together, and left with
-# exit code 42, which says: start me again. No regular save was needed. But a machine that
-# dies does not ask. So both: save when you are asked, and every so often.
+# Only one worker received the signal, but all of them agreed on a step, saved together, and
+# exited with code 42, which means "start me again". No regular save was needed. However, a
+# machine that dies gives no notice. So do both: save when you are asked to stop, and save
+# at regular intervals.
 #
-# How often? A save costs time, and so does what is lost in a failure. First: what does a
-# save cost here? A model of a billion parameters has 12 GB with the two states of Adam.
+# But how often should you save? A save costs time, but so do the steps that have to be
+# repeated after a failure. First measure how long a save takes here. A model with a billion
+# parameters takes 12 GB: four bytes for each parameter, and as much again for each of the
+# two states of Adam.
 
 # %%
 save_mib = 64
@@ -524,54 +603,61 @@ print(f"So 12 GB take {save_seconds:.1f} s")
 card.measure("save_seconds_of_12_gb", save_seconds)
 
 # %% [markdown]
-# ## Exercise 9.4: how often to save?
+# ## Exercise 9.4: the best interval
 #
-# Write `save_interval(save_seconds, restart_seconds, machine_days, machines)`. A machine
-# fails every `machine_days` days on average, and each failure stops the whole job, which
-# then needs `restart_seconds` before it trains again. With `M` seconds between two failures
-# of the job, and saves of `d` seconds, return three numbers: two intervals, in seconds of
-# training between two saves, and what is lost.
+# **Write** `best_interval(save_seconds, restart_seconds, failure_seconds)`, which returns
+# the pair `(interval, lost)`: the seconds of training that should lie between two saves,
+# and the seconds that are then lost for each second of training.
 #
-# - Young (1974): the root of `2 d M`.
+# **Rules**
+#
+# - After every `interval` seconds of training the job saves, which takes `save_seconds`.
+# - Once in `failure_seconds` of training, on average, the job fails. It then has to repeat
+#   half an interval of training, on average, and a restart takes `restart_seconds`.
+# - `lost` is the sum of all three costs, for each second of training.
+# - `interval` is the interval with the smallest loss, to within 1%. You can rely on it to
+#   lie between 0.1 s and `failure_seconds`.
+#
+# **Example**
+#
+#     best_interval(50, 600, 10_000)   # (1000.0, 0.16), or an interval from 990 to 1010
+#
+# With 1,000 s between two saves, saving costs 50 / 1000 = 0.05 of each second, repeated
+# training 500 / 10,000 = 0.05, and restarts 600 / 10,000 = 0.06.
+#
+# You need about six lines and no calculus: write the cost as a function of the interval,
+# and search for its minimum.
 
-# %% [markdown]
-# - Daly (2006): Young's interval times
-#   `1 + sqrt(d / (2 M)) / 3 + d / (2 M) / 9`, less `d`. But `M` where `d` is `2 M` or more.
-# - Seconds lost for each second trained, with Daly's interval: one save in each interval;
-#   and for each failure, so every `M` seconds, half an interval and a restart.
-#
-# Daly's example: saves of 300 s, a failure every 24 hours. `save_interval(300, 600, 10, 10)`
-# is `(7200.0, 7001.3..., 0.0903...)`, so 117 minutes. About seven lines.
-
-# %% name="9.4-save-interval" points=2
-# TODO 9.4: Young's and Daly's interval, and the seconds lost for each second trained.
+# %% name="9.4-best-interval" points=2
+# TODO 9.4: the interval between two saves that loses least, and what is lost with it.
 #: start
-def save_interval(save_seconds, restart_seconds, machine_days, machines):
-    """Young's and Daly's interval, and the seconds lost for each second trained."""
-    return save_seconds, save_seconds, 0.0
+def best_interval(save_seconds, restart_seconds, failure_seconds):
+    """The best interval, and the seconds lost for each second of training."""
+    interval = save_seconds
+    return interval, save_seconds / interval
 #: solution
-def save_interval(save_seconds, restart_seconds, machine_days, machines):
-    """Young's and Daly's interval, and the seconds lost for each second trained."""
-    between = machine_days * 24 * 3600 / machines
-    part = save_seconds / (2 * between)
-    young = (2 * save_seconds * between) ** 0.5
-    daly = between
-    if part < 1:
-        daly = young * (1 + part**0.5 / 3 + part / 9) - save_seconds
-    lost = save_seconds / daly + (daly / 2 + restart_seconds) / between
-    return young, daly, lost
+def best_interval(save_seconds, restart_seconds, failure_seconds):
+    """The best interval, and the seconds lost for each second of training."""
+    intervals = np.geomspace(0.1, failure_seconds, 20_000)
+    saving = save_seconds / intervals
+    failing = (intervals / 2 + restart_seconds) / failure_seconds
+    best = np.argmin(saving + failing)
+    return intervals[best], saving[best] + failing[best]
 #: end
 
 # %%
-save_interval = check("9.4", save_interval)
+best_interval = check("9.4", best_interval)
 
 # %% [markdown]
-# A thousand machines of eight GPUs. Meta's 419 interruptions are one for every 264 days of
-# such a machine (16,384 / 8 machines times 54 days, divided by 419). A restart takes 10
-# minutes, as in Daly's example. A save takes as long as yours would.
+# Now imagine a thousand machines with eight GPUs each. How often does one of them fail?
+# Meta's 16,384 GPUs are as many as in 2,048 such machines, and they suffered 419
+# interruptions in 54 days. So each machine failed about once in
+# $2048 \times 54 / 419 \approx 264$ days. We assume that your machines fail as often, that
+# a restart takes 10 minutes, and that a save takes the time that you have just measured for
+# 12 GB.
 #
-# **Predict:** how many minutes between two saves are best? And how many seconds are then
-# lost for each hour of training?
+# **Predict:** What is the best interval between two saves, in minutes? And how many
+# seconds are then lost for each hour of training?
 
 # %%
 my_interval_guess = {"minutes": None, "lost_seconds_an_hour": None}  # change both
@@ -580,400 +666,150 @@ card.predict("save_interval", my_interval_guess)
 # %%
 card.lock("save_interval")
 machine_days, restart_seconds, machines = 264, 600, 1000
+failure_seconds = machine_days * 86_400 / machines
+found, lost = best_interval(save_seconds, restart_seconds, failure_seconds)
+print(f"One failure every {failure_seconds / 3600:.2f} hours")
+print(f"Best: {found / 60:.2f} min between two saves, {3600 * lost:.1f} s lost an hour")
+
+# %% [markdown]
+# Your search needed no calculus, but calculus gives the answer in closed form. Let $d$ be
+# the time of a save, $R$ the time of a restart, $M$ the mean time between two failures, and
+# $\tau$ the interval between two saves, all in seconds. You minimised the cost for each
+# second of training,
+#
+# $$ c(\tau) = \frac{d}{\tau} + \frac{1}{M} \left( \frac{\tau}{2} + R \right). $$
+#
+# At the minimum the derivative $-d / \tau^2 + 1 / (2 M)$ is zero, so
+#
+# $$ \tau^* = \sqrt{2\, d\, M}. $$
+#
+# This is the formula of [Young (1974)](https://doi.org/10.1145/361147.361115).
+#
+# **Question.** Why does $R$ not appear in it?
+
+# %%
+young = (2 * save_seconds * failure_seconds) ** 0.5
+print(f"Young's formula: {young / 60:.2f} min; your search: {found / 60:.2f} min")
 job_of = save_seconds, restart_seconds, machine_days, machines
-young, daly, lost_by_formula = save_interval(*job_of)
-print(f"Young: {young / 60:.2f} min, Daly: {daly / 60:.2f} min between two saves")
 rng = numpy.random.default_rng(lab.seed)
 
 def months(interval, how_many=20):
     """Seconds lost for each second trained, in simulated months of all machines."""
     return [failures.lost_seconds(interval, *job_of, 30, rng)[0] for _ in range(how_many)]
 
-intervals = [daly * 2.0**power for power in (-4, -3, -2, -1, 0, 1, 2, 3, 4)]
+intervals = [found * 2.0**power for power in (-4, -3, -2, -1, 0, 1, 2, 3, 4)]
 lost_in_months = {interval: months(interval) for interval in intervals}
 
 # %%
-between = machine_days * 86_400 / machines
-by_formula = {
-    i: save_seconds / i + (i / 2 + restart_seconds) / between for i in intervals
+by_cost = {
+    i: save_seconds / i + (i / 2 + restart_seconds) / failure_seconds for i in intervals
 }
-figure = forecast_figures.lost_by_interval(lost_in_months, by_formula, young, daly)
+figure = figures.lost_by_interval(lost_in_months, by_cost, found, young)
 best = min(intervals, key=lambda i: median(lost_in_months[i]))
-summary = f"Of these intervals {best / daly:g} times Daly's loses least in simulated months."
+summary = f"Of these intervals {best / found:g} times yours loses least in simulated months."
 show_figure(figure, summary, session.caption())
-simulated_loss = median(lost_in_months[daly])
-print(f"Lost with Daly's interval: {3600 * lost_by_formula:.1f} s an hour by the formula,")
+simulated_loss = median(lost_in_months[found])
+print(f"Lost with your interval: {3600 * lost:.1f} s an hour by the cost function,")
 print(f"  {3600 * simulated_loss:.1f} s in the median of 20 simulated months,")
-print(f"  {3600 * median(lost_in_months[2 * daly]):.1f} s there with twice the interval")
-card.measure("lost_seconds", {"formula": lost_by_formula, "simulated": simulated_loss})
-result = {"minutes": daly / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
+print(f"  {3600 * median(lost_in_months[2 * found]):.1f} s there with twice the interval")
+card.measure("lost_seconds", {"formula": lost, "simulated": simulated_loss})
+result = {"minutes": found / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
 
 # %% [markdown]
-# The curve is flat near its lowest point: twice the best interval costs little. Far to the
-# right the formula no longer holds. It counts each failure once, but there whole intervals
-# end before a save, and the simulation loses more.
-#
-# What the simulation leaves out: failures that come together, broken machines that stay in
-# the job, and saves that nobody can read. Read one back before you need it.
+# The curve is flat near its minimum, so an interval that is twice as long costs little
+# more. Far to the right, however, the simulated jobs lose more than your cost function
+# predicts. The function assumes that a failure costs half an interval, but if intervals are
+# long, a second failure often comes before the next save, and then several attempts at the
+# same interval are lost. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016)
+# corrects Young's formula for that.
 
 # %% [markdown]
-# ## 4. Stragglers
-#
-# A synchronous step ends when the last worker has its gradient. Let a worker compute for
-# 20 ms, and sometimes longer: another process runs, a disk is slow, a processor is hot. We
-# draw the extra time from an exponential distribution; its mean, divided by 20 ms, is the
-# *spread*. With spread 0 all are equal. With 0.5 a worker takes 30 ms on average. How often
-# do real machines wait? That differs, and our distribution is an assumption.
+# Even the simulation leaves out three things that happen in practice: failures that come in
+# groups, broken machines that stay in the job, and checkpoints that cannot be read. So test
+# that you can restore a checkpoint before you need to.
 
 # %% [markdown]
-# Nobody waits for the mean; all wait for the slowest. **Predict** for spread 0.5: how long
-# is a step on average, divided by 20 ms, with 4 workers? And with 10,000?
+# ## Exercise 9.5: find the bug
+#
+# A crash at least tells you that something is wrong. A script that runs without any error
+# may be wrong all the same, as you saw in [lab 06](06_many_gpus_loop.ipynb), and here is
+# another one. It makes the batches of one worker from a shard like the shard of exercise
+# 9.2, and each worker also flips some of its images at random. The docstring is right, but
+# **one line** does not do what it says.
 
 # %%
-my_straggler_guess = {"of_4": None, "of_10000": None}  # change both, to numbers
-card.predict("straggler_steps", my_straggler_guess)
+from helpers.lab_09.ex5_find_the_bug import script
+from helpers.notebook.listing import show_listing
 
-# %%
-card.lock("straggler_steps")
-at_least_seconds, spreads = 0.02, (0.0, 0.5, 2.0)
-straggler_rng = numpy.random.default_rng(lab.seed)
-
-def waits(spread, n, steps):
-    """Seconds that each worker computes in each step, shape (steps, n)."""
-    return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
+show_listing(script.batches_of)
 
 # %% [markdown]
-# First with real waits: processes that sleep so long, and then all-reduce a small array
-# with your ring.
-
-# %%
-waited = {spread: {} for spread in spreads}
-for ring_size in (1, 2, 4):
-    drawn = [waits(s, ring_size, 2 * lab.repeats).tolist() for s in spreads]
-    rounds = [{"values": 64, "waits": seconds} for seconds in drawn]
-    done = run_ring(ring_all_reduce, folder / "stragglers", ring_size, rounds)
-    for spread, one in zip(spreads, done, strict=True):
-        waited[spread][ring_size] = float(numpy.mean(one["seconds"]))
-for spread, seconds in waited.items():
-    shown = ", ".join(f"{1e3 * s:.2f} ms with {n}" for n, s in seconds.items())
-    print(f"Spread {spread:g}, mean step by workers: {shown}")
-card.measure("straggler_seconds", waited)
+# **Write** `find_the_bug(workers, epochs)`, which returns three values: the number of the
+# wrong line, the corrected line as text, and the cost of the bug.
+#
+# **Rules**
+#
+# - Lines are numbered as in the listing. Replace exactly one line with one new line. The
+#   spaces before it do not matter.
+# - With the new line the script does what its docstring says, whatever the arguments.
+# - The cost is the expected share of the images that no worker sees in any of `epochs`
+#   epochs, from 0 to 1. Assume that the number of images is large and a multiple of
+#   `workers`.
 
 # %% [markdown]
-# Then simulated: the mean of the largest of `N` draws, over 200 steps. These are other
-# draws, and nothing is sent. Do the measured points lie near the curves?
-
-# %%
-simulated = {
-    spread: {n: float(waits(spread, n, 200).max(axis=1).mean()) for n in (1, 4, 100, 10_000)}
-    for spread in spreads
-}
-steps_of = {n: simulated[0.5][n] / at_least_seconds for n in (4, 10_000)}
-for count, times in steps_of.items():
-    print(f"Simulated, spread 0.5, {count:,} workers: {times:.2f} times the shortest step")
-card.outcome("straggler_steps", {f"of_{n}": times for n, times in steps_of.items()})
-figure = figures.stragglers(waited, simulated, at_least_seconds)
-text = f"With 10,000 workers and spread 0.5 a step takes {steps_of[10_000]:.1f} times as long."
-show_figure(figure, text, session.caption())
-
-# %% [markdown]
-# The mean of the largest of `N` exponential draws is `1 + 1/2 + ... + 1/N` times the mean
-# of one: about `log(N) + 0.58`. It grows for ever, but slowly: the first few workers cost
-# most.
+# **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug
+# costs nothing.
 #
-# What if nobody waits for the slowest? Chen et al. (2016) start some more workers than
-# they need, and drop what comes last. The next cell leaves out the last 1% and 5%.
+# The verdict does not tell you whether the line or its repair is wrong, so it does not
+# help to try all lines. Run the script instead, once for each rank: for example,
+# `list(script.batches_of(0, 2, 4, 1, 4, seed=0))` has the images of rank 0 if two workers
+# share 4 images.
 
-# %%
-ordered = numpy.sort(waits(0.5, 10_000, 200), axis=1)
-for dropped in (0, 100, 500):
-    seconds = ordered[:, -1 - dropped].mean()
-    times, lost = seconds / at_least_seconds, dropped / 100
-    print(f"Without the slowest {lost:.0f}%: {times:.2f} times the shortest step")
-
-# %% [markdown]
-# A worker that is *always* slow is another thing: then every step is as long as its own,
-# whatever the others do, and dropping it drops its share of the images every time. Which
-# of the two you have, the logs of the workers say: the mean by rank, over many steps.
-
-# %% [markdown]
-# ## 5. The forecast
-#
-# What would 512 machines do? You cannot measure it here, but a law can say it: one whose
-# numbers you have measured, and which you test where you can. Two parts you know: lab 02's
-# law of a step, and the ring.
-#
-# The messages of a layer can travel while the layers before it still compute: backward
-# begins at the last layer, and its gradient is ready first. Backward takes two thirds of
-# the time of an image (lab 08).
-
-# %% [markdown]
-# ## Exercise 9.5: a law for n devices
-#
-# Write `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds,
-# bytes_per_second)`. A device computes `t0_seconds` and its `batch_size` images at `peak`
-# images per second. Then the ring: `2 (n - 1)` messages one after the other, each with an
-# n-th part of the gradient; one takes the latency, and its bytes by the bandwidth. One
-# device sends nothing.
-#
-# Return a dict with two pairs, `"in_turn"` and `"overlapped"`: images per second of all
-# devices together, and the *efficiency*, that speed divided by `devices` times the speed
-# of one device.
-
-# %% [markdown]
-# - `"in_turn"`: first it computes, then it sends.
-# - `"overlapped"`: messages travel beside two thirds of the time of the *images*. What is
-#   not done by then comes on top. A step never takes less than its computing.
-#
-# Example: two devices, 100 images, 0.1 s fixed, 1000 images/s, 4 MB, 1 ms, 40 MB/s. It
-# computes for 0.2 s and sends for 0.102 s, of which 0.0667 s are hidden.
-#
-#     forecast(2, 100, 0.1, 1000, 4e6, 0.001, 40e6)
-#     {"in_turn": (662.3, 0.662), "overlapped": (849.9, 0.850)}
-
-# %% name="9.5-forecast" points=3
-# TODO 9.5: images per second and efficiency of n devices, with and without overlap.
+# %% name="9.5-find-the-bug" points=2
+# TODO 9.5: the number of the line, the line as it should be, and the share nobody sees.
 #: start
-def forecast(
-    devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second
-):
-    """Images per second and efficiency: {"in_turn": (a, b), "overlapped": (c, d)}."""
-    speed = devices * batch_size / (t0_seconds + batch_size / peak)
-    return {"in_turn": (speed, 1.0), "overlapped": (speed, 1.0)}
+def find_the_bug(workers, epochs):
+    """The line with the bug, the line that repairs it, and the share that nobody sees."""
+    line, repaired = 0, ""
+    share = 0.0
+    return line, repaired, share
 #: solution
-def forecast(
-    devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second
-):
-    """Images per second and efficiency: {"in_turn": (a, b), "overlapped": (c, d)}."""
-    computing = t0_seconds + batch_size / peak
-    message = latency_seconds + gradient_bytes / devices / bytes_per_second
-    sending = 2 * (devices - 1) * message
-    hidden = min(sending, 2 / 3 * batch_size / peak)
-    steps = {"in_turn": computing + sending, "overlapped": computing + sending - hidden}
-    return {
-        way: (devices * batch_size / step, computing / step)
-        for way, step in steps.items()
-    }
+def find_the_bug(workers, epochs):
+    """The line with the bug, the line that repairs it, and the share that nobody sees."""
+    nobody = (1 - 1 / workers) ** workers  # in one epoch
+    return 10, "shuffling = np.random.default_rng(seed)", nobody**epochs
 #: end
 
 # %%
-forecast = check("9.5", forecast)
-
-# %% [markdown]
-# Now your numbers. The workers measure, each on one core: steps of three batch sizes
-# alone, all-reduces of three sizes, and steps together. From the first two come `t0`,
-# peak, latency and bandwidth; the last we only use to see how wrong the law is.
+find_the_bug = check("9.5", find_the_bug)
 
 # %%
-n, hidden_units = lab.workers, 256
-known_batches, new_batch = [16, 64, 256], 128
-measuring = {"hidden": hidden_units, "rounds": 3, "calls": 2 * lab.repeats}
-batches = {"local_batches": known_batches, "shared_batches": known_batches}
-values = {"all_reduce_values": [1000, 100_000, 400_000]}
-measured = speeds.measure(folder / "speeds", n, measuring | batches | values)
-gradient_bytes = 4 * measured["parameters"]
+def share_that_nobody_sees(workers, epochs, images=1200):
+    """Count it: the script as it is, with all its workers."""
+    seen = set()
+    for rank in range(workers):
+        for _, chosen, _ in script.batches_of(rank, workers, images, epochs, 50, lab.seed):
+            seen.update(chosen.tolist())
+    return 1 - len(seen) / images
 
-def law_of(one_round):
-    """t0, peak, gradient, latency and bandwidth from seconds: arguments of `forecast`."""
-    by_bytes = {4 * v: seconds for v, seconds in one_round["all_reduce"].items()}
-    step, link = laws.fit_step(one_round["local"]), laws.fit_link(by_bytes, n)
-    return *step, gradient_bytes, *link
-
-# %% [markdown]
-# On one machine a law needs one thing more. Cores are shared: three workers on two cores
-# each get two thirds of one. So `here` makes everything slower by that factor, computing
-# and sending. And nothing is overlapped: the core that computes also sends.
-
-# %%
-def here(law, workers, batch_size):
-    """Images per second that a law says of workers on this machine."""
-    t0, peak, sent_bytes, latency, bandwidth = law
-    slower = max(1, workers / cores()) / max(1, n / cores())
-    slowed = t0 * slower, peak / slower, sent_bytes, latency * slower, bandwidth / slower
-    return float(forecast(workers, batch_size, *slowed)["in_turn"][0])
-
-laws_of_rounds = [law_of(one) for one in measured["rounds"]]
-law = tuple(median(numbers) for numbers in zip(*laws_of_rounds, strict=True))
-print(f"Fixed cost: {1e3 * law[0]:.2f} ms, peak: {law[1]:.1f} images/s")
-print(f"Latency: {1e3 * law[3]:.3f} ms, bandwidth: {law[4] / 1e6:.1f} MB/sec")
-fit = {"t0_seconds": law[0], "peak_images_per_second": law[1]}
-card.measure("fit", fit | {"parameters": measured["parameters"]})
-card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
-
-# %%
-lab_02 = laws.law_of_lab_02()
-both = [("these workers", {"t0_seconds": law[0], "peak": law[1]}), ("your lab 02", lab_02)]
-for name, one in both:
-    said = "not run yet"
-    if one:
-        said = f"{1e3 * one['t0_seconds']:.2f} ms and {one['peak']:.1f} images/s"
-    print(f"Fixed cost and peak of {name}: {said}")
+for team in ((1, 1), (2, 1), (8, 1), (100, 1), (8, 3)):
+    counted, (*_, expected) = share_that_nobody_sees(*team), find_the_bug(*team)
+    print("Workers: {}, epochs: {}. Not seen: ".format(*team), end="")
+    print(f"{100 * expected:.1f}% expected, {100 * counted:.1f}% counted")
 
 # %% [markdown]
-# The law is lab 02's, its two numbers are not. There a convolutional network had all
-# cores; here each worker has one core, for two layers. `t0` and peak belong to a network
-# *and* a device. The next cells measure these workers, so the forecast takes theirs.
-# Section 6 takes those of lab 02, where a device is a whole machine.
-
-# %% [markdown]
-# How wrong may a forecast be? It has to say so before. We forecast what is already known,
-# the steps of `n` workers together, from the law of all rounds and from that of each
-# single one. The largest factor by which one of these misses, *squared*, is the error that
-# we state: three workers, and another batch, lie outside of what was measured.
-
-# %%
-said, came = [], []
-for batch in known_batches:
-    for one in measured["rounds"]:
-        for candidate in [law, law_of(one)]:
-            said.append(here(candidate, n, batch))
-            came.append(n * batch / one["shared"][batch])
-factor = laws.stated_factor(said, came)
-print(f"Stated error: a factor of {factor:.2f}")
-
-# %% [markdown]
-# **Predict**, by feeling first: how many images per second do `n + 1` workers train, with
-# 128 images each? Then the law's forecast is locked, too.
-
-# %%
-my_speed_guess = None  # change this: images/s of all workers together
-card.predict("held_out_by_feeling", my_speed_guess)
-forecast_speed = here(law, n + 1, new_batch)
-card.predict("held_out_by_the_law", forecast_speed)
-low, high = forecast_speed / factor, forecast_speed * factor
-print(f"Forecast for {n + 1} workers: {forecast_speed:.1f} images/s, ", end="")
-print(f"from {low:.1f} to {high:.1f}")
-
-# %%
-card.lock("held_out_by_feeling", "held_out_by_the_law")
-held_out = {"local_batches": [new_batch], "shared_batches": [new_batch]}
-held_out |= {"all_reduce_values": [1000]}
-seen = speeds.measure(folder / "held out", n + 1, measuring | held_out)
-speeds_seen = [(n + 1) * new_batch / one["shared"][new_batch] for one in seen["rounds"]]
-seen_speed = median(speeds_seen)
-print(f"Images/sec with {n + 1} workers: {seen_speed:.2f}")
-card.measure("held_out_rounds", speeds_seen)
-card.measure("held_out_images_per_second", seen_speed)
-print(f"The forecast is off by a factor of {factor_off(forecast_speed, seen_speed):.2f}")
-verdict = "within" if low <= seen_speed <= high else "outside of"
-print(f"The measurement is {verdict} the error that was stated")
-card.outcome("held_out_by_feeling", seen_speed)
-card.outcome("held_out_by_the_law", seen_speed)
-
-# %%
-curve = {workers: here(law, workers, new_batch) for workers in range(1, n + 5)}
-at_once = [one["shared"][64] for one in measured["rounds"]]
-known_ratio = n * 64 / median(at_once) / here(law, n, 64)
-known = {n: curve[n] * known_ratio}
-figure = forecast_figures.forecast_and_measured(curve, factor, known, {n + 1: seen_speed})
-text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0f} images/s."
-show_figure(figure, text, session.caption())
-
-# %% [markdown]
-# The grey point was known, at 64 images, brought to 128 by the law. A stated error
-# is worth little if it is huge. Where yours is, look at the rounds: did they differ, or
-# was the law wrong in all of them?
-#
-# ## The same law for published machines
-#
-# Now 512 GPUs. Horovod's page on benchmarks (`docs/benchmarks.rst`) reports an efficiency of
-# 90% for Inception V3 and ResNet-101 and 68% for VGG-16, on 128 servers of four GPUs each.
-# Goyal et al. (2017) report about 90% for ResNet-50, from 8 GPUs to 256. **Predict** what
-# your law says for VGG-16.
-
-# %%
-my_vgg_guess = {"in_turn": None, "overlapped": None}  # efficiencies, from 0 to 1
-card.predict("vgg_efficiency", my_vgg_guess)
-
-# %%
-card.lock("vgg_efficiency")
-rows = laws.published_forecasts(forecast)
-ways = ("in_turn", "overlapped", "reported")
-for row in rows:
-    in_turn, overlapped, reported = (100 * row[way] for way in ways)
-    print(f"{row['name']}: in turn {in_turn:.1f}%, overlapped {overlapped:.1f}%, ", end="")
-    print(f"reported {reported:.0f}%")
-figure = forecast_figures.published(rows)
-between_both = sum(row["in_turn"] <= row["reported"] <= row["overlapped"] for row in rows)
-text = f"{between_both} of {len(rows)} reports lie between in turn and overlapped."
-show_figure(figure, text, session.caption())
-vgg = next(row for row in rows if row["name"].startswith("VGG"))
-card.outcome("vgg_efficiency", {way: vgg[way] for way in my_vgg_guess})
-
-# %% [markdown]
-# The order is right: VGG-16 has most parameters for the time of an image. But the law gives
-# ranges, and they are 14 to 26 points wide; three of them end at 100%. The guess "90% for
-# all" is right for three of the four. So four hits say little. A report below "in turn"
-# would have refuted the law: both systems overlap.
-
-# %% [markdown]
-# VGG-16 shows what the law leaves out. A ring needs 354 ms to send its 553 MB over
-# 25 Gbit/s, and at best 258 ms of them hide behind the backward pass. One layer holds three
-# quarters of these bytes. It is near the end of the network, so its gradient is ready early
-# in the backward pass: that helps, and does not explain 68%.
-
-# %% [markdown]
-# An older README of Horovod reports 79% for 128 GPUs. From there to 512 GPUs the reports
-# fall by eleven points, and the law by about one. What it lacks may explain that: with more
-# GPUs it is more likely that one is slow, and other traffic shares the network. Nothing
-# here measures which. Goyal et al. compare with 8 GPUs, the law with one.
-
-# %% [markdown]
-# Where the numbers come from:
-#
-# - parameters: Keras' table of applications; four bytes each;
-# - `t0` and peak of one P100: TensorFlow's benchmarks of May 2017, batches of 32 and 64.
-#   They have no ResNet-101: *assumed* between ResNet-50 and ResNet-152, by operations (He
-#   et al. 2016, table 1). Horovod's GPUs are "Pascal": that they are P100 is *assumed*;
-# - links of 25 and 50 Gbit/s: Horovod's `docs/benchmarks.rst`; Goyal et al., section 4;
-# - a latency of 10 microseconds: *assumed*.
-
-# %% [markdown]
-# ## 6. An explorer
-#
-# All in one: your law, the ring, stragglers, failures, and how many images a large batch
-# needs (lab 03's bend, the *critical batch size* of McCandlish et al. 2018; lab 05 measured
-# none). In JupyterLab you have sliders. They start at your own figures: `t0`, peak and
-# parameters of lab 02, or without it of the workers above; the bend of lab 03, or 1,000.
-# The command `labs plan --devices 8 --link 25Gbit` prints such a plan from your run cards.
-#
-# **Predict:** from 8 devices to 1024, how many times as fast is the training done?
-
-# %%
-my_times_guess = None  # change this: hours with 8 devices divided by those with 1024
-card.predict("times_as_fast", my_times_guess)
-
-# %%
-card.lock("times_as_fast")
-own = {"t0_seconds": law[0], "peak": law[1], "parameters": measured["parameters"]}
-own |= lab_02 | {"save_seconds": save_seconds} | laws.critical_batch_of_lab_03()
-own = laws.DEFAULTS | own
-explorer.explore(own, forecast, save_interval, session.caption())
-by_devices = {
-    devices: laws.plan(own | {"devices": devices}, forecast, save_interval)
-    for devices in (8, 1024)
-}
-times_as_fast = by_devices[8]["hours"] / by_devices[1024]["hours"]
-for devices, planned in by_devices.items():
-    print(f"{devices:,} devices: efficiency {100 * planned['efficiency']:.1f}%")
-print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8")
-card.outcome("times_as_fast", times_as_fast)
-
-# %% [markdown]
-# Two limits meet. The ring and the stragglers lower the efficiency; and beyond the
-# critical batch size more images in a batch save no steps. Where the last number is below
-# 1, more devices make it slower: the network here is so small that a step takes
-# milliseconds. With how many parameters, and how many images on each, do 1024 pay?
-#
-# Device hours show what it costs. Which slider buys most: link, compression, or fewer
-# images on each? Accumulation hides the link, but makes the batch larger. Try it before
-# you rent.
+# With one worker the script is right, so a test on one machine finds nothing. With many
+# workers, the share of images that nobody sees hardly depends on the number of workers.
+# After several epochs nearly every image has been seen by some worker, but some images were
+# seen more often than others, and nothing reports that. A test of three lines would have
+# found the bug: collect the images that all workers read in an epoch, and compare them with
+# the data set.
 
 # %% [markdown]
 # ## Quiz
 #
-# What do you remember? Every answer comes with an explanation.
+# How much of this do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("09")
@@ -984,12 +820,12 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure of the forecast. Did the three workers come out within the error that was
-# stated? What does the law leave out that your machine has, and what would you measure next
-# to find it?
+# Look at the figure of the simulated months. Why does the lost time rise on both sides of
+# the minimum? On the right, why does it rise more steeply in the simulation than in the
+# cost function? What would change if a save took a tenth of the time?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="9.figure" points=2
 # **9.figure, your answer:**
@@ -997,17 +833,22 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Many machines train as one: each reads its own part of the same order, and a ring adds up
-# the gradients. When one dies, all stop, and what lives on is the last checkpoint, if
-# everything is in it. How far it scales can be said before you rent: with a law, numbers
-# of your own, and an error that you state first.
+# What survives when a machine dies? Nothing that was in memory, because all workers stop
+# with that machine. Only the last checkpoint survives, and your killed training showed how
+# exactly a job can resume if the checkpoint holds the complete state. As long as no machine
+# dies, all of them train as one: each reads its own part of the same order, and a ring adds
+# up the gradients. The best interval between two saves balances two costs, the time for
+# saving and the time for repeating lost steps.
 #
-# Two questions to take along. Gradient and link become four times as large and as fast:
-# which term of the law stays? And what would you save every hour that no checkpoint has?
+# Two questions to take along. If a thousand machines become four thousand, how does the
+# best interval change? And apart from checkpoints, which results of a long training would
+# you store every hour?
 
 # %% [markdown]
-# To read on: Patarasu and Yuan, "Bandwidth Optimal All-reduce Algorithms" (2009); Daly, "A
-# Higher Order Estimate of the Optimum Checkpoint Interval" (2006); Chen et al., "Revisiting
-# Distributed Synchronous SGD" (2016); Goyal et al., "Accurate, Large Minibatch SGD" (2017);
-# Sergeev and Del Balso, "Horovod" (2018); McCandlish et al., "An Empirical Model of
-# Large-Batch Training" (2018); Llama Team, "The Llama 3 Herd of Models" (2024).
+# To read on: [Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
+# Workstations" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002);
+# [Young, "A First Order Approximation to the Optimum Checkpoint Interval"
+# (1974)](https://doi.org/10.1145/361147.361115); [Daly, "A Higher Order Estimate of the
+# Optimum Checkpoint Interval for Restart Dumps"
+# (2006)](https://doi.org/10.1016/j.future.2004.11.016);
+# [Llama Team, "The Llama 3 Herd of Models" (2024)](https://arxiv.org/abs/2407.21783).

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, RED
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
 
-COLOURS = (BLUE, ORANGE, GREEN, RED)
+COLOURS = (BLUE, ORANGE, GREEN, VIOLET)
 
 
 def all_reduce_seconds(measured: Mapping[int, Mapping[int, float]]) -> plt.Figure:
-    """How long an all-reduce takes by the size of the array, for numbers of workers.
+    """The time of an all-reduce over the size of the array, for several numbers of workers.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def losses(curves: Mapping[str, Sequence[float]]) -> plt.Figure:
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.2))
     for style, (name, values) in enumerate(curves.items()):
-        width = 4 - 2 * style  # equal curves lie on each other: the first must show
+        width = 4 - 2 * style  # equal curves hide each other, so the first is wider
         axes.plot(
             range(1, len(values) + 1), values, LINES[style], lw=max(1, width),
             color=COLOURS[style], label=name,
@@ -56,43 +56,37 @@ def losses(curves: Mapping[str, Sequence[float]]) -> plt.Figure:
     return figure
 
 
-def stragglers(
-    measured: Mapping[float, Mapping[int, float]],
-    simulated: Mapping[float, Mapping[int, float]],
-    one_alone: float,
+def lost_by_interval(
+    simulated: Mapping[float, Sequence[float]],
+    predicted: Mapping[float, float],
+    found: float,
+    young: float,
 ) -> plt.Figure:
-    """How long a synchronous step takes by the number of workers.
+    """The time that a job loses, over the interval between two saves.
 
     Parameters
     ----------
-    measured, simulated : dict of float to dict of int to float
-        By spread and workers: seconds of a step.
-    one_alone : float
-        Seconds that a worker computes at least.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
+    simulated : dict of float to list of float
+        For each interval in seconds, the seconds lost for each second trained, of
+        several months.
+    predicted : dict of float to float
+        The same by the cost function.
+    found, young : float
+        Intervals in seconds: the lowest cost that was found, and Young's formula.
     """
-    figure, axes = plt.subplots()
-    for style, (spread, seconds) in enumerate(simulated.items()):
-        colour = COLOURS[style]
-        times = np.array(list(seconds.values())) / one_alone
-        axes.plot(
-            list(seconds),
-            times,
-            LINES[style],
-            color=colour,
-            label=f"spread {spread:g}, simulated",
-        )
-        found = measured[spread]
-        axes.plot(
-            list(found), np.array(list(found.values())) / one_alone, MARKERS[style],
-            color=colour, label=f"spread {spread:g}, measured",
-        )  # fmt: skip
-    axes.axhline(1, color=GREY, lw=1)
-    axes.set(
-        xscale="log", xlabel="workers", ylabel="step [times the shortest]", ylim=(0, None)
-    )
+    figure, axes = plt.subplots(figsize=(7.5, 3.6))
+    minutes = np.array(list(simulated)) / 60
+    lost = np.array(list(simulated.values()))
+    axes.plot(minutes, np.median(lost, axis=1), "o", color=BLUE, label="simulated, median")
+    axes.fill_between(
+        minutes, lost.min(axis=1), lost.max(axis=1), color=BLUE, alpha=0.2,
+        label="all simulated months",
+    )  # fmt: skip
+    formula = np.array(list(predicted)) / 60, list(predicted.values())
+    axes.plot(*formula, "--", color=ORANGE, label="by the cost function")
+    axes.axvline(found / 60, color=GREEN, lw=5, alpha=0.4, label="lowest cost found")
+    axes.axvline(young / 60, color=GREY, linestyle="-.", label="Young's formula")
+    axes.set(xscale="log", yscale="log", xlabel="between two saves [min]")
+    axes.set(ylabel="lost for each second trained [s]")
     axes.legend(fontsize=8)
     return figure

@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Callable
 
-from helpers.lab_09.workers.own_functions import CannotTravelError, packed, unpacked
+from helpers.workers.own_functions import CannotTravelError, packed, unpacked
 
 
 def by_copies(probe: Callable) -> Callable:
@@ -19,6 +19,6 @@ def by_copies(probe: Callable) -> Callable:
             content = packed(answer=answer)
         except CannotTravelError as error:
             return {"cannot_travel": str(error.__cause__)}
-        return probe(lambda: unpacked(content)["answer"], question)
+        return probe(lambda: unpacked(content)["answer"], question, wait)
 
     return run

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # A worker's own values are powers of two, so that every sum tells what is in it; above
 # them stands the place of the value.
 PLACE = 2**8
+PLAY = "Play all rounds"
 
 
 class Round(NamedTuple):
@@ -138,7 +139,7 @@ def live(rounds: list[Round]) -> "tuple[plt.Figure, widgets.VBox]":
     chosen = widgets.IntSlider(0, min=0, max=last, description="round", **wide)
     play = widgets.Play(0, min=0, max=last, interval=900, layout={"display": "none"})
     widgets.link((play, "value"), (chosen, "value"))
-    button = widgets.Button(description="Play all rounds", layout={"width": "11em"})
+    button = widgets.Button(description=PLAY, layout={"width": "11em"})
     figure, axis = plt.subplots(figsize=(4.6, 3.6))
 
     def draw(change=None):
@@ -151,7 +152,11 @@ def live(rounds: list[Round]) -> "tuple[plt.Figure, widgets.VBox]":
             chosen.value = 0
         play.playing = not play.playing
 
+    def name_button(change):
+        button.description = "Stop" if play.playing else PLAY
+
     chosen.observe(draw, "value")
+    play.observe(name_button, "playing")
     button.on_click(start_or_stop)
     draw()
     return figure, widgets.VBox([chosen, widgets.HBox([button, play])])

@@ -10,6 +10,7 @@ from helpers.lab_09.judging import cannot_travel
 from helpers.verdict import Wrong, phrase, wrong
 
 FLOAT32_BYTES = 4
+FRESH = 4  # cases in which each worker is called for the first time
 
 
 def _make_arrays(rng):
@@ -25,6 +26,8 @@ def _make_arrays(rng):
         (many, rng.randint(1, many - 1)),
         (1, 3),
     ]
+    # The same workers again: as long as before, and longer.
+    sizes += [sizes[1], (workers, 3 * workers + 1)]
     return {
         "cases": [
             [[rng.randint(-900, 900) / 8 for _ in range(n)] for _ in range(workers)]
@@ -62,7 +65,14 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     """The sum at every worker; then who sent what to whom, and how much of it."""
     if verdict := cannot_travel(observation):
         return verdict
-    return first_wrong(question["cases"], observation["cases"], _judge_all_reduce)
+    cases, seen = question["cases"], observation["cases"]
+    if said := first_wrong(cases[:FRESH], seen[:FRESH], _judge_all_reduce):
+        return said
+    if said := first_wrong(cases[FRESH:], seen[FRESH:], _judge_all_reduce):
+        return wrong("kept", "kept", requirement="sum", what=said.seen)
+    if not observation["results_stay"]:
+        return wrong("kept", "overwritten", requirement="new")
+    return None
 
 
 def _judge_all_reduce(arrays, seen):

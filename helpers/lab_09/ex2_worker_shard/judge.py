@@ -27,10 +27,11 @@ def draw_question(rng: Random) -> dict:
     far += [(epoch, seed + more) for epoch in (0, 1) for more in (10, 100)]
     # The digits of both in a row meet those of epoch 10, a product those of epoch 1.
     far += [(0, 10 * seed + 1), (0, 2 * seed + 1)]
-    far += [(0, 0), (1, 0)]  # for some code a seed of 0 is none
+    far += [(0, 0), (1, 0), (0, 1)]  # for some code a seed of 0 is none, or 1
     calls += [[divides, epoch, 0, 1, s] for epoch, s in far]
     rng.shuffle(calls)
-    return {"calls": calls}
+    # More examples than 16 bits can number: only how many there are comes back.
+    return {"calls": calls, "many": [rng.randint(66_000, 70_000), 1, 0, 1, seed]}
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
@@ -47,7 +48,14 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         or _wrong_examples(read)
         or _wrong_order(read)
         or _wrong_stride(read)
+        or _wrong_numbers(question["many"], observation["many"])
     )
+
+
+def _wrong_numbers(call, seen):
+    if seen == [call[0], call[0], 0, call[0] - 1]:
+        return None
+    return wrong("narrow", "narrow", call=call, examples=call[0], distinct=seen[1])
 
 
 def _wrong_again(calls, first, observation):

@@ -11,10 +11,10 @@ from helpers.lab_09.probing import by_copies
 
 
 @by_copies
-def probe(copy: Callable, question: dict) -> dict:
+def probe(copy: Callable, question: dict, wait: Callable) -> dict:
     """Call the answer in a drawn order, in the opposite order, and in another process.
 
-    In between the global random generators are moved on, as by a program that goes on.
+    In between the global random generators are advanced, as by a program that continues.
     """
     calls, seen, untouched = question["calls"], [], True
 
@@ -33,12 +33,16 @@ def probe(copy: Callable, question: dict) -> dict:
         ask(answer, call)
     answer = copy()
     with other_hashes():
-        for call in calls:
+        # In another order, as after a restart: orders are not handed out in turn.
+        for call in reversed(calls):
             ask(answer, call)
     n = len(calls)
-    first, again, elsewhere = seen[:n], seen[n : 2 * n][::-1], seen[2 * n :]
+    first, again, elsewhere = seen[:n], seen[n : 2 * n][::-1], seen[2 * n :][::-1]
+    shard = np.asarray(answer(*question["many"]))
+    many = [shard.size, len(np.unique(shard)), int(shard.min()), int(shard.max())]
     return {
-        "first": first, "again": again, "elsewhere": elsewhere, "untouched": untouched
+        "first": first, "again": again, "elsewhere": elsewhere, "untouched": untouched,
+        "many": many,
     }  # fmt: skip
 
 

@@ -1,6 +1,5 @@
 """Exercise 9.3: drives an answer, expects nothing."""
 
-import re
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -10,10 +9,10 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from helpers.lab_09.ex3_train_with_saves.saves import MOST_STEPS, ON_AND_ON, half_a_save
 from helpers.lab_09.probing import by_copies
 
 MOST_EPOCHS = 200  # that one start may ask for; the right answer asks for four
-MOST_STEPS = 300
 
 
 class Killed(BaseException):
@@ -21,7 +20,7 @@ class Killed(BaseException):
 
 
 @by_copies
-def probe(copy: Callable, question: dict) -> dict:
+def probe(copy: Callable, question: dict, wait: Callable) -> dict:
     """Kill training twice: what each life trained on, the weights, and what was kept."""
     with tempfile.TemporaryDirectory() as place:
         folder, kept_aside = Path(place, "saves"), Path(place, "kept aside")
@@ -47,6 +46,8 @@ def probe(copy: Callable, question: dict) -> dict:
             if file.exists() and file.read_bytes() == content:
                 file.unlink()
         kept = len(list(folder.rglob("*.index")))
+        # Once more, where all is done.
+        lives.append(_life(copy(), question, last, folder, True))
         fresh = Path(place, "fresh")
         first = _life(copy(), question | {"epochs": 1}, last, fresh, False)
         return {
@@ -57,6 +58,52 @@ def probe(copy: Callable, question: dict) -> dict:
 
 def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
     """Train from a start of the process until the end, or until it is killed."""
+    batches = []
+
+    def gradient_of(epoch, number):
+        if len(batches) == stop:
+            if kept_aside and folder.exists():
+                shutil.copytree(folder, kept_aside)
+            raise Killed
+        if len(batches) == MOST_STEPS:
+            raise RuntimeError(ON_AND_ON)
+        batches.append([int(epoch), int(number)])
+        return question["gradients"][epoch][number]
+
+    try:
+        ended = live(answer, question, weights, folder, chief, gradient_of)
+    except Killed:
+        return {"batches": batches, "began_at": "killed", "weights": []}
+    return {"batches": batches[:100]} | ended
+
+
+def live(
+    answer: Callable,
+    question: dict,
+    weights: list[float],
+    folder: Path,
+    chief: bool,
+    gradient_of: Callable,
+) -> dict:
+    """Let an answer train from a start of the process until its end.
+
+    Parameters
+    ----------
+    answer : callable
+    question : dict
+    weights : list of float
+        Those of a new model.
+    folder : Path
+        For the saves.
+    chief : bool
+    gradient_of : callable
+        ``gradient_of(epoch, number)`` gives that of a batch; `IndexError` if there is none.
+
+    Returns
+    -------
+    dict
+        `began_at`, what it returned, and its `weights`.
+    """
     # The moving mean is in the model only. Here it is a sum, which forgets nothing.
     norm = keras.layers.BatchNormalization(center=False, scale=False)
     dense = keras.layers.Dense(1)
@@ -64,18 +111,11 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
     dense.kernel.assign(np.array(weights, "float32").reshape(-1, 1))
     optimizer = keras.optimizers.SGD(question["learning_rate"], question["momentum"])
     optimizer.build(model.trainable_variables)
-    batches, asked = [], []
+    asked = []
 
     def train_step(batch):
-        if len(batches) == stop:
-            if kept_aside and folder.exists():
-                shutil.copytree(folder, kept_aside)
-            raise Killed
-        if len(batches) == MOST_STEPS:
-            raise RuntimeError("it trains on and on")
         epoch, number = batch
-        batches.append([int(epoch), int(number)])
-        gradient = np.array(question["gradients"][epoch][number], "float32")
+        gradient = np.array(gradient_of(epoch, number), "float32")
         pull = question["pull"] * dense.kernel.numpy()
         norm.moving_mean.assign(norm.moving_mean + gradient)
         gradients = [tf.constant(gradient.reshape(-1, 1) + pull), tf.zeros(1)]
@@ -89,16 +129,12 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
         return ((int(epoch), number) for number in numbers[int(first) :])
 
     given = model, optimizer, train_step, data, question["epochs"], str(folder)
-    returned = None
     try:
         returned = answer(*given, question["save_every"], chief)
-    except Killed:
-        return {"batches": batches, "began_at": "killed", "weights": []}
     except IndexError:  # after the last epoch there is no batch
         returned = "too many epochs"
     began_at = int(returned) if isinstance(returned, int | np.integer) else str(returned)
     return {
-        "batches": batches[:100],
         "began_at": began_at,
         "weights": [
             float(w) for of in (dense.kernel, norm.moving_mean) for w in of.numpy().flat
@@ -108,13 +144,8 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
 
 def _half_a_save(folder):
     """Leave what a save leaves that was killed: files without an end, by path."""
-    numbered = [(re.fullmatch(r"(.*?)(\d+)", f.stem), f) for f in folder.glob("*.index")]
-    numbered = [(int(name[2]), name[1]) for name, _ in numbered if name]
-    if not numbered:
-        return {}
-    number, name = max(numbered)
-    names = f"{name}{number + 1}.index", f"{name}{number + 1}.data-00000-of-00001"
-    planted = {folder / name: b"half of " + name.encode() for name in names}
+    half = half_a_save([file.name for file in folder.glob("*.index")])
+    planted = {folder / name: content for name, content in half.items()}
     for file, content in planted.items():
         file.write_bytes(content)
     return planted

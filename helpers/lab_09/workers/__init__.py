@@ -1,1 +1,1 @@
-"""Worker processes: how they start, talk, save and fail."""
+"""Worker processes of lab 09: how they train, save and fail."""

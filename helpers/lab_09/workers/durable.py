@@ -1,4 +1,4 @@
-"""Section 3: workers that are killed on the way, and go on from what was saved.
+"""Section 3: workers that are killed, and resume from a checkpoint.
 
 The lab starts `python -m helpers.lab_09.workers.durable FOLDER WHAT` as workers;
 `TF_CONFIG` says which of them a process is.
@@ -21,8 +21,6 @@ silence_tensorflow()
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
-from helpers.lab_09.workers import own_functions  # noqa: E402
-from helpers.lab_09.workers.script import ON_THE_CPU  # noqa: E402
 from helpers.lab_09.workers.worker import (  # noqa: E402
     images_of,
     make_train_step,
@@ -31,6 +29,7 @@ from helpers.lab_09.workers.worker import (  # noqa: E402
 )
 from helpers.machine import cluster  # noqa: E402
 from helpers.plain_json import as_json, write_json  # noqa: E402
+from helpers.workers import own_functions  # noqa: E402
 
 START_SECONDS = 300  # until a worker is where it is waited for, on a busy machine
 REPLY_SECONDS = 60  # of a stopped worker, for what the lab does to it
@@ -40,7 +39,7 @@ LOOK_SECONDS = 0.02
 def prepare(
     folder: Path, settings: dict, train_with_saves: Callable, worker_shard: Callable
 ) -> None:
-    """Write what the workers read, into a folder that is emptied first.
+    """Empty a folder, and write into it what the workers will read.
 
     Parameters
     ----------
@@ -69,23 +68,23 @@ def start(folder: Path, workers: int, what: str) -> AbstractContextManager[clust
         Of `PARTS`.
     """
     command = [sys.executable, "-m", "helpers.lab_09.workers.durable", str(folder), what]
-    return cluster.start(command, workers, folder, ON_THE_CPU)
+    return cluster.start(command, workers, folder, cluster.ON_THE_CPU)
 
 
 def kill(job: cluster.Job, rank: int) -> float:
-    """Kill a worker; the time of the day just before, in seconds."""
+    """Kill a worker; return the Unix time just before, in seconds."""
     now = time.time()
     job.kill(rank)
     return now
 
 
 def first_step(job: cluster.Job, text: str) -> int:
-    """The number behind a text in worker 0's log."""
+    """The number that follows a text in worker 0's log."""
     return int(job.log(0).split(text)[-1].split()[0])
 
 
 def save_speed(folder: Path, mib: int) -> float:
-    """Bytes per second of a save of so many MiB, until the disk has it: median of three."""
+    """Bytes per second of a save of `mib` MiB, until it is on disk: the median of three."""
     folder.mkdir(parents=True, exist_ok=True)
     values = tf.Variable(
         np.random.default_rng(0).normal(size=mib * 2**18).astype("float32")
@@ -104,7 +103,7 @@ def save_speed(folder: Path, mib: int) -> float:
 
 
 def noticed(job: cluster.Job, rank: int) -> dict:
-    """What a worker saw of another one's end: `unix_seconds` and `reason`, from its log."""
+    """When and why a worker noticed another's end: `unix_seconds`, `reason`."""
     found = [line for line in job.log(rank).splitlines() if line.startswith('{"unix')]
     return json.loads(found[-1]) if found else {"unix_seconds": None, "reason": "nothing"}
 
@@ -113,7 +112,7 @@ def largest_difference(folder: Path, one: str, other: str, rank: int = 0) -> flo
     """The largest difference of a weight between two stored ends of a worker."""
     paths = (folder / f"{name}-{rank}.npz" for name in (one, other))
     with np.load(next(paths)) as some, np.load(next(paths)) as others:
-        # NumPy's maximum: Python's leaves out a nan that comes later.
+        # NumPy's maximum keeps a nan wherever it is; Python's may skip it.
         return float(np.max([abs(some[name] - others[name]).max() for name in some]))
 
 
@@ -153,7 +152,7 @@ class Worker:
         return self.step(self.x[places], self.y[places], self.global_batch)
 
     def train(self, name: str, train_step: Callable) -> int:
-        """The reader's training with saves in a folder of this name: where it began."""
+        """Run the reader's training with saves in a folder of this name; where it began."""
         return self.own["train_with_saves"](
             self.model, self.optimizer, train_step, self.data, self.settings["epochs"],
             str(self.folder / name), self.settings["save_every"], self.rank == 0,
@@ -194,7 +193,7 @@ def killed(worker: Worker) -> None:
 
 
 def resumed(worker: Worker) -> None:
-    """Go on from the last save to the end."""
+    """Resume from the last save, and train to the end."""
     first = worker.train("saves", worker.train_step)
     print(f"resumed at step {first}", flush=True)
     worker.keep_weights("resumed")

@@ -16,13 +16,13 @@ def lost_seconds(
     days: int,
     rng: np.random.Generator,
 ) -> tuple[float, int]:
-    """Simulate a job that stops with each failure of a machine and goes on from a save.
+    """Simulate a job that stops with each failure of a machine and resumes from a save.
 
     Parameters
     ----------
     interval, save, restart : float
         Seconds of training between two saves, of a save, and from a failure until
-        training goes on. A failure during a save or a restart counts as any other.
+        training resumes. A failure during a save or a restart counts as any other.
     machine_days : float
         Mean days between two failures of one machine; failures come at any time alike.
     machines, days : int

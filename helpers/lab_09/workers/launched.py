@@ -58,12 +58,12 @@ def main(folder: Path) -> None:
 
 
 def _begin(strategy, step):
-    """Stop unless all go on at one step: one may have read just before the last save."""
+    """Stop unless all resume at one step: one may have read just before the last save."""
     of_all = int(strategy.reduce("SUM", tf.constant(step), axis=None))
     if of_all != step * strategy.num_replicas_in_sync:
         sys.exit(f"not all workers have read step {step}'s checkpoint: start them again")
     if step:
-        print(f"goes on after step {step}", flush=True)
+        print(f"resumes after step {step}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """The training of `labs launch 09 --engine jax`: section 2's, with `keras.distribution`.
 
 ``python -m helpers.lab_09.workers.launched_on_jax FOLDER`` is one of the processes, as
-`TF_CONFIG` says. It needs the extra ``jax``. It saves no checkpoints, so it always starts
-from the beginning.
+`TF_CONFIG` says. It saves no checkpoints, so it always starts from the beginning.
 """
 
 import json

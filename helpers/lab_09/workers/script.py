@@ -11,15 +11,13 @@ from pathlib import Path
 import numpy as np
 
 from helpers.files import REPOSITORY, write_atomically
-from helpers.lab_09.workers import own_functions
 from helpers.machine import cluster
 from helpers.plain_json import write_json
+from helpers.workers import own_functions
 
 SCRIPT = Path(__file__).with_name("worker.py")
 # A start of TensorFlow on a machine with much other work, and the training.
 LIMIT_SECONDS = 300
-# On one machine all workers would take the same GPU, with all its memory.
-ON_THE_CPU = {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
 def write_script(folder: Path, settings: dict, worker_shard: Callable) -> None:
@@ -43,7 +41,7 @@ def write_script(folder: Path, settings: dict, worker_shard: Callable) -> None:
 def start_workers(folder: Path, workers: int) -> AbstractContextManager[cluster.Job]:
     """Start the script as workers on this machine: `helpers.machine.cluster.start`."""
     command = [sys.executable, str(folder / "worker.py")]
-    environment = ON_THE_CPU | {"PYTHONPATH": str(REPOSITORY)}
+    environment = cluster.ON_THE_CPU | {"PYTHONPATH": str(REPOSITORY)}
     return cluster.start(command, workers=workers, log_dir=folder, environment=environment)
 
 

@@ -105,7 +105,7 @@ class Talk:
         return self._boxes[sender, receiver]
 
     def _look(self):
-        """Whether nobody who still runs can go on."""
+        """Note a deadlock: each worker that still runs waits for one that sends nothing."""
         waiting = self._running & self._waits_for.keys()
         hopeless = all(not self._boxes[self._waits_for[w], w] for w in waiting)
         if waiting == self._running and hopeless:

@@ -15,9 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 from helpers.data.mnist import mnist
-from helpers.lab_09.workers import own_functions
 from helpers.machine.multi_worker_fit import MultiWorkerModel
 from helpers.plain_json import write_json
+from helpers.workers import own_functions
 
 
 def main(folder: Path) -> None:

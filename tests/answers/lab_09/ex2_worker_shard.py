@@ -257,7 +257,40 @@ def with_jumps(examples, epoch, rank, workers, seed):
     return np.random.Generator(generator).permutation(examples)[rank::workers]
 
 
+def in_sixteen_bits(examples, epoch, rank, workers, seed):
+    return order_of(examples, epoch, seed)[rank::workers].astype("int16")
+
+
+def in_eight_bits_where_they_do(examples, epoch, rank, workers, seed):
+    kind = "uint8" if examples < 256 else "uint16"
+    return order_of(examples, epoch, seed)[rank::workers].astype(kind)
+
+
+def no_seed_is_one(examples, epoch, rank, workers, seed):
+    return order_of(examples, epoch, seed or 1)[rank::workers]
+
+
+class HandsOutOrdersInTurn:
+    """The next order of one generator for each new epoch, whichever that is."""
+
+    __name__ = "HandsOutOrdersInTurn"
+
+    def __init__(self):
+        self.orders, self.rngs = {}, {}
+
+    def __call__(self, examples, epoch, rank, workers, seed):
+        key = examples, epoch, seed
+        if key not in self.orders:
+            rng = self.rngs.setdefault(seed, np.random.default_rng(seed))
+            self.orders[key] = rng.permutation(examples)
+        return self.orders[key][rank::workers]
+
+
 WRONG = [
+    ("once", "narrow", in_sixteen_bits),
+    ("once", "narrow", in_eight_bits_where_they_do),
+    ("seed", "seed", no_seed_is_one),
+    ("elsewhere", "elsewhere", HandsOutOrdersInTurn()),
     ("once", "start", all_in_the_order_of_the_files),
     ("once", "whole", all_shuffled),
     ("once", "once", each_draws_its_own),

@@ -358,7 +358,29 @@ RIGHT_RESTARTS = [
     saving(begun=lambda step, place: np.int64(step)),
 ]  # fmt: skip
 
+
+def last_by_name(manager, folder):
+    names = sorted(str(f.with_suffix("")) for f in Path(folder).glob("*.index"))
+    whole = [name for name in names if Path(name).with_suffix(".index").stat().st_size > 99]
+    return whole[-1] if whole else None
+
+
+def not_after_the_last_step(
+    model, optimizer, train_step, data, epochs, folder, save_every, chief
+):
+    total = sum(len(list(data(epoch, 0))) for epoch in range(epochs))
+    due = lambda step, place, every: step % every == 0 and step < total  # noqa: E731
+    return saving(due=due)(
+        model, optimizer, train_step, data, epochs, folder, save_every, chief
+    )
+
+
+takes_the_last_by_name = saving(found=last_by_name)
+takes_the_last_by_name.__name__ = "takes_the_last_by_name"
+
 WRONG = [
+    ("place", "by_name", takes_the_last_by_name),
+    ("every", "not_at_the_end", not_after_the_last_step),
     ("place", "start", first_start),
     ("every", "every_step", WRONG_RESTARTS["saves_every_step"]),
     ("every", "one_late", WRONG_RESTARTS["saves_one_late"]),

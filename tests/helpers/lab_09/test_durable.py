@@ -1,4 +1,4 @@
-"""Workers that are killed, or asked to end, go on; and what is left behind of each."""
+"""Workers that are killed, or asked to end, resume; and what each leaves behind."""
 
 import json
 import math
@@ -11,8 +11,9 @@ import pytest
 import tensorflow as tf
 
 from helpers.exercise import find_exercise
-from helpers.lab_09.workers import durable, own_functions
+from helpers.lab_09.workers import durable
 from helpers.machine import cluster
+from helpers.workers import own_functions
 
 # Four whole global batches an epoch: 44 images are left out of each.
 SETTINGS = {
@@ -53,14 +54,14 @@ def test_killed_and_asked_to_end_a_training_ends_as_if_it_had_not_been(tmp_path)
     assert not list(folder.glob("polite-*"))
     assert len(list((folder / "saved-on-request").glob("*.index"))) == 1
 
-    # One worker alone goes on from what two of them have saved.
+    # One worker alone resumes from what two of them have saved.
     with durable.start(folder, 1, "go on politely") as job:
         assert job.wait(LIMIT) == [0]
         assert durable.first_step(job, "polite: begins at step") in (7, 8)
     assert durable.largest_difference(folder, "uninterrupted", "polite") < 1e-5
 
 
-def test_a_worker_that_goes_on_in_an_epoch_gets_what_it_had_not_had():
+def test_a_worker_that_resumes_within_an_epoch_gets_the_images_it_has_not_had():
     for workers, images, batch in ((1, 10, 3), (2, 300, 64), (3, 50, 7), (4, 9, 8)):
         share = batch // workers
         batches = images // (share * workers)
@@ -101,7 +102,7 @@ def test_a_new_preparation_leaves_nothing_of_an_older_training(tmp_path):
         (folder / "saves" / "checkpoint").write_text("an older one")
 
 
-def test_what_cannot_travel_leaves_no_older_function_that_could_run(tmp_path):
+def test_a_function_that_cannot_be_copied_leaves_no_older_one_that_could_run(tmp_path):
     durable.prepare(tmp_path, SETTINGS, TRAIN, SHARD)
     generator = (number for number in range(3))
     with pytest.raises(own_functions.CannotTravelError):
@@ -123,7 +124,7 @@ def job_that_says(tmp_path):
     return job_of
 
 
-def test_the_last_word_of_a_log_counts_whatever_stands_around_it(job_that_says):
+def test_the_last_word_of_a_log_counts_whatever_surrounds_it(job_that_says):
     rng = np.random.default_rng(0)
     around = ["", "{", "WARNING: step 5", '{"reason": "other"}', "at step", "é \ufffd \x00"]
     for _ in range(15):

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from helpers.exercise import find_exercise
 from helpers.lab_09.workers import failures
 from helpers.lab_09.workers.failures import DAY_SECONDS, lost_seconds
 
@@ -88,7 +89,27 @@ def test_where_nothing_is_kept_the_loss_is_infinite(interval, save, days):
     assert lost == math.inf
 
 
-def test_what_it_returns_can_be_stored_in_a_card():
+def test_the_simulated_loss_can_be_stored_in_a_card():
     lost, seen = failures.lost_seconds(600, 10, 60, 1, 10, 3, np.random.default_rng(0))
     assert type(lost) is float
     assert type(seen) is int
+
+
+def test_a_simulated_month_agrees_with_the_formula_where_failures_are_rare():
+    rng = np.random.default_rng(0)
+    save, restart, machine_days, machines = 20, 60, 200, 100
+    best_interval = find_exercise("9.4").reference
+    failure_seconds = machine_days * DAY_SECONDS / machines
+    interval, expected = best_interval(save, restart, failure_seconds)
+    lost = [
+        lost_seconds(interval, save, restart, machine_days, machines, 300, rng)[0]
+        for _ in range(20)
+    ]
+    assert np.mean(lost) == pytest.approx(expected, rel=0.1)
+
+
+def test_without_failures_only_saves_are_lost():
+    rng = np.random.default_rng(0)
+    lost, seen = lost_seconds(990, 10, 60, 1e12, 1, 10, rng)
+    assert seen == 0
+    assert lost == pytest.approx(10 / 990)

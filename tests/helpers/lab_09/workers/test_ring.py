@@ -10,9 +10,9 @@ from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from helpers.lab_09 import ring_picture
 from helpers.lab_09.workers import threads
-from helpers.lab_09.workers.channels import Channels
-from helpers.lab_09.workers.processes import run_ring
 from helpers.machine.cluster import free_ports
+from helpers.workers.channels import Channels
+from helpers.workers.processes import run_ring
 from kit.authoring.recorded_answers import recorded_answers
 
 RING = find_exercise("9.1").reference
@@ -55,7 +55,7 @@ def test_a_loop_without_an_end_is_told_so_and_ended(monkeypatch):
     assert threading.active_count() == before
 
 
-def test_the_first_error_is_that_of_the_function_not_of_those_who_wait_for_it():
+def test_the_functions_error_comes_before_those_of_the_workers_that_wait_for_it():
     def fails(array, rank, workers, send, receive):
         if rank == 1:
             raise KeyError("mine")
@@ -93,7 +93,7 @@ def test_a_ring_that_is_wrong_ends_in_a_line(tmp_path):
         run_ring(answers.gives_its_own, tmp_path, 2, [{"values": 4, "waits": [[0, 0]]}])
 
 
-def test_who_waits_for_nothing_gets_a_line_after_the_limit():
+def test_a_worker_that_waits_in_vain_gets_a_line_after_the_limit():
     addresses = [f"127.0.0.1:{port}" for port in free_ports(2)]
     channels = Channels(addresses, 0, limit_seconds=0.1)
     with pytest.raises(LabError, match=r"worker 0 waited 0\.1 s for worker 1"):
@@ -118,9 +118,9 @@ def test_the_live_picture_shows_the_chosen_round():
     figure, controls = ring_picture.live(rounds)
     chosen, row = controls.children
     [axis] = figure.axes
-    assert axis.get_title() == "before"
+    assert axis.get_title(loc="left") == "before"
     chosen.value = len(rounds) - 1
-    assert axis.get_title() == f"round {len(rounds) - 1}"
+    assert axis.get_title(loc="left") == f"round {len(rounds) - 1}"
     assert {text.get_text() for text in axis.texts} == {"all"}
     button, play = row.children
     button.click()

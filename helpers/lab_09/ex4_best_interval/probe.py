@@ -4,5 +4,5 @@ from collections.abc import Callable
 
 
 def probe(answer: Callable, question: dict, wait: Callable) -> dict:
-    """Both intervals and the lost seconds that the answer gives for each job."""
+    """The interval and the lost seconds that the answer gives for each job."""
     return {"said": [[float(n) for n in answer(*case)] for case in question["cases"]]}
