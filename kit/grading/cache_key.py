@@ -18,6 +18,7 @@ GRADING = (
     "kit.grading.box.fork_server",
     "kit.grading.box.cells_in_box",
     "kit.grading.box.filter_in_box",
+    "kit.grading.box.own_code",
     "kit.grading.box.whole_notebook_in_box",
 )
 NEVER = ("feedback.py",)  # pages are written from stored results
@@ -39,7 +40,8 @@ def fingerprint(lab: Lab) -> str:
     str
     """
     digest = hashlib.sha256()
-    judges = [f"{find_exercise(n).package}.judge" for n in numbers_of(lab.number)]
+    packages = [find_exercise(number).package for number in numbers_of(lab.number)]
+    judges = [f"{package}.{part}" for package in packages for part in ("judge", "outside")]
     parameters = f"helpers.{lab.folder.name}.parameters"
     begin = [*GRADING, *judges, parameters, *modules(lab)]
     files = sorted(files_behind(begin, NEVER))

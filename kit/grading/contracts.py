@@ -80,6 +80,7 @@ class Judged(TypedDict):
     question: dict | None  # the last one
     observation: Reply | None
     borrowed: list[str]  # references that the submission used
+    changed_check: NotRequired[list[str]]  # what of the check it replaced
 
 
 class ExerciseResult(Judged):
@@ -153,4 +154,5 @@ class Marked(_OfASubmission):
     late: Lateness
     penalty: float | None
     total: float | None  # None while it is open
+    comment: str  # on the whole lab
     needs: list[str]  # why it is open

@@ -11,6 +11,7 @@ from helpers.plain_json import as_json
 from helpers.verdict import Wrong
 from kit.grading.box.conversation import STARVED, conversation, plain_text
 from kit.grading.box.sandbox import Limits
+from kit.grading.box.several import several_boxes
 from kit.grading.contracts import Job, Judged
 
 QUESTIONS = 3
@@ -55,11 +56,13 @@ def examine(
         judged.update(question=shown, observation=observation)
         return reply
 
-    with conversation(job, limits, boxed, hide) as box:
-        verdict = judge_replies(number, ask, rng, QUESTIONS)
+    talk = several_boxes if find_exercise(number).outside else conversation
+    with talk(job, limits, boxed, hide) as box:
+        verdict = judge_replies(number, ask, rng, questions_of(number))
         if verdict and verdict.mistake == UNCLEAR and box.was_starved():
             verdict = verdict._replace(mistake=STARVED)
     judged["borrowed"] = sorted(box.borrowed)
+    judged["changed_check"] = box.changed_check
     if verdict is None:
         return judged | {"passed": True}
     mistake = verdict.mistake
@@ -72,11 +75,17 @@ def examine(
     }
 
 
+def questions_of(number: str) -> int:
+    """How many questions an exercise is asked; fewer where each needs many boxes."""
+    return getattr(find_exercise(number).outside, "QUESTIONS", QUESTIONS)
+
+
 def nothing_asked() -> Judged:
     """What is known of an exercise before it is asked."""
     return {
         "passed": False, "reason": "", "mistake": "", "requirement": "",
         "question": None, "observation": None, "borrowed": [],
+        "changed_check": [],
     }  # fmt: skip
 
 
@@ -89,8 +98,8 @@ def reaction_to(number: str, mistake: str) -> str:
 def questions_rng(job: Job, seed: bytes, student: str) -> random.Random:
     """What draws the questions.
 
-    Whoever hands in again something else is asked something else: the questions and
-    answers that feedback shows are no table of those to come.
+    A changed submission gets new questions, so the questions and answers that the
+    feedback shows cannot be used as a lookup table.
     """
     code = as_json(job["code"])
     names = (student, job["lab"], job["exercise"], code)

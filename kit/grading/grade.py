@@ -25,6 +25,7 @@ from kit.grading.box.allowlist import visible_files
 from kit.grading.cache_key import fingerprint
 from kit.grading.classroom import feedback
 from kit.grading.classroom.class_files import Person, for_students
+from kit.grading.classroom.left_out import read_left_out
 from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of, starved
@@ -98,7 +99,9 @@ def grade(
         If grading cannot begin: one line.
     """
     if not folder.is_dir():
-        raise LabError(f"{folder} is not a folder of submissions.")
+        raise LabError(
+            f"{folder} is not a folder: give the folder that has the submissions."
+        )
     if boxed and not scheduler and (problem := sandbox.problem()):
         raise LabError(
             f"no sandbox here: {problem}. Grade on another machine, or use --no-sandbox "
@@ -108,8 +111,11 @@ def grade(
         workers.tls(scheduler)
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
-    class_files = feedback.read_files(out)
+    class_files, left_out = feedback.read_files(out), read_left_out(out)
     submissions, unassigned = find(folder, labs)
+    for lab in labs:
+        files = left_out.get(lab.name, {}).get("", [])
+        unassigned += [(file, reason) for file, reason in files]
     class_files = for_students(class_files, {one.student for one in submissions})
     submissions += absent(submissions, labs, class_files.roster)
     if not submissions:
@@ -128,7 +134,8 @@ def grade(
         for submission, content in zip(submissions, contents, strict=True):
             task = _task(submission, content, common)
             stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
-            abouts[stored] = content["about"]
+            files = left_out.get(task["lab"], {}).get(task["student"], [])
+            abouts[stored] = content["about"] | {"left_out": files}
             results[stored] = known = _stored(stored, task["key"])
             if known is None:
                 tasks.append((task, stored))
@@ -283,7 +290,7 @@ def _work(
     with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
         for index, result in done:
             task, stored = tasks[index]
-            if isinstance(result, Exception):  # the others go on
+            if isinstance(result, Exception):  # the others are still graded
                 result = _not_graded(task, result)
             if starved(result):
                 waiting.append((task, stored, result))

@@ -39,6 +39,7 @@ UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 DEPTH = 8  # folders, a student's own included
 MOST_RENAMED = 20  # of a student's notebooks with another name are opened
 NOTHING_HANDED_IN = "nothing was handed in"  # the problem of a student without a file
+NO_NOTEBOOK = "no {}.ipynb was handed in"  # of one whose folder is without it
 ADVICE = "name it STUDENT_LAB.ipynb, such as ada_02_throughput.ipynb"
 PASSED_OVER = ("__MACOSX", "__pycache__")
 BACKUPS = "backups"  # of older versions, which `labs update` keeps in work/
@@ -135,7 +136,7 @@ def _submission(student, lab, paths, others):
             student, lab, None, f"handed in twice ({names}): keep one of them"
         )
     there = f"; there is {', '.join(sorted(others)[:3])}" if others else ""
-    return Submission(student, lab, None, f"no {lab.name}.ipynb was handed in{there}")
+    return Submission(student, lab, None, f"{NO_NOTEBOOK.format(lab.name)}{there}")
 
 
 def _different(paths):
@@ -345,7 +346,7 @@ def _place_of(exercise, cells):
 
     Marks find it; where a platform removed these, what it defines. An old attempt may
     stand above it: the last one counts, as in the notebook, where the check takes what it
-    finds. Below it, up to its check, the answer may go on in further cells.
+    finds. Below it, up to its check, the answer may continue in further cells.
     """
     marked = _marked(exercise, cells)
     checks = {n for n, cell in enumerate(cells) if exercise.number in cell.checks}

@@ -12,7 +12,7 @@ from helpers.parameters import (
     own_parameters,
     rules_of,
 )
-from kit.headless.parameters import declared
+from kit.headless.given_parameters import declared
 from kit.labs import all_labs, find_lab
 
 each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
@@ -27,7 +27,7 @@ each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
         ("02", "epochs", -1, "from 1 to 10,000"),
         ("02", "scale", "huge", "auto, gpu, laptop, smoke"),
         ("02", "target_accuracy", 85, "between 0 and 1"),
-        ("02", "depth", 15, "6n\\+4"),
+        ("02", "depth", 15, "6n \\+ 4"),
         ("03", "batch_sizes", [8, 8], "rising"),
         ("03", "batch_sizes", [], "list"),
         ("03", "batch_sizes", 8, "list"),
@@ -41,7 +41,12 @@ each_lab = pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
         ("05", "gpu_indices", [0, 10**30], "from 0 to 63"),
         ("02", "depth", 3004, "at most 100"),
         ("02", "width", 64, "from 1 to 20"),
-        ("02", "sweep_batch_sizes", list(range(1, 10**5)), r"at most 100, .*\.\.\.\.$"),
+        (
+            "02",
+            "sweep_batch_sizes",
+            list(range(1, 10**5)),
+            r"at most 100 entries, .*\.\.\.\.$",
+        ),
         ("02", "learning_rate", 10**400, "number from"),
         ("02", "epoch", 3, "no parameter 'epoch'"),
     ],
@@ -164,7 +169,7 @@ def test_every_parameter_of_a_lab_has_a_rule_and_keeps_it_at_every_scale(lab, mo
         check_given(given, lab.name, sizes)
 
 
-def test_what_fits_at_no_scale_is_refused_before_it_is_known_what_computes(monkeypatch):
+def test_a_value_that_fits_at_no_scale_is_refused_before_the_device_is_known(monkeypatch):
     monkeypatch.delenv("LABS_SCALE")
     sizes = {"laptop": {"train_images": 100}, "gpu": {"train_images": 1000}}
     sizes["smoke"] = sizes["laptop"]

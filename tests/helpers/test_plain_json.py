@@ -21,7 +21,7 @@ def refuse(constant):
     raise ValueError(constant)
 
 
-def test_what_is_not_finite_becomes_null_wherever_it_stands(tmp_path):
+def test_numbers_that_are_not_finite_become_null_at_any_depth(tmp_path):
     value = {"a": NAN, "b": [INFINITY, {"c": (-INFINITY, 1.5)}], "d": "NaN", "e": 10**400}
     write_json(tmp_path / "x.json", value)
     for text in ((tmp_path / "x.json").read_text(), as_json(value)):
@@ -36,7 +36,7 @@ def test_what_is_not_finite_becomes_null_wherever_it_stands(tmp_path):
     assert finite((1, True, None, "x")) == [1, True, None, "x"]
 
 
-def test_what_no_file_can_hold_is_replaced_wherever_it_stands():
+def test_characters_that_no_file_can_hold_are_replaced_at_any_depth():
     read = json.loads(
         r'{"\ud800a": ["\u0000", {"x": "\udfff\ud83c\udf93\t"}, 1, null, true]}'
     )

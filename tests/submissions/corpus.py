@@ -52,6 +52,7 @@ class Case(NamedTuple):
     passed: tuple = ()  # the exercises that pass, all others fail
     says: str = ""  # a pattern in the reason of 2.3, or in the file's problem
     borrowed: tuple = ()
+    changed: bool = False  # whether it is told to have changed the check
     status: str = "graded"
     special: object = None  # a function of the path
     place: str = ""  # in the student's folder; default: as platforms name it
@@ -111,7 +112,7 @@ def forged(message, says):
 
 
 def hostile(world):
-    """Whoever wants to read, to stay, to break something or to be graded for nothing."""
+    """Attacks: to read, to stay, to break something, or to be graded for nothing."""
     repository, both = str(world.repository), ("2.2", "2.3")
     barred = "No such file|not found|denied|Read-only"
 
@@ -706,6 +707,21 @@ def hostile(world):
             return 0, 0
             """,
             "peak",
+            changed=True,
+        ),
+        # It is put back before a question is asked, so the wrong answer is judged.
+        "patches_the_probe_in_its_cell": Case(
+            notebook(
+                {
+                    "2.3": "# TODO 2.3: x\nfrom helpers.lab_02.ex3_fit import probe\n"
+                    "def forged(answer, question, wait): return {'fits': [], 'changed': ''}\n"
+                    "probe.probe.__code__ = forged.__code__\nprobe.call = forged\n"
+                    "def fit_throughput(points): return 0.0, 1.0"
+                }
+            ),
+            ("2.2",),
+            "peak",
+            changed=True,
         ),
         "patches_builtins": attack(
             "import builtins; builtins.float = builtins.abs = lambda x: 0\nreturn 1, 1", "."
@@ -718,7 +734,7 @@ def hostile(world):
             "",
             both,
         ),
-        # A right answer is a right answer, whoever the probe is.
+        # Notebooks that claim marks, in their metadata or in stored outputs.
         "claims_full_marks": Case(
             notebook(
                 {"2.3": CELLS["2.3"].replace("1 / slope", "0.0")},
@@ -979,10 +995,19 @@ def unusual(world):
             ("2.3",),
             out_of_time=True,
         ),
-        "value_that_is_not_written_out": Case(
-            split("factor = max(1, 1)", fit("print(factor)")).content,
+        "value_that_is_computed": split("factor = max(1, 1)", fit("print(factor)")),
+        "value_that_needs_the_data": Case(
+            split("factor = x_train.max()", fit("print(factor)")).content,
             ("2.2",),
-            "NameError.*written-out values",
+            "NameError.*without the lab's data",
+        ),
+        "values_that_are_filled_and_counted": split(
+            "calls = 0\nS = {}",
+            "S['eps'] = 0.0\ntry:\n    import missing as m\nexcept ImportError:\n    m = None",
+            solution.replace(
+                "def fit_throughput(points):",
+                "def fit_throughput(points):\n    global calls\n    calls += S['eps'] == 0",
+            ),
         ),
         "another_lab_and_points": split(
             "lab = None\nmeasured = None\ndef fit_throughput(points): return 0, 0", solution
@@ -1023,7 +1048,7 @@ def unusual(world):
                 solution, "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"
             ).content,
             ("2.2",),
-            "it found t0 0 s",
+            "it found t0 = 0 s",
         ),
         "cells_merged": Case(
             cells_of(start[0] | {"source": f"{CELLS['2.2']}\n\n{solution}"}), both
@@ -1033,6 +1058,13 @@ def unusual(world):
         "trial_line_above": fitting(f"print(points)\n{solution}\nassert False"),
         "trial_that_trains": fitting(
             f"{solution}\nmodel.fit(x_train, y_train, epochs=1)\nimport sys\nsys.exit()"
+        ),
+        "trial_that_prints_2_mb": fitting(
+            f"{solution}\nfor _ in range(2**15):\n    print('x' * 2**6)"
+        ),
+        "helper_below_a_loud_loop": split(
+            f"loud = [print('x' * 2**10) for _ in range(2**11)]\n{HONEST}",
+            CALLS_HONEST.replace("honest(p)", "honest(p) if loud else 0"),
         ),
         "trial_without_end": Case(
             notebook({"2.3": f"{solution}\nwhile True: pass"}), both, out_of_time=True
@@ -1084,7 +1116,7 @@ def unusual(world):
                 {"2.3": "# TODO 2.3: x\ndef fit_throughput(points):\n    return 0.0, 1.0"}
             ),
             ("2.2",),
-            "it found t0 0 s",
+            "it found t0 = 0 s",
         ),
     }
 

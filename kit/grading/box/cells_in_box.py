@@ -1,7 +1,7 @@
 """What of a submission runs for one exercise, and how; `fork_server.py` runs it in a box.
 
 The exercise's own cell runs statement by statement. From the student's other cells come
-only the imports, functions, classes and written-out values that it needs, by name.
+only the statements that it needs, because they make or change a name that it reads.
 """
 
 import __future__
@@ -9,10 +9,15 @@ import __future__
 import ast
 import builtins
 import contextlib
+import dis
+import functools
+import inspect
 import linecache
+import os
 import re
 import signal
 import sys
+import time
 import types
 from collections import defaultdict
 from typing import NamedTuple
@@ -21,8 +26,12 @@ from unittest import mock
 IMPORTS = (ast.Import, ast.ImportFrom)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OURS = ("callbacks", "helpers")  # packages that hold references
-# Of an exercise's time: what each cell before its own may take, and all trial lines.
+COMPREHENSION_NAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+# Of an exercise's time: what each part before its own cell may take, and all trial lines.
 PART = 0.25
+TOGETHER = 0.4  # all parts before it; later ones may then take only a moment each
+MOMENT = 0.01
 
 
 class Piece(NamedTuple):
@@ -31,7 +40,7 @@ class Piece(NamedTuple):
     origin: str
     source: str
     nodes: list[ast.stmt]
-    makes: set[str]
+    makes: set[str]  # the names that they bind, or whose values they change
 
 
 class OutOfTimeError(BaseException):
@@ -60,6 +69,7 @@ def pieces_before(
         the exercise's gives only names that nothing else gives.
     """
     imported, made = _names_of(setup)
+    modules = imported.union(*(_imports_in(_tree(source)) for _, source in notebook))
     above, earlier, below = [], [], []
     passed = False
     for place, (number, source) in enumerate(notebook):
@@ -67,18 +77,23 @@ def pieces_before(
             passed = True
         elif number and _order(number) < _order(exercise):
             nodes = _tree(source).body
-            piece = Piece(f"exercise {number}", source, nodes, _bound(nodes))
+            makes = _bound(nodes) | _changed(nodes) - modules
+            piece = Piece(f"exercise {number}", source, nodes, makes)
             (earlier if passed else above).append(piece)
         elif not number:
-            statements = _definitions(f"cell {place}", source)
+            statements = _statements(f"cell {place}", source, modules)
             (below if passed else above).extend(p for p in statements if not p.makes & made)
     first = above + earlier
     known = imported | made | set(dir(builtins)) | {n for p in first for n in p.makes}
     pieces = first + [p for p in below if p.makes and not p.makes & known]
     own = _tree(dict(notebook)[exercise]).body
-    defines = _bound([node for node in own if isinstance(node, (*IMPORTS, *DEFINITIONS))])
-    open_names = _used(own) - defines | ({answer} - _bound(own)) | {"*"}
+    open_names = _needed(own) | ({answer} - _bound(own)) | {"*"}
     return _closure(pieces, open_names)
+
+
+def _imports_in(tree):
+    """The names of modules: a line such as `plt.plot(x)` changes none that is needed."""
+    return _bound([node for node in ast.walk(tree) if isinstance(node, IMPORTS)])
 
 
 def _closure(pieces, open_names):
@@ -91,7 +106,7 @@ def _closure(pieces, open_names):
         for place in makers.pop(waiting.pop(), ()):
             if place not in chosen:
                 chosen.add(place)
-                waiting += _used(pieces[place].nodes)
+                waiting += _needed(pieces[place].nodes)
     return [pieces[place] for place in sorted(chosen)]
 
 
@@ -178,8 +193,10 @@ def answer_of(
         # If a lab's own line cannot run here (no such data), only its names are missing.
         with contextlib.suppress(Exception):
             exec(compile(statement, "<lab>", "exec"), namespace)
+    end = time.monotonic() + TOGETHER * seconds
     for piece in pieces:
-        with contextlib.suppress(OutOfTimeError), _at_most(PART * seconds):
+        left = max(MOMENT * seconds, min(PART * seconds, end - time.monotonic()))
+        with contextlib.suppress(OutOfTimeError), _silence(), _at_most(left):
             _run(piece.origin, piece.source, piece.nodes, namespace)
     try:
         nodes = _parsed(source).body
@@ -190,13 +207,13 @@ def answer_of(
     origin = f"exercise {exercise}"
     error = _run(origin, source, nodes[:end], namespace, name)
     if name in namespace:
-        with contextlib.suppress(OutOfTimeError), _at_most(PART * seconds):
+        with contextlib.suppress(OutOfTimeError), _silence(), _at_most(PART * seconds):
             _run(origin, source, nodes[end:], namespace)
     if callable(answer := namespace.get(name)):
         return answer, None
     if error:
         return None, _raised(error)
-    problem = f"its cell makes no `{name}`"
+    problem = f"its cell does not define `{name}`"
     if name in namespace:
         what = "None" if answer is None else f"of type {type(answer).__name__}"
         problem = f"its `{name}` is {what}, where a function or a class is asked for"
@@ -255,6 +272,32 @@ def _at_most(seconds):
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
+@contextlib.contextmanager
+def _silence():
+    """Drop what is printed: nobody reads it, and the grader bounds how much it takes."""
+    _flush()
+    kept, nowhere = [], os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # the submission may have closed it
+            kept.append((os.dup(descriptor), descriptor))
+            os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        _flush()
+        for copy, descriptor in kept:
+            with contextlib.suppress(OSError):
+                os.dup2(copy, descriptor)
+                os.close(copy)
+
+
+def _flush():
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # whatever the submission put in its place
+            stream.flush()
+
+
 def _raised(error):
     lines = str(error).strip().splitlines() or ["no message"]
     where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
@@ -282,6 +325,7 @@ def python_of(source: str) -> str:
     return TransformerManager().transform_cell(source)
 
 
+@functools.cache
 def _tree(source):
     try:
         return _parsed(source)
@@ -289,8 +333,8 @@ def _tree(source):
         return ast.Module([], [])
 
 
-def _definitions(origin, source):
-    """The statements of a cell that only define: each name of an import by itself."""
+def _statements(origin, source, modules):
+    """The statements of a cell, each by itself, as is each name of an import."""
     for node in _tree(source).body:
         if isinstance(node, ast.ImportFrom) and node.module == "__future__":
             continue
@@ -300,20 +344,9 @@ def _definitions(origin, source):
                 ast.copy_location(type(node)(**{**vars(node), "names": [alias]}), node)
                 for alias in node.names
             ]
-        elif not isinstance(node, DEFINITIONS) and not _is_written_out(node):
-            continue
         for part in parts:
-            yield Piece(origin, source, [part], _bound([part]))
-
-
-def _is_written_out(node):
-    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not node.value:
-        return False
-    try:
-        ast.literal_eval(node.value)
-    except (ValueError, TypeError, RecursionError, MemoryError):
-        return isinstance(node.value, ast.Lambda)
-    return True
+            if makes := _bound([part]) | _changed([part]) - modules:
+                yield Piece(origin, source, [part], makes)
 
 
 def _names_of(setup):
@@ -333,20 +366,77 @@ def _bound(nodes):
             names.add(node.name)  # not what it binds inside
         elif isinstance(node, IMPORTS):
             names |= {(a.asname or a.name).split(".")[0] for a in node.names}
-        else:
+        elif not isinstance(node, (*COMPREHENSIONS, ast.Lambda)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 names.add(node.id)
             waiting += ast.iter_child_nodes(node)
     return names
 
 
-def _used(nodes):
-    return {
-        inner.id
-        for node in nodes
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
-    }
+def _changed(nodes):
+    """The names whose values statements change: `S["eps"] = 0`, `S.update(eps=0)`."""
+    names = set()
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (*DEFINITIONS, ast.Lambda)):
+            continue
+        if isinstance(node, (ast.Subscript, ast.Attribute)):
+            if not isinstance(node.ctx, ast.Load):
+                names |= _root(node)
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            names |= _root(node.value.func, plain=False)
+        waiting += ast.iter_child_nodes(node)
+    return names
+
+
+def _root(node, plain=True):
+    """The name to which attributes and items belong; a name by itself only if `plain`."""
+    if not plain and isinstance(node, ast.Name):
+        return set()
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return {node.id} if isinstance(node, ast.Name) else set()
+
+
+def _needed(nodes):
+    """The names that statements read before they bind them, also in their functions."""
+    bound, needed, later = set(), set(), set()
+    for node in nodes:
+        at_once, in_functions = _read(node)
+        needed |= at_once - bound
+        later |= in_functions
+        if isinstance(node, (*IMPORTS, *DEFINITIONS, ast.Assign, ast.AnnAssign)):
+            bound |= _bound([node])
+    return needed | later - bound
+
+
+def _read(node):
+    """The global names that a statement reads at once, and those that its functions do.
+
+    The compiler knows which names are global; the names of parameters are not.
+    """
+    try:
+        code = compile(ast.Module([node], []), "<names>", "exec", dont_inherit=True)
+    except Exception:  # then all names of the text
+        inner = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+        return {n.id for n in inner if isinstance(n.ctx, ast.Load)}, set()
+    at_once, in_functions = set(), set()
+    waiting = [(code, at_once)]
+    while waiting:
+        code, names = waiting.pop()
+        for step in dis.get_instructions(code):
+            if step.opname.startswith(("LOAD_NAME", "LOAD_GLOBAL", "STORE_GLOBAL")):
+                names.add(step.argval)
+        for inner in filter(_is_code, code.co_consts):
+            is_class = not inner.co_flags & inspect.CO_OPTIMIZED
+            runs_now = is_class or inner.co_name in COMPREHENSION_NAMES
+            waiting.append((inner, names if runs_now else in_functions))
+    return at_once, in_functions
+
+
+def _is_code(constant):
+    return isinstance(constant, types.CodeType)
 
 
 def _order(number):

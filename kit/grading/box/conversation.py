@@ -33,13 +33,14 @@ REPLY_DEPTH = 20
 LONGEST_TEXT = 2000  # characters of a string that judges and pages get
 MOST_WAITS = 1000  # for one question; the judges' own questions need some 20
 MOST_BORROWED = 2  # messages: before the cells run, and after
+LONGEST_NAME = 120  # of something in the check that was changed
 LONGEST_WAIT_SECONDS = 10
 LOOK_SECONDS = 0.2  # between two looks at the box's memory
 GUARD_SECONDS = 10  # after its time the box's guard ends it, if nobody else has
 STARVED = "overloaded"  # the mistake of what the machine was too busy to judge
 
 
-class _RefusedError(Exception):
+class RefusedError(Exception):
     """The box broke a rule; it holds a `Wrong`, which `Box.ask` returns."""
 
 
@@ -56,6 +57,7 @@ class Box:
     begin_with: dict = dataclasses.field(default_factory=dict)  # said before all questions
     borrowed: set[str] = dataclasses.field(default_factory=set)
     borrowed_messages: int = 0
+    changed_check: list[str] = dataclasses.field(default_factory=list)
     received: bytearray = dataclasses.field(default_factory=bytearray)
     output_ended: bool = False
     printed_bytes: int = 0
@@ -71,32 +73,37 @@ class Box:
             The observation or the error, plain JSON; or the rule that the box broke.
         """
         try:
-            if self.begin_with:
-                self._say(self.begin_with)
-                self.begin_with = {}
             return self._ask(question)
-        except _RefusedError as refused:
+        except RefusedError as refused:
             return refused.args[0]
 
     def _ask(self, question):
         waits = []
-        self._say({"question": question})
+        self.say({"question": question})
         while True:
             message = self._listen()
             if "wait" in message and len(waits) < MOST_WAITS:
                 began = time.perf_counter()
                 self._wait(message["wait"], began)
                 waits.append([began, time.perf_counter()])
-                self._say({})
+                self.say({})
             elif isinstance(message.get("observation"), dict):
                 return message["observation"] | {"waits": waits}
             elif "error" in message:
                 return message
-            elif self._is_new_borrowed(message.get("borrowed")):
-                self.borrowed_messages += 1
-                self.borrowed.update(filter(self._is_ours, message["borrowed"][:9]))
             else:
-                raise _RefusedError(wrong("form", "not_a_probes"))
+                raise RefusedError(wrong("form", "not_a_probes"))
+
+    def _is_about_the_check(self, message):
+        """Whether it only tells what was borrowed or changed, which is noted."""
+        if self._is_new_borrowed(message.get("borrowed")):
+            self.borrowed_messages += 1
+            self.borrowed.update(filter(self._is_ours, message["borrowed"][:9]))
+            return True
+        if not self.changed_check and _are_names(message.get("changed_check")):
+            self.changed_check = message["changed_check"][:9]
+            return True
+        return False
 
     def _is_new_borrowed(self, names):
         new = self.borrowed_messages < MOST_BORROWED
@@ -106,32 +113,54 @@ class Box:
         module = len(name) <= 80 and name.split(".")[0] in ("callbacks", "helpers")
         return name in self.references or (module and name.replace(".", "").isidentifier())
 
+    def heard(self) -> dict | None:
+        """The next message, plain JSON, if all of it has been read."""
+        while b"\n" in self.received:
+            line, _, rest = bytes(self.received).partition(b"\n")
+            self.received[:] = rest
+            message = parse_strictly(line)
+            if not self._is_about_the_check(message):
+                return message
+        return None
+
+    def files(self) -> list[int]:
+        """What can be read when the box has said or printed something."""
+        return [self.channel.fileno(), *([] if self.output_ended else [self.output])]
+
+    def take(self, ready: list[int]) -> None:
+        """Enforce the limits, and read those of the `files` that are ready."""
+        self._enforce_limits()
+        if self.output in ready:
+            self._drain()
+        if self.channel.fileno() in ready:
+            self._receive()
+
     def _listen(self):
-        """The next message, a dict of plain JSON."""
-        while b"\n" not in self.received:
+        while (message := self.heard()) is None:
             self._look(self.channel.fileno())
-            try:
-                data = self.channel.recv(2**16)
-            except OSError:  # killed, or it left without reading what it was sent
-                data = b""
-            if not data and time.perf_counter() >= self.deadline:
-                raise _RefusedError(self._out_of_time())  # its guard has ended it
-            if not data:
-                raise _RefusedError(self._ended_early())
-            self.received.extend(data)
-            if len(self.received) > self.limits.reply_bytes:
-                size = self.limits.reply_bytes // 1024
-                raise _RefusedError(wrong("form", "long_reply", kilobytes=size))
-        line, _, rest = bytes(self.received).partition(b"\n")
-        self.received[:] = rest
-        return parse_strictly(line)
+            self._receive()
+        return message
+
+    def _receive(self):
+        try:
+            data = self.channel.recv(2**16)
+        except OSError:  # killed, or it left without reading what it was sent
+            data = b""
+        if not data and time.perf_counter() >= self.deadline:
+            raise RefusedError(self._out_of_time())  # its guard has ended it
+        if not data:
+            raise RefusedError(self._ended_early())
+        self.received.extend(data)
+        if len(self.received) > self.limits.reply_bytes:
+            size = self.limits.reply_bytes // 1024
+            raise RefusedError(wrong("form", "long_reply", kilobytes=size))
 
     def _wait(self, seconds, began):
         if (
             not isinstance(seconds, (int, float))
             or not 0 <= seconds <= LONGEST_WAIT_SECONDS
         ):
-            raise _RefusedError(wrong("form", "not_a_probes"))
+            raise RefusedError(wrong("form", "not_a_probes"))
         while (left := began + seconds - time.perf_counter()) > 0:
             self._look(None, left)
 
@@ -139,14 +168,8 @@ class Box:
         """Wait until `wanted` can be read or `seconds` have passed; enforce the limits."""
         until = self.deadline if seconds is None else time.perf_counter() + seconds
         while True:
+            self._enforce_limits()
             now = time.perf_counter()
-            # By the clock, not when the box is quiet: a box that prints all the time must
-            # be weighed as well.
-            if now >= self.weigh_at:
-                self._weigh()
-                self.weigh_at = now + LOOK_SECONDS
-            if now >= self.deadline:
-                raise _RefusedError(self._out_of_time())
             if now >= until:
                 return
             output = None if self.output_ended else self.output
@@ -159,6 +182,16 @@ class Box:
             if wanted in ready:
                 return
 
+    def _enforce_limits(self):
+        now = time.perf_counter()
+        # By the clock, not when the box is quiet: a box that prints all the time must
+        # be weighed as well.
+        if now >= self.weigh_at:
+            self._weigh()
+            self.weigh_at = now + LOOK_SECONDS
+        if now >= self.deadline:
+            raise RefusedError(self._out_of_time())
+
     def _drain(self):
         data = os.read(self.output, 2**16)
         if not data:
@@ -168,7 +201,7 @@ class Box:
         self.last_printed = (self.last_printed + data)[-2000:]
         if self.printed_bytes > self.limits.printed_bytes:
             size = self.limits.printed_bytes // 1024
-            raise _RefusedError(wrong("output", "printed", kilobytes=size))
+            raise RefusedError(wrong("output", "printed", kilobytes=size))
 
     def _out_of_time(self):
         """The box was too slow, or the machine was."""
@@ -188,11 +221,11 @@ class Box:
         used = memory_mib(pids, self.limits.memory_mib)
         if used > self.limits.memory_mib:
             mib = self.limits.memory_mib
-            raise _RefusedError(wrong("memory", "too_much_memory", mib=mib))
+            raise RefusedError(wrong("memory", "too_much_memory", mib=mib))
 
     def _ended_early(self):
         """Its process left, with the last line that it printed, if it printed one."""
-        with contextlib.suppress(OSError, _RefusedError):
+        with contextlib.suppress(OSError, RefusedError):
             while not self.output_ended and select.select([self.output], [], [], 0)[0]:
                 self._drain()
         lines = self.last_printed.decode(errors="replace").strip().splitlines()
@@ -200,15 +233,30 @@ class Box:
             return wrong("ended", "ended_with", line=lines[-1][:200])
         return wrong("ended", "ended_early")
 
-    def _say(self, message):
+    def say(self, message: dict) -> None:
+        """Send a message; before the first one, what the box needs to know."""
+        if self.begin_with:
+            begin_with, self.begin_with = self.begin_with, {}
+            self.say(begin_with)
         # If a process reads nothing, the grader must not wait for ever.
         self.channel.settimeout(max(0.01, self.deadline - time.perf_counter()))
         try:
             self.channel.sendall(as_json(message).encode() + b"\n")
         except TimeoutError:
-            raise _RefusedError(self._out_of_time()) from None
+            raise RefusedError(self._out_of_time()) from None
         except OSError:
-            return  # it has ended: `_listen` reads what it said before
+            return  # it has ended: `_receive` reads what it said before
+
+
+def _are_names(names):
+    """Whether they are names of what the course's own modules define."""
+    return isinstance(names, list) and all(
+        isinstance(name, str)
+        and len(name) <= LONGEST_NAME
+        and name.startswith("helpers.")
+        and name.replace(".", "").isidentifier()
+        for name in names
+    )
 
 
 @contextlib.contextmanager
@@ -239,7 +287,7 @@ def conversation(
         references = frozenset({*job["references"], "*"})
         yield Box(ours, output, limits, deadline, pids, references, {
             **{k: job[k] for k in ("setup", "code", "exercise", "name", "references")},
-            "probe": f"{find_exercise(job['exercise']).package}.probe",
+            "probe": find_exercise(job["exercise"]).in_box,
             "limits": {
                 "RLIMIT_CPU": limits.cpu_seconds,
                 "RLIMIT_FSIZE": limits.disk_mib * sandbox.MIB,
@@ -264,7 +312,7 @@ def parse_strictly(line: bytes) -> dict:
 
     Raises
     ------
-    _RefusedError
+    RefusedError
         If it is no JSON object, is nested too deeply, or has a number that is not finite.
     """
 
@@ -286,7 +334,7 @@ def parse_strictly(line: bytes) -> dict:
     except (ValueError, RecursionError):
         message = None
     if not isinstance(message, dict):
-        raise _RefusedError(wrong("form", "not_json"))
+        raise RefusedError(wrong("form", "not_json"))
     return message
 
 

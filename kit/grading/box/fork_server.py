@@ -26,6 +26,7 @@ from pathlib import Path
 # -I hides the script's folder. Under their own names, so that no box has a module of `kit`.
 sys.path.insert(0, str(Path(__file__).parent))
 import cells_in_box
+import own_code
 from filter_in_box import load_filter, step_back
 
 del sys.path[0]
@@ -72,7 +73,7 @@ def main() -> None:
         if pid == 0:
             control.close()
             _child(code, int.from_bytes(seconds, "big"), *descriptors)
-        with contextlib.suppress(OSError):  # whoever asked has ended
+        with contextlib.suppress(OSError):  # the worker that asked has ended
             os.write(descriptors[0], pid.to_bytes(8, "big"))
         for descriptor in descriptors:
             os.close(descriptor)
@@ -202,6 +203,18 @@ def serve(parent: io.BufferedRWPair, boxed: bool) -> None:
     # Before any of the student's code runs: later messages may be forged.
     say({"borrowed": cells_in_box.borrowed(pieces, own, job["references"])})
     seconds = job["limits"]["RLIMIT_CPU"]
+    # Bound and kept before the student's code, which may replace them.
+    from helpers.checks.observe import observe
+
+    probe = importlib.import_module(job["probe"]).probe
+    kept, put_back, said = own_code.keep(), own_code.put_back, []
+
+    def tell_changes():
+        names = put_back(kept)
+        if names and not said:
+            said.append(names)
+            say({"changed_check": names[:9]})
+
     answer, problem = cells_in_box.answer_of(pieces, own, exercise, name, setup, seconds)
     if problem:
         return say(problem)
@@ -209,17 +222,17 @@ def serve(parent: io.BufferedRWPair, boxed: bool) -> None:
     parts = [answer, getattr(answer, "func", None), *getattr(answer, "__mro__", ())]
     parts += type(answer).__mro__
     say({"borrowed": [part.__name__ for part in parts if _is_reference(part, job)]})
-    from helpers.checks.observe import observe
 
-    probe = importlib.import_module(job["probe"]).probe
+    def wait(seconds_or_message):
+        say({"wait": seconds_or_message})
+        return json.loads(parent.readline())
 
-    def wait(seconds):
-        say({"wait": seconds})
-        parent.readline()
-
+    tell_changes()
     while line := parent.readline():
         question = json.loads(line)["question"]
-        say({"observation": observe(probe, answer, question, wait)})
+        observation = observe(probe, answer, question, wait)
+        tell_changes()
+        say({"observation": observation})
 
 
 def _is_reference(part, job):

@@ -137,7 +137,10 @@ def _fork_server(modules):
         ours.settimeout(START_SECONDS)
         started = ours.recv(1)
     if started != b"r":
-        raise LabError("the process that imports TensorFlow for the judges did not start")
+        raise LabError(
+            "the process that imports TensorFlow for the judges did not start: "
+            "`labs doctor` says what is missing."
+        )
     return ours, process
 
 
@@ -170,7 +173,10 @@ def fork(
         channel.settimeout(START_SECONDS)
         if told := channel.recv(8, socket.MSG_WAITALL):
             return int.from_bytes(told, "big")
-    raise LabError("the process that imports TensorFlow for the judges has ended")
+    raise LabError(
+        "the process that imports TensorFlow for the judges has ended, perhaps because "
+        "memory ran out: give the same command again, with fewer --jobs."
+    )
 
 
 def family(pid: int) -> list[int]:

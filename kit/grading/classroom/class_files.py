@@ -18,16 +18,16 @@ from typing import NamedTuple
 from helpers.errors import LabError
 from helpers.files import write_atomically
 from helpers.plain_json import storable
+from kit.grading.classroom.csv_text import read_csv_text
 from kit.labs import Lab
 
-MOST_BYTES = 20_000_000
 LONGEST_COMMENT = 4000  # characters
 ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted")
 OVERRIDES = ("student", "exercise", "points", "comment")
 DATE = "2026-11-20 23:59"
 # A cell begins where the text does, and where a program that takes another character for
 # the separator sees one. The full-width signs count where people write Chinese or Japanese.
-CELL_BEGINS = r"(?:\A|(?<=[;\t\r\n]))"
+CELL_BEGINS, ALSO_AFTER_A_COMMA = r"(?:\A|(?<=[;\t\r\n]))", r"(?:\A|(?<=[;,\t\r\n]))"
 FORMULA = r"(?=(?:[^\S\t\r\n]|')*[=+\-@＝＋－＠])"
 
 
@@ -47,8 +47,8 @@ class Override(NamedTuple):
     """What a person has decided about one answer of one student."""
 
     student: str
-    exercise: str  # "2.1", or "2.figure" for a text
-    points: float
+    exercise: str  # "2.1", "2.figure" for a text, or "02" for the whole lab
+    points: float | None  # None: only a comment
     comment: str
     line: int
 
@@ -59,6 +59,7 @@ class Rules(NamedTuple):
     percent_per_day: float = 0.0  # of the points reached, for each day that has begun
     at_most_percent: float = 100.0
     grace_minutes: float = 0.0
+    missing: float | None = None  # points of a lab that was not handed in; None: open
 
 
 class ClassFiles(NamedTuple):
@@ -115,9 +116,8 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
         apostrophes that `harmless` adds, and without blanks around them. Only `student`
         keeps its blanks: a folder's name may end in one.
     """
-    text = storable(text_of(path))
-    head = text.partition("\n")[0]
-    table = csv.reader(io.StringIO(text), delimiter=max(",;\t", key=head.count))
+    text, form = read_csv_text(path)
+    table = csv.reader(io.StringIO(storable(text)), delimiter=form.delimiter)
     try:
         names = [name.strip().lower() for name in next(table, [])]
         if missing := [name for name in columns if name not in names]:
@@ -144,25 +144,13 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
         raise LabError(f"{path}: line {table.line_num}: {error}.") from error
 
 
-def text_of(path: Path) -> str:
-    """The text of a CSV file of usual size, or LabError."""
-    with open(path, "rb") as file:
-        content = file.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise LabError(f"{path}: larger than {MOST_BYTES // 10**6} MB.")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise LabError(f"{path}: not UTF-8; save it as CSV UTF-8.") from error
-
-
-def harmless(text: str) -> str:
+def harmless(text: str, begins: str = CELL_BEGINS) -> str:
     """Keep a spreadsheet from reading a text, or a part of it, as a formula.
 
     It puts an apostrophe before the formula, and before the apostrophes in front of
     one: so `unharmed` gives back every text.
     """
-    return text if text == "-" else re.sub(CELL_BEGINS + FORMULA, "'", text)
+    return text if text == "-" else re.sub(begins + FORMULA, "'", text)
 
 
 def unharmed(text: str) -> str:
@@ -170,7 +158,7 @@ def unharmed(text: str) -> str:
     return re.sub(f"{CELL_BEGINS}'{FORMULA}", "", text)
 
 
-def as_csv(columns: Sequence[str], table: Iterable[Sequence]) -> str:
+def as_csv(columns: Sequence[str], table: Iterable[Sequence], delimiter: str = ",") -> str:
     """A table as CSV whose texts are no formulas; numbers stay numbers.
 
     The end of a line in a text becomes ``"\\n"``: Python's reader takes a lone ``"\\r"``
@@ -181,20 +169,25 @@ def as_csv(columns: Sequence[str], table: Iterable[Sequence]) -> str:
     columns : sequence of str
     table : iterable of sequences
         None is an empty cell.
+    delimiter : str
+        Where it is no comma, no quotes keep a comma from beginning a cell.
 
     Returns
     -------
     str
     """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    begins = CELL_BEGINS if delimiter == "," else ALSO_AFTER_A_COMMA
     for row in [columns, *table]:
-        writer.writerow([_cell(one) if isinstance(one, str) else one for one in row])
+        writer.writerow(
+            [_cell(one, begins) if isinstance(one, str) else one for one in row]
+        )
     return text.getvalue()
 
 
-def _cell(text):
-    return harmless(text.replace("\r\n", "\n").replace("\r", "\n"))
+def _cell(text, begins):
+    return harmless(text.replace("\r\n", "\n").replace("\r", "\n"), begins)
 
 
 def read_roster(folder: Path, find_lab: Callable[[str], Lab]) -> tuple[Person, ...]:
@@ -261,19 +254,24 @@ def _date(path, line, name, row):
 def _overrides(path, known):
     if not path.is_file():
         return
-    seen = {}
-    for line, row in rows(path, OVERRIDES):
+    seen, table = {}, list(rows(path, OVERRIDES))
+    most = known | _of_whole_labs(known, {r["exercise"] for _, r in table if r["points"]})
+    for line, row in table:
         exercise, text = row["exercise"], row["points"]
-        if exercise not in known:
+        if exercise.isdecimal():  # a lab: a spreadsheet takes the 0 from 02
+            exercise = f"{int(exercise):02d}"
+        if exercise not in most:
             raise LabError(
-                f"{path}: line {line}: there is no exercise {exercise[:20]!r}: write it as "
-                "2.1 or 2.figure. A spreadsheet may have made a date of it."
+                f"{path}: line {line}: there is no exercise {exercise[:20]!r}: write 2.1, "
+                "2.figure, or 02 for the lab. A spreadsheet may have made a date of it."
             )
         points = number(text)
-        if points is None or not 0 <= points <= known[exercise]:
+        if not text and not row.get("comment", ""):
+            raise LabError(f"{path}: line {line}: neither points nor a comment: remove it.")
+        if text and (points is None or not 0 <= points <= most[exercise]):
             raise LabError(
                 f"{path}: line {line}: points are {text[:20]!r}; "
-                f"{exercise} has 0 to {known[exercise]:g}."
+                f"{exercise} has 0 to {most[exercise]:g}."
             )
         first = seen.setdefault((row["student"], exercise), line)
         if first != line:
@@ -282,6 +280,16 @@ def _overrides(path, known):
             )
         comment = row.get("comment", "")[:LONGEST_COMMENT]
         yield Override(row["student"], exercise, points, comment, line)
+
+
+def _of_whole_labs(known, decided):
+    """The points of each lab, by its number; a text counts once it has points."""
+    found = {}
+    for exercise, points in known.items():
+        lab, _, name = exercise.partition(".")
+        if name.isdecimal() or exercise in decided:
+            found[f"{int(lab):02d}"] = found.get(f"{int(lab):02d}", 0) + points
+    return found
 
 
 def number(text: str) -> float | None:
@@ -296,8 +304,13 @@ def number(text: str) -> float | None:
 def write_overrides(folder: Path, overrides: Iterable[Override]) -> None:
     """Replace `overrides.csv`; with rows for a person to read, sorted."""
     ordered = sorted(overrides, key=lambda one: (one.student, one.exercise))
-    table = [(o.student, o.exercise, f"{o.points:g}", o.comment) for o in ordered]
+    table = [(o.student, o.exercise, in_a_cell(o.points), o.comment) for o in ordered]
     write_atomically(Path(folder) / "overrides.csv", as_csv(OVERRIDES, table))
+
+
+def in_a_cell(points: float | None) -> str:
+    """Points as `overrides.csv` and the marking page have them."""
+    return "" if points is None else f"{points:g}"
 
 
 def _rules(path):
@@ -310,8 +323,9 @@ def _rules(path):
     if unknown := sorted(set(given) - set(Rules._fields)):
         raise LabError(f"{path}: {unknown[0]!r} is none of {', '.join(Rules._fields)}.")
     for name, value in given.items():
-        most = math.inf if name == "grace_minutes" else 100
+        most = {"grace_minutes": math.inf, "missing": 0}.get(name, 100)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= most:
-            raise LabError(f"{path}: {name} is {value!r}; it must be a number from 0.")
+            rule = "a number from 0" if most else "0, or left out"
+            raise LabError(f"{path}: {name} is {value!r}; it must be {rule}.")
     return Rules(**given)

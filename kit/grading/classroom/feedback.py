@@ -7,15 +7,15 @@ import hashlib
 import html
 import os
 import re
+import shlex
 from datetime import datetime
 from pathlib import Path
-
-import jinja2
 
 from helpers.exercise import find_exercise
 from helpers.files import write_atomically
 from helpers.plain_json import write_json
-from kit.grading.classroom import item_statistics, marks
+from kit import look
+from kit.grading.classroom import item_statistics, marking_link, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
 from kit.grading.classroom.in_words import Plot, in_words
 from kit.grading.classroom.similar import similar
@@ -131,11 +131,15 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
         strangers=strangers,
         rows=item_statistics.by_exercise(marked, labs),
         labs=item_statistics.by_lab(marked, labs),
+        texts=item_statistics.by_text(marked),
+        out=shlex.quote(str(out)),
         unassigned=unassigned,
         alike=sum(len(row["pairs"]) + row["more"] for row in alike),
         isolated=all(result["isolated"] for result in marked),
     )
     write_atomically(out / "overview.html", overview)
+    if not (out / marking_link.NAME).exists():  # else `labs mark` is running
+        marking_link.write(out)
 
 
 def _write_page(out, result):
@@ -161,11 +165,15 @@ def _titles(result):
 
 @functools.cache
 def _template(name):
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
+    templates = look.environment(Path(__file__).parent)
     templates.filters |= {"points": points, "code": with_code}
     templates.tests["plot"] = lambda value: isinstance(value, Plot)
-    own = {"feedback_path": feedback_path, "state": state, "came": came}
+    own = {
+        "feedback_path": feedback_path,
+        "state": state,
+        "came": came,
+        "left_out": marks.left_out,
+    }
     templates.globals |= own  # ty: ignore[unsupported-operator] - jinja2 has no type
     return templates.get_template(name)
 
@@ -223,13 +231,16 @@ def came(result: Marked) -> str:
 
 def status(result: Marked) -> str:
     """In words: graded or why not, and what an instructor has to look at."""
-    borrowed = [n for n, verdict in result["exercises"].items() if verdict["borrowed"]]
+    verdicts = result["exercises"].items()
+    borrowed = [n for n, verdict in verdicts if verdict["borrowed"]]
+    changed = [n for n, verdict in verdicts if verdict.get("changed_check")]
     problem = result["problem"]
     return "; ".join(
         [
             result["status"] + (f": {problem}" if problem else ""),
             *(need for need in result["needs"] if need != problem),
             *([f"borrowed {', '.join(borrowed)}"] if borrowed else []),
+            *([f"changed the check of {', '.join(changed)}"] if changed else []),
             *([] if result["isolated"] else ["isolation was off"]),
         ]
     )

@@ -15,8 +15,11 @@ from helpers.exercise import find_exercise
 
 HIDDEN = ("waits", "nonce", "changed", "error", "mistake", "seed", "repeats")
 MOST_ROWS, MOST_COLUMNS = 8, 9
-LONGEST_TEXT = 160  # characters of a cell
+LONGEST_TEXT = 240  # characters of a cell
+MOST_EVENTS = 8
+EMPTY = ("", [], {})
 FEWEST_PLOTTED, MOST_PLOTTED = 6, 400
+MOST_LISTED = 10  # whole numbers, such as sizes: these say more than a line
 
 
 class Plot(NamedTuple):
@@ -57,8 +60,11 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
     asked, did = words.get("asked", "What was asked."), words.get("did", "What it did.")
     cases = _list(question, words.get("question"))
     replies = _list(reply, words.get("reply"))
-    left = [_named(case, words.get("columns")) for case in cases]
-    right = [_named(one, words.get("replied", "it gave")) for one in replies]
+    if events := words.get("events"):
+        replies = [_told(one, events) for one in replies]
+    names = _labels() | words.get("labels", {})
+    left = _all_named(cases, words.get("columns"), names)
+    right = _all_named(replies, words.get("replied", "it gave"), names)
     together = len(left) == len(right) and not words.get("apart")
     tables = []
     if together and left:
@@ -66,7 +72,7 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
             one | {f"→ {k}": v for k, v in two.items()}
             for one, two in zip(left, right, strict=True)
         ]
-        tables.append(_table(f"{asked} {did} (→ marks what it did.)", both))
+        tables.append(_table(f"{asked} {did} (Columns with → show what it did.)", both))
     else:
         tables.append(_table(asked, left))
         tables.append(_table(did, right))
@@ -76,7 +82,9 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
     ]
     for caption, whole, listed in others:
         rest = {k: v for k, v in whole.items() if k not in (listed, *HIDDEN)}
-        tables.append(_table(f"{caption}:", [_plain(rest)] if rest else []))
+        tables.append(
+            _table(f"{caption}:", _all_named([rest], None, names) if rest else [])
+        )
     return [table for table in tables if table.rows]
 
 
@@ -91,26 +99,68 @@ def _list(whole, name):
     return found if isinstance(found, list) else []
 
 
-def _named(case, columns):
-    """One case as a dict of what it consists of."""
+def _all_named(cases, columns, names):
+    """Each case as a dict of what it consists of.
+
+    A dict in it is opened up to columns where all cases have the same keys in it. Others,
+    such as sizes, differ from case to case: they would make columns that are mostly empty.
+    """
+    keys = {}
+    for case in cases:
+        for name, value in case.items() if isinstance(case, dict) else ():
+            if value not in EMPTY:
+                keys.setdefault(name, set()).add(
+                    tuple(value) if isinstance(value, dict) else ()
+                )
+    opened = {n for n, found in keys.items() if len(found) == 1 and 0 < len(*found) <= 4}
+    return [_named(case, columns, opened, names) for case in cases]
+
+
+def _named(case, columns, opened, names):
     if isinstance(case, dict):
-        return _plain(case)
+        return _plain(case, opened, names)
     if isinstance(columns, list) and isinstance(case, list):
         return dict(zip(columns, case, strict=False))
     return {columns if isinstance(columns, str) else "case": case}
 
 
-def _plain(case):
-    """Without what is hidden, and with dicts in it opened up; empty values are left out."""
-    opened = {}
+def _plain(case, opened, names):
+    """Without what is hidden; empty values are left out."""
+    found = {}
     for name, value in case.items():
-        if name in HIDDEN or value in ("", [], {}):
+        if name in HIDDEN or value in EMPTY:
             continue
-        if isinstance(value, dict) and len(value) <= 4:
-            opened |= {f"{_label(name)}: {_label(k)}": v for k, v in value.items()}
+        label = names.get(name) or _label(name)
+        if name in opened and isinstance(value, dict):
+            found |= {f"{label}: {_label(k)}": v for k, v in value.items()}
         else:
-            opened[_label(name)] = value
-    return opened
+            found[label] = value
+    return found
+
+
+def _told(events, words):
+    """What an answer did, event by event, in the words that the exercise has for each."""
+    if not isinstance(events, list):
+        return events
+    told = []
+    for event in events:
+        kind, *parts = event if isinstance(event, list) and event else ("",)
+        form = words.get(kind) if isinstance(kind, str) else None
+        if form and form.count("{}") == len(parts):
+            told.append(form.format(*map(_as_code, parts)))
+        else:
+            told.append(_text(event, 1))
+    more = f" … ({len(told)} in all)" if len(told) > MOST_EVENTS else ""
+    return ", ".join(told[:MOST_EVENTS]) + more if told else "nothing"
+
+
+def _as_code(value):
+    """A value as Python writes it, but short."""
+    if value is None or isinstance(value, (bool, str)):
+        return _short(repr(value), LONGEST_TEXT)
+    if isinstance(value, int) and abs(value) < 10**12:
+        return str(value)
+    return _text(value, 1)
 
 
 def _label(name):
@@ -120,20 +170,23 @@ def _label(name):
 def _table(caption, cases):
     head = tuple(dict.fromkeys(name for case in cases[:MOST_ROWS] for name in case))
     rows = tuple(
-        tuple(said(case[name]) if name in case else "" for name in head[:MOST_COLUMNS])
+        tuple(said(case[name]) if name in case else "–" for name in head[:MOST_COLUMNS])
         for case in cases[:MOST_ROWS]
     )
-    return Table(caption, head[:MOST_COLUMNS], rows, max(0, len(cases) - MOST_ROWS))
+    head = head[:MOST_COLUMNS]
+    if len(rows) > 1:  # what was seen may be about "set 3 of the points"
+        head = ("no.", *head)
+        rows = tuple((str(n), *row) for n, row in enumerate(rows, start=1))
+    return Table(caption, head, rows, max(0, len(cases) - MOST_ROWS))
 
 
 def said(value: object) -> str | Plot:
     """A value for a reader: a few words, or a plot of many numbers."""
-    if (
-        isinstance(value, list)
-        and len(value) >= FEWEST_PLOTTED
-        and all(map(_is_number, value))
-    ):
-        return _plot(value)
+    if isinstance(value, list) and len(value) >= FEWEST_PLOTTED:
+        if len(value) <= MOST_LISTED and {type(one) for one in value} == {int}:
+            return ", ".join(map(_number, value))
+        if all(map(_is_number, value)):
+            return _plot(value)
     return _short(_text(value, 0), LONGEST_TEXT)
 
 
@@ -146,7 +199,9 @@ def _text(value, depth):
         case int() | float():
             return _number(value)
         case str():
-            return value if depth == 0 else f"“{_short(value, LONGEST_TEXT)}”"
+            short = _short(value, LONGEST_TEXT)
+            # A name, as that of an error, needs no quotes.
+            return value if depth == 0 else short if value.isidentifier() else f"“{short}”"
         case list() if not value:
             return "none"
         case list() if depth > 2:
@@ -158,9 +213,11 @@ def _text(value, depth):
             return f"{text}{more}" if depth == 0 else f"({text}{more})"
         case dict():
             parts = [
-                f"{_label(k)} {_text(v, depth + 1)}" for k, v in list(value.items())[:6]
+                f"{_label(k)}: {_text(v, depth + 1)}" for k, v in list(value.items())[:8]
             ]
-            return ", ".join(parts) if depth == 0 else f"({', '.join(parts)})"
+            more = f" … ({len(value)} in all)" if len(value) > 8 else ""
+            text = ", ".join(parts) + more
+            return text if depth == 0 else f"({text})"
     return ""
 
 

@@ -85,6 +85,41 @@ def _mistakes(verdicts):
     ]
 
 
+def by_text(results: list[Marked]) -> list[dict]:
+    """How each question went that students answer in words.
+
+    Returns
+    -------
+    list of dict
+        `number`; how many of the `graded` submissions `wrote` an answer; how many of these
+        were `read` or are `unread`; the median of their `words`; the `median` of the points
+        of those that were read, or None; `of`; `points`, a list of (points, how many).
+    """
+    rows = {}
+    for result in results:
+        for text in result["texts"] if result["status"] == "graded" else ():
+            rows.setdefault(text["number"], []).append(text)
+    found = []
+    for number, texts in sorted(rows.items()):
+        answers = [text for text in texts if text["text"]]
+        points = [text["points"] for text in answers if text["points"] is not None]
+        lengths = [len(text["text"].split()) for text in answers]
+        found.append(
+            {
+                "number": number,
+                "graded": len(texts),
+                "wrote": len(answers),
+                "words": statistics.median(lengths) if lengths else None,
+                "read": len(points),
+                "unread": len(answers) - len(points),
+                "median": statistics.median(points) if points else None,
+                "of": texts[0]["of"],
+                "points": sorted(Counter(points).items()),
+            }
+        )
+    return found
+
+
 def by_lab(results: list[Marked], labs: list[Lab]) -> list[dict]:
     """How the totals of each lab are distributed.
 

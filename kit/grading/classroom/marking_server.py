@@ -1,7 +1,9 @@
 """Serve one page with all answers in words, and save the points that a person gives.
 
 The page is for this machine and this person: it listens on 127.0.0.1 only, under an
-address that nobody can guess, and writes nothing but `overrides.csv`. It has no script.
+address that nobody can guess, and writes nothing but `overrides.csv` and `rubric.csv`. It
+has no script. A comment that is used again is an item of the rubric, with a box to tick
+under each answer; answers alike stand together, and one mark can be given to all of them.
 """
 
 import contextlib
@@ -16,15 +18,27 @@ from collections.abc import Callable, Sequence
 from http import HTTPStatus
 from pathlib import Path
 
-import jinja2
-
 from helpers.errors import LabError
 from helpers.plain_json import storable
+from kit import look
 from kit.grading.classroom.class_files import (
     LONGEST_COMMENT,
     Override,
+    in_a_cell,
     number,
     write_overrides,
+)
+from kit.grading.classroom.like_answers import in_groups
+from kit.grading.classroom.rubric import (
+    Item,
+    as_lines,
+    from_lines,
+    joined,
+    read_rubric,
+    split,
+    total,
+    with_new_points,
+    write_rubric,
 )
 
 MOST_BYTES = 50_000_000  # of a form
@@ -42,7 +56,7 @@ def answers(grades: Path) -> list[dict]:
     Returns
     -------
     list of dict
-        `student`, `name`, `number`, `question`, `of`, `text`, sorted by question.
+        `student`, `name`, `number`, `question`, `of`, `text`, and as `in_groups` says.
 
     Raises
     ------
@@ -63,12 +77,15 @@ def answers(grades: Path) -> list[dict]:
     ]
     if not found:
         raise LabError(f"nobody in {grades} has written an answer in words.")
-    return sorted(found, key=lambda one: (one["number"], one["student"]))
+    return in_groups(found)
 
 
 def decided(
-    collected: list[dict], overrides: Sequence[Override], form: dict[str, str]
-) -> tuple[list[Override], dict[int, str]]:
+    collected: list[dict],
+    overrides: Sequence[Override],
+    form: dict[str, str],
+    rubric: Sequence[Item] = (),
+) -> tuple[list[Override], dict[int | str, str]]:
     """Put what a form says into a list of overrides.
 
     Parameters
@@ -80,7 +97,10 @@ def decided(
         `points-3` and `comment-3` are about `collected[3]`, and `before-3` is the `digest`
         of what was decided when the page was made. Only what a person has changed on the
         page counts: another page may have saved the rest since. Empty points with an
-        empty comment take a decision back.
+        empty comment take a decision back. `item-3-KEY` says that the answer has an item;
+        the items' sum counts unless somebody changes the points as well. `group-3` gives
+        what is said of the third answer to all of its group.
+    rubric : sequence of Item
 
     Returns
     -------
@@ -88,29 +108,76 @@ def decided(
         The new list of Override; and what is wrong with some points, by their place.
     """
     kept = {(one.student, one.exercise): one for one in overrides}
-    known = digests(collected, overrides)
-    problems = {}
+    known, form_before = digests(collected, overrides), _form(collected, overrides)
+    problems: dict[int | str, str] = {}
     for place, answer in enumerate(collected):
         key = answer["student"], answer["number"]
-        text = form.get(f"points-{place}", "").strip()
-        comment = form.get(f"comment-{place}", "").replace("\r\n", "\n").strip()
-        comment = storable(comment[:LONGEST_COMMENT])
+        said = answer["group"] if f"group-{answer['group']}" in form else place
+        items = _items_of(answer, rubric)
+        has = [item for item in items if f"item-{said}-{item.key}" in form]
+        text = form.get(f"points-{said}", "").strip()
+        rest = form.get(f"comment-{said}", "").replace("\r\n", "\n").strip()
+        comment = joined(has, storable(rest[:LONGEST_COMMENT]))
+        if text in ("", form_before.get(f"points-{place}")):
+            had, _ = split(kept[key].comment if key in kept else "", items)
+            if has != had and (has or text == in_a_cell(total(had, answer["of"]))):
+                text = in_a_cell(total(has, answer["of"]))
         points = number(text)
         before = form.get(f"before-{place}", digest("", ""))
         if digest(text, comment) in (before, known[place]):
             continue
         if known[place] != before:
-            there = f"{kept[key].points:g} points" if key in kept else "no points"
+            there = form_before.get(f"points-{place}", "") or "no"
             problems[place] = (
-                f"another page has saved {there} meanwhile; save again to replace them"
+                f"another page has saved {there} points meanwhile; "
+                "save again to replace them"
             )
         elif not text and not comment:
             kept.pop(key, None)
-        elif points is None or not 0 <= points <= answer["of"]:
+        elif text and (points is None or not 0 <= points <= answer["of"]):
             problems[place] = f"give 0 to {answer['of']} points, not {text[:20]!r}"
         else:
             kept[key] = Override(*key, points, comment, 0)
     return list(kept.values()), problems
+
+
+def _items_of(answer, rubric):
+    return [item for item in rubric if item.exercise == answer["number"]]
+
+
+def changed_rubric(
+    collected: list[dict],
+    overrides: list[Override],
+    form: dict[str, str],
+    rubric: Sequence[Item],
+) -> tuple[list[Item], list[Override], dict[int | str, str]]:
+    """Put what a form says of the rubric into it, and into the points that came from it.
+
+    Returns
+    -------
+    tuple
+        The new items; the overrides, with the sums of their items as they are now; and what
+        is wrong, by question.
+    """
+    problems: dict[int | str, str] = {}
+    made = list(rubric)
+    for question, of in {one["number"]: one["of"] for one in collected}.items():
+        old = [item for item in made if item.exercise == question]
+        text = form.get(f"rubric-{question}", as_lines(old)).replace("\r\n", "\n").strip()
+        before = form.get(f"before-rubric-{question}", "")
+        if digest(text, "") in (before, digest(as_lines(old), "")):
+            continue
+        try:
+            new = from_lines(question, text)
+        except LabError as error:
+            problems[question] = str(error)
+            continue
+        if before != digest(as_lines(old), ""):
+            problems[question] = "another page has changed it; save again to replace it"
+            continue
+        overrides = with_new_points(overrides, question, of, old, new)
+        made = [item for item in made if item.exercise != question] + new
+    return made, overrides, problems
 
 
 def digest(points: str, comment: str) -> str:
@@ -128,7 +195,10 @@ def digests(collected: list[dict], overrides: Sequence[Override]) -> list[str]:
 
 
 def serve(
-    grades: Path, read_overrides: Callable[[], Sequence[Override]], port: int = 0
+    grades: Path,
+    read_overrides: Callable[[], Sequence[Override]],
+    port: int = 0,
+    names: bool = False,
 ) -> tuple[http.server.ThreadingHTTPServer, str]:
     """Make a server of the page; `serve_forever` of what it returns starts it.
 
@@ -139,6 +209,8 @@ def serve(
         Reads `overrides.csv` as it is now.
     port : int
         0: any that is free.
+    names : bool
+        Show whose answer it is.
 
     Returns
     -------
@@ -161,11 +233,11 @@ def serve(
             if not self.is_ours():
                 return
             try:
-                overrides = read_overrides()
+                overrides, rubric = read_overrides(), read_rubric(grades)
             except LabError as error:
                 self.refuse(error, "Correct the file, and load this page again.")
             else:
-                self.answer(page(collected, overrides))
+                self.answer(page(collected, overrides, rubric=rubric, names=names))
 
         def do_POST(self):
             if not self.is_ours():
@@ -181,13 +253,17 @@ def serve(
                 text = content.decode("utf-8", "replace")
                 form = dict(urllib.parse.parse_qsl(text, max_num_fields=MOST_FIELDS))
                 with saving:
-                    new, problems = decided(collected, read_overrides(), form)
+                    old, overrides = read_rubric(grades), read_overrides()
+                    new, problems = decided(collected, overrides, form, old)
+                    rubric, new, wrong = changed_rubric(collected, new, form, old)
                     write_overrides(grades, new)
+                    if rubric != list(old):
+                        write_rubric(grades, rubric)
             except (LabError, OSError, ValueError) as error:
                 advice = "Nothing was saved. Correct that, go back, and save once more."
                 self.refuse(error, advice)
                 return
-            self.answer(page(collected, new, form, problems, is_saved=True))
+            self.answer(page(collected, new, form, problems | wrong, True, rubric, names))
 
         def is_ours(self):
             """Whether who asks knows the address, and no other site's name is used."""
@@ -228,7 +304,10 @@ def _form(collected, overrides):
     form = {}
     for place, answer in enumerate(collected):
         if one := known.get((answer["student"], answer["number"])):
-            form |= {f"points-{place}": f"{one.points:g}", f"comment-{place}": one.comment}
+            form |= {
+                f"points-{place}": in_a_cell(one.points),
+                f"comment-{place}": one.comment,
+            }
     return form
 
 
@@ -236,20 +315,36 @@ def page(
     collected: list[dict],
     overrides: Sequence[Override],
     form: dict[str, str] | None = None,
-    problems: dict[int, str] | None = None,
+    problems: dict[int | str, str] | None = None,
     is_saved: bool = False,
+    rubric: Sequence[Item] = (),
+    names: bool = False,
 ) -> str:
     """The page with what has been decided, or what a form says where that is wrong."""
     shown, form, problems = _form(collected, overrides), form or {}, problems or {}
-    for place in problems:
-        fields = (f"points-{place}", f"comment-{place}")
-        shown |= {name: form.get(name, "") for name in fields}
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
-    return templates.get_template("marking.html.j2").render(
+    for place, answer in enumerate(collected):
+        items = _items_of(answer, rubric)
+        has, rest = split(shown.get(f"comment-{place}", ""), items)
+        ticked = {f"item-{place}-{item.key}": "yes" for item in has}
+        if place in problems:
+            fields = (f"points-{place}", f"comment-{place}")
+            shown |= {name: form.get(name, "") for name in fields}
+            ticked = {name: "yes" for name in form if name.startswith(f"item-{place}-")}
+        else:
+            shown[f"comment-{place}"] = rest
+        shown |= ticked
+    lines = {one["number"]: as_lines(_items_of(one, rubric)) for one in collected}
+    return look.render(
+        Path(__file__).with_name("marking.html.j2"),
         answers=collected,
         before=digests(collected, overrides),
         form=shown,
         problems=problems,
         is_saved=is_saved,
+        rubric=rubric,
+        lines={
+            q: form.get(f"rubric-{q}", t) if q in problems else t for q, t in lines.items()
+        },
+        before_lines={question: digest(text, "") for question, text in lines.items()},
+        names=names,
     )

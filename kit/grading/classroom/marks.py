@@ -1,7 +1,8 @@
 """From what the grader judged to marks: a person's decisions, lateness, and what is open.
 
-A submission that is missing or unreadable has no points, which is not zero: somebody has
-to decide. It stays open until every exercise of it has an override.
+A submission that is missing or unreadable has no points, which is not zero: somebody has to
+decide. It stays open until every exercise of it has an override, or the whole lab has one.
+Only where nothing at all was handed in, a rule may decide: `missing = 0`.
 """
 
 import math
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 from kit.grading.classroom.class_files import ClassFiles, Override, Person, Rules
 from kit.grading.contracts import Lateness, Marked, MarkedExercise, MarkedText, Result
 from kit.grading.one_submission import starved
+from kit.grading.submissions import NO_NOTEBOOK, NOTHING_HANDED_IN
 
 if TYPE_CHECKING:
     from kit.todo_cells import Written
@@ -40,11 +42,11 @@ def marked(
     list of dict
         Copies, in which every exercise has `judged` (the grader's points), `points` (None
         where there is nothing to give them for, or the machine was too busy) and `comment`.
-        Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open), `needs`
-        (why it is open).
+        Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open), the
+        `comment` on the whole lab, `needs` (why it is open).
     """
     given = {(one.student, one.exercise): one for one in class_files.overrides}
-    read = {one.exercise for one in class_files.overrides}
+    read = {o.exercise for o in class_files.overrides if o.points is not None}
     done = []
     for result in results:
         names = _names(result, class_files.roster)
@@ -91,17 +93,20 @@ def _marked(
     handed_in = result["status"] == "graded"
     exercises: dict[str, MarkedExercise] = {}
     too_busy = starved(result)
+    is_zero = class_files.rules.missing is not None and _is_nothing(result)
     for number, verdict in result["exercises"].items():
         override = own.get(number)
         judged = verdict["points"] if handed_in and number not in too_busy else None
+        has_points = override is not None and override.points is not None
         exercises[number] = {
             **verdict,
             "judged": judged,
-            "points": override.points if override else judged,
+            "points": override.points if has_points else 0 if is_zero else judged,
             "comment": override.comment if override else "",
-            "overridden": override is not None,
+            "overridden": has_points,
         }
-    written = [_text(text, result, own.get(text.number), handed_in) for text in texts]
+    closed = handed_in or is_zero
+    written = [_text(text, result, own.get(text.number), closed) for text in texts]
     person = person_of(result["student"], result["lab"], class_files.roster)
     parts = [v["points"] for v in exercises.values()]
     parts += [text["points"] for text in written if text["number"] in _numbers(counted)]
@@ -118,7 +123,10 @@ def _marked(
         open_ones = [n for n in too_busy if exercises[n]["points"] is None]
         needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
         needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
-        needs += [] if handed_in else [why]
+        needs += [] if handed_in else [why, *left_out(result)]
+    whole = own.get(result["lab"].partition("_")[0])
+    if whole and whole.points is not None:  # the total itself: lateness takes nothing off
+        late, penalty, total, needs = late | {"percent": 0.0}, 0.0, whole.points, []
     return {
         **result,
         "exercises": exercises,
@@ -127,9 +135,22 @@ def _marked(
         "late": late,
         "penalty": penalty,
         "total": total,
+        "comment": whole.comment if whole else "",
         "of": sum(v["of"] for v in exercises.values()) + sum(t.points for t in counted),
         "needs": needs,
     }
+
+
+def _is_nothing(result):
+    """Whether a student handed in nothing at all, not even a file of another kind."""
+    nothing = (NOTHING_HANDED_IN, NO_NOTEBOOK.format(result["lab"]))
+    return result["problem"] in nothing and not left_out(result)
+
+
+def left_out(result: Result) -> list[str]:
+    """What `labs collect` did not take of a student's files, in words."""
+    files = result["about"].get("left_out", ())
+    return [f"left out: {file}: {reason}" for file, reason in files]
 
 
 def _numbers(texts):
@@ -141,7 +162,9 @@ def _text(
 ) -> MarkedText:
     """What was written; who has written nothing gets 0, and no one has to read it."""
     said = result["about"].get("texts", {}).get(text.number, "")
-    points = override.points if override else None if said or not handed_in else 0
+    points = override.points if override else None
+    if points is None and handed_in and not said:
+        points = 0
     return {
         "number": text.number,
         "question": text.question,

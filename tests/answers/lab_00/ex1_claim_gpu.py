@@ -124,6 +124,17 @@ def grows_then_has_a_limit(index=0, memory_growth=True, memory_limit_mib=None):
     return _claim(index, memory_growth, memory_limit_mib, set_up=set_up)
 
 
+def switches_growth_off(index=0, memory_growth=True, memory_limit_mib=None):
+    def set_up(gpus, i, growth, limit):
+        tf.config.set_visible_devices(gpus[i], "GPU")
+        if limit:
+            _share(gpus[i], False, limit)
+        else:
+            tf.config.experimental.set_memory_growth(gpus[i], growth)
+
+    return _claim(index, memory_growth, memory_limit_mib, set_up=set_up)
+
+
 def limit_in_bytes(index=0, memory_growth=True, memory_limit_mib=None):
     def set_up(gpus, i, growth, limit):
         _set_up(gpus, i, growth, limit and limit * 2**20)
@@ -212,7 +223,7 @@ def refuses_minus_one_without_gpus(index=0, memory_growth=True, memory_limit_mib
 
 
 def lists_the_devices(index=0, memory_growth=True, memory_limit_mib=None):
-    """A line to see what is there names the CPU, and says nothing of going on with it."""
+    """A line that lists the devices names the CPU, but does not say that it is used."""
     print(tf.config.list_physical_devices())
     return _claim(index, memory_growth, memory_limit_mib, no_gpu=NOTHING.copy)
 
@@ -383,7 +394,8 @@ def with_experimental_names(index=0, memory_growth=True, memory_limit_mib=None):
         raise ValueError(index)
     try:
         config.set_visible_devices([gpus[index]], "GPU")
-        config.set_memory_growth(gpus[index], bool(memory_growth))
+        if memory_growth:
+            config.set_memory_growth(gpus[index], bool(memory_growth))
         if memory_limit_mib is not None:
             config.set_virtual_device_configuration(
                 gpus[index],
@@ -596,6 +608,7 @@ WRONG = [
     ("growth", "growth", grows_on_the_first),
     ("neither", "growth", always_grows),
     ("neither", "growth", grows_then_has_a_limit),
+    ("neither", "growth", switches_growth_off),
     ("limit", "limit", limit_in_bytes),
     ("limit", "limit", limits_the_first),
     ("both", "both", forgets_that_both_are_refused),

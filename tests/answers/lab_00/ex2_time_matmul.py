@@ -570,6 +570,47 @@ def waits_outside_the_product(device, m, k, n, repeats):
     return float(np.median(times)), _speed(m, k, n, float(np.median(times)))
 
 
+def multiplies_the_other_way_round(device, m, k, n, repeats):
+    """An n x k matrix by a k x m matrix: as many operations, but another product."""
+    with tf.device(device):
+        a, b = _random(n, k, m)
+        tf.matmul(a, b)[0, 0].numpy()
+        times = []
+        for _ in range(repeats):
+            began = perf_counter()
+            tf.matmul(a, b)[0, 0].numpy()
+            times.append(perf_counter() - began)
+    median = statistics.median(times)
+    return median, _speed(m, k, n, median)
+
+
+def starts_the_clock_after_the_call(device, m, k, n, repeats):
+    with tf.device(device):
+        a, b = _random(m, k, n)
+        tf.matmul(a, b).numpy()
+        times = []
+        for _ in range(repeats):
+            product = tf.matmul(a, b)
+            began = perf_counter()
+            product.numpy()
+            times.append(perf_counter() - began)
+    median = statistics.median(times)
+    return median, _speed(m, k, n, median)
+
+
+def with_raw_operations(device, m, k, n, repeats):
+    """The operation itself, which takes its arguments by name only."""
+    with tf.device(device):
+        a, b = _random(m, k, n)
+        tf.raw_ops.MatMul(a=a, b=b).numpy()
+        times = []
+        for _ in range(repeats):
+            began = perf_counter()
+            tf.raw_ops.MatMul(a=a, b=b, transpose_a=False).numpy()
+            times.append(perf_counter() - began)
+    return statistics.median(times), _speed(m, k, n, statistics.median(times))
+
+
 WRONG = [
     ("done", "start", start_timing),
     ("done", "not_waited", does_not_wait),
@@ -586,12 +627,14 @@ WRONG = [
     ("done", "not_waited", asks_what_time_it_is),
     ("done", "not_waited", sleeps_a_little),
     ("done", "not_waited", counts_processor_time),
+    ("done", "late_clock", starts_the_clock_after_the_call),
     ("repeats", "repeats", times_the_start_only),
     ("repeats", "first", counts_the_first),
     ("median", "average", counts_the_first_as_one_more),
     ("median", "average", takes_the_mean_with_the_first),
     ("first", "first", does_not_wait_for_the_first),
     ("shapes", "shapes", warms_up_with_another_shape),
+    ("shapes", "shapes", multiplies_the_other_way_round),
     ("repeats", "repeats", always_five),
     ("repeats", "first", one_repeat_less),
     ("repeats", "repeats", one_repeat_more),
@@ -632,4 +675,5 @@ RIGHT = [
     with_timeit_and_at, with_keras_and_a_barrier, with_a_graph, with_a_compiled_graph,
     with_imported_names, with_variables, with_einsum, by_recursion, in_two_scopes,
     by_lambda_and_map, with_a_stopwatch, waits_outside_the_product,
+    with_raw_operations,
 ]  # fmt: skip

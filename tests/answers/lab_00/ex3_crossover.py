@@ -272,30 +272,74 @@ by_reduce = lambda sizes, slow, fast: functools.reduce(  # noqa: E731
 )
 by_reduce.__name__ = "by_reduce"
 
+
+def looks_the_size_up_by_its_time(sizes, slow_seconds, fast_seconds):
+    found = None
+    for slow, fast in reversed(list(zip(slow_seconds, fast_seconds, strict=True))):
+        if fast >= slow:
+            break
+        found = sizes[slow_seconds.index(slow)]
+    return found
+
+
+def looks_the_size_up_by_the_fast_time(sizes, slow_seconds, fast_seconds):
+    by_time = dict(zip(fast_seconds[::-1], sizes[::-1], strict=True))
+    found = None
+    for slow, fast in reversed(list(zip(slow_seconds, fast_seconds, strict=True))):
+        if fast >= slow:
+            break
+        found = by_time[fast]
+    return found
+
+
+def gives_up_after_a_tie_anywhere(sizes, slow_seconds, fast_seconds):
+    if any(s <= f for s, f in zip(slow_seconds[1:], fast_seconds[1:], strict=True)):
+        return None
+    return backwards(sizes, slow_seconds, fast_seconds)
+
+
+def stops_above_the_smallest(sizes, slow_seconds, fast_seconds):
+    found = backwards(sizes, slow_seconds, fast_seconds)
+    return sizes[1] if found == sizes[0] and len(sizes) > 1 else found
+
+
+def takes_the_size_below(sizes, slow_seconds, fast_seconds):
+    """Where it was still slower, or as fast."""
+    found = backwards(sizes, slow_seconds, fast_seconds)
+    if found in (None, sizes[0]):
+        return found
+    return sizes[sizes.index(found) - 1]
+
+
 WRONG = [
+    ("every_larger", "too_late", stops_above_the_smallest),
+    ("every_larger", "lost_above", takes_the_size_below),
+    ("every_larger", "looked_up", looks_the_size_up_by_its_time),
+    ("every_larger", "looked_up", looks_the_size_up_by_the_fast_time),
+    ("every_larger", "gave_up", gives_up_after_a_tie_anywhere),
     ("every_larger", "start", start_crossover),
     ("every_larger", "first_win", first_win),
     ("every_larger", "first_win", goes_on_after_a_loss),
     ("every_larger", "first_win", first_win_that_lasts_one_more),
     ("every_larger", "first_win", after_the_first_loss),
     ("every_larger", "first_win", by_bisection),
-    ("every_larger", "other", last_crossing),
-    ("every_larger", "other", misses_the_smallest),
+    ("every_larger", "gave_up", last_crossing),
+    ("every_larger", "gave_up", misses_the_smallest),
     ("every_larger", "last_loss", gives_the_last_loss),
-    ("none", "other", by_sums),
+    ("none", "never", by_sums),
     ("every_larger", "raised", index_error),
     ("tie", "tie", counts_a_tie),
     ("tie", "tie", counts_a_tie_at_the_end),
-    ("every_larger", "other", wants_a_clear_win),
-    ("every_larger", "other", rounds_to_milliseconds),
+    ("every_larger", "gave_up", wants_a_clear_win),
+    ("every_larger", "gave_up", rounds_to_milliseconds),
     ("every_larger", "close", in_float16),
     ("every_larger", "close", takes_close_ones_for_ties),
     ("slow_fast", "swapped", the_other_way_round),
     ("size", "index", gives_the_place),
-    ("size", "other", gives_text),
-    ("size", "other", between_two_sizes),
+    ("size", "no_size", gives_text),
+    ("size", "no_size", between_two_sizes),
     ("none", "never", largest_where_nobody_wins),
-    ("none", "other", zero_where_nobody_wins),
+    ("none", "never", zero_where_nobody_wins),
     ("unchanged", "changed", reverses_in_place),
     ("unchanged", "changed", takes_from_the_lists),
 ]

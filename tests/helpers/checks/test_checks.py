@@ -19,7 +19,7 @@ from helpers.checks.observe import observe
 from helpers.errors import CheckError
 from helpers.exercise import HELPERS, exercise_folders, find_exercise, numbers_of
 from helpers.notebook import session
-from helpers.run_card import records
+from helpers.run_card import documents
 from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
@@ -142,7 +142,7 @@ def test_each_sentence_is_broken_by_a_wrong_answer_and_each_mistake_is_recorded(
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)
-def test_what_a_judge_says_is_in_the_words_of_its_exercise_and_nothing_more(exercise):
+def test_the_words_of_an_exercise_are_exactly_those_that_its_judge_uses(exercise):
     folder = HELPERS.joinpath(*find_exercise(exercise).package.split(".")[1:])
     shared = [folder.parent / "judging.py", *HELPERS.glob("checks/judging/*.py")]
     said = [call for path in (folder / "judge.py", *shared) for call in sentences_of(path)]
@@ -217,7 +217,7 @@ def test_a_failed_check_quotes_the_sentence_that_was_broken(card, capsys):
 
 @pytest.fixture
 def card(monkeypatch):
-    card = records.open_card("02_throughput", {}, {})
+    card = documents.open_card("02_throughput", {}, {})
     monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
     return card
 
@@ -238,7 +238,7 @@ def test_a_passed_check_gives_the_students_own(card, capsys):
     mine = recorded_answers("2.3").by_regression
     assert check("2.3", mine) is mine
     assert capsys.readouterr().out.startswith("✓ 2.3 ")
-    assert records.read_card(card.path)["checks"]["2.3"]["passed"] is True
+    assert documents.read_card(card.path)["checks"]["2.3"]["passed"] is True
 
 
 def test_the_reference_handed_in_again_is_no_answer(card, capsys):

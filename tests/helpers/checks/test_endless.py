@@ -146,7 +146,7 @@ def test_an_endless_answer_is_ended_where_there_are_no_signals(short_limit, monk
     assert ended()[1] == "endless"
 
 
-def test_what_was_set_before_a_check_is_set_after_it(short_limit):
+def test_a_check_restores_the_settings_it_found(short_limit):
     handlers = signal.getsignal(signal.SIGURG), signal.getsignal(signal.SIGINT)
     trace = sys.gettrace()
     assert ended()[1] == "endless"
@@ -155,7 +155,7 @@ def test_what_was_set_before_a_check_is_set_after_it(short_limit):
     assert not [t for t in threading.enumerate() if "_watch)" in t.name]
 
 
-def test_what_cannot_be_stopped_says_so(short_limit, monkeypatch, capsys):
+def test_an_answer_that_cannot_be_stopped_is_reported(short_limit, monkeypatch, capsys):
     monkeypatch.setattr(endless, "TRIES", 2)
 
     def computes(points):

@@ -114,7 +114,7 @@ def test_the_first_way_that_fits_gives_the_name():
 @pytest.mark.parametrize(
     "said", [None, "1", [1.0, 2.0], [[1.0], [1.0, 2.0]], float("nan"), 1.1, []]
 )
-def test_what_is_no_number_or_has_another_shape_is_not_near(said):
+def test_values_that_are_no_numbers_or_of_another_shape_are_not_near(said):
     assert not near()(said, 1.0)
     assert not all_near()([said], [1.0])
     assert not all_near()([], [1.0])

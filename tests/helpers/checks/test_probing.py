@@ -11,7 +11,7 @@ from helpers.checks.probing.arguments import call
 from helpers.checks.probing.printed import Printed
 
 
-def test_lines_stay_in_their_order_whoever_prints_them():
+def test_lines_of_several_threads_stay_in_their_order():
     @tf.function
     def graph():
         tf.print("from a graph")

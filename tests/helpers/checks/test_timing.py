@@ -19,22 +19,31 @@ def reply(question, sleeps, says):
         now += seconds
 
     epochs = question["epochs"]
-    for validates, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
+    ran_in = epochs, epochs[: question["stopped_after"]]
+    for ran, start_up_seconds in zip(ran_in, question["start_up_seconds"], strict=True):
         wait(question["seconds_before_fit"])
         wait(0)
-        began, parts = now, []
+        wait(0)
+        began, start_up, validation, parts = now, None, 0.0, []
         for number, epoch in enumerate(ran):
             now += sleeps[number]
+            if number == 0:
+                wait(start_up_seconds)
             for seconds in epoch["batch_seconds"]:
                 wait(seconds)
-            if validates:
+                start_up = start_up or now - began
+            if ran is epochs:
                 wait(epoch["validation_seconds"])
+                validation += epoch["validation_seconds"]
             said = says(number, now - began)
             parts.append([f"Cumulative training time after epoch {number + 1}: {said:.2f}"])
             if number == 0:
                 wait(question["seconds_between_epochs"])
         wait(0)
+        training = said - start_up - validation
         printed.append([*parts, [f"Cumulative training time: {said:.2f}"]])
+        split = f"Start-up: {start_up:.2f}, training: {training:.2f}"
+        printed[-1][-1].append(f"{split}, validation: {validation:.2f}")
     return {"printed": printed, "waits": waits, "nonce": question["nonce"]}
 
 

@@ -106,7 +106,7 @@ def test_values_that_are_no_data_are_refused_with_what_to_do(own, name, values, 
         fashion_mnist()
     assert str(error.value).startswith(f"{name} has ")
     assert says in str(error.value)
-    assert str(error.value).endswith(f". Replace {own / name} by a whole copy.")
+    assert str(error.value).endswith(f". Replace {own / name} with a complete copy.")
     assert "\n" not in str(error.value)
 
 

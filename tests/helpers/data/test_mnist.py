@@ -96,7 +96,7 @@ def test_values_that_are_no_data_are_refused_with_what_to_do(own, name, values, 
     with pytest.raises(DataError) as error:
         mnist()
     assert str(error.value).startswith(f"{NAME} cannot be used: {name} has {says}")
-    assert str(error.value).endswith(f". Replace {own / NAME} by a whole copy.")
+    assert str(error.value).endswith(f". Replace {own / NAME} with a complete copy.")
     assert "\n" not in str(error.value)
 
 

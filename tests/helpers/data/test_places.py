@@ -68,7 +68,7 @@ def test_a_part_of_the_set_is_not_passed_over_in_the_own_folder(data_set, load, 
         write_names(data_set, folder)
         for name in data_set.registry if len(data_set.registry) > 1 else ():
             (folder / name).unlink()
-            says = f"LABS_DATA_DIR has a part of {data_set.name}: add {name}."
+            says = f"LABS_DATA_DIR has only a part of {data_set.name}: add {name} to it."
             with pytest.raises(DataError) as error:
                 load()
             assert str(error.value) == says
@@ -148,7 +148,7 @@ def test_a_trickle_ends_like_an_unreachable_server(
         load(offline_fallback=False)
     assert time.monotonic() - start < places.SILENCE_SECONDS / 2
     assert str(error.value) == (
-        f"{first} did not arrive within 0.5 seconds, so the download was stopped. "
+        f"the download of {first} was stopped, because it took longer than 0.5 seconds. "
         f"Try a faster network. {data_set.elsewhere}"
     )
     assert load().source == "synthetic"
@@ -214,7 +214,7 @@ def test_an_interrupted_download_leaves_nothing(how, slow_server, server, monkey
     assert kept(MNIST) == {"mnist.npz"}
 
 
-def test_what_a_killed_process_was_writing_is_no_data_and_goes(server, monkeypatch):
+def test_the_half_written_files_of_a_killed_process_are_removed(server, monkeypatch):
     small_sets.publish(MNIST, server, monkeypatch)
     half = MNIST.cache_folder() / "tmp1234"
     half.parent.mkdir(parents=True)
@@ -255,7 +255,7 @@ NO_FILES = {
 @each_set
 @pytest.mark.parametrize("put", NO_FILES, ids=lambda put: put.__name__)
 @pytest.mark.parametrize("where", ["own", "own, set's folder", "cache"])
-def test_what_is_no_file_is_named_and_not_passed_over(
+def test_an_entry_that_is_no_file_is_named_and_not_passed_over(
     data_set, load, put, where, own, monkeypatch
 ):
     folders = [own, own / data_set.folder, data_set.cache_folder()]
@@ -297,14 +297,14 @@ def test_the_cache_comes_before_the_folder_of_the_system(tmp_path, monkeypatch):
     (data_set.cache_folder() / "a").touch()  # a part, as after an interruption
     assert data_set.find() == data_set.find_or_download(False) == system
     assert not data_set.is_own(system)
-    assert data_set.remedy(system / "a") == f"Replace {system / 'a'} by a whole copy."
+    assert data_set.remedy(system / "a") == f"Replace {system / 'a'} with a complete copy."
     write_names(data_set, data_set.cache_folder())
     assert data_set.find() == data_set.cache_folder()
     cached = data_set.cache_folder() / "a"
     assert data_set.remedy(cached) == f"Delete {cached} and run `labs data fetch`."
 
 
-def test_fetch_goes_on_after_a_set_that_fails(own):
+def test_fetch_continues_after_a_set_that_fails(own):
     (own / "train-images-idx3-ubyte.gz").touch()
     small_sets.write_mnist(own)
     small_sets.write_reuters(own)
@@ -314,6 +314,6 @@ def test_fetch_goes_on_after_a_set_that_fails(own):
     )
     assert ended.returncode == 1
     [line] = re.findall("^labs: .*", ended.stderr, re.MULTILINE)
-    assert line.startswith("labs: Fashion-MNIST: LABS_DATA_DIR has a part of")
+    assert line.startswith("labs: Fashion-MNIST: LABS_DATA_DIR has only a part of")
     complete = [f"{name} is complete: {own}" for name in ("MNIST", "Reuters")]
     assert ended.stdout.splitlines() == complete

@@ -103,7 +103,7 @@ def test_a_broken_link_to_the_topics_does_not_give_those_of_keras(own):
         reuters()
     assert str(error.value) == (
         f"{TOPICS_FILE} is a broken link, not a file. "
-        f"Replace {own / TOPICS_FILE} by a whole copy."
+        f"Replace {own / TOPICS_FILE} with a complete copy."
     )
 
 
@@ -195,7 +195,7 @@ def test_far_fewer_newswires_than_the_lab_wants_are_refused(own, monkeypatch):
     lab = SimpleNamespace(vocabulary=2000, train_newswires=6, valid_newswires=2)
     assert len(load_newswires(lab).x_train) == 4
     lab.train_newswires = 9
-    with pytest.raises(DataError, match=r"has 4 newswires .* and 9 and 2 are wanted"):
+    with pytest.raises(DataError, match=r"has 4 newswires .* but 9 and 2 are needed"):
         load_newswires(lab)
 
 

@@ -1,4 +1,4 @@
-"""Worker processes: started with their places, watched, and gone with whoever began them.
+"""Worker processes: started with their places, watched, and gone with their parent.
 
 Workers are small scripts without TensorFlow: what is tested is the life of processes.
 """
@@ -202,7 +202,7 @@ def test_without_its_guard_a_job_still_ends(tmp_path):
 
 
 def hear_signals():
-    """Whoever starts the tests in the background, or with nohup, has these ignored."""
+    """Tests that run in the background, or with nohup, ignore these signals."""
     for one in (signal.SIGINT, signal.SIGHUP):
         signal.signal(one, signal.SIG_DFL)
 

@@ -76,3 +76,20 @@ def test_memory_is_what_the_tightest_group_leaves(group):
     (group / "memory.max").write_text("300\n")
     assert computer.memory_bytes() == 300
     assert computer.memory_free_bytes() == 295
+
+
+def test_the_last_caches_are_added_up_once_each(monkeypatch, tmp_path):
+    """Two cores share one, and two others share the next."""
+    monkeypatch.setattr(computer, "CPUS", tmp_path)
+    assert computer.cache_bytes() == 0
+    for core, shared_by in ((0, "0-1"), (1, "0-1"), (2, "2-3"), (3, "2-3")):
+        caches = [(1, "Data", "32K", core), (1, "Instruction", "32K", core)]
+        caches += [(2, "Unified", "512K", core), (3, "Unified", "16384K", shared_by)]
+        for index, (level, kind, size, cores) in enumerate(caches):
+            folder = tmp_path / f"cpu{core}" / "cache" / f"index{index}"
+            folder.mkdir(parents=True)
+            says = {"level": level, "type": kind, "size": size, "shared_cpu_list": cores}
+            for name, text in says.items():
+                (folder / name).write_text(f"{text}\n")
+    (tmp_path / "cpu3" / "cache" / "index3" / "size").unlink()
+    assert computer.cache_bytes() == 2 * 16 * 2**20

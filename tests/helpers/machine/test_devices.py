@@ -116,7 +116,7 @@ def test_an_all_reduce_adds_up_all_replicas_of_any_number(run):
     assert printed.splitlines() == ["1.0", "2.0 2.0", "3.0 3.0 3.0", "5.0 5.0 5.0 5.0 5.0"]
 
 
-def test_what_cannot_be_had_is_refused_in_one_line(run):
+def test_devices_that_are_not_available_are_refused_in_one_line(run):
     printed = run("""
         def refuse(ask, *arguments):
             try:
@@ -147,7 +147,7 @@ def test_other_or_more_replicas_than_prepared_are_refused_in_one_line(run):
     """)
     lines = printed.splitlines()
     for line, words in zip(
-        lines, ("has 2 replicas already", "this kernel has 2", "there are 4"), strict=True
+        lines, ("already has 2 replicas", "has prepared 2", "there are 4"), strict=True
     ):
         assert words in line
 

@@ -89,7 +89,7 @@ def test_the_variance_is_that_of_keras_in_a_batch_of_one_pixel_and_of_two():
     ],
     ids=str,
 )
-def test_what_the_kernel_cannot_do_keras_does(options, shape):
+def test_keras_does_what_the_fused_kernel_cannot(options, shape):
     x = RNG.normal(3, 2, shape).astype(options.get("dtype", "float32"))
     theirs, ours = (new(layer, shape, **options) for layer in BOTH)
     assert not kernels(ours, x)

@@ -30,8 +30,8 @@ def test_pooling_after_the_stem_costs_no_parameter():
 @pytest.mark.parametrize(
     ("argument", "rule"),
     [
-        ({"depth": 15}, "6n+4"),
-        ({"depth": 4}, "6n+4"),
+        ({"depth": 15}, "6n + 4"),
+        ({"depth": 4}, "6n + 4"),
         ({"width": 0}, "width"),
         ({"width": 1.5}, "width"),
         ({"classes": 1}, "classes"),

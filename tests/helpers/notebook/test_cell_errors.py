@@ -41,7 +41,7 @@ class Kernel:
     def run(self, source, interrupt_at=None, after_seconds=(0,)):
         """The tracebacks of a cell, without colours; and what it printed or showed.
 
-        Whoever clicks the square more than once waits so many seconds before each click.
+        A student who clicks the square several times waits so many seconds before each.
         """
         raised, said = [], []
 
@@ -89,10 +89,10 @@ def end(started):
 
 
 @pytest.mark.parametrize("source", [CHECK, "hint()", "print(lab.epochs)"])
-def test_what_was_not_run_is_named_in_one_line(kernel, source):
+def test_a_cell_that_was_not_run_is_named_in_one_line(kernel, source):
     raised, _ = kernel.run(source)
     assert "\n" not in raised
-    name = re.match(r"`(\w+)` is not there yet: the cell \"", raised)[1]
+    name = re.match(r"`(\w+)` is not defined yet: the cell \"", raised)[1]
     assert name in source
     assert "Run All Above" in raised
 
@@ -105,7 +105,7 @@ CHECKS = "def check(number, answer):\n    return answer"
     ("answers", "said"),
     [
         ([], 'the cell "# TODO 2.2: .* has not been run'),
-        ([ANSWER.format("swep")], "your cell for 2.2 makes `swep`"),
+        ([ANSWER.format("swep")], "your cell for 2.2 defines `swep`"),
         ([ANSWER.format("sweep(")], "which has a syntax error in line 2"),
         ([ANSWER.format("sweep") + "1 / 0\ndel sweep"], ""),
         (["1 / 0\n" + ANSWER.format("sweep")], "which ended with a ZeroDivisionError"),
@@ -114,7 +114,7 @@ CHECKS = "def check(number, answer):\n    return answer"
     ],
     ids=[
         "not run", "renamed", "syntax error", "raised after it", "raised before it",
-        "renamed and mended", "raised and mended",
+        "renamed and fixed", "raised and fixed",
     ],
 )  # fmt: skip
 def test_the_reasons_for_a_missing_answer_are_told_apart(kernel, answers, said):
@@ -189,9 +189,9 @@ def test_an_answer_is_known_by_its_cell_also_without_its_first_line(kernel):
     assert "your cell above ended with a ModuleNotFoundError" in said
 
 
-PREDICT = """from helpers.run_card.records import RecordError
+PREDICT = """from helpers.run_card.documents import RunCardError
 def predict(my_guess):
-    raise RecordError(
+    raise RunCardError(
         f"the prediction 'loss' is the text {my_guess!r}, but the lab asks for one number, "
         "with a point, not a comma, and without quotes, such as 0.5. Change it."
     )
@@ -203,7 +203,7 @@ def test_a_cell_that_raises_twice_is_no_reason_for_its_own_error(kernel):
     for guess in ("'0,5'", "'half'", "'half'"):
         source = f"my_guess = {guess}\npredict(my_guess)\n"
         raised = run_from_page(kernel.client, source, "a-guess")
-        assert f"RecordError: the prediction 'loss' is the text {guess}, but" in raised
+        assert f"RunCardError: the prediction 'loss' is the text {guess}, but" in raised
         assert "This cell needs" not in raised
     raised, _ = kernel.run("my_guess = 'many'\npredict(my_guess)")
     assert "This cell needs" not in raised, "it makes the name itself"
@@ -218,13 +218,15 @@ def test_a_cell_that_raises_twice_is_no_reason_for_its_own_error(kernel):
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        (ANSWER.format("swep"), "makes `swep`, not `sweep`"),
+        (ANSWER.format("swep"), "defines `swep`, not `sweep`"),
         (ANSWER.format("sweep("), "has a syntax error in line 2"),
         ("# TODO 2.2: measure\n1 / 0", "ended with a ZeroDivisionError"),
     ],
     ids=["renamed", "syntax error", "raised"],
 )
-def test_what_failed_once_and_then_makes_no_answer_is_told_why(kernel, answer, problem):
+def test_a_cell_that_failed_once_and_then_makes_no_answer_is_told_why(
+    kernel, answer, problem
+):
     kernel.run("from helpers.checks import check")
     kernel.run(ANSWER.format("sweep"))
     kernel.run(CHECK)
@@ -250,11 +252,11 @@ def test_an_answer_that_raises_is_told_its_line_and_none_is_called_none(kernel):
 @pytest.mark.parametrize(
     ("cells", "problem"),
     [
-        (["# TODO 2.2: measure\nsweep = None"], "makes `sweep` None, where a function"),
-        (["# TODO 2.2: measure\nsweep = (1, 2)"], "makes `sweep` a tuple, where a "),
+        (["# TODO 2.2: measure\nsweep = None"], "sets `sweep` to None, where a function"),
+        (["# TODO 2.2: measure\nsweep = (1, 2)"], "sets `sweep` to a tuple, where a "),
         (
             [ANSWER.format("sweep"), "sweep = sweep(3)"],
-            r'has made `sweep`, and then cell \[\d+\], "sweep = .*", has made it an int',
+            r'has defined `sweep`, but then cell \[\d+\], "sweep = .*", has set it to an',
         ),
     ],
     ids=["None", "a value", "its result elsewhere"],
@@ -391,7 +393,7 @@ def test_a_click_after_the_first_changes_nothing_at_any_moment(kernel, module, n
 
 
 @pytest.mark.parametrize("clicks", [(0, 0.05, 0.05), (0, 0.3), (0, 1)], ids=str)
-def test_who_clicks_again_gets_one_line_and_the_kernel_goes_on(kernel, clicks):
+def test_clicking_stop_again_prints_one_line_and_the_kernel_survives(kernel, clicks):
     kernel.run(TRAIN)
     assert_one_line(*kernel.run(STOPPED, interrupt_at="Epoch 3", after_seconds=clicks))
     assert kernel.run("print('the kernel goes on')") == ("", "the kernel goes on\n")
@@ -584,7 +586,7 @@ def run_from_page(client, source, cell):
             return "".join(said)
 
 
-def test_a_page_that_was_loaded_anew_is_told_what_ran_without_it(started, kernel):
+def test_a_reloaded_page_is_told_which_cells_ran_without_it(started, kernel):
     stored = nbformat.read(LAB.notebook, as_version=4).cells
     cells = [cell.id for cell in stored if cell.cell_type == "code"]
     assert run_from_page(kernel.client, "first = 1", cells[0]) == ""
@@ -596,7 +598,7 @@ def test_a_page_that_was_loaded_anew_is_told_what_ran_without_it(started, kernel
     again.wait_for_ready(timeout=60)
     said = run_from_page(again, "print(second)", cells[3])
     assert re.search(
-        r'what came from 3 cells, from \[\d+\], "first = 1", to \[\d+\], '
+        r'the output of 3 cells, from \[\d+\], "first = 1", to \[\d+\], '
         r'"import no_such_module"\. The last one ended with a ModuleNotFoundError\.',
         " ".join(said.split()),
     ), said

@@ -17,7 +17,7 @@ from helpers.machine.memory import memory_needed_bytes
 from helpers.network import models
 from helpers.notebook import estimate
 from helpers.parameters import at_scale
-from kit.headless.parameters import declared
+from kit.headless.given_parameters import declared
 from kit.labs import all_labs, find_lab
 
 
@@ -61,7 +61,7 @@ def test_a_small_run_is_not_commented_and_a_long_one_is():
             values = at_scale(given, sizes, scale)
             assert estimate.warning(lab.name, values, sizes) is None
     given, sizes = declared(find_lab("02"))
-    values = at_scale(given, sizes, "laptop") | {"epochs": 10_000}
+    values = at_scale(given, sizes, "laptop") | {"epochs": 100_000}
     said = estimate.warning("02_throughput", values, sizes)
     assert "This can take about" in said
     assert "days" in said

@@ -4,7 +4,7 @@ from jupyter_client.manager import start_new_kernel
 
 from helpers.files import REPOSITORY
 
-MENDED = """
+PATCHED = """
 import sys
 kernel = get_ipython().kernel
 assert kernel.shell_channel_thread.manager._shell_socket is kernel.shell_stream
@@ -12,10 +12,10 @@ assert "keras" not in sys.modules
 """
 
 
-def test_a_kernel_is_mended_before_the_first_cell_and_answers_many_requests_at_once():
+def test_a_kernel_is_patched_before_the_first_cell_and_answers_many_requests_at_once():
     manager, client = start_new_kernel(kernel_name="python3", cwd=str(REPOSITORY))
     try:
-        told = client.execute_interactive(MENDED, timeout=300)["content"]
+        told = client.execute_interactive(PATCHED, timeout=300)["content"]
         assert told["status"] == "ok", told
         asked = {client.execute("1 + 1") for _ in range(200)}
         asked |= {client.comm_info() for _ in range(200)}

@@ -4,7 +4,7 @@ import pytest
 
 from helpers.errors import ParameterError
 from helpers.notebook import session
-from kit.headless.parameters import declared
+from kit.headless.given_parameters import declared
 from kit.labs import find_lab
 
 

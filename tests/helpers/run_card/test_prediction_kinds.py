@@ -6,14 +6,17 @@ import re
 import numpy as np
 import pytest
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
+from helpers.run_card.documents import open_card, read_card
 from helpers.run_card.prediction_kinds import OF_EACH_NAME, WRITE
-from helpers.run_card.records import open_card, read_card
 from helpers.texts import read_texts
 from kit.labs import all_labs
 
 # For each kind a lab and a name that ask for it.
 NUMBER = "02_throughput", "share_of_peak"
+SIGNED = "04_custom_training_loop", "points_gained_by_stopping_at_accuracy"
+AMOUNT = "05_many_gpus_fit", "difference_with_batch_norm"
+FRACTION = "06_many_gpus_loop", "val_accuracy"
 NUMBERS = "04_custom_training_loop", "times_as_fast_as_eager"
 TRUTH = "02_throughput", "law_holds_at_48"
 TRUTHS = "04_custom_training_loop", "another_order"
@@ -26,7 +29,9 @@ LIST = "01_gradient_descent", "batch_sizes_thrown_out"
     [
         (NUMBER, 0.5),
         (NUMBER, 3),
-        (NUMBER, -2),
+        (SIGNED, -2),
+        (AMOUNT, 0),
+        (FRACTION, 1),
         (NUMBER, np.float32(0.5)),
         (NUMBER, np.int64(3)),
         (NUMBER, np.array(0.5)),
@@ -46,7 +51,7 @@ LIST = "01_gradient_descent", "batch_sizes_thrown_out"
     ],
     ids=str,
 )
-def test_what_is_asked_for_is_taken(asked, value):
+def test_a_prediction_of_the_kind_asked_for_is_taken(asked, value):
     lab, name = asked
     open_card(lab, {}, {}).predict(name, value)
 
@@ -57,6 +62,12 @@ def test_what_is_asked_for_is_taken(asked, value):
         (NUMBER, (0, 5), "is 2 values, 0, 5, but .* with a point, not a comma"),
         (NUMBER, "0,5", "is the text '0,5', but .* with a point, not a comma"),
         (NUMBER, "12", "is the text '12', but .* without quotes, such as 0.5"),
+        (NUMBER, -3, "is -3, but .* one number above 0"),
+        (NUMBER, 0, "is 0, but .* one number above 0"),
+        (AMOUNT, -0.1, "is -0.1, but .* 0 or more"),
+        (FRACTION, 85, "is 85, but .* from 0 to 1"),
+        (FRACTION, -0.1, "is -0.1, but .* from 0 to 1"),
+        (NUMBERS, {"graph": -1}, "at 'graph', is -1, but .* above 0"),
         (NUMBER, "a lot", "is the text 'a lot', but .* one number"),
         (NUMBER, [], "is 0 values, .* one number"),
         (NUMBER, [0.5], "is 1 value, 0.5, but .* one number"),
@@ -80,21 +91,23 @@ def test_what_is_asked_for_is_taken(asked, value):
     ],
     ids=str,
 )
-def test_what_is_not_asked_for_is_refused_in_a_line_and_locks_nothing(asked, value, says):
+def test_a_prediction_of_another_kind_is_refused_in_a_line_and_locks_nothing(
+    asked, value, says
+):
     lab, name = asked
     card = open_card(lab, {}, {})
-    with pytest.raises(RecordError, match=says) as error:
+    with pytest.raises(RunCardError, match=says) as error:
         card.predict(name, value)
     assert "\n" not in str(error.value)
     assert str(error.value).startswith(f"the prediction {name!r}")
     assert name not in read_card(card.path)["predictions"]
     for others in ((name,), ("other", name)):
-        with pytest.raises(RecordError, match="its measurement waits"):
+        with pytest.raises(RunCardError, match="its measurement waits"):
             card.lock(*others)
     assert "other" not in read_card(card.path)["predictions"]
     card.predict(name, None)
     card.lock(name)
-    with pytest.raises(RecordError, match=says):
+    with pytest.raises(RunCardError, match=says):
         card.predict(name, value)
     card.lock(name)  # it was locked before, and can be measured again
 
@@ -103,9 +116,9 @@ def test_an_earlier_prediction_waits_too_until_the_new_one_is_taken():
     lab, name = NUMBER
     card = open_card(lab, {}, {})
     card.predict(name, 0.5)
-    with pytest.raises(RecordError):
+    with pytest.raises(RunCardError):
         card.predict(name, "0,6")
-    with pytest.raises(RecordError):
+    with pytest.raises(RunCardError):
         card.lock(name)
     assert card.predict(name, 0.6) == 0.6
     card.lock(name)

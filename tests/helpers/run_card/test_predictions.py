@@ -6,11 +6,11 @@ import json
 import numpy as np
 import pytest
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
 from helpers.files import REPOSITORY
-from helpers.run_card import predictions, records
+from helpers.run_card import documents, predictions
+from helpers.run_card.documents import open_card, read_card
 from helpers.run_card.predictions import MOST_ENTRIES, MOST_LATER, MOST_LETTERS, score
-from helpers.run_card.records import open_card, read_card
 
 LABS = sorted((REPOSITORY / "labs").glob("[0-9]*.py"))
 MADE = [1.5, 0, False, "linear", [1, 16], [], {8: 1.5, "x": "y"}, {1: [2, 3]}]
@@ -20,7 +20,7 @@ MADE = [1.5, 0, False, "linear", [1, 16], [], {8: 1.5, "x": "y"}, {1: [2, 3]}]
 def clock(monkeypatch):
     """Seconds since 1970 that each test sets."""
     now = {"unix_seconds": 1e9}
-    monkeypatch.setattr(records.time, "time", lambda: now["unix_seconds"])
+    monkeypatch.setattr(documents.time, "time", lambda: now["unix_seconds"])
     return now
 
 
@@ -53,7 +53,7 @@ def test_a_placeholder_is_no_prediction_and_the_lab_says_so(placeholder, card, c
 
 
 @pytest.mark.parametrize("value", MADE, ids=str)
-def test_what_is_predicted_comes_back_and_nothing_is_printed(value, card, capsys):
+def test_a_prediction_is_returned_and_nothing_is_printed(value, card, capsys):
     assert card.predict("it", value) == value
     card.lock("it")
     assert card.predict("it", value) == value
@@ -80,7 +80,7 @@ def test_before_the_lock_the_last_value_counts_with_the_time_it_was_first_said(c
 
 @pytest.mark.parametrize("value", MADE, ids=str)
 @pytest.mark.parametrize("by", ["lock", "outcome"])
-def test_after_the_lock_it_stands_and_a_change_is_a_later_one(
+def test_after_the_lock_a_changed_prediction_is_kept_but_not_scored(
     value, by, card, clock, capsys
 ):
     card.predict("it", value)
@@ -178,7 +178,7 @@ def test_where_a_factor_says_nothing_the_difference_is_said(
     assert stored(card)["difference"] == difference
     assert "factor_off" not in stored(card)
     assert f"a difference of {predictions.number(difference)}." in said(capsys)
-    assert predictions.how_they_went(card.content) == "1 of 1 made"
+    assert predictions.how_they_went(card.content) == "1 of 6 made"
     json.loads(card.path.read_text(), parse_constant=pytest.fail)
 
 
@@ -207,7 +207,9 @@ def test_zero_for_zero_is_exactly_right(zero, card, capsys):
         (128.0, np.int64(128), True, True),
     ],
 )
-def test_what_is_no_number_is_right_or_wrong(guess, measured, choices, right, card, capsys):
+def test_an_outcome_that_is_no_number_is_right_or_wrong(
+    guess, measured, choices, right, card, capsys
+):
     card.predict("it", guess)
     card.outcome("it", measured, choices=choices)
     assert (stored(card)["right"], stored(card)["of"]) == (right, 1)
@@ -272,11 +274,13 @@ def test_the_first_outcome_counts_and_none_is_no_outcome(card, capsys):
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_what_is_too_much_is_refused_in_one_line_and_spoils_nothing(value, card):
+def test_a_prediction_that_is_too_large_is_refused_in_one_line_and_spoils_nothing(
+    value, card
+):
     card.predict("it", 2.0)
     before = card.path.read_bytes()
     for store in (card.predict, card.outcome):
-        with pytest.raises(RecordError, match="'it'") as error:
+        with pytest.raises(RunCardError, match="'it'") as error:
             store("it", value)
         assert "\n" not in str(error.value)
     assert card.path.read_bytes() == before

@@ -54,7 +54,7 @@ found = {
     "judge": changed("helpers/lab_02/ex1_throughput/judge.py", "rm(0.6,", "rm(0.7,"),
     "probe": changed("helpers/lab_03/ex1_stop_at_accuracy/probe.py", "import", "import  "),
     "every check": changed("helpers/checks/observe.py", "200", "201"),
-    "sentence": changed("helpers/lab_02/ex1_throughput/words.toml", "After", "Behind"),
+    "sentence": changed("helpers/lab_02/ex1_throughput/words.toml", "\\n", "\\n\\n"),
     "box": changed("kit/grading/box/sandbox.py", "3072", "3073"),
     "pages": changed("kit/grading/classroom/feedback.py", "SECONDS = 10", "SECONDS = 11"),
     "seed": [a != b for a, b in zip(keys(seed="t"), usual)],

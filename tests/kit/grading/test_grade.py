@@ -114,7 +114,7 @@ def test_grading_stays_in_one_worker(request):
 
 @needs_box
 @pytest.mark.parametrize(("kind", "name"), STUDENTS)
-def test_each_submission_of_the_corpus_ends_as_it_must(graded, kind, name):
+def test_each_submission_of_the_corpus_gets_its_expected_result(graded, kind, name):
     cases, results, out = graded
     student = name if kind == "names" else f"{kind}-{name}"
     case = cases[student]
@@ -129,6 +129,7 @@ def test_each_submission_of_the_corpus_ends_as_it_must(graded, kind, name):
     assert all(v["reaction"] for v in verdicts.values() if not v["passed"])
     borrowed = {name for verdict in verdicts.values() for name in verdict["borrowed"]}
     assert borrowed == set(case.borrowed)
+    assert any(v.get("changed_check") for v in verdicts.values()) == case.changed
     if case.status == "graded":
         pages = (out.with_name("endless-out") if case.out_of_time else out) / "feedback"
         page = (pages / file / f"{LAB.name}.html").read_text()
@@ -253,7 +254,7 @@ def judge_tiring_replies(result, number, code):
     verdict, record = result["exercises"][number], find_exercise(number)
     job = {"lab": result["lab"], "exercise": number, "code": code}
     rng = examine.questions_rng(job, b"every lab", result["student"])
-    for _ in range(examine.QUESTIONS):
+    for _ in range(examine.questions_of(number)):
         question = record.draw_question(rng)
         rng.getrandbits(64)  # the nonce
     asked = json.loads(json.dumps(question))
@@ -404,7 +405,7 @@ def labs_grade(*arguments, **options):
 
 @needs_box
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
+def test_interrupted_grading_resumes_grades_nobody_twice_and_leaves_no_process(
     tmp_path, number
 ):
     # So slow that it is seen before all are graded; and without 2.2, which would cost more.
@@ -425,7 +426,7 @@ def test_interrupted_grading_goes_on_grades_nobody_twice_and_leaves_no_process(
         time.sleep(0.1)
     family = psutil.Process(running.pid).children(recursive=True)
     assert len(family) >= 3, "a worker, TensorFlow's process, and a box"
-    # Whoever connects to a port of the grader may run code as the grader.
+    # A program that connects to a port of the grader may run code as the grader.
     assert not [
         port for one in [psutil.Process(running.pid), *family] for port in _ports(one)
     ]
@@ -509,7 +510,7 @@ def test_a_worker_that_has_a_judge_imported_forks_from_one_thread():
     assert said == 1
 
 
-def test_what_takes_too_long_is_ended_alone():
+def test_an_exercise_that_takes_too_long_is_ended_alone():
     functions = [lambda: 1, lambda: sum(iter(int, 1)), lambda: 3]
     assert exercise_pool.run_all(functions, 1, 2) == [1, None, 3]
     with pytest.raises(exercise_pool.FailedError, match="ZeroDivisionError"):
@@ -585,7 +586,7 @@ def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["/nowhere"], "not a folder of submissions"),
+        (["/nowhere"], "give the folder that has the submissions"),
         (["tests/submissions"], "holds no notebooks"),
         (["tests", "--lab", "77"], "there is no lab '77'"),
         (["notebooks", "--out", "notebooks"], "must not be"),
@@ -699,7 +700,7 @@ def test_a_box_that_prints_all_the_time_is_weighed_by_the_clock():
     assert len(weighed) >= 5  # once is at the very end
 
 
-def test_what_the_kernel_keeps_for_many_mapped_areas_is_weighed():
+def test_the_kernels_memory_for_many_mapped_areas_counts():
     """Untouched memory, of which each second page has other permissions."""
     script = """
 import ctypes

@@ -71,7 +71,7 @@ def rows(path):
 def marking(grades):
     """`labs mark`, and the address that it prints."""
     with subprocess.Popen(
-        [sys.executable, "-m", "kit.cli", "mark", "--out", str(grades)],
+        [sys.executable, "-m", "kit.cli", "mark", "--names", "--out", str(grades)],
         cwd=REPOSITORY, stdout=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:

@@ -56,7 +56,7 @@ def test_a_second_notebook_of_a_lab_is_never_ignored(tmp_path):
     assert "there is backups (older copies, not searched" in found_in(tmp_path)[1]
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next_one(tmp_path, monkeypatch):
+def test_the_folders_of_a_killed_run_are_removed_by_the_next_one(tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     script = (
         "from kit.grading.box.temporary import temporary_folder\nimport time\n"

@@ -19,32 +19,42 @@ SHARED = {
     "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
     "callbacks/live/divergence.py", "callbacks/live/figure_table.py",
     "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
-    "callbacks/live/under_way.py", "callbacks/live/views.py", "callbacks/stopping.py",
+    "callbacks/live/style.py", "callbacks/live/under_way.py", "callbacks/live/views.py",
+    "callbacks/stopping.py",
     "callbacks/throughput.py", "callbacks/total_time.py", "helpers/__init__.py",
     "helpers/checks/__init__.py", "helpers/checks/endless.py", "helpers/checks/observe.py",
     "helpers/checks/words.toml", "helpers/exercise.py",
     "helpers/checks/probing/__init__.py", "helpers/checks/probing/arguments.py",
     "helpers/checks/probing/printed.py", "helpers/checks/probing/replicas.py",
+    "helpers/checks/probing/scripts.py",
     "helpers/checks/probing/training.py", "helpers/coach/__init__.py",
-    "helpers/coach/hints.py", "helpers/coach/quizzes.py", "helpers/data/__init__.py",
+    "helpers/coach/hints.py", "helpers/coach/quizzes.py", "helpers/coach/solutions.py",
+    "helpers/data/__init__.py",
     "helpers/data/fashion_mnist.py", "helpers/data/images.py", "helpers/data/mnist.py",
     "helpers/data/places.py", "helpers/data/reuters.py", "helpers/errors.py",
     "helpers/figures.py", "helpers/files.py", "helpers/machine/__init__.py",
     "helpers/machine/cluster.py", "helpers/machine/computer.py",
-    "helpers/machine/devices.py", "helpers/machine/memory.py",
+    "helpers/machine/devices.py", "helpers/machine/jax_process.py",
+    "helpers/machine/memory.py",
     "helpers/machine/multi_worker_fit.py", "helpers/machine/own_keras.py",
     "helpers/machine/quiet_tensorflow.py", "helpers/machine/watchdog.py",
     "helpers/network/__init__.py", "helpers/network/batch_norm.py",
     "helpers/network/models.py", "helpers/network/pipelines.py",
     "helpers/network/precision.py", "helpers/network/recipes.py",
-    "helpers/notebook/__init__.py", "helpers/notebook/cell_errors.py",
-    "helpers/notebook/end_card.py", "helpers/notebook/estimate.py",
-    "helpers/notebook/kernel_patch.py", "helpers/notebook/messages.py",
+    "helpers/notebook/__init__.py", "helpers/notebook/celebration.py",
+    "helpers/notebook/cell_errors.py",
+    "helpers/notebook/end_message.py", "helpers/notebook/estimate.py",
+    "helpers/notebook/kernel_patch.py", "helpers/notebook/listing.py",
+    "helpers/notebook/messages.py",
     "helpers/notebook/notebooks.py", "helpers/notebook/session.py",
     "helpers/notebook/stop.py", "helpers/parameters.py", "helpers/plain_json.py",
     "helpers/run_card/__init__.py", "helpers/run_card/prediction_kinds.py",
-    "helpers/run_card/predictions.py", "helpers/run_card/records.py",
-    "helpers/run_card/reset_exercises.py", "helpers/texts.py", "helpers/verdict.py",
+    "helpers/run_card/predictions.py", "helpers/run_card/documents.py",
+    "helpers/run_card/progress.py", "helpers/run_card/reset_exercises.py",
+    "helpers/run_card/units.py", "helpers/texts.py", "helpers/verdict.py",
+    "helpers/workers/__init__.py", "helpers/workers/channels.py",
+    "helpers/workers/own_functions.py", "helpers/workers/processes.py",
+    "helpers/workers/ring.py",
 }  # fmt: skip
 OF_EVERY_LAB = {"__init__.py", "quiz.toml", "figures.py", "parameters.py", "words.toml"}
 OF_EVERY_EXERCISE = {"__init__.py", "probe.py", "words.toml"}
@@ -54,32 +64,47 @@ OF_ONE_LAB = {
     "02": {"memory.py"},
     "04": {"models.py", "newswires.py", "probing.py", "words.toml"},
     "05": {"probing.py", "words.toml"},
-    "06": {"class_folders.py", "models.py", "probing.py", "words.toml"},
-    "07": {"models.py"},
+    "03": {"ex5_find_the_bug/script.py"},
+    "06": {
+        "class_folders.py",
+        "models.py",
+        "probing.py",
+        "words.toml",
+        "ex4_find_the_bug/script.py",
+    },
+    "07": {"mesh_on_jax.py", "models.py", "recorded_mesh.json"},
     "08": {"original.py", "profile.py", "recorded_profiles.json"},
     "09": {
+        "ex1_ring_all_reduce/array_message.py",
+        "ex1_ring_all_reduce/inside.py",
+        "ex3_train_with_saves/inside.py",
+        "ex3_train_with_saves/saves.py",
+        "ex5_find_the_bug/script.py",
+        "probing.py",
+        "ring_picture.py",
+        "words.toml",
+        "workers/__init__.py",
+        "workers/durable.py",
+        "workers/failures.py",
+        "workers/script.py",
+        "workers/threads.py",
+        "workers/worker.py",
+    },
+    "10": {
+        "all_reduces.py",
+        "bucket_speeds.py",
+        "bucket_worker.py",
         "explorer.py",
         "forecast.py",
         "forecast_figures.py",
-        "probing.py",
-        "ring_picture.py",
-        "workers/__init__.py",
-        "workers/channels.py",
-        "workers/durable.py",
-        "workers/failures.py",
-        "workers/own_functions.py",
-        "workers/processes.py",
-        "workers/ring.py",
-        "workers/script.py",
-        "workers/speeds.py",
-        "workers/threads.py",
-        "workers/worker.py",
+        "rings.py",
+        "speeds.py",
     },
 }
 
 
 @each_lab
-def test_what_a_box_may_read_is_listed_here(lab):
+def test_the_files_that_a_box_may_read_are_listed_here(lab):
     seen = set(map(str, visible_files(lab)))
     own = {name for name in seen if name.startswith("helpers/lab_")}
     assert seen - own <= SHARED
@@ -94,7 +119,7 @@ def test_what_a_box_may_read_is_listed_here(lab):
     assert not {path.name for path in visible_files(lab)} & set(NEVER)
 
 
-def test_what_a_visible_file_starts_is_visible():
+def test_the_modules_that_a_visible_file_starts_are_visible():
     started = set()
     for lab in LABS:
         files = [path for path in visible_files(lab) if path.suffix == ".py"]
@@ -102,7 +127,7 @@ def test_what_a_visible_file_starts_is_visible():
         names = re.findall(r'"-m", "(helpers[\w.]+)"', "\n".join(texts))
         assert {Path(*name.split(".")).with_suffix(".py") for name in names} <= {*files}
         started |= {*names}
-    assert {"helpers.lab_00.one_thread", "helpers.lab_09.workers.ring"} <= started
+    assert {"helpers.lab_00.one_thread", "helpers.workers.ring"} <= started
 
 
 def test_a_text_that_names_a_module_shows_it_but_no_judge_and_no_reference(

@@ -12,7 +12,7 @@ from kit.grading.box.cells_in_box import answer_of
     [
         ("fit = None", "its `fit` is None, where a function or a class is asked for"),
         ("fit = 3", "its `fit` is of type int, where a function or a class is asked for"),
-        ("def fitt(points): pass", "its cell makes no `fit`"),
+        ("def fitt(points): pass", "its cell does not define `fit`"),
         ("1 / 0", "the cell raised ZeroDivisionError: division by zero"),
         ("def fit(points:", "the cell raised SyntaxError (line 1): '(' was never closed"),
         ("def fit(points): pass", None),

@@ -28,6 +28,7 @@ pytestmark = [
 ]
 NAMESPACES = ("mnt", "cgroup", "uts", "ipc", "user", "pid", "net")
 LIMITS = sandbox.Limits(disk_mib=16)
+MODULES = ("helpers.lab_02.ex3_fit.probe",)  # a box has no other files of the course
 PATIENCE = 120  # seconds, of which a test needs none: it would hang else
 SECRET = secrets.token_hex(16)  # what the worker knows
 
@@ -62,7 +63,7 @@ def job(cell):
     return {
         "limits": {"RLIMIT_CPU": PATIENCE, "RLIMIT_DATA": 2**31, "RLIMIT_NPROC": 64},
         "exercise": "2.3", "name": "answer", "setup": [], "references": [],
-        "probe": "none", "code": [["2.3", cell]],
+        "probe": MODULES[0], "code": [["2.3", cell]],
     }  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def child(cell):
     output, end = os.pipe()
     with ours, theirs, sandbox.open_box(LIMITS) as box:
         descriptors = [theirs.fileno(), end, box.pidfd]
-        pid = processes.fork((), ours, descriptors, PATIENCE)
+        pid = processes.fork(MODULES, ours, descriptors, PATIENCE)
         links = {fd: str(Path(f"/proc/self/fd/{fd}").readlink()) for fd in descriptors}
         theirs.close()
         os.close(end)
@@ -109,7 +110,7 @@ def server():
     processes._fork_server.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LABS_SECRET", SECRET)
-        control, server = processes._fork_server(())
+        control, server = processes._fork_server(MODULES)
         yield server
     processes._fork_server.cache_clear()
     control.close()
@@ -348,7 +349,7 @@ def test_while_a_child_hangs_the_next_one_is_as_the_first(as_new, hang):
 
 
 def test_a_worker_that_leaves_before_the_fork_costs_nobody_else_anything(as_new):
-    control, _ = processes._fork_server(())
+    control, _ = processes._fork_server(MODULES)
     with sandbox.open_box(LIMITS) as box:
         ours, theirs = socket.socketpair()
         with open(os.devnull, "w") as output, theirs:
@@ -364,7 +365,7 @@ def test_a_child_whose_box_is_gone_ends_and_runs_nothing_outside(as_new, tmp_pat
     ours, theirs = socket.socketpair()
     output, end = os.pipe()
     with ours:
-        pid = processes.fork((), ours, [theirs.fileno(), end, dead], PATIENCE)
+        pid = processes.fork(MODULES, ours, [theirs.fileno(), end, dead], PATIENCE)
         theirs.close()
         os.close(end)
         os.close(dead)
@@ -392,7 +393,7 @@ import importlib.util, json, os, sys
 spec = importlib.util.spec_from_file_location("tests_of_the_server", {__file__!r})
 tests = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(tests)
-_, server = tests.processes._fork_server(())
+_, server = tests.processes._fork_server(tests.MODULES)
 with tests.child({cell!r}) as one:
     assert one.listen() == "there"
     family = [server.pid, one.pid, one.box.monitor.pid, *one.box.pids()]

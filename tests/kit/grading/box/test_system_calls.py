@@ -194,7 +194,7 @@ def test_without_a_filter_the_kernel_has_most_of_what_is_forbidden():
 
 
 @each_filter
-def test_what_no_box_may_do_fails_as_if_the_kernel_had_no_such_call(kind):
+def test_a_forbidden_call_fails_as_if_the_kernel_did_not_have_it(kind):
     said = of(kind, FORBIDDEN.split())
     assert len(said) > 90
     assert {name for name, error in said.items() if error != errno.ENOSYS} == set()
@@ -219,7 +219,7 @@ def test_an_allowed_call_answers_as_it_does_without_the_filter(kind):
 
 
 @each_filter
-def test_new_sessions_and_groups_are_for_those_who_need_them(kind):
+def test_only_boxes_that_need_them_may_make_sessions_and_groups(kind):
     refused = {
         "exercise": {"setsid", "setpgid"},
         "notebook's kernel": {"setsid"},
@@ -367,7 +367,7 @@ else:
 
 
 def test_a_filter_that_the_kernel_refuses_is_an_error():
-    """Nobody goes on without one."""
+    """Without a filter nothing of a submission runs."""
 
     def loaded(code):
         command = [sys.executable, "-I", "-S", "-c", LOADS, FILTER_IN_BOX.parent]

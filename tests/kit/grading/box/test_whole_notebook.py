@@ -244,7 +244,7 @@ def test_no_judge_no_reference_and_no_secret_can_be_read_inside(ended):
 
 
 @pytest.mark.parametrize("name", ["ends its kernel", "never ends"])
-def test_what_ran_before_a_cell_that_never_ends_comes_back(ended, name):
+def test_the_cells_before_one_that_never_ends_are_returned(ended, name):
     before, cell, after = outputs(ended[name][1])
     assert before == ["left [None, None]\n"]
     if name == "never ends":

@@ -73,7 +73,7 @@ def test_an_exercise_has_its_counts_and_the_mistakes_with_code():
     assert mistake["examples"][0] == ("s5", "code of s5", "it is wrong")
 
 
-def test_totals_fall_into_tenths_and_who_is_open_is_counted_apart():
+def test_totals_fall_into_tenths_and_open_ones_are_counted_apart():
     mine = [*class_of(CLASS), submission((0, 0, 0), "gone", "missing", total=None)]
     [row] = item_statistics.by_lab(mine, [LAB])
     # Of 6 points three have 0, two have 2, two have 4, and three have all.

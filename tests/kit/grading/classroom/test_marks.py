@@ -3,16 +3,23 @@
 import ast
 import builtins
 import contextlib
+import html
 import inspect
 import itertools
+import re
+import subprocess
+import sys
 import textwrap
+from pathlib import Path
 from random import Random
 
+import nbformat
 import pytest
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from kit.authoring.recorded_answers import recorded_answers
+from kit.generate import generate
 from kit.grading.classroom import class_files, marks, similar
 from kit.grading.classroom.feedback import all_points, with_code
 from kit.grading.classroom.in_words import in_words
@@ -39,7 +46,7 @@ def marked(folder, *results, **files):
     return marks.marked(results, {LAB.name: written(LAB)}, read)
 
 
-def test_what_is_missing_has_no_points_until_somebody_has_decided_on_all_of_it(tmp_path):
+def test_a_missing_notebook_has_no_points_until_all_of_it_is_decided(tmp_path):
     [one] = marked(tmp_path, result(status="missing", points=0))
     assert (one["total"], one["needs"]) == (None, ["none there"])
     rows = "student,exercise,points,comment\n"
@@ -195,6 +202,36 @@ def test_every_exercise_has_words_for_what_it_was_asked(number):
     assert tables
     assert not [t for t in tables if not t.caption.endswith((".", ":", ")"))]
     assert all(len(str(cell)) < 6000 for t in tables for row in t.rows for cell in row)
+
+
+@pytest.mark.parametrize("number", EXERCISES)
+def test_no_table_of_feedback_is_mostly_empty(number):
+    question = find_exercise(number).draw_question(Random(number))
+    for table in in_words(number, question, None):
+        cells = [cell for row in table.rows for cell in row]
+        assert cells.count("–") <= len(cells) / 3, table.head
+
+
+def test_a_page_shows_what_a_sweep_did_as_code(tmp_path):
+    """Not ``("measure", 16)``, and sizes that differ from case to case are no columns."""
+    notebook = generate(LAB)[1]
+    [cell] = [c for c in notebook.cells if c.source.startswith("# Solution 2.2")]
+    cell.source = cell.source.replace("except MemoryError", "except Exception")
+    notebook.cells = [cell]
+    path = tmp_path / "in" / "ada" / LAB.notebook.name
+    path.parent.mkdir(parents=True)
+    path.write_text(nbformat.writes(notebook))
+    command = [Path(sys.executable).with_name("labs"), "grade", "in", "--lab", "02",
+               "--no-sandbox", "--jobs", "1"]  # fmt: skip
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    page = html.unescape((tmp_path / "grades/feedback/ada/02_throughput.html").read_text())
+    assert re.search(r"<td>measure\(\d+\), points\[\d+\] = \d+", page)
+    assert "“measure”" not in page
+    heads = re.findall('<th scope="col">(.*?)</th>', page.partition("Columns with →")[2])
+    assert heads[:6] == [
+        "no.", "batch sizes", "sizes at which measure fails", "what measure returns",
+        "in points before", "→ what it did",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)

@@ -13,9 +13,15 @@ import numpy as np
 import psutil
 import pytest
 
-from helpers.errors import RecordError
+from helpers.errors import RunCardError
 from helpers.files import REPOSITORY, TEMPORARY, write_atomically
-from helpers.run_card.records import KEYS, latest_cards, open_card, read_card, this_process
+from helpers.run_card.documents import (
+    KEYS,
+    latest_cards,
+    open_card,
+    read_card,
+    this_process,
+)
 
 IGNORED = f".*{TEMPORARY}*"
 
@@ -93,7 +99,7 @@ def test_two_starts_in_one_instant_never_take_the_same_card(tmp_path):
     first.path.write_text(json.dumps(first.content))
     script = """
 import sys, time
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 print("ready", flush=True)
 sys.stdin.readline()
 for _ in range(5):
@@ -142,12 +148,12 @@ def test_numbers_of_numpy_are_stored_as_numbers(value, stored):
 @pytest.mark.parametrize(
     "value", [float("nan"), np.float32("inf"), {1, 2}, 1j, len, [1, {"x": object()}]]
 )
-def test_what_json_cannot_hold_is_refused_by_name_and_spoils_nothing(value):
+def test_a_value_that_json_cannot_hold_is_refused_by_name_and_spoils_nothing(value):
     card = open_card("02_x", {}, {})
     card.points("sweep")[8] = 1.0
     sweep = card.points("sweep")
     for store in (card.predict, card.outcome, card.measure, sweep.__setitem__):
-        with pytest.raises(RecordError, match="'my_guess'") as error:
+        with pytest.raises(RunCardError, match="'my_guess'") as error:
             store("my_guess", value)
         assert "\n" not in str(error.value)
     card.check("2.1", True)
@@ -181,7 +187,7 @@ def test_a_damaged_card_is_set_aside_with_one_line(key, wrong, capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_what_a_killed_writer_leaves_is_swept_at_the_next_start():
+def test_the_files_of_a_killed_writer_are_swept_at_the_next_start():
     """At once; but never what another process is writing."""
     script = """
 import os, signal
@@ -214,7 +220,7 @@ def test_points_can_be_cleared_to_measure_again():
 def test_a_sweep_resumes_after_kill(tmp_path):
     script = """
 import os, signal
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 points = open_card("02_x", {}, {}).points("sweep")
 def measure(size):
     if size == 32 and not os.environ.get("SECOND"):
@@ -269,7 +275,7 @@ def test_a_full_disk_names_the_folder_and_what_to_do_and_keeps_the_card(monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(RecordError, match="No space left") as error:
+    with pytest.raises(RunCardError, match="No space left") as error:
         card.points("sweep")[16] = 2.0
     assert str(card.path.parent) in str(error.value)
     assert "Free some space there" in str(error.value)
@@ -306,7 +312,7 @@ while True:
 def test_a_run_folder_that_cannot_be_written_is_one_clear_line(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LABS_RUNS_DIR", str(tmp_path / "file"))
-    with pytest.raises(RecordError, match="LABS_RUNS_DIR"):
+    with pytest.raises(RunCardError, match="LABS_RUNS_DIR"):
         open_card("02_x", {}, {})
 
 
@@ -319,7 +325,7 @@ def test_a_file_that_is_no_run_card_is_passed_over(tmp_path):
     assert open_card("02_x", {}, {})
 
 
-def test_what_json_has_no_word_for_is_none_on_the_card():
+def test_a_measurement_that_json_cannot_hold_is_none_on_the_card():
     given = {"learning_rate": float("nan")}, {}
     card = open_card("02_throughput", *given)
     stored = json.loads(card.path.read_text(), parse_constant=pytest.fail)

@@ -1,0 +1,135 @@
+"""What an instructor decides in their own files, from `labs grade` to the pages."""
+
+import csv
+import html
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kit.labs import find_lab
+from kit.todo_cells import written
+
+LAB = find_lab("02")
+LABS = Path(sys.executable).with_name("labs")
+[QUESTION] = written(LAB)
+ROWS = """student,exercise,points,comment
+ada,2.1,,Look at the first epoch <again>.
+ada,2.figure,,A good sentence.
+bob,2,5.5,Shown to me in person.
+cyd,02,,Please come and talk to me.
+"""
+
+
+def labs(*arguments, status=0):
+    """What the command says, on both streams."""
+    ended = subprocess.run(
+        [LABS, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def notebook(text):
+    """A notebook with an answer in words and no code, so that nothing runs."""
+    cell = {
+        "cell_type": "markdown", "id": QUESTION.cell_id, "metadata": {},
+        "source": f"{QUESTION.start}\n\n{text}",
+    }  # fmt: skip
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]})
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """A class, and the grades of it with what was decided: `grade(rules, rows)`."""
+    folder, out = tmp_path / "submissions", tmp_path / "the grades"
+    for student, text in {"ada": "It saturates at 60.", "bob": "", "cyd": "So."}.items():
+        path = folder / student / LAB.notebook.name
+        path.parent.mkdir(parents=True)
+        path.write_text(notebook(text))
+    (folder / "wrong file").mkdir()
+    (folder / "wrong file" / "other.ipynb").write_text("{}")
+    (folder / "nothing there").mkdir()
+    out.mkdir()
+    (out / "roster.csv").write_text("student\nada\nbob\ncyd\njoe\n")
+
+    def grade(status=0, **files):
+        for name, text in files.items():
+            ending = "toml" if name == "rules" else "csv"
+            (out / f"{name}.{ending}").write_text(text)
+        said = labs(
+            "grade", folder, "--lab", "02", "--no-sandbox", "--out", out, status=status
+        )
+        return out, said
+
+    return grade
+
+
+def totals(out):
+    with open(out / "grades.csv", newline="") as file:
+        return {row["student"]: row["total"] for row in csv.DictReader(file)}
+
+
+def page_of(out, student):
+    [path] = (out / "feedback").glob(f"{student}*/{LAB.name}.html")
+    return html.unescape(path.read_text())
+
+
+def test_comments_without_points_and_points_for_a_whole_lab(graded):
+    out, _ = graded(overrides=ROWS)
+    assert totals(out) == {
+        "ada": "0", "bob": "5.5", "cyd": "0", "joe": "", "wrong file": "",
+        "nothing there": "",
+    }, "a comment decides nothing: the words do not count yet"  # fmt: skip
+    ada, bob, cyd = (page_of(out, student) for student in ("ada", "bob", "cyd"))
+    assert "Look at the first epoch <again>." in ada
+    assert "has given" not in ada
+    assert "A good sentence." in ada
+    assert "Nobody has marked it yet." in ada
+    assert "5.5 of 6 points" in bob
+    for page, comment in ((bob, "Shown to me"), (cyd, "Please come")):
+        assert 'about the whole lab</h2>\n<p class="said">' + comment in page
+    # Once words count, the whole lab has their points as well.
+    for row in ("ada,2.figure,,", "ada,2.figure,2,"):
+        _, said = graded(
+            status=row.endswith(",,"),
+            overrides=ROWS.replace("ada,2.figure,,", row).replace("bob,2,5.5", "bob,2,7"),
+        )
+    assert totals(out)["bob"] == "7"
+    assert (
+        "line 4: points are '7'; 02 has 0 to 6."
+        in graded(status=1, overrides=ROWS.replace("bob,2,5.5", "bob,2,7"))[1]
+    )
+    _, said = graded(status=1, overrides=ROWS + "ada,2.2,,\n")
+    assert "line 6: neither points nor a comment" in said
+
+
+def test_missing_is_zero_only_if_a_rule_says_so_and_nothing_was_handed_in(graded):
+    out, _ = graded(rules="missing = 0\n")
+    assert totals(out) == {
+        "ada": "0", "bob": "0", "cyd": "0", "joe": "0", "wrong file": "",
+        "nothing there": "0",
+    }  # fmt: skip
+    assert "It has 0 of 6 points, as your instructor decided." in page_of(out, "joe")
+    assert "That is not zero points" in page_of(out, "wrong")
+    _, said = graded(status=1, rules="missing = 1\n")
+    assert "missing is 1; it must be 0, or left out." in said
+
+
+def test_words_that_nobody_has_read_need_you_and_have_statistics(graded):
+    out, _ = graded()
+    overview = html.unescape((out / "overview.html").read_text())
+    needs = overview.partition("Needs you</h2>")[2].partition("<h2>The labs")[0]
+    assert "nobody has read: 2 for 2.figure" in needs
+    assert f"<code>labs mark --out '{out}'</code>" in needs
+    assert 'href="marking.html"' in needs
+    assert "Start <code>labs mark</code>" in (out / "marking.html").read_text()
+    assert "<td>2 of 3</td><td>2.5</td><td>0 of 2</td><td></td><td></td>" in overview
+    graded(
+        overrides="student,exercise,points,comment\nada,2.figure,1.5,\ncyd,2.figure,0,\n"
+    )
+    overview = (out / "overview.html").read_text()
+    assert "nobody has read" not in overview
+    assert "<td>2 of 2</td><td>0.75 of 2</td><td>1 × 0, 1 × 1.5</td>" in overview
