@@ -1,5 +1,6 @@
 """Write what is generated from labs/*.py: both notebooks and the references."""
 
+import ast
 import shutil
 import time
 from pathlib import Path
@@ -49,16 +50,24 @@ def build(lab: Lab, write: bool = True) -> list[Path]:
 
 
 def keep_outputs(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode) -> None:
-    """Take over stored outputs up to the first code cell that differs."""
+    """Take over stored outputs up to the first cell whose code differs, comments aside."""
     old = [cell for cell in stored.cells if cell.cell_type == "code"]
     new = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for before, after in zip(old, new, strict=False):
-        if before.source != after.source:
+        if _code(before.source) != _code(after.source):
             break
         after.outputs = before.outputs
         after.execution_count = before.execution_count
     if "labs" in stored.metadata:
         notebook.metadata["labs"] = stored.metadata["labs"]
+
+
+def _code(source):
+    """What a cell executes: a comment changes nothing that it prints."""
+    try:
+        return ast.dump(ast.parse(source))
+    except SyntaxError:  # a magic command
+        return source
 
 
 def write_notebook(path: Path, notebook: nbformat.NotebookNode, write: bool = True) -> bool:

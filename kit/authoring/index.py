@@ -18,8 +18,8 @@ INTRODUCTION = """\
 
 Open a lab, read, and run its cells from top to bottom with `Shift+Enter`. Where it says
 **TODO**, it is your turn: the check under each exercise says whether it is right, and
-`hint("2.1")` helps with exercise 2.1. Nothing can break, and a lab goes on with our
-answer until yours passes.
+`hint("2.1")` helps with exercise 2.1. Nothing can break, because a lab continues
+with our answer until yours passes.
 
 `labs lab` opens the start page, which says what you have done and what is next: in
 JupyterLab it is this server's address with `/start` at its end.

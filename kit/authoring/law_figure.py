@@ -1,16 +1,19 @@
-"""The README's figure: a law of two numbers, and what it said of what it had not seen.
+"""The README's figure: two laws, and what they said of batch sizes they had not seen.
 
-Left: from the stored run of lab 02 the law is fitted to the smaller half of the batch
-sizes, and says the others. Right: lab 09's forecast of published clusters.
+Left: from the stored run of lab 02 a law is fitted to the smaller half of the batch sizes,
+and forecasts the others. Right: from the stored run of lab 03, the time to the target by
+both laws, and the runs with the batch size that they call best.
 """
 
 import hashlib
 import io
 import json
+import math
 import os
 import textwrap
 from pathlib import Path
-from statistics import median, mode
+from statistics import median
+from typing import NamedTuple
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
@@ -22,10 +25,26 @@ from kit.labs import find_lab
 PATH = REPOSITORY / "docs" / "images" / "law.png"
 # What else decides how it looks, and what it says.
 SOURCES = (
-    "kit/authoring/law_figure.py", "helpers/lab_02/reference.py",
-    "helpers/lab_09/reference.py", "helpers/lab_09/forecast.py",
-    "helpers/lab_09/forecast_figures.py",
+    "kit/authoring/law_figure.py", "callbacks/live/style.py",
+    "helpers/lab_02/reference.py",
 )  # fmt: skip
+
+
+class Race(NamedTuple):
+    """What lab 03's stored run card says of times to the target accuracy."""
+
+    target: float
+    laws: tuple[float, float, float, float]  # steps, images, seconds, images per second
+    seconds: dict[int, list[float]]  # of the race's runs, by batch size
+    best: int  # the batch size that both laws call best
+    best_seconds: list[float]  # of the runs with it, made afterwards
+    control: int  # the race's winner, which ran again in turn with it
+    control_seconds: list[float]
+
+    def by_laws(self, size: float) -> float:
+        """Seconds to the target."""
+        floor, bend, t0_seconds, peak = self.laws
+        return floor * (1 + bend / size) * (t0_seconds + size / peak)
 
 
 def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
@@ -48,21 +67,21 @@ def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
     Raises
     ------
     LabError
-        If lab 02 has no stored run.
+        If lab 02 or lab 03 has no stored run, or lab 03's missed its target.
     """
-    points, device = _stored_run()
-    key = _key(points, device)
+    points, device = _stored_sweep()
+    race = _stored_race()
+    key = _key(points, device, race)
     stored = _stored(picture)
     if stored.get("Comment") == key:  # so only who draws has to wait for TensorFlow
         alternative, says = stored["Title"], stored["Description"]
     else:
         silence_tensorflow()
         known, unseen, law = _law(points)
-        rows = _published()
-        alternative, says = _in_words(points, device, known, unseen, law, rows)
+        alternative, says = _in_words(points, device, known, unseen, law, race)
         if write:
             words = {"Title": alternative, "Description": says, "Comment": key}
-            _draw(picture, points, device, known, law, rows, words)
+            _draw(picture, points, known, law, race, words)
     image = f"![{alternative}]({os.path.relpath(PATH, page.parent)})"
     filled = (textwrap.fill(line, 92) for line in says.splitlines())
     return "\n\n".join([image, *filled]) + "\n"
@@ -79,46 +98,74 @@ def _stored(picture):
         return dict(image.text)
 
 
-def _key(points, device):
+def _key(points, device, race):
     texts = [(REPOSITORY / path).read_text(encoding="utf-8") for path in SOURCES]
-    return hashlib.sha256(as_json([points, device, texts]).encode()).hexdigest()
+    return hashlib.sha256(as_json([points, device, list(race), texts]).encode()).hexdigest()
 
 
-def _in_words(points, device, known, unseen, law, rows):
-    """The alternative text, and a line about each half."""
+def _in_words(points, device, known, unseen, law, race):
+    """The alternative text, and a paragraph about each half."""
     off = [abs(law(size) / points[size] - 1) for size in unseen]
-    between = sum(row["in_turn"] <= row["reported"] <= row["overlapped"] for row in rows)
     seen = f"{known[0]} to {known[-1]:,}"
+    sizes = ", ".join(f"{size:,}" for size in sorted(race.seconds))
     alternative = (
-        f"Left: images per second by batch size, a law fitted to {seen}, and what it says "
-        f"up to {unseen[-1]:,}. "
-        f"Right: efficiency of {len(rows)} clusters, forecast and reported."
+        f"Left: images per second by batch size, a law fitted to {seen}, and its forecast "
+        f"up to {unseen[-1]:,}. Right: seconds to accuracy {race.target:g} by batch size, "
+        f"two laws, and {len(race.best_seconds)} runs with the size that they call best."
     )
     half, most = 100 * median(off), 100 * max(off)
-    widths = sorted(100 * (row["overlapped"] - row["in_turn"]) for row in rows)
-    reports = [row["reported"] for row in rows]
-    usual = mode(reports)
+    runs = race.best_seconds
     says = (
-        f"Left, on {device}: the law was given the batch sizes {seen}. Of the others, up "
-        f"to {unseen[-1]:,}, half lie within {half:.0f}% of what it says; the one farthest "
-        f"off misses by {most:.0f}%.\n"
-        f"Right: {between} of {len(rows)} published clusters lie in the range that the "
-        "forecast of lab 09 gives, from their network, their links and one GPU's speed. "
-        f"These ranges are {widths[0]:.0f} to {widths[-1]:.0f} points wide; a guess of "
-        f"{100 * usual:.0f}% for all is right for {reports.count(usual)}."
+        f"Left, on {device}: the law of lab 02 was given the batch sizes {seen}. Half of "
+        f"the others, up to {unseen[-1]:,}, lie within {half:.0f}% of its forecast, and "
+        f"the worst is off by {most:.0f}%.\n"
+        f"Right, on the same machine: a race of the batch sizes {sizes} to accuracy "
+        f"{race.target:g} fixed the four numbers. By both laws the best batch size is "
+        f"{race.best:,}, which should take {race.by_laws(race.best):.2f} s. It then took "
+        f"{median(runs):.2f} s, the median of {len(runs)} runs from {min(runs):.2f} to "
+        f"{max(runs):.2f} s. The winner of the race, batch size {race.control:,}, ran in "
+        f"alternation with it and took {median(race.control_seconds):.2f} s."
     )
     return alternative, says
 
 
-def _stored_run():
-    """Images per second by batch size, and the device, of lab 02's stored run card."""
+def _stored_card(number):
     try:
-        card = json.loads(find_lab("02").stored_card.read_text(encoding="utf-8"))
-        sweep = card["measurements"]["sweep_images_per_second"]
-    except (OSError, KeyError) as error:
-        raise LabError("lab 02 has no stored run to draw: `labs outputs 02`.") from error
+        return json.loads(find_lab(number).stored_card.read_text(encoding="utf-8"))
+    except OSError as error:
+        message = f"lab {number} has no stored run to draw: `labs outputs {number}`."
+        raise LabError(message) from error
+
+
+def _stored_sweep():
+    """Images per second by batch size, and the device, of lab 02's stored run card."""
+    card = _stored_card("02")
+    sweep = card["measurements"]["sweep_images_per_second"]
     points = {int(size): speed for size, speed in sweep.items() if speed}
     return points, card["environment"]["device"]["name"]
+
+
+def _stored_race():
+    card = _stored_card("03")
+    measured, target = card["measurements"], card["parameters"]["target_accuracy"]
+    best = measured["best_batch_size"]
+
+    def seconds(runs):
+        """By batch size: of each run, until it reached the target."""
+        by_size = {}
+        for run in runs.values():
+            reached = round(run["val_accuracy"][-1], 6) >= target
+            taken = run["wall_seconds"][-1] if reached else math.inf
+            by_size.setdefault(run["batch_size"], []).append(taken)
+        return by_size
+
+    after = seconds(measured["best_batch_runs"])
+    if math.inf in map(median, after.values()):
+        raise LabError("lab 03's stored run missed its target: `labs outputs 03`.")
+    [control] = set(after) - {best} or {best}
+    laws = tuple(measured["laws"][name] for name in ("floor", "bend", "t0_seconds", "peak"))
+    race = seconds(measured["runs"])
+    return Race(target, laws, race, best, after[best], control, after[control])
 
 
 def _law(points):
@@ -131,45 +178,64 @@ def _law(points):
     return known, unseen, lambda size: size / (t0_seconds + size / peak)
 
 
-def _published():
-    from helpers.lab_09.forecast import published_forecasts
-
-    return published_forecasts(find_exercise("9.5").reference)
-
-
-def _draw(picture, points, device, known, law, rows, words):
-    import numpy as np
+def _draw(picture, points, known, law, race, words):
+    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from helpers.figures import BLUE, GREEN, GREY, RED
-    from helpers.lab_09.forecast_figures import draw_published
+    from callbacks.live.style import STYLE
 
-    figure = Figure(figsize=(10, 3.9), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(10, 4), layout="constrained")
+        left, right = figure.subplots(1, 2)
+        _draw_sweep(left, points, known, law)
+        _draw_race(right, race)
+        for axes, sizes in ((left, sorted(points)[::2]), (right, sorted(race.seconds))):
+            axes.set(xscale="log", xlabel="batch size [images]")
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+            axes.minorticks_off()
+            axes.legend(loc="best")
+        png = io.BytesIO()
+        figure.savefig(png, format="png", dpi=110, metadata=words)
+    write_atomically(picture, png.getvalue())
+
+
+def _draw_sweep(axes, points, known, law):
+    import numpy as np
+
+    from helpers.figures import BLUE, GREEN, VIOLET
+
+    unseen = sorted(set(points) - set(known))
     for sizes, style, colour, label in (
         (known, "o", BLUE, "measured, given to the law"),
-        (sorted(set(points) - set(known)), "D", RED, "measured, not given to it"),
+        (unseen, "D", VIOLET, "measured, not given to it"),
     ):
-        left.plot(sizes, [points[s] for s in sizes], style, color=colour, label=label)
+        axes.plot(sizes, [points[s] for s in sizes], style, color=colour, label=label)
     for first, last, line, label in (
         (known[0], known[-1], "-", "the law"),
-        (known[-1], max(points), "--", "what it says of the others"),
+        (known[-1], max(points), "--", "its forecast"),
     ):
         sizes = np.geomspace(first, last, 60)
-        left.plot(sizes, law(sizes), line, color=GREEN, zorder=1, label=label)
-    left.set(xscale="log", xlabel="batch size [images]", ylabel="throughput [images/s]")
-    left.set_xticks(
-        sorted(points), [f"{s:,}" for s in sorted(points)], rotation=45, fontsize=8
-    )
-    left.minorticks_off()
-    left.set_ylim(0, None)
-    left.set_title(f"Lab 02, {device}", fontsize=10)
-    draw_published(right, rows)
-    right.set_title("Lab 09, clusters of published papers", fontsize=10)
-    for axes in (left, right):
-        axes.grid(visible=True, color=GREY, alpha=0.25)
-        axes.set_axisbelow(True)
-    left.legend(fontsize=8, loc="lower right")
-    png = io.BytesIO()
-    figure.savefig(png, format="png", dpi=110, metadata=words)
-    write_atomically(picture, png.getvalue())
+        axes.plot(sizes, law(sizes), line, color=GREEN, zorder=1, label=label)
+    axes.set_ylim(0, None)
+    axes.set_ylabel("throughput [images/s]")
+    axes.set_title("Lab 02: how fast is an epoch?")
+
+
+def _draw_race(axes, race):
+    import numpy as np
+
+    from helpers.figures import BLUE, GREEN, VIOLET
+
+    for size, seconds in race.seconds.items():
+        label = "runs of the race" if size == min(race.seconds) else None
+        axes.plot([size] * len(seconds), seconds, "o", color=BLUE, alpha=0.4, label=label)
+    sizes = np.geomspace(min(race.seconds), max(race.seconds), 60)
+    axes.plot(sizes, race.by_laws(sizes), "--", color=GREEN, zorder=1, label="both laws")
+    best, runs = race.best, race.best_seconds
+    label = f"batch size {best:,}, run afterwards"
+    axes.plot([best] * len(runs), runs, "D", color=VIOLET, alpha=0.6, label=label)
+    label = "their forecast of the best"
+    axes.plot(best, race.by_laws(best), "*", markersize=17, color=GREEN, label=label)
+    axes.set_ylim(0, None)
+    axes.set_ylabel(f"time to accuracy {race.target:g} [s]")
+    axes.set_title("Lab 03: how fast is the training?")

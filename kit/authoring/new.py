@@ -38,7 +38,7 @@ def new_lab(name: str) -> Lab:
     targets = {TEMPLATE / "lab.py": lab.source}
     for folder, target in (("folder", lab.folder), ("answers", answers)):
         for path in sorted((TEMPLATE / folder).rglob("*.*")):
-            if path.suffix in (".py", ".toml"):
+            if path.suffix in (".py", ".toml", ".svg"):
                 targets[path] = target / path.relative_to(TEMPLATE / folder)
     for path, target in targets.items():
         text = path.read_text(encoding="utf-8").replace("99_template", name)

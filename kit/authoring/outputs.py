@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from helpers.plain_json import write_json
-from helpers.run_card.records import latest_cards
+from helpers.run_card.documents import latest_cards
 from kit.authoring.build import build, write_notebook
 from kit.headless.execute import KERNEL_ARGUMENTS, timed
 from kit.labs import Lab
@@ -75,8 +75,8 @@ def store_outputs(lab: Lab, scale: str = "laptop") -> None:
 def _refuse_synthetic_data(lab, card):
     if card["measurements"].get("data_source") == "synthetic":
         raise LabError(
-            f"{lab.name}: the outputs were not stored, for it runs on synthetic data: see "
-            "`labs doctor`."
+            f"{lab.name}: the outputs were not stored, because it runs on synthetic "
+            "data: see `labs doctor`."
         )
 
 
@@ -91,7 +91,7 @@ def _refuse_other_runs(lab, card, scale):
     }  # fmt: skip
     for problem, holds in problems.items():
         if holds:
-            raise LabError(f"{lab.name}: the outputs were not stored, for {problem}.")
+            raise LabError(f"{lab.name}: the outputs were not stored, because {problem}.")
 
 
 def _name_the_usual_folder(notebook, runs):
@@ -100,7 +100,7 @@ def _name_the_usual_folder(notebook, runs):
         for output in cell.get("outputs", ()):
             if "text" in output:
                 output.text = output.text.replace(runs, "runs")
-            data = output.get("data", {})  # a card: as text and as HTML
+            data = output.get("data", {})  # a message: as text and as HTML
             for kind in data.keys() & {"text/plain", "text/html"}:
                 data[kind] = data[kind].replace(runs, "runs")
 

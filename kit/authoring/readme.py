@@ -7,6 +7,7 @@ from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
 from kit.authoring.law_figure import law_section
 from kit.labs import all_labs, title_and_question
+from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
 
 DOCS = REPOSITORY / "docs"
 PAGES = (REPOSITORY / "README.md", DOCS / "index.md", DOCS / "measurements.md")
@@ -35,17 +36,32 @@ def build_readme(write: bool = True) -> list[Path]:
 
 def _table():
     runs = {lab: _stored_run(lab) for lab in all_labs()}
-    rows = "".join(_row(lab, run.get("minutes", "?")) for lab, run in runs.items())
+    people = {lab: _person(lab, run) for lab, run in runs.items()}
+    rows = "".join(
+        _row(lab, in_hours(people[lab]), run.get("minutes", "?"))
+        for lab, run in runs.items()
+    )
     where = {f"at {run['scale']} scale, on {run['device']}" for run in runs.values() if run}
     minutes = f"Minutes of the stored solution, {'; or '.join(sorted(where))}."
-    return f"| lab | the question | minutes to run |\n|---|---|---|\n{rows}\n{minutes}\n"
+    return (
+        "| lab | the question | for a person, about | minutes to run |\n|---|---|---|---|\n"
+        f"{rows}\n{minutes} A person needs about {sum(people.values()) / 60:.0f} hours for "
+        "all of them. That is an estimate, because no class has been timed: "
+        f"{ASSUMPTIONS}.\n"
+    )
 
 
-def _row(lab, minutes):
+def _person(lab, run):
+    """Minutes that a person needs for a lab, run and all."""
+    notebook = json.loads(lab.notebook.read_text(encoding="utf-8"))
+    return working_minutes(lab.number, notebook, run.get("minutes", 0))
+
+
+def _row(lab, person, minutes):
     question = title_and_question(lab)[0].partition(": ")[2]
     links = f"[{lab.name}](notebooks/{lab.notebook.name})"
     links += f" ([solved](solutions/{lab.solution.name}))"
-    return f"| {links} | {question} | {minutes} |\n"
+    return f"| {links} | {question} | {person} | {minutes} |\n"
 
 
 def _stored_run(lab):

@@ -67,7 +67,8 @@ def _imports(lab, needed, sources):
                 found[alias.asname or alias.name.partition(".")[0]] = node, alias
     if missing := sorted(needed - set(found)):
         raise LabError(
-            f"labs/{lab.name}.py: a solution uses {missing[0]!r}, which no cell imports."
+            f"labs/{lab.name}.py: a solution uses {missing[0]!r}, which no cell imports: "
+            "import it in the lab's first cells."
         )
     groups = {}
     for name in needed:

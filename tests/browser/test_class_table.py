@@ -45,7 +45,7 @@ def names(table):
     return table.locator("tbody tr:visible th a").all_text_contents()
 
 
-def test_a_heading_sorts_by_what_stands_below_it(page, overview):
+def test_a_heading_sorts_by_the_values_below_it(page, overview):
     page.goto(overview.as_uri())
     table = page.locator("table[data-search]")
     points = table.get_by_role("button", name="points")

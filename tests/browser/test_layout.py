@@ -111,9 +111,8 @@ def bowl(weights):
     return float(np.sum(np.square(weights)))
 explore(train, bowl, [(0.1, 8), (0.1, 1)], 20, ((-2, 2), (-2, 2)), "no device")""",
     """from helpers.exercise import find_exercise
-from helpers.lab_09 import explorer, forecast
-laws = find_exercise("9.5").reference, find_exercise("9.4").reference
-explorer.explore(forecast.DEFAULTS, *laws, "no device")""",
+from helpers.lab_10 import explorer, forecast
+explorer.explore(forecast.DEFAULTS, find_exercise("10.2").reference, "no device")""",
     """from helpers.lab_09.ring_picture import show_ring
 show_ring(find_exercise("9.1").reference, 4, "no device")""",
 ]
@@ -128,7 +127,7 @@ def test_sliders_are_beside_their_plot(lab_server, course, page):
     student.open_notebook(page, lab_server, path.name)
     student.run_and_look(page)
     shown = page.locator(f"{student.PANEL} .jp-Notebook-cell")
-    for place, lab in enumerate(("01", "09", "09-ring")):
+    for place, lab in enumerate(("01", "10", "09-ring")):
         canvas = shown.nth(place).locator(".jupyter-matplotlib").first
         controls = shown.nth(place).locator(".widget-vbox", has=page.get_by_role("slider"))
         student.look(page, canvas, SCREENSHOTS / f"{lab}-beside.png")

@@ -1,5 +1,6 @@
 """A student stops a training, comes back the next day, and meets no dead widget."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from playwright.sync_api import expect
 
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
+from helpers.texts import read_texts
 from kit.grading.submissions import about, notebook_of
 from kit.labs import find_lab
 from tests.browser import student
@@ -26,7 +28,7 @@ from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
 from helpers.lab_02.figures import step_times
 from helpers.notebook import messages, session
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 from types import SimpleNamespace
 card = open_card("02_throughput", {}, {}, messages.show_prediction)
 session._current = SimpleNamespace(card=card)
@@ -80,14 +82,14 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     quiz = page.locator(f"{student.PANEL} .labs-quiz")
     quiz.get_by_role("radio").nth(1).check()
     expect(quiz.get_by_role("alert").first).to_be_visible()
-    cards = page.locator(f"{student.PANEL} .labs-card")
+    cards = page.locator(f"{student.PANEL} .labs-message")
     expect(cards).to_have_count(4)
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         page.evaluate(THEME, theme)
         name = theme.split()[-1].lower()
         student.look(page, cards.nth(0), SCREENSHOTS / f"cards-{name}.png")
         student.look(page, cards.last, SCREENSHOTS / f"end-{name}.png")
-        assert not violations(page, [".labs-card"])
+        assert not violations(page, [".labs-message"])
     figure = page.locator(f"{student.PANEL} .jupyter-matplotlib canvas").first
     expect(figure).to_have_css("filter", "invert(1) hue-rotate(180deg)")
     student.look(page, figure, SCREENSHOTS / "figure-dark.png")
@@ -143,7 +145,7 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
     student.open_start_page(start, lab_server)
     lab = find_lab("03")
     cells = [
-        "from helpers.run_card.records import open_card",
+        "from helpers.run_card.documents import open_card",
         f"card = open_card({lab.name!r}, {{}}, {{}})",
         'card.check("3.1", True)',
     ]
@@ -175,7 +177,7 @@ def test_the_start_page_is_current_whenever_it_is_looked_at(
 
 # What the set-up of a lab does first, without TensorFlow.
 FIRST = """from helpers.notebook.notebooks import note_run
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 card = open_card("02_throughput", {"renamed": True}, {})
 note_run("02_throughput")"""
 RUN_FIRST = """async () => {
@@ -218,7 +220,7 @@ def test_a_renamed_notebook_is_followed_and_its_backup_left_alone(
 
     start = browser.new_page(viewport={"width": 1280, "height": 720})
     student.open_start_page(start, lab_server)
-    way_on = start.locator("a.way-on")
+    way_on = start.locator(".way-on a")
     expect(way_on).to_have_attribute("href", "/lab/tree/work/my%20throughput.ipynb")
     assert f"in work/{mine.name}; what" in labs_in_course(course, "reset", "2.1")
     assert backup.read_bytes() == kept
@@ -238,4 +240,78 @@ def test_a_renamed_notebook_is_followed_and_its_backup_left_alone(
     page.evaluate(RUN_FIRST)
     start.reload()
     expect(way_on).to_have_attribute("href", "/lab/tree/work/my%20throughput-Copy1.ipynb")
+    start.close()
+
+
+def solved(exercise):
+    """The student's cell with a right answer; the lab's other cells import the rest."""
+    code = inspect.getsource(find_exercise(exercise).reference)
+    return f"# TODO {exercise}: mine\nimport numpy as np\n{code}"
+
+
+UNSOLVED = "# TODO 2.3: mine\ndef fit_throughput(points):\n    return None"
+CHECK = 'from helpers.checks import check\nfit_throughput = check("2.3", fit_throughput)'
+GUESS = 'card.predict("share_of_peak", 0.5)'
+QUIZ = "from helpers.coach import quiz\nquiz('02')"
+
+
+@pytest.fixture
+def own_lab(course, lab_server, page):
+    """A short notebook of lab 02, with the real first and last cells."""
+    given = nbformat.read(find_lab("02").notebook, as_version=4)
+    parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
+    rest = ["card = lab.card", solved("2.3"), CHECK, GUESS, QUIZ, "session.finish()"]
+    cells = [parameters, setup, *map(new_code_cell, rest)]
+    path = course / "course" / "work" / "two_days.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
+    student.open_notebook(page, lab_server, path.name)
+
+
+def test_the_next_day_what_was_done_comes_back(own_lab, lab_server, page, browser):
+    shown = page.locator(f"{student.PANEL} .jp-OutputArea-output")
+    radio = page.locator(f"{student.PANEL} .labs-quiz").get_by_role("radio")
+    asked = len(read_texts("02")["quiz"]) + 3
+    student.run_all(page)
+    expect(shown.get_by_text(f"Lab 02: 0 of {asked} exercises").first).to_be_visible()
+    expect(shown.get_by_text("0.5 is noted; it will be locked").first).to_be_visible()
+    expect(shown.get_by_text("Checks passed: 1 of 3").first).to_be_visible()
+    ended = page.locator(f"{student.PANEL} .labs-message-unfinished")
+    expect(ended).to_contain_text("Quiz: 0 of 5 answered; still open")
+    radio.nth(1).check()
+    expect(ended).to_contain_text("Quiz: 1 of 5 answered")
+    page.get_by_role("button", name="Show our solution").first.click()
+    both = page.locator(f"{student.PANEL} .labs-solution")
+    expect(both).to_contain_text("Your cell for 2.3")
+    expect(both).to_contain_text("Our solution of 2.3")
+    student.look(page, both, SCREENSHOTS / "solution.png")
+    assert not violations(page, [".labs-solution"])
+    own, ours = both.locator(":scope > div").all()
+    assert own.bounding_box()["y"] == ours.bounding_box()["y"], "side by side"
+
+    page.evaluate(RESTART)
+    student.type_into_cell(page, solved("2.3"), UNSOLVED)
+    student.run_all(page)
+    expect(shown.get_by_text(f"Lab 02: 2 of {asked} exercises").first).to_be_visible()
+    expect(radio.nth(1)).to_be_checked()
+    said = "✓ Right." if read_texts("02")["quiz"][0]["choices"][1].get("right") else "✗ Not"
+    quiz = page.locator(f"{student.PANEL} .labs-quiz")
+    expect(quiz).to_contain_text(said)
+    end = page.locator(f"{student.PANEL} .labs-message-unfinished")
+    expect(end).to_contain_text("Checks passed: 1 of 3 (1 in an earlier run)")
+    expect(end).to_contain_text("Quiz: 1 of 5 answered")
+    expect(end).to_contain_text("Predictions: 1 of 5 made")
+    student.look(page, end, SCREENSHOTS / "next-day-end.png")
+    assert not violations(page, [".labs-message"])
+    expect(end.get_by_role("link", name="Start page")).to_have_attribute("href", "/start")
+
+    with page.context.expect_page() as opened:
+        end.get_by_role("link", name="Start page").click()
+    start = opened.value
+    expect(start.get_by_label(f"2 of {asked}", exact=True)).to_be_visible()
+    start.get_by_role("link", name="Your certificate").click()
+    expect(start.get_by_role("row").filter(has_text="1 of 5 made")).to_be_visible()
+    assert not violations(start)
+    student.look(start, start.locator("h1"), SCREENSHOTS / "certificate.png")
+    start.emulate_media(color_scheme="dark")
+    assert not violations(start)
     start.close()

@@ -1,5 +1,6 @@
 """`make site`: whole links, no execution, and pages that everybody can read."""
 
+import json
 import re
 import subprocess
 import sys
@@ -8,8 +9,10 @@ from urllib.parse import unquote, urldefrag, urlsplit
 
 import nbformat
 import pytest
+from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
+from kit.authoring.site_page import site_page
 from kit.labs import all_labs, find_lab
 from tests.browser.accessibility import violations
 
@@ -90,6 +93,56 @@ def test_the_first_page_leads_to_the_course(site):
     assert (site / found[1]).is_file()
 
 
+def test_an_answer_is_folded_below_its_open_exercise(site, page):
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    expect(page.get_by_text("# TODO 2.1:")).to_be_visible()
+    answer = page.get_by_text("# Solution 2.1:")
+    expect(answer).to_be_hidden()
+    expect(page.get_by_text("sweep_batch_sizes: list")).to_be_hidden()
+    page.get_by_text("Show our answer to 2.1").click()
+    expect(answer).to_be_visible()
+
+
+def test_a_lab_can_be_downloaded_solved_and_unsolved(site):
+    links = Links(site / "solutions" / "02_throughput.html").targets
+    [source] = [link for link in links if "_sources/" in link]
+    [unsolved] = [link for link in links if "_downloads/" in link]
+    lab = find_lab("02")
+    for link, path in ((source, lab.solution), (unsolved, lab.notebook)):
+        cells = nbformat.read(site / "solutions" / link, as_version=4).cells
+        assert [c.source for c in cells] == [
+            c.source for c in nbformat.read(path, as_version=4).cells
+        ]
+
+
+@pytest.mark.parametrize(
+    ("repository", "linked"),
+    [
+        (
+            "https://github.com/me/labs",
+            ["Colab](https://colab", "Binder](https://mybinder"],
+        ),
+        ("", []),
+        ("https://example.org/me/labs", []),
+    ],
+)
+def test_buttons_lead_to_the_repository_that_was_given(repository, linked):
+    lab = find_lab("02")
+    source = lab.solution.read_text(encoding="utf-8")
+    ways = json.loads(site_page(lab.name, source, repository))["cells"][1]["source"]
+    assert re.findall(r"Open in (\w+\]\(https://[a-z]+)", ways) == linked
+    assert ways.count("/me/labs/") == len(linked)
+
+
+@pytest.mark.parametrize(
+    "name", ["docs/index", "docs/operators", "solutions/02_throughput"]
+)
+def test_a_telephone_shows_the_whole_width(site, page, name):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 390
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["docs/index", "docs/glossary", "solutions/00_devices"])
 def test_the_site_can_be_read_by_everybody(site, page, name, scheme):
@@ -103,7 +156,7 @@ def test_cards_and_tables_stand_on_the_dark_page_itself(site, page):
     page.emulate_media(color_scheme="dark")
     page.goto((site / "solutions" / "02_throughput.html").as_uri())
     shown = page.locator(".cell_output .text_html")
-    assert page.locator(".cell_output .labs-card").count() > 3
+    assert page.locator(".cell_output .labs-message").count() > 3
     colours = shown.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)")
     assert set(colours) == {"rgba(0, 0, 0, 0)"}
     assert not violations(page, [".bd-article"])
@@ -153,14 +206,14 @@ def test_the_lab_that_the_glossary_names_explains_the_term():
         assert plain(term) in plain(text), (term, number)
 
 
-def test_every_lab_has_terms_and_lab_09_those_of_many_machines():
+def test_every_lab_has_terms_and_labs_09_and_10_those_of_many_machines():
     by_lab = {lab.number: set() for lab in all_labs()}
     for term, number in glossary():
         by_lab[number].add(term)
     assert all(by_lab.values()), by_lab
     # Words that other pages on training with many machines take for known.
     names = {"checkpoint", "efficiency", "latency", "rank", "ring", "straggler", "worker"}
-    assert names <= by_lab["09"]
+    assert names <= by_lab["09"] | by_lab["10"]
 
 
 def plain(text):

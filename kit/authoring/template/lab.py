@@ -9,18 +9,19 @@
 # %% [markdown]
 # # Lab 99: How many steps does an epoch have?
 #
-# One paragraph: the question, and why readers want to know. Then what the lab does.
+# Begin with one paragraph that asks the lab's question and says why the answer matters to
+# the reader. Then say what the lab does to find that answer.
 #
-# Every exercise marked **TODO** has a check under it. Until it passes, the reference
-# solution is used, so you can always go on. Stuck? `hint("99.1")` asks you a question;
-# call it again for more.
+# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab uses
+# the reference solution, so you can always continue. Stuck? `hint("99.1")` asks you a
+# question, and each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
 epochs: int = 1
 batch_size: int = 32
-train_images: int = None  # None: what the scale says
+train_images: int = None  # None: set by the scale
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -46,10 +47,24 @@ card = lab.card
 # %% [markdown]
 # ## Exercise 99.1: count the steps
 #
-# Write `steps_per_epoch(images, batch_size)`: how many steps an epoch takes that trains on
-# every image once. The last batch may be smaller than the others. One line.
+# An epoch trains on every image once. If its last batch may be smaller than the others, then
+# $n$ images in batches of $b$ images take $\lceil n / b \rceil$ steps, where the brackets mean
+# that the quotient is rounded up.
 #
-#     steps_per_epoch(100, 32) -> 4
+# **Write** `steps_per_epoch(images, batch_size)`, which returns the number of steps in an
+# epoch.
+#
+# **Rules**
+#
+# - Every full batch is a step.
+# - The images that are left over are one more step.
+#
+# **Example**
+#
+#     steps_per_epoch(100, 32)   # 4
+#
+# [`math.ceil`](https://docs.python.org/3/library/math.html#math.ceil) rounds up, so you need
+# only one line.
 
 
 # %% name="99.1-steps" points=1
@@ -72,7 +87,7 @@ def steps_per_epoch(images, batch_size):
 steps_per_epoch = check("99.1", steps_per_epoch)
 
 # %% [markdown]
-# **Predict** first: twice the batch size, how many times as many steps?
+# **Predict:** If you double the batch size, by what factor does the number of steps change?
 
 # %%
 my_guess = None  # change this, to a number
@@ -92,12 +107,12 @@ show_figure(figures.steps_by_batch_size(counts), text, session.caption())
 card.outcome("steps_of_twice_the_batch", counts[16] / counts[8])
 
 # %% [markdown]
-# The explanation comes after the measurement, and says no more than was measured.
+# Explain the result here, after the measurement, and claim no more than you have measured.
 
 # %% [markdown]
 # ## Quiz
 #
-# What do you remember? Every answer comes with an explanation.
+# How much of this do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("99")
@@ -108,8 +123,10 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# What does the figure show on your machine, and why? Three to six sentences in the cell
-# below, in your own words. No check reads them: your instructor may.
+# What does the figure show on your machine, and why does it look like that?
+#
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="99.figure" points=2
 # **99.figure, your answer:**
@@ -117,6 +134,8 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Three sentences. Two questions without an answer.
+# Answer the lab's question in about three sentences. Then give the reader two questions to
+# take along, and leave them unanswered.
 #
-# To read on: authors, "Title" (year).
+# To read on: list each source with its authors, its title, its year, and a link by DOI or
+# arXiv number.

@@ -2,8 +2,10 @@
 
 import re
 
+import pytest
 from PIL import Image
 
+from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.authoring import law_figure
 
@@ -28,11 +30,20 @@ def test_another_run_is_drawn_again_and_the_law_sees_only_half_of_it(tmp_path, m
     for factor, off in ((1, 0), (0.5, 100)):
         changed = points | {128: points[128] * factor}
         monkeypatch.setattr(
-            law_figure, "_stored_run", lambda changed=changed: (changed, "a toy")
+            law_figure, "_stored_sweep", lambda changed=changed: (changed, "a toy")
         )
         said = law_figure.law_section(REPOSITORY / "README.md", True, picture)
         plain = re.sub(r"\s+", " ", said)
         assert "given the batch sizes 1 to 8." in plain
-        assert f"within 0% of what it says; the one farthest off misses by {off}%" in plain
+        assert f"within 0% of its forecast, and the worst is off by {off}%" in plain
         with Image.open(picture) as image:
             assert image.text["Description"].splitlines()[0] in plain
+
+
+def test_a_run_that_missed_its_target_is_not_published(monkeypatch):
+    card = law_figure._stored_card("03")
+    for run in card["measurements"]["best_batch_runs"].values():
+        run["val_accuracy"][-1] = 0.0
+    monkeypatch.setattr(law_figure, "_stored_card", lambda number: card)
+    with pytest.raises(LabError, match="labs outputs 03"):
+        law_figure._stored_race()

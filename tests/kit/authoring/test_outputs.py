@@ -5,7 +5,7 @@ import re
 import pytest
 
 from helpers.errors import LabError
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 from kit.authoring.outputs import _refuse_other_runs, store_outputs
 from kit.labs import all_labs, find_lab
 
@@ -52,6 +52,6 @@ def test_a_lab_on_synthetic_data_is_left_as_soon_as_that_is_known(monkeypatch, c
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 def test_stored_outputs_name_the_usual_folder_of_run_cards(lab):
-    """Not the temporary one of `labs outputs`: in the end card's text and in its HTML."""
+    """Not the temporary one of `labs outputs`, neither in text nor in HTML."""
     named = re.findall(r"Run card: ([^/]*)/", lab.solution.read_text(encoding="utf-8"))
     assert named == ["runs", "runs"]

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from kit.todo_cells import todo_cells
 # `test_style` holds them equal to the references.
 TAUGHT = {
     "callbacks/early_stopping.py", "callbacks/throughput.py", "callbacks/total_time.py",
-    "helpers/machine/devices.py",
+    "helpers/machine/devices.py", "helpers/lab_10/rings.py",
 }  # fmt: skip
 
 
@@ -102,10 +103,10 @@ def command(python, hand_out, *arguments):
     )  # fmt: skip
 
 
-def test_what_a_file_of_it_starts_is_in_it(hand_out):
+def test_the_hand_out_has_the_modules_that_its_files_start(hand_out):
     texts = [path.read_text(encoding="utf-8") for path in hand_out.rglob("*.py")]
     started = set(re.findall(r'"-m", "((?:helpers|kit)[\w.]+)"', "\n".join(texts)))
-    assert {"kit.jupyter.jupyterlab", "helpers.lab_09.workers.ring"} <= started
+    assert {"kit.jupyter.jupyterlab", "helpers.workers.ring"} <= started
     for name in started:
         assert hand_out.joinpath(*name.split(".")).with_suffix(".py").is_file(), name
 
@@ -127,7 +128,7 @@ def test_a_command_that_is_not_for_students_says_so(python, hand_out):
     assert ended.stderr == "labs: this copy is for students and lacks that command.\n"
 
 
-def test_what_jupyterlab_loads_for_the_start_page_is_there(python, hand_out):
+def test_the_files_that_jupyterlab_loads_for_the_start_page_exist(python, hand_out):
     [configuration] = (hand_out / "kit" / "jupyter").glob("jupyter_server_config.d/*.json")
     stored = json.loads(configuration.read_text())
     [name] = stored["ServerApp"]["jpserver_extensions"]
@@ -142,5 +143,47 @@ def test_it_overwrites_nothing_and_stays_out_of_the_repository(tmp_path):
     (tmp_path / "mine").write_text("")
     with pytest.raises(LabError, match="not empty"):
         release.release(tmp_path)
+    (tmp_path / "course.zip").write_text("mine")
+    with pytest.raises(LabError, match=r"course\.zip is there already"):
+        release.release(tmp_path / "course")
     with pytest.raises(LabError, match="outside"):
         release.release(REPOSITORY / "hand_out_of_a_test")
+
+
+def test_the_command_makes_the_zip_and_updates_the_folder(tmp_path):
+    """What is not ours stays, what the course has no longer goes; it shows its progress."""
+    labs, course = Path(sys.executable).with_name("labs"), tmp_path / "course"
+
+    def written():
+        ended = subprocess.run(
+            [labs, "release", course], capture_output=True, text=True, check=True
+        )
+        assert re.search(r"\d\d%\|.*file/s", ended.stderr), "a bar"
+        return ended.stdout
+
+    first = written()
+    assert f"{course} and course.zip beside it" in first
+    ours = {p.relative_to(tmp_path).as_posix() for p in course.rglob("*") if p.is_file()}
+    with zipfile.ZipFile(tmp_path / "course.zip") as made:
+        assert set(made.namelist()) == ours
+        assert made.read("course/README.md") == (course / "README.md").read_bytes()
+    (course / "work").mkdir()
+    (course / "work" / "mine.ipynb").write_text("mine")
+    (course / "kit" / "old.py").write_text("gone")
+    listed = course / release.LIST
+    stored = json.loads(listed.read_text())
+    stored["files"] += ["kit/old.py", "../outside.txt"]
+    listed.write_text(json.dumps(stored))
+    (tmp_path / "outside.txt").write_text("not ours")
+    (course / "README.md").write_text("older")
+    (course / "LICENSE").unlink()
+    unchanged = (course / "kit" / "cli.py").stat().st_mtime_ns
+    again = written()
+    assert "removed kit/old.py\n" in again
+    assert "2 of them new or changed" in again
+    assert (course / "kit" / "cli.py").stat().st_mtime_ns == unchanged
+    assert (course / "work" / "mine.ipynb").read_text() == "mine"
+    assert (tmp_path / "outside.txt").exists()
+    with zipfile.ZipFile(tmp_path / "course.zip") as made:
+        assert set(made.namelist()) == ours, "nothing of anybody's"
+    assert not list(tmp_path.glob(".*"))

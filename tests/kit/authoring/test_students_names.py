@@ -1,4 +1,4 @@
-"""Whatever names a student binds, the lab's own cells go on working."""
+"""Whatever names a student binds, the lab's own cells still work."""
 
 import symtable
 

@@ -1,4 +1,4 @@
-"""Recorded answers to 99.1: wrong ones, and right ones in other styles."""
+"""Recorded answers to 99.1: wrong ones, and right ones in different styles."""
 
 import itertools
 import math

@@ -7,12 +7,12 @@ from helpers.figures import BLUE
 
 
 def steps_by_batch_size(counts: dict[int, int]) -> Figure:
-    """Steps of an epoch against the batch size.
+    """The steps of an epoch over the batch size.
 
     Parameters
     ----------
     counts : dict of int to int
-        Steps by batch size.
+        The number of steps, by batch size.
 
     Returns
     -------

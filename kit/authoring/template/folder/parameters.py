@@ -2,7 +2,7 @@
 
 from helpers.parameters import by_scale, whole
 
-# What a parameter that was left at None is at each scale.
+# The value at each scale of a parameter that was left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
     train_images=(1000, 10_000, 60_000),
 )

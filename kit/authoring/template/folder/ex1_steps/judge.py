@@ -7,7 +7,7 @@ from helpers.verdict import Wrong, wrong
 
 
 def make_cases(rng: Random) -> dict:
-    """Pairs of images and batch size: one that divides, and two that do not."""
+    """Three pairs of images and batch size: one divides evenly, and two do not."""
     batch_size, steps = rng.randint(8, 64), rng.randint(5, 50)
     exact = batch_size * steps
     return {"cases": [[exact + extra, batch_size] for extra in (0, 1, batch_size - 1)]}
@@ -25,12 +25,12 @@ def ways_to_count(question: dict) -> dict:
 
 
 def draw_question(rng: Random) -> dict:
-    """Cases in which every usual mistake gives a different answer."""
+    """Draw cases in which every usual mistake gives a different answer."""
     return draw_apart(rng, make_cases, ways_to_count, lambda one, other: one != other)
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """Every image once: full batches, and one more for the rest."""
+    """Accept one step for each full batch, and one more for the images left over."""
     ways, reply = ways_to_count(question), observation["steps"]
     mistake = which(reply, ways, near())
     if mistake == "right":

@@ -1,4 +1,4 @@
-"""Exercise 99.1: drives an answer, expects nothing."""
+"""Exercise 99.1: call the answer and report what it returned."""
 
 from collections.abc import Callable
 

@@ -1,0 +1,84 @@
+"""A lab's page of the site: the exercises open, our answers folded, and where to run it."""
+
+import json
+import re
+from urllib.parse import urlsplit
+
+from kit.labs import find_lab
+
+FOLDED = {"parameters": "Show the parameters", "setup": "Show the set-up"}
+COLAB = "https://colab.research.google.com/github{path}/blob/main/notebooks/{name}.ipynb"
+BINDER = "https://mybinder.org/v2/gh{path}/main?urlpath=lab/tree/notebooks/{name}.ipynb"
+
+
+def site_page(name: str, source: str, repository: str = "", first: str = "index") -> str:
+    """Turn a solution into the page that a visitor reads.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"02_throughput"``.
+    source : str
+        The solution's notebook, with its stored outputs.
+    repository : str
+        The address of a repository on GitHub, for the buttons of Colab and Binder;
+        empty: no buttons, because there is no address that could be guessed.
+    first : str
+        The page to which links to the index of the notebooks lead.
+
+    Returns
+    -------
+    str
+        A notebook for myst-nb.
+    """
+    lab = find_lab(name)
+    todo = {
+        cell["metadata"]["nbgrader"]["grade_id"]: cell
+        for cell in json.loads(lab.notebook.read_text(encoding="utf-8"))["cells"]
+        if cell["metadata"].get("nbgrader", {}).get("solution")
+    }
+    notebook = json.loads(_link_pages(source, first))
+    cells = []
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if found := re.match(r"# Solution (\S+):", text):
+            open_cell = todo[cell["metadata"]["nbgrader"]["grade_id"]]
+            cells.append(open_cell | {"outputs": [], "id": f"todo-{found[1]}"})
+            _fold(cell, f"Show our answer to {found[1]}")
+        for tag in FOLDED.keys() & cell["metadata"].get("tags", ()):
+            _fold(cell, FOLDED[tag])
+        cells.append(cell)
+    cells.insert(1, _ways_to_run(lab.name, repository))
+    return json.dumps(notebook | {"cells": cells})
+
+
+def _fold(cell, prompt):
+    metadata = cell["metadata"]
+    metadata["tags"] = [*metadata.get("tags", ()), "hide-input"]
+    metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": "Hide it"}
+
+
+def _ways_to_run(name, repository):
+    ways = [f"{{download}}`Download the notebook <../notebooks/{name}.ipynb>`"]
+    address = urlsplit(repository)
+    if address.hostname == "github.com":
+        path = address.path.rstrip("/")
+        for place, form in (("Colab", COLAB), ("Binder", BINDER)):
+            ways.append(f"[Open in {place}]({form.format(path=path, name=name)})")
+    text = " · ".join([*ways, "[Where the labs run](../docs/places.md)"])
+    return {"cell_type": "markdown", "id": "ways-to-run", "metadata": {}, "source": text}
+
+
+def _link_pages(source, first):
+    """Links of cards lead to pages and headings of the site."""
+
+    def link(found):
+        page = first if found[1] == "index" else f"solutions/{found[1]}"
+        return f'href=\\"../{page}.html'
+
+    def place(found):
+        return f'href=\\"#{re.sub(r"[^a-z0-9-]", "", found[1].lower())}\\"'
+
+    source = re.sub(r'href=\\"\.\./notebooks/(\w+)\.ipynb', link, source)
+    # JupyterLab's name of a heading is its text, Sphinx' has small letters.
+    return re.sub(r'href=\\"#([^"\\]+)\\"', place, source)
