@@ -15,17 +15,20 @@ import typer
 
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, sweep
-from kit.headless.parameters import check_folder, parsed, warning
+from kit.headless.given_parameters import check_folder, parsed, warning
 from kit.labs import all_labs, find_lab
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
+# The help's groups, in its order.
+GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
+    "For students", "For operators", "For instructors", "For authors of labs",
+)  # fmt: skip
 data_app = typer.Typer(help="The data sets that the labs train on.", no_args_is_help=True)
-app.add_typer(data_app, name="data")
+app.add_typer(data_app, name="data", rich_help_panel=OPERATORS)
 
 # Where commands write: a killed one may have left a part of a file.
 WRITTEN = (
@@ -40,22 +43,57 @@ WRITTEN = (
 )
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("-p", "--parameter", metavar="NAME=VALUE", help="May be repeated."),
+    typer.Option(
+        "-p",
+        "--parameter",
+        metavar="NAME=VALUE",
+        help="Set a parameter; may be given several times.",
+    ),
+]
+AsJson = Annotated[
+    bool,
+    typer.Option("--json", help="Print the result as JSON, and all other text to stderr."),
 ]
 Names = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[LAB]...", help="Such as 02 or 02_throughput; default all."),
+    typer.Argument(
+        metavar="[LAB]...", help="Labs, such as 02 or 02_throughput; by default all."
+    ),
 ]
 
 
-@app.command()
+def _print_version(asked: bool) -> None:
+    if asked:
+        from kit.version import kit_version
+
+        typer.echo(kit_version())
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the kit's version and commit.",
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(rich_help_panel=AUTHORS)
 def build(names: Names = None) -> None:
     """Generate notebooks, references and the README's table from labs/*.py."""
     from kit.authoring.build import build as build_lab
+    from kit.authoring.diagrams import build_diagrams
     from kit.authoring.index import build_index
     from kit.authoring.readme import build_readme
 
-    written = [path for lab in _chosen(names) for path in build_lab(lab)]
+    written = [p for lab in _chosen(names) for p in (*build_lab(lab), *build_diagrams(lab))]
     written += build_index() + build_readme()
     for path in written:
         typer.echo(f"wrote {path.relative_to(REPOSITORY)}")
@@ -63,9 +101,11 @@ def build(names: Names = None) -> None:
         typer.echo("Nothing to do: everything agrees with labs/*.py.")
 
 
-@app.command(hidden=True)
+@app.command(rich_help_panel=AUTHORS)
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="As 11_example.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its name, such as 11_example.")
+    ],
 ) -> None:
     """Make a new lab with one exercise, for its author to change."""
     from kit.authoring.new import new_lab
@@ -76,10 +116,12 @@ def new(
     typer.echo(f"Edit labs/{lab.source.name} and {folder}; then: labs outputs {lab.number}")
 
 
-@app.command()
+@app.command(rich_help_panel=AUTHORS)
 def outputs(
     names: Names = None,
-    scale: Annotated[str, typer.Option(help="gpu on a machine that has one.")] = "laptop",
+    scale: Annotated[
+        str, typer.Option(help="laptop, or gpu on a machine that has one.")
+    ] = "laptop",
 ) -> None:
     """Execute the solutions and store their outputs."""
     from kit.authoring.outputs import store_outputs
@@ -89,35 +131,38 @@ def outputs(
     for lab in _chosen(names):
         try:
             store_outputs(lab, scale)
-        except LabError as error:  # the others go on
+        except LabError as error:  # the other labs are still executed
             failed.append(str(error))
     build_readme()
     if failed:
         raise LabError("\n".join(failed))
 
 
-@app.command()
+@app.command(rich_help_panel=OPERATORS)
 def run(
     names: Names = None,
     parameter: Parameters = None,
     student: Annotated[
         bool,
-        typer.Option("--student", help="Run your notebooks in work/, else the unsolved."),
+        typer.Option(
+            "--student", help="Run your notebooks in work/, or the unsolved ones."
+        ),
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Execute labs headless and write reports/index.html."""
     labs = _chosen(names)
     parameters = [parsed(parameter or [], lab) for lab in labs]
     for lab, given in zip(labs, parameters, strict=True):
         if line := warning(lab, given):
-            typer.echo(f"{lab.name}: {line}")
+            typer.echo(f"{lab.name}: {line}", err=as_json)
     from kit.headless.run import run as run_labs
 
     try:
-        went_well = run_labs(labs, parameters, solved=not student)
+        went_well = run_labs(labs, parameters, not student, as_json)
     except KeyboardInterrupt:
         typer.echo(
-            "labs: interrupted; the same command continues a sweep that was interrupted.",
+            "labs: interrupted; the same command resumes a sweep that a lab had begun.",
             err=True,
         )
         raise typer.Exit(130) from None
@@ -125,27 +170,31 @@ def run(
         raise typer.Exit(1)
 
 
-@app.command("sweep")
+@app.command("sweep", rich_help_panel=OPERATORS)
 def sweep_lab(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 03.")],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 03.")],
     parameter: Annotated[
         list[str],
         typer.Option(
-            "-p", "--parameter", metavar="NAME=VALUES", help="As seed=0..4 or epochs=1,2."
+            "-p",
+            "--parameter",
+            metavar="NAME=VALUES",
+            help="Values to combine, such as seed=0..4 or epochs=1,2.",
         ),
     ],
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where runs, table and figure go.")
+        Path | None, typer.Option(help="The folder for runs, table and figure.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Run a lab for every combination of values; a table and a figure over all."""
+    """Run a lab for every combination of values, and write a table and a figure."""
     from kit.headless.sweep import sweep as run_sweep
 
     try:
-        went_well = run_sweep(find_lab(name), parameter, scheduler, out)
+        went_well = run_sweep(find_lab(name), parameter, scheduler, out, as_json)
     except KeyboardInterrupt:
         typer.echo(
             "labs: interrupted; the same command continues where it stopped.", err=True
@@ -155,29 +204,34 @@ def sweep_lab(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=OPERATORS)
 def launch(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="Such as 09.")],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 09.")],
     parameter: Parameters = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Worker processes on this machine.")
     ] = 2,
     hosts: Annotated[
         str | None,
-        typer.Option(metavar="A,B", help="Print what to start on which host instead."),
+        typer.Option(
+            metavar="A,B", help="Only print the command to start on each of these hosts."
+        ),
     ] = None,
     restart: Annotated[
-        int, typer.Option(min=0, help="Start all again when one dies, so often.")
+        int,
+        typer.Option(min=0, help="How often to restart all workers after one has died."),
     ] = 0,
     folder: Annotated[
         Path | None,
-        typer.Option(help="Go on with the training in there; or run the lab's script."),
+        typer.Option(
+            help="Resume the training, or run the script, that is in this folder."
+        ),
     ] = None,
     engine: Annotated[
-        Literal["tensorflow", "jax"], typer.Option(help="What Keras computes with.")
+        Literal["tensorflow", "jax"], typer.Option(help="The backend of Keras.")
     ] = "tensorflow",
 ) -> None:
-    """Train with several worker processes; in `srun` it finds its place by itself."""
+    """Train with several worker processes; under `srun` each task finds its rank."""
     from kit.headless.launch import start
 
     chosen = find_lab(name)
@@ -190,7 +244,7 @@ def launch(
         raise typer.Exit(130) from None
 
 
-@app.command()
+@app.command(rich_help_panel=AUTHORS)
 def verify(names: Names = None) -> None:
     """Check with nbval that the solutions print what is stored."""
     from kit.authoring.verify import verify as verify_notebooks
@@ -199,22 +253,24 @@ def verify(names: Names = None) -> None:
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def grade(
     submissions: Annotated[
-        Path, typer.Argument(help="A folder with a notebook or a folder per student.")
+        Path,
+        typer.Argument(help="A folder with a notebook or a subfolder for each student."),
     ],
     lab: Annotated[
-        str, typer.Option(metavar="LAB", help="Such as 02 or 02_throughput, or all.")
+        str, typer.Option(metavar="LAB", help="A lab, such as 02 or 02_throughput, or all.")
     ] = "all",
-    out: Annotated[Path, typer.Option(help="Where grades and feedback go.")] = Path(
+    out: Annotated[Path, typer.Option(help="The folder for grades and feedback.")] = Path(
         "grades"
     ),
     seed: Annotated[
-        str | None, typer.Option(help="Draw the questions from this; default a new secret.")
+        str | None, typer.Option(help="The seed of the questions; by default a new secret.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Worker processes; default one per core.")
+        int | None,
+        typer.Option(min=1, help="Worker processes; by default one for each core."),
     ] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
@@ -226,7 +282,7 @@ def grade(
         bool, typer.Option("--no-sandbox", help="Run students' code without a sandbox.")
     ] = False,
 ) -> None:
-    """Grade a folder of submissions; docs/instructor.md says how."""
+    """Grade a folder of submissions; docs/instructor.md explains how."""
     from kit.grading import grade as grader
 
     labs = all_labs() if lab == "all" else [find_lab(lab)]
@@ -248,27 +304,39 @@ def grade(
 Grades = Annotated[Path, typer.Option("--out", help="The folder of grades.")]
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def release(
-    folder: Annotated[Path, typer.Argument(help="A new folder for the hand-out.")],
+    folder: Annotated[
+        Path, typer.Argument(help="A new folder, or an older hand-out to update.")
+    ],
 ) -> None:
-    """Write the hand-out: the course for students, without solutions and grading."""
+    """Write the hand-out and its zip: the course for students, without solutions."""
     from kit.authoring.release import release as write_hand_out
 
     written = write_hand_out(folder)
-    typer.echo(f"{len(written)} files: {folder}. Its README.md says how to begin.")
+    for path in written.removed:
+        typer.echo(f"removed {path}")
+    news = f"{len(written.files)} files, {len(written.changed)} of them new or changed"
+    typer.echo(
+        f"{news}: {folder} and {written.archive.name} beside it. Its README.md says how to "
+        "begin."
+    )
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def collect(
-    archive: Annotated[Path, typer.Argument(help="Moodle's or Canvas' zip.")],
-    submissions: Annotated[Path, typer.Argument(help="A new folder for them.")],
+    archive: Annotated[
+        Path, typer.Argument(help="The zip that Moodle or Canvas gave you.")
+    ],
+    submissions: Annotated[Path, typer.Argument(help="A new folder for the notebooks.")],
     table: Annotated[
         Path | None, typer.Option(help="Moodle's grading worksheet, or Canvas' gradebook.")
     ] = None,
     due: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="For everybody."),
+        typer.Option(
+            formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="The due date of all."
+        ),
     ] = None,
     out: Grades = Path("grades"),
 ) -> None:
@@ -285,32 +353,41 @@ def collect(
     )
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def mark(
     out: Grades = Path("grades"),
-    port: Annotated[int, typer.Option(help="Default: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(help="The port; by default any that is free.")] = 0,
+    names: Annotated[
+        bool, typer.Option("--names", help="Show whose answer it is.")
+    ] = False,
 ) -> None:
     """Show the answers in words on a page, and save points and comments."""
+    from kit.grading.classroom import marking_link
     from kit.grading.classroom.class_files import read_overrides
     from kit.grading.classroom.feedback import all_points
     from kit.grading.classroom.marking_server import serve
 
-    server, address = serve(out, lambda: read_overrides(out, all_points()), port)
+    server, address = serve(out, lambda: read_overrides(out, all_points()), port, names)
+    marking_link.write(out, address)
     typer.echo(f"Open {address} on this machine; Ctrl+C ends it.")
-    with contextlib.suppress(KeyboardInterrupt), server:
-        server.serve_forever()
+    try:
+        with contextlib.suppress(KeyboardInterrupt), server:
+            server.serve_forever()
+    finally:
+        marking_link.write(out)
 
 
-@app.command()
+@app.command(rich_help_panel=INSTRUCTORS)
 def hand_back(
     table: Annotated[
         Path, typer.Argument(help="Moodle's grading worksheet, or Canvas' gradebook.")
     ],
     lab: Annotated[
-        str | None, typer.Option(metavar="LAB", help="If there are grades for several.")
+        str | None,
+        typer.Option(metavar="LAB", help="Needed if there are grades for several labs."),
     ] = None,
     column: Annotated[
-        str | None, typer.Option(help="The heading of Canvas' assignment.")
+        str | None, typer.Option(help="The heading of the assignment's column in Canvas.")
     ] = None,
     out: Grades = Path("grades"),
 ) -> None:
@@ -326,7 +403,10 @@ def hand_back(
         raise typer.Exit(1)
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    rich_help_panel=STUDENTS,
+)
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the start page, and your notebooks in work/.
 
@@ -353,7 +433,7 @@ def lab(context: typer.Context) -> None:
     os.execv(sys.executable, arguments)
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def update(names: Names = None) -> None:
     """Bring new versions of the labs into your notebooks, and keep what you wrote."""
     from kit.student.update import update as update_notebooks
@@ -365,48 +445,67 @@ def update(names: Names = None) -> None:
         typer.echo("Nothing to do: your notebooks are up to date.")
 
 
-@app.command()
+@app.command(rich_help_panel=STUDENTS)
 def reset(
-    name: Annotated[str, typer.Argument(metavar="EXERCISE", help="Such as 2.1; or a lab.")],
+    name: Annotated[
+        str, typer.Argument(metavar="EXERCISE", help="Such as 2.1, or a lab such as 02.")
+    ],
 ) -> None:
-    """Give one exercise back as it was handed out; a copy of yours is kept."""
+    """Restore an exercise as it was handed out, and keep a copy of your answer."""
     from kit.student.update import reset as give_back
 
     typer.echo(give_back(name))
 
 
-@app.command()
-def doctor() -> None:
-    """Say what is there, what is missing and what to do."""
+@app.command(rich_help_panel=STUDENTS)
+def certificate() -> None:
+    """Write a page to print: what you have done, when, and what you measured."""
+    from kit.jupyter.certificate import write
+
+    typer.echo(f"wrote {write()}")
+
+
+@app.command(rich_help_panel=OPERATORS)
+def doctor(as_json: AsJson = False) -> None:
+    """Check the installation: what is there, what is missing, and what to do."""
     from kit.place.doctor import doctor as examine
 
-    if not examine():
+    if not examine(as_json):
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(rich_help_panel=OPERATORS)
 def bench(
     what: Annotated[
         str,
         typer.Argument(
-            help="pipeline, training, accuracy, profile, dashboard, grading, checks, all."
+            help="pipeline, training, accuracy, profile, dashboard, grading, checks or all."
         ),
     ] = "all",
     students: Annotated[int, typer.Option(min=1, help="Students in the class.")] = 100,
     nbgrader_students: Annotated[
-        int | None, typer.Option(min=1, help="Students that nbgrader grades; default all.")
+        int | None,
+        typer.Option(min=1, help="Students that nbgrader grades; by default all."),
     ] = None,
 ) -> None:
-    """Measure what the README and docs/ say: training, the dashboard, checks, grading.
+    """Measure the figures of the README and docs/.
 
-    `training` and `accuracy` continue where an interrupted one stopped.
+    `training` and `accuracy` resume where an interrupted run stopped.
     """
     known = (
         "pipeline", "training", "accuracy", "profile", "dashboard", "grading", "checks",
         "all",
     )  # fmt: skip
     if what not in known:
-        raise LabError(f"bench measures {', '.join(known)}: {what!r} is none of them.")
+        raise LabError(f"bench measures one of {', '.join(known)}, not {what!r}.")
+    try:
+        _bench(what, students, nbgrader_students)
+    except KeyboardInterrupt:
+        typer.echo("labs: interrupted; what was measured so far is kept.", err=True)
+        raise typer.Exit(130) from None
+
+
+def _bench(what, students, nbgrader_students):
     from kit.bench import DOCS, UNFINISHED
 
     # Now, and not after hours. Recorded profiles go to lab 08.
@@ -446,35 +545,75 @@ def bench(
         record_profiles()
 
 
-@app.command()
+@app.command(rich_help_panel=AUTHORS)
+def new_version(
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="As 0.2.0.")],
+) -> None:
+    """Write a version into pyproject.toml, and date its notes in CHANGELOG.md."""
+    from kit.authoring.new_version import new_version as write_version
+
+    for path in write_version(version):
+        typer.echo(f"wrote {path.relative_to(REPOSITORY)}")
+
+
+@app.command(rich_help_panel=AUTHORS)
+def contact_sheet() -> None:
+    """Take screenshots of every kind of page, at four widths, light and dark."""
+    from kit.authoring.contact_sheet import OUT
+    from kit.authoring.contact_sheet import contact_sheet as take_pictures
+
+    problems = take_pictures()
+    typer.echo(f"wrote {OUT.relative_to(REPOSITORY) / 'index.html'}")
+    if problems:
+        raise LabError("\n".join(problems))
+
+
+@app.command(rich_help_panel=OPERATORS)
 def plan(
-    devices: Annotated[int, typer.Option(min=1, help="How many.")],
-    link: Annotated[str, typer.Option(help="Between them, such as 25Gbit.")],
+    devices: Annotated[int, typer.Option(min=1, help="How many devices.")],
+    link: Annotated[str, typer.Option(help="The link between machines, such as 25Gbit.")],
     batch_size: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Of one device.")
+        int, typer.Option(min=1, max=1_000_000, help="Batch size of one device.")
     ] = 64,
     parameters: Annotated[
         int | None,
         typer.Option(
-            min=1, max=10**13, help="Of the network; default: of the one measured."
+            min=1,
+            max=10**13,
+            help="Parameters of the network; by default of the one measured.",
         ),
     ] = None,
+    machine_devices: Annotated[
+        int,
+        typer.Option(min=1, max=1024, help="Devices of a machine, joined by a fast link."),
+    ] = 8,
+    price: Annotated[
+        float, typer.Option(min=0, max=1e6, help="Dollars per hour of a device.")
+    ] = 2.0,
+    watts: Annotated[
+        float, typer.Option(min=0, max=1e6, help="Power of a device, in watts.")
+    ] = 700.0,
+    as_json: AsJson = False,
 ) -> None:
     """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
-    from kit.headless.plan import lines
+    from helpers import plain_json
+    from kit.headless.plan import lines, plan_for
 
-    for line in lines(devices, link, batch_size, parameters):
-        typer.echo(line)
+    others = {"machine_devices": machine_devices, "price": price, "watts": watts}
+    planned = plan_for(devices, link, batch_size, parameters, **others)
+    typer.echo(plain_json.as_json(planned) if as_json else "\n".join(lines(planned)))
 
 
-@app.command(hidden=True)
+@app.command(rich_help_panel=AUTHORS)
 def mutants(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EXERCISE]...", help="As 2.1; default: what changed."),
+        typer.Argument(
+            metavar="[EXERCISE]...", help="Such as 2.1; by default those that changed."
+        ),
     ] = None,
 ) -> None:
-    """Change each reference a little, again and again: does its check refuse it?"""
+    """Change each reference in many small ways, and ask whether its check refuses it."""
     from tqdm import tqdm
 
     from kit.authoring.mutants import ask
@@ -499,15 +638,15 @@ def mutants(
         refused = [change for change in right if change not in result["passed"]]
         typer.echo(f"{number}: {100 * score(number):.0f}% of the wrong mutants are refused")
         for change in unexplained:
-            typer.echo(f"  passed, and no reason is given: {change}")
+            typer.echo(f"  passed, and the file gives no reason: {change}")
         for change in refused:
-            typer.echo(f"  said to be right, and refused: {change}")
+            typer.echo(f"  listed as right, but refused: {change}")
     build_table()
 
 
 @data_app.command("fetch")
 def fetch() -> None:
-    """Download all data sets into the user's cache, unless they are here."""
+    """Download all data sets that are missing into the user's cache."""
     from helpers.data.sets import DATA_SETS
 
     failed = False
@@ -521,6 +660,9 @@ def fetch() -> None:
             typer.echo(f"{data_set.name} is complete: {data.source}")
     if failed:
         raise typer.Exit(1)
+
+
+app.registered_commands.sort(key=lambda command: GROUPS.index(command.rich_help_panel))
 
 
 def main() -> None:

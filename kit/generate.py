@@ -12,6 +12,7 @@ from nbformat.v4 import new_notebook
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from kit.guesses import NOTE, fill_in, guesses_of
 from kit.labs import Lab
 
 MARKERS = ("#: start", "#: solution", "#: end")
@@ -34,7 +35,19 @@ def generate(lab: Lab) -> tuple[NotebookNode, NotebookNode]:
         The student's and the solution.
     """
     text = lab.source.read_text(encoding="utf-8")
-    return copy.deepcopy(_generated(text, lab.source, lab.number))
+    student, solution = copy.deepcopy(_generated(text, lab.source, lab.number))
+    if guesses := guesses_of(lab):
+        guess(solution, guesses)
+    return student, solution
+
+
+def guess(solution: NotebookNode, guesses: dict) -> None:
+    """Fill example guesses into a solution, and say so below its title."""
+    first = next(cell for cell in solution.cells if cell.cell_type == "markdown")
+    first.source += f"\n\n{NOTE}"
+    for cell in solution.cells:
+        if cell.cell_type == "code":
+            cell.source = fill_in(cell.source, guesses)
 
 
 @functools.cache
@@ -85,7 +98,7 @@ def lint(text: str, path: Path) -> None:
             if marker not in MARKERS:
                 refuse(number, f"{marker!r} is not a marker; use {', '.join(MARKERS)}")
             if marker != expected:
-                refuse(number, f"`{marker}` where `{expected}` must come")
+                refuse(number, f"`{marker}` stands where `{expected}` must come")
             state, opened = (None if marker == "#: end" else marker), number
         elif found := re.match(r"# TODO (\d+\.\d+):", line):
             todos[found[1]] = number

@@ -71,7 +71,7 @@ def imported_by(path: Path) -> list[str]:
 
 
 def _is_one_of_ours(value):
-    """Whether it is a text such as "helpers.lab_09.workers.ring"."""
+    """Whether it is a text such as "helpers.workers.ring"."""
     top, *rest = value.split(".")
     if top not in OURS or not rest or not all(part.isidentifier() for part in rest):
         return False

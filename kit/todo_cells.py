@@ -122,7 +122,7 @@ def setup(lab: Lab) -> tuple[str, ...]:
 
 def modules(lab: Lab) -> list[str]:
     """What the fork server imports before it forks: all that the lab imports."""
-    found = [f"{find_exercise(n).package}.probe" for n in numbers_of(lab.number)]
+    found = [find_exercise(number).in_box for number in numbers_of(lab.number)]
     for statement in setup(lab):
         for node in ast.parse(statement).body:
             if isinstance(node, ast.Import):

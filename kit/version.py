@@ -2,7 +2,7 @@
 
 from importlib import metadata
 
-from helpers.run_card.records import versions
+from helpers.run_card.documents import versions
 
 
 def kit_version() -> str:

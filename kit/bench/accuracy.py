@@ -20,8 +20,8 @@ from helpers.data.fashion_mnist import fashion_mnist
 from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.precision import choose, dtype_policy, training_speeds
 from helpers.network.recipes import LABEL_SMOOTHING, fast_loss, fast_network, fast_optimizer
+from kit.bench.measurement import DOCS, UNFINISHED, machine, resumable, store
 from kit.bench.original import BATCH, original_flow, original_generator, original_model
-from kit.bench.record import DOCS, UNFINISHED, machine, resumable, store
 
 SIZES = {
     "depth": 16,

@@ -21,7 +21,7 @@ from callbacks import TrainingDashboard
 from helpers.files import REPOSITORY
 from helpers.machine.devices import describe_device
 from helpers.plain_json import as_json, write_json
-from helpers.run_card.records import versions
+from helpers.run_card.documents import versions
 from kit.generate import KERNEL
 from kit.headless.execute import KERNEL_ARGUMENTS
 

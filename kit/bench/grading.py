@@ -18,7 +18,7 @@ from rich.table import Table
 
 from helpers.files import REPOSITORY, write_atomically
 from helpers.plain_json import write_json
-from helpers.run_card.records import versions
+from helpers.run_card.documents import versions
 from kit.bench import nbgrader
 from kit.generate import generate
 from kit.grading.grade import grade

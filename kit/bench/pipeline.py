@@ -20,9 +20,9 @@ from helpers.machine.devices import describe_device
 from helpers.network.models import wide_resnet
 from helpers.network.pipelines import RandomFlipShift, batches, with_preprocessing
 from helpers.plain_json import write_json
-from helpers.run_card.records import versions
+from helpers.run_card.documents import versions
+from kit.bench.measurement import rate
 from kit.bench.original import original_flow, original_generator
-from kit.bench.record import rate
 
 REPEATS = 7
 IMAGES = 10_000

@@ -10,7 +10,7 @@ from callbacks.live.progress import progress
 from helpers.lab_08.profile import RECORDED, profile_steps, summarize
 from helpers.network.models import conv_bn_relu, original_conv_bn_relu, wide_resnet
 from helpers.plain_json import write_json
-from kit.bench.record import machine
+from kit.bench.measurement import machine
 
 UNITS = {"Keras' own": original_conv_bn_relu, "fused": conv_bn_relu}
 # As lab 08 at laptop scale.

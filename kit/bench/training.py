@@ -22,8 +22,8 @@ from helpers.data.images import Images
 from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.precision import dtype_policy
 from helpers.network.recipes import fast_loss, fast_network, fast_optimizer
+from kit.bench.measurement import DOCS, UNFINISHED, machine, rate, resumable, store
 from kit.bench.original import BATCH, original_flow, original_model
-from kit.bench.record import DOCS, UNFINISHED, machine, rate, resumable, store
 
 TURNS = 7
 # Depth, width, images of a turn: enough steps for a steady rate, few enough for a laptop.

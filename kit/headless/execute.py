@@ -51,7 +51,7 @@ def execute(
     notebook, output : Path
     parameters : dict, optional
     progress : bool
-        Show papermill's bar of cells.
+        Show a bar of the cells that are done, with the time left: on a terminal only.
 
     Returns
     -------
@@ -167,6 +167,8 @@ def _training_beside(bar):
 
 
 def _execute(notebook, output, parameters, progress):
+    # None: tqdm asks whether it writes to a terminal.
+    bar = {"desc": notebook.stem, "leave": False, "disable": None, "dynamic_ncols": True}
     try:
         with _full_disk_in_a_line(output):
             papermill.execute_notebook(
@@ -174,7 +176,7 @@ def _execute(notebook, output, parameters, progress):
                 str(output),
                 parameters=parameters or {},
                 cwd=str(REPOSITORY),
-                progress_bar=progress,
+                progress_bar=progress and bar,
                 engine_name=Engine.NAME,
                 extra_arguments=KERNEL_ARGUMENTS,
             )

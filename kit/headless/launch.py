@@ -22,7 +22,7 @@ from helpers.machine import cluster
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.parameters import at_scale, scale_asked_for
 from helpers.plain_json import as_json, write_json
-from kit.headless.parameters import declared
+from kit.headless.given_parameters import declared
 from kit.labs import Lab
 
 # What the folder `workers` of a lab has for them: a module that is one worker.
@@ -51,13 +51,13 @@ def start(
     ----------
     lab : kit.labs.Lab
     given : dict
-        The lab's parameters, as `kit.headless.parameters.parsed` returns them.
+        The lab's parameters, as `kit.headless.given_parameters.parsed` returns them.
     workers : int
         On this machine, where no other place is given.
     hosts : sequence of str
         Print what to start where, and start nothing.
     folder : Path, optional
-        Where the workers keep what they need to go on; default a new one among the reports.
+        Where the workers keep their checkpoints and logs; by default a new one in reports/.
         With a `worker.py`, which the lab has written, that is what runs.
     restarts : int
     engine : str
@@ -76,7 +76,7 @@ def start(
         return
     launch(command, folder, workers, place, restarts)
     who = f"Worker {place['task']['index']} has" if place else "All workers have"
-    print(f"{who} ended well. What is left: {folder}")
+    print(f"{who} ended without an error. Logs and checkpoints: {folder}")
 
 
 def _new_folder(lab, shared):
@@ -104,8 +104,8 @@ def _prepare(lab, given, folder, engine):
         raise LabError(f"{lab.name} trains in one process: `labs run {lab.number}`.")
     if not importlib.util.find_spec(engine):
         raise LabError(
-            f"{engine} is not installed: .venv/bin/pip install --constraint "
-            f'.venv/constraints.txt --editable ".[{engine}]"'
+            f"{engine} is not installed: `make setup` installs it where there is a release "
+            "for this platform."
         )
     _keep_settings(lab, given, folder / "settings.json", engine)
     return [sys.executable, "-m", f"helpers.lab_{lab.number}.workers.{module}", str(folder)]
@@ -126,8 +126,9 @@ def _keep_settings(lab, given, file, engine):
     other = [name for name, value in asked.items() if begun.get(name) != value]
     if other:
         raise LabError(
-            f"the training in {file.parent} has begun with {other[0]} "
-            f"{begun.get(other[0])}: go on with the same, or choose another --folder."
+            f"the training in {file.parent} began with {other[0]} "
+            f"{begun.get(other[0])}: resume it with the same value, or choose another "
+            "--folder."
         )
 
 
@@ -218,7 +219,7 @@ def _place_in_slurm(variables):
     rank = int(variables["SLURM_PROCID"])
     if places[rank][0] != int(variables["SLURM_NODEID"]):
         raise LabError(
-            "Slurm deals the tasks to the hosts in turn, and the workers count them host "
+            "Slurm deals the tasks to the hosts in turn, but the workers count them host "
             "by host: start them with `srun --distribution=block`."
         )
     return _config([address for _, address in places], rank)
@@ -268,7 +269,7 @@ def launch(
             if not left:
                 raise
             why = str(error).partition(". Its log")[0]
-            print(f"{why}: start again, with {left - 1} more restarts.", flush=True)
+            print(f"{why}: starting all again, with {left - 1} more restarts.", flush=True)
 
 
 def _follow(job):
@@ -287,8 +288,8 @@ def _follow(job):
                 return
             if time.monotonic() - heard > SILENT_SECONDS:
                 raise LabError(
-                    f"no worker has written anything for {SILENT_SECONDS} s: they wait for "
-                    "something that does not come. Do all hosts reach each other?"
+                    f"no worker has written anything for {SILENT_SECONDS} s: each seems to "
+                    "be waiting for another one. Can all hosts reach each other?"
                 )
             time.sleep(LOOK_SECONDS)
 

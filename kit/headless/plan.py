@@ -4,23 +4,28 @@ import re
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
-from helpers.lab_09.forecast import (
+from helpers.lab_10.forecast import (
     DEFAULTS,
     critical_batch_of_lab_03,
     in_words,
     law_of_lab_02,
-    law_of_lab_09,
+    law_of_lab_10,
     plan,
+    race_of_lab_03,
 )
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
 LINK = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
 
 
-def lines(
-    devices: int, link: str, batch_size: int, parameters: int | None = None
-) -> list[str]:
-    """The plan in lines, and a line about where its figures come from.
+def plan_for(
+    devices: int,
+    link: str,
+    batch_size: int,
+    parameters: int | None = None,
+    **others: float,
+) -> dict:
+    """Plan a training on many devices with the speeds of the newest run cards.
 
     Parameters
     ----------
@@ -29,10 +34,14 @@ def lines(
         Such as ``"25Gbit"``.
     parameters : int, optional
         Of the network; None: those of the network whose speed was measured.
+    others : float
+        Other settings of a plan, such as `machine_devices`, `price` and `watts`.
 
     Returns
     -------
-    list of str
+    dict
+        `settings`, `plan` (as `helpers.lab_10.forecast.plan` returns it), `sources`, lines
+        about the run cards, and `assumed`, the names of settings that no card has.
 
     Raises
     ------
@@ -41,32 +50,66 @@ def lines(
         has a law of a step.
     """
     settings = DEFAULTS | {"devices": devices, "link_gbit": gbit(link)}
-    settings["batch_size"] = batch_size
+    settings |= others | {"batch_size": batch_size}
     refuse_constant_failure(settings)
     measured, sources = from_cards()
     settings |= measured
     if parameters:
         settings["parameters"] = parameters
     silence_tensorflow()  # the references import it
-    laws = find_exercise("9.5").reference, find_exercise("9.4").reference
-    said = plan(settings, *laws)
+    planned = plan(settings, find_exercise("10.2").reference)
+    settings.setdefault("goal", f"an accuracy that takes {settings['images']:,.0f} images")
     assumed = [
         name
         for name in ("parameters", "critical_batch", "images")
         if settings[name] != measured.get(name)
     ]
-    shown = ", ".join(f"{name} {settings[name]:,.0f}" for name in assumed)
-    return [*in_words(settings, said), f"From {'; '.join(sources)}.", f"Assumed: {shown}."]
+    return {
+        "settings": settings,
+        "plan": planned,
+        "sources": sources,
+        "assumed": [*assumed, "device_days", "machine_devices", "machine_gbit"],
+    }
+
+
+def lines(planned: dict) -> list[str]:
+    """A plan in lines, with its sources and the settings that it assumes.
+
+    Parameters
+    ----------
+    planned : dict
+        As `plan_for` returns it.
+
+    Returns
+    -------
+    list of str
+    """
+    settings = planned["settings"]
+    names = ("parameters", "critical_batch", "images")
+    shown = [f"{n} {settings[n]:,.0f}" for n in names if n in planned["assumed"]]
+    shown.append(f"a failure in {settings['device_days']:,.0f} days of a device")
+    if settings["machine_devices"] > 1:
+        machine_gbit = settings["machine_gbit"]
+        shown.append(
+            f"{settings['machine_devices']:g} devices in a machine at {machine_gbit:,.0f} "
+            "Gbit/s"
+        )
+    words = ", ".join(shown)
+    return [
+        *in_words(settings, planned["plan"]),
+        f"From {'; '.join(planned['sources'])}.",
+        f"Assumed: {words}.",
+    ]
 
 
 def refuse_constant_failure(settings: dict) -> None:
     """`LabError` where a job fails again before it has restarted: it would never end."""
     restart_seconds = settings["restart_seconds"]
-    device_seconds = settings["machine_days"] * 86_400  # from one failure to the next
+    device_seconds = settings["device_days"] * 86_400  # from one failure to the next
     if device_seconds < settings["devices"] * restart_seconds:
         raise LabError(
             f"{settings['devices']:,} devices would fail every "
-            f"{device_seconds / settings['devices']:.3g} s, and a restart takes "
+            f"{device_seconds / settings['devices']:.3g} s, but a restart takes "
             f"{restart_seconds:.0f} s: ask for at most "
             f"{device_seconds // restart_seconds:,.0f} devices."
         )
@@ -76,7 +119,9 @@ def gbit(text: str) -> float:
     """A link's speed in Gbit/s: ``"25Gbit"``, ``"100 Mbit/s"``."""
     found = LINK.fullmatch(text.strip())
     if not found or not float(found[1]):
-        raise LabError(f"{text!r} is no link: give one such as 25Gbit or 100Mbit.")
+        raise LabError(
+            f"--link must be a number with Gbit or Mbit, such as 25Gbit, but is {text!r}."
+        )
     return float(found[1]) * {"m": 1e-3, "g": 1.0}[found[2].lower()]
 
 
@@ -88,14 +133,16 @@ def from_cards() -> tuple[dict, list[str]]:
     LabError
         If none has a law of a step.
     """
-    laws = {"02": law_of_lab_02(), "09": law_of_lab_09()}
+    laws = {"02": law_of_lab_02(), "10": law_of_lab_10()}
     lab = next((lab for lab, law in laws.items() if law), None)
     if not lab:
         raise LabError(
-            "no run card has the fixed cost and the peak of a step: run lab 02 or lab 09 "
+            "no run card has the fixed cost and the peak of a step: run lab 02 or lab 10 "
             "first, `labs run 02`."
         )
     sources = [f"t0, peak and parameters of lab {lab}"]
     if bend := critical_batch_of_lab_03():
         sources.append("the bend of lab 03 as the critical batch")
-    return laws[lab] | bend, sources
+    if race := race_of_lab_03():
+        sources.append("the goal of lab 03, and its images to it")
+    return laws[lab] | bend | race, sources

@@ -1,18 +1,26 @@
-"""Turn executed labs into HTML: a page for each, and one that compares them."""
+"""Turn executed labs into HTML: a page for each, and one to show around."""
 
+import copy
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
 import nbformat
 from nbconvert import HTMLExporter
 from pygments.formatters.html import HtmlFormatter
 
-from helpers.files import write_atomically
+from helpers.files import REPOSITORY, write_atomically
+from helpers.machine import other_load
+from helpers.run_card.documents import cards_of, own_rate
+from helpers.run_card.predictions import is_entry
+from helpers.run_card.units import in_units, in_words
+from kit import look
 from kit.labs import Lab, title_and_question
 from kit.version import kit_version
 
+TEMPLATES = Path(__file__).parent
+SHOWN = ("val_accuracy", "training_seconds")  # besides the rate, where a lab measures them
 HEADINGS = (
     "lab", "given", "device", "checks passed", "per second", "accuracy", "seconds",
 )  # fmt: skip
@@ -37,52 +45,188 @@ def write_report(results: list[dict], reports: Path, name: str) -> Path:
     Path
         Of the index.
     """
-    rows, folder = [], reports / name
-    for result in results:
-        lab, figures = result["lab"], []
-        executed = folder / f"{lab.name}.ipynb"
-        if executed.exists():
-            notebook = nbformat.read(executed, as_version=4)
-            figures = pictures(notebook)
-            parameters = result["card"]["parameters"] if result["card"] else {}
-            html = page(notebook, lab, parameters)
-            write_atomically(folder / f"{lab.name}.html", html)
-        rows.append(
-            {
-                "name": lab.name,
-                "title": title_and_question(lab)[0],
-                "cells": summary(result)[1:],
-                "error": result["error"],
-                "figures": figures,
-                "page": f"{name}/{lab.name}.html" if executed.exists() else None,
-            }
-        )
+    folder = reports / name
+    labs = [_section(result, folder) for result in results]
     index = reports / "index.html"
-    write_table(index, "Scaling Labs: report", HEADINGS, rows)
+    html = look.render(
+        TEMPLATES / "report.html.j2",
+        labs=labs,
+        run=name,
+        failed=[lab for lab in labs if lab["error"]],
+        facts=facts([result["card"] for result in results]),
+        seconds=in_units("seconds", sum(result["seconds"] for result in results)),
+        version=kit_version(),
+    )
+    write_atomically(index, html)
     return index
 
 
-def write_table(path: Path, title: str, headings: Sequence[str], rows: list[dict]) -> None:
+def _section(result, folder):
+    """What the report says of one lab; its own page is written."""
+    lab, card = result["lab"], result["card"] or {}
+    executed = folder / f"{lab.name}.ipynb"
+    found = []
+    if executed.exists():
+        notebook = nbformat.read(executed, as_version=4)
+        found = pictures(notebook)
+        html = page(notebook, lab, card.get("parameters", {}))
+        write_atomically(folder / f"{lab.name}.html", html)
+    checks = card.get("checks", {}).values()
+    return {
+        "number": lab.number,
+        "question": title_and_question(lab)[0].partition(": ")[2] or lab.name,
+        "name": lab.name,
+        "page": f"{folder.name}/{lab.name}.html" if executed.exists() else None,
+        "error": result["error"],
+        "seconds": in_units("seconds", result["seconds"]),
+        "passed": sum(check["passed"] for check in checks),
+        "of": len(checks),
+        "measured": _measured(card),
+        "predictions": _predictions(card),
+        "busy": other_load.report(card),
+        "changes": _changes(card),
+        "given": _given(result),
+        "parameters": card.get("parameters", {}),
+        # The last figure is the one that a lab leads up to.
+        "figure": found[-1] if found else None,
+        "figures": found[:-1],
+    }
+
+
+def _given(result):
+    """The parameters of the command, as they were written there."""
+    return ", ".join(f"{key}={value}" for key, value in result["given"].items())
+
+
+def _measured(card):
+    """The few numbers of a lab that matter, in units that people use."""
+    measured = card.get("measurements", {})
+    rate = own_rate(card) if measured else ""
+    synthetic = measured.get("data_source") == "synthetic"
+    found = [
+        f"{name.removeprefix('val_').replace('_seconds', '')} {in_units(name, value)}"
+        for name in SHOWN
+        if isinstance(value := measured.get(name), int | float)
+    ]
+    parts = [*([rate] if rate else []), *found]
+    return [f"{part} (synthetic data)" if synthetic else part for part in parts]
+
+
+def _predictions(card):
+    """Each prediction beside what was measured, and how far off it was."""
+    entries = card.get("predictions", {})
+    return [
+        {
+            "name": name.replace("_", " "),
+            "value": in_words(entry["value"]),
+            "outcome": in_words(entry["outcome"]),
+            "factor": _score(entry) + _busy_machine(entry),
+        }
+        for name, entry in entries.items()
+        if is_entry(entry) and entry["value"] is not None and entry["outcome"] is not None
+    ]
+
+
+def _busy_machine(entry):
+    return " (busy machine)" * ("other_load_percent" in entry)
+
+
+def _score(entry):
+    if (factor := entry.get("factor_off")) is not None:
+        return "exactly" if factor == 1 else f"off by a factor of {factor:.3g}"
+    if (right := entry.get("right")) is not None:
+        return f"{right:g} of {entry.get('of', 1):g} right"
+    difference = entry.get("difference")
+    return f"off by {difference:.3g}" if difference is not None else ""
+
+
+def _changes(card):
+    """What differs from the newest earlier run that reached its end."""
+    if not card:
+        return ""
+    earlier = [
+        other
+        for other in cards_of(card["lab"])
+        if other["finished"] and other["run"] != card["run"]
+        and other["solution"] == card["solution"]
+        and other["started_unix_seconds"] < card["started_unix_seconds"]
+    ]  # fmt: skip
+    if not earlier:
+        return ""
+    last = earlier[-1]
+    other = {
+        name: last["parameters"].get(name)
+        for name, value in card["parameters"].items()
+        if last["parameters"].get(name) != value
+    }
+    day = time.strftime("%Y-%m-%d", time.localtime(last["started_unix_seconds"]))
+    before, now = _first_rate(last), _first_rate(card)
+    parts = [f"{before[0]} {now[1] / before[1] - 1:+.0%}"] if before and now else []
+    parts += [f"{name} was {in_words(value)}" for name, value in other.items()]
+    return f"Since the run of {day}: {'; '.join(parts)}." if parts else ""
+
+
+def _first_rate(card):
+    for name, value in card["measurements"].items():
+        if name.endswith("_per_second") and isinstance(value, int | float) and value:
+            return name.replace("_", " "), value
+    return None
+
+
+def facts(cards: Sequence[dict | None]) -> list[str]:
+    """What is true of all runs: devices, scales, versions; each once.
+
+    Parameters
+    ----------
+    cards : sequence of dict or None
+        Run cards.
+
+    Returns
+    -------
+    list of str
+    """
+    there = [card for card in cards if card and "environment" in card]
+    devices = [card["environment"]["device"]["name"] for card in there]
+    scales = [f"{card['parameters']['scale']} scale" for card in there]
+    found = [", ".join(dict.fromkeys(one)) for one in (devices, scales) if one]
+    if there:
+        versions = there[-1]["environment"]["versions"]
+        known = {"keras": "Keras", "tensorflow": "TensorFlow", "numpy": "NumPy"}
+        found.append(
+            ", ".join(
+                f"{known[name]} {versions[name]}" for name in known if name in versions
+            )
+        )
+    return found
+
+
+def write_table(
+    path: Path, title: str, notes: Sequence[str], headings: Sequence[str], rows: list[dict]
+) -> None:
     """Write a page with a table of runs, and their figures below.
 
     Parameters
     ----------
     path : Path
     title : str
+    notes : sequence of str
+        What holds for all runs; a line each.
     headings : sequence of str
     rows : list of dict
         `name`, `title`, `cells` (under the headings after the first), `error`, `figures`
         as `pictures` returns them, and `page`, a link or None.
     """
-    template = _template("report.html.j2")
-    html = template.render(title=title, headings=headings, rows=rows, version=kit_version())
+    html = look.render(
+        TEMPLATES / "table.html.j2",
+        title=title, notes=notes, headings=headings, rows=rows, version=kit_version(),
+    )  # fmt: skip
     write_atomically(path, html)
 
 
 def summary(result: dict) -> list[str]:
     """The cells of one row, as in `HEADINGS`."""
     card, name, seconds = result["card"], result["lab"].name, f"{result['seconds']:.0f}"
-    given = ", ".join(f"{key}={value}" for key, value in result["given"].items()) or "-"
+    given = _given(result) or "-"
     if card is None:
         return [name, given, "-", "-", "-", "-", seconds]
     checks, measured = card["checks"], card["measurements"]
@@ -96,7 +240,7 @@ def summary(result: dict) -> list[str]:
         given,
         f"{device['name']}, {scale} scale",
         f"{sum(check['passed'] for check in checks.values())} of {len(checks)}",
-        f"{speed[1]:,.1f} {speed[0].removesuffix('_per_second')}" if speed else "-",
+        in_units(*speed).removesuffix(" per second") if speed else "-",
         f"{accuracy:.3f}{synthetic}" if accuracy else "-",
         seconds,
     ]
@@ -124,13 +268,20 @@ def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
         exclude_anchor_links=True,
         exclude_input_prompt=True,
         exclude_output_prompt=True,
+        embed_images=True,
         display_data_priority=["text/html", "text/markdown", "image/png", "text/plain"],
     )
-    cells, _ = exporter.from_notebook_node(notebook)
+    # nbconvert embeds only files below this folder; diagrams are not below the notebook's.
+    place = {"metadata": {"path": str(REPOSITORY)}}
+    notebook = copy.deepcopy(notebook)
+    for cell in notebook.cells:
+        cell.source = re.sub(r"(!\[[^\]]*\]\()\.\./", r"\1", cell.source)
+    cells, _ = exporter.from_notebook_node(notebook, place)
     # Of Pygments' styles this one has enough contrast on grey.
     colours = HtmlFormatter(style="xcode").get_style_defs(".highlight")
     title = title_and_question(lab)[0]
-    return _template("lab.html.j2").render(
+    return look.render(
+        TEMPLATES / "lab.html.j2",
         title=title,
         parameters=parameters,
         cells=cells,
@@ -147,8 +298,3 @@ def pictures(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
             html = output.get("data", {}).get("text/html", "")
             found += re.findall(r'<img alt="([^"]*)" src="(data:image/png[^"]+)"', html)
     return [(source, alt) for alt, source in found]
-
-
-def _template(name):
-    loader = jinja2.FileSystemLoader(Path(__file__).parent)
-    return jinja2.Environment(loader=loader, autoescape=True).get_template(name)

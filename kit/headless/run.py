@@ -6,12 +6,15 @@ import time
 from rich.console import Console
 from rich.table import Table
 
+from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder
+from helpers.machine import other_load
 from helpers.notebook.notebooks import labs_in, students_folder, which_one
-from helpers.run_card.records import cards_of
+from helpers.run_card.documents import cards_of
+from helpers.run_card.units import in_units
 from kit.headless.execute import execute, timed
-from kit.headless.parameters import check_folder
+from kit.headless.given_parameters import check_folder
 from kit.headless.report import HEADINGS, summary, write_report
 from kit.labs import Lab
 
@@ -19,7 +22,9 @@ REPORTS = reports_folder()
 OWN_FOLDERS = "set LABS_RUNS_DIR and LABS_REPORTS_DIR to folders of yours"
 
 
-def run(labs: list[Lab], parameters: list[dict], solved: bool = True) -> bool:
+def run(
+    labs: list[Lab], parameters: list[dict], solved: bool = True, as_json: bool = False
+) -> bool:
     """Execute labs one after another; print a table and write reports/index.html.
 
     Notebooks and pages go to a folder of this run: two runs at once share nothing but
@@ -32,20 +37,21 @@ def run(labs: list[Lab], parameters: list[dict], solved: bool = True) -> bool:
         For papermill, by lab.
     solved : bool
         Run the solutions, where there are any; False: the student's notebooks.
+    as_json : bool
+        Print the results as JSON, and all else to the standard error.
 
     Returns
     -------
     bool
         Whether every lab ran to its end.
     """
-    console = Console()
+    console = Console(stderr=as_json)
     for folder, what in ((runs_folder(), "run cards"), (REPORTS, "reports")):
         check_folder(folder, what, OWN_FOLDERS)
     name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
     os.environ["LABS_RUN"] = name  # for the run cards
     results = []
     for lab, given in zip(labs, parameters, strict=True):
-        console.print(f"Running {lab.name} ...")
         is_solution = solved and lab.solution.exists()  # a hand-out has none
         error, seconds = timed(_try_to_run, lab, given, is_solution, REPORTS / name)
         # A new card, or that of an interrupted run which this one has continued.
@@ -57,15 +63,44 @@ def run(labs: list[Lab], parameters: list[dict], solved: bool = True) -> bool:
         results.append(
             {"lab": lab, "given": given, "card": card, "seconds": seconds, "error": error}
         )
+        console.print(_ended(results[-1]), style="red" if error else None, highlight=False)
     console.print(_table(results))
     for result in results:
         if result["error"]:
             console.print(
                 result["error"], style="red", markup=False, highlight=False, soft_wrap=True
             )
+        if line := _busy(result):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
     page = write_report(results, REPORTS, name)
     console.print(f"Report: {os.path.relpath(page)}", highlight=False)
+    if as_json:
+        print(plain_json.as_json([_in_short(result) for result in results]))
     return not any(result["error"] for result in results)
+
+
+def _busy(result):
+    """What other programs may have spoiled, or nothing."""
+    said = other_load.report(result["card"] or {})
+    return f"{result['lab'].name}: {said}" if said else ""
+
+
+def _ended(result):
+    """A lab in a line: what follows a lab's bar, and all that a file gets to see."""
+    checks = (result["card"] or {}).get("checks", {}).values()
+    passed = sum(check["passed"] for check in checks)
+    verdict = "failed" if result["error"] else f"{passed} of {len(checks)} checks passed"
+    return f"{result['lab'].name}: {in_units('seconds', result['seconds'])}, {verdict}"
+
+
+def _in_short(result):
+    card = result["card"] or {}
+    return {
+        "lab": result["lab"].name,
+        "seconds": result["seconds"],
+        "error": result["error"] or None,
+        **{name: card.get(name, {}) for name in ("parameters", "checks", "measurements")},
+    }
 
 
 def _try_to_run(lab, parameters, solved, folder):
@@ -85,7 +120,8 @@ def _table(results):
     table = Table()
     for heading in HEADINGS:
         right = heading in HEADINGS[4:]
-        table.add_column(heading, justify="right" if right else "left")
+        justify = "right" if right else "left"
+        table.add_column(heading, justify=justify, no_wrap=heading == HEADINGS[0])
     for result in results:
         table.add_row(*summary(result), style="red" if result["error"] else None)
     return table

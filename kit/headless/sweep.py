@@ -1,7 +1,7 @@
 """Run a lab once for each combination of parameter values; one table and figure over all.
 
 Each run that went well is kept at once, under a key of all that it depends on. So an
-interrupted sweep goes on, and a larger one runs only what is new.
+interrupted sweep resumes, and a larger one runs only what is new.
 """
 
 import ast
@@ -12,8 +12,10 @@ import itertools
 import json
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -21,13 +23,14 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
+from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder, write_atomically
-from helpers.plain_json import as_json, write_json
-from helpers.run_card.records import cards_of, versions
+from helpers.run_card.documents import cards_of, versions
+from helpers.run_card.units import in_heading, in_short, in_words
 from kit.headless.execute import execute, timed
-from kit.headless.parameters import by_name, check_folder, parsed, warning
-from kit.headless.report import page, write_table
+from kit.headless.given_parameters import by_name, check_folder, parsed, warning
+from kit.headless.report import facts, page, write_table
 from kit.headless.sweep_figure import draw
 from kit.labs import Lab, find_lab
 from kit.parallel.workers import on_a_cluster, tls
@@ -62,7 +65,10 @@ def combinations(texts: Iterable[str], lab: Lab) -> tuple[list[str], list[dict]]
     for each in values.values():
         count *= len(each)
     if count > MOST_RUNS:
-        raise LabError(f"these are {count:,} runs, and a sweep has at most {MOST_RUNS:,}.")
+        raise LabError(
+            f"these are {count:,} runs, but a sweep has at most {MOST_RUNS:,}: give fewer "
+            "values."
+        )
     points = [
         parsed([f"{n}={v}" for n, v in zip(values, chosen, strict=True)], lab)
         for chosen in itertools.product(*values.values())
@@ -86,7 +92,11 @@ def _several(text):
 
 
 def sweep(
-    lab: Lab, texts: Iterable[str], scheduler: str | None = None, out: Path | None = None
+    lab: Lab,
+    texts: Iterable[str],
+    scheduler: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> bool:
     """Run a lab for each combination, here one after another or on a Dask cluster.
 
@@ -100,6 +110,8 @@ def sweep(
     out : Path, optional
         Gets a run card, an executed notebook and a page for each run, `sweep.csv` and
         `index.html`; default a folder of the lab's among the reports.
+    as_json : bool
+        Print the results as JSON, and all else to the standard error.
 
     Returns
     -------
@@ -112,10 +124,11 @@ def sweep(
         If the sweep cannot begin: one line.
     """
     swept, points = combinations(texts, lab)
+    say = partial(print, file=sys.stderr if as_json else None)
     if scheduler:
         tls(scheduler)
     elif line := warning(lab, points[0]):
-        print(f"{lab.name}, the first run alone: {line}")
+        say(f"{lab.name}, the first run alone: {line}")
     out = out or reports_folder() / f"sweep-{lab.name}"
     check_folder(out, "results", "name another folder with --out")
     if not scheduler:
@@ -128,7 +141,7 @@ def sweep(
         if results[key] is None
     ]
     if done := len(results) - len(tasks):
-        print(f"{done} of {len(results)} have run before")
+        say(f"{done} of {len(results)} have run before")
     rows = list(zip(points, keys, strict=True))
     try:
         for task, result in _work(tasks, scheduler):
@@ -137,7 +150,9 @@ def sweep(
     finally:
         known = [(point, results[key], key) for point, key in rows if results[key]]
         if known:
-            _write(out, lab, swept, known)
+            write_sweep(out, lab, swept, known, Console(stderr=as_json))
+    if as_json:
+        print(plain_json.as_json([_in_short(*one) for one in known]))
     return not any(result["error"] for result in results.values())
 
 
@@ -181,7 +196,7 @@ def _work(tasks, scheduler):
     with tqdm(total=len(tasks), unit="run", leave=False) as bar:
         for index, result in done:
             bar.update()
-            if isinstance(result, Exception):  # the others go on
+            if isinstance(result, Exception):  # the others still run
                 problem = f"{type(result).__name__}: {str(result)[:200]}"
                 result = {"card": None, "seconds": 0.0, "error": problem, "notebook": ""}
             yield tasks[index], result
@@ -192,7 +207,7 @@ def _key(lab, point):
     cells = json.loads(lab.solution.read_text(encoding="utf-8"))["cells"]
     code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     libraries = {name: v for name, v in versions().items() if name != "git_revision"}
-    text = as_json([lab.name, point, code, libraries], sort_keys=True)
+    text = plain_json.as_json([lab.name, point, code, libraries], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -212,11 +227,33 @@ def _keep(out, task, result, lab):
             out / f"{task['key']}.html", page(notebook, lab, task["parameters"])
         )
     if result["error"] is None:  # the next sweep tries the others again
-        write_json(out / f"{task['key']}.json", result)
+        plain_json.write_json(out / f"{task['key']}.json", result)
 
 
-def _write(out, lab, swept, known):
-    """The table on the terminal, as CSV and as a page, with the figure."""
+def _in_short(point, result, key):
+    return {
+        "parameters": point,
+        "seconds": result["seconds"],
+        "error": result["error"],
+        "measurements": _numbers(result),
+    }
+
+
+def write_sweep(
+    out: Path, lab: Lab, swept: list[str], known: list[tuple], console: Console
+) -> None:
+    """Write the table on the terminal, as CSV and as a page, with the figure.
+
+    Parameters
+    ----------
+    out : Path
+    lab : kit.labs.Lab
+    swept : list of str
+        The parameters with several values.
+    known : list of (dict, dict, str)
+        Of each run its parameters, its result as `run_one` returns it, and its key.
+    console : rich.console.Console
+    """
     runs = [
         {"parameters": {name: point[name] for name in swept}, "measured": _numbers(result)}
         for point, result, _ in known
@@ -232,11 +269,14 @@ def _write(out, lab, swept, known):
     write_atomically(out / "sweep.csv", file.getvalue())
 
     shown = names[:4]
-    headings = ["run", *shown, "seconds"]
+    headings = ["run", *map(in_heading, shown), "seconds"]
     rows: list[dict] = []
     for run, (_, result, key) in zip(runs, known, strict=True):
         title = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
-        cells = [_short(run["measured"].get(name)) for name in shown]
+        cells = [
+            in_short(name, run["measured"][name]) if name in run["measured"] else "-"
+            for name in shown
+        ]
         linked = (out / f"{key}.html").exists()
         rows.append(
             {
@@ -250,8 +290,10 @@ def _write(out, lab, swept, known):
         )
     if figure := draw(runs, swept, names):
         rows[0]["figures"] = [figure]
-    write_table(out / "index.html", f"Scaling Labs: {lab.name}, a sweep", headings, rows)
-    console, table = Console(), Table(*headings)
+    notes = _notes(swept, [result["card"] for _, result, _ in known])
+    title = f"Scaling Labs: {lab.name}, a sweep"
+    write_table(out / "index.html", title, notes, headings, rows)
+    table = Table(*headings)
     for row in rows:
         table.add_row(row["name"], *row["cells"], style="red" if row["error"] else None)
     console.print(table)
@@ -259,6 +301,14 @@ def _write(out, lab, swept, known):
         if row["error"]:
             console.print(f"{row['name']}: {row['error']}", style="red", markup=False)
     console.print(f"Report: {os.path.relpath(out / 'index.html')}", highlight=False)
+
+
+def _notes(swept, cards):
+    """Where it ran, and the parameters that were the same in all runs."""
+    given = [card["parameters"] for card in cards if card and "parameters" in card]
+    fixed = {name: value for name, value in (given or [{}])[0].items() if name not in swept}
+    parts = [f"{name} {in_words(value)}" for name, value in fixed.items() if value != ""]
+    return [*facts(cards), *([f"Fixed: {', '.join(parts)}"] if parts else [])]
 
 
 def _numbers(result):
@@ -269,7 +319,3 @@ def _numbers(result):
         for name, value in measured.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-
-
-def _short(value):
-    return "-" if value is None else f"{value:,.4g}"

@@ -58,7 +58,7 @@ def draw(runs: list[dict], swept: list[str], names: list[str]) -> tuple[str, str
             means = [mean(v for place, v in points if place == one) for one in at]
             [line] = axes.plot(at, means, label=label)
             axes.plot(*zip(*points, strict=True), marker, color=line.get_color(), ms=4)
-        axes.set(xlabel=x, ylabel=name.replace("_", " "))
+        axes.set(xlabel=x.replace("_", " "), ylabel=name.replace("_", " "))
         smallest, largest = at[0], at[-1]
         if smallest > 0 and largest / smallest >= 8:
             axes.set_xscale("log", base=2)
@@ -67,7 +67,8 @@ def draw(runs: list[dict], swept: list[str], names: list[str]) -> tuple[str, str
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=110)
     repeats = ", a dot each, and lines through their means" if "seed" in swept else ""
-    text = f"{len(runs)} runs over {x}{repeats}: {', '.join(names)}."
+    said = ", ".join(name.replace("_", " ") for name in names)
+    text = f"{len(runs)} runs over {x.replace('_', ' ')}{repeats}: {said}."
     data = base64.b64encode(png.getvalue()).decode()
     return f"data:image/png;base64,{data}", text
 

@@ -12,7 +12,8 @@ from tornado.web import HTTPError, authenticated
 
 from helpers.notebook import session
 from helpers.notebook.notebooks import note_rename, students_folder
-from kit.jupyter import start_page
+from kit import look
+from kit.jupyter import certificate, start_page
 from kit.jupyter.stored_widgets import without_widgets
 
 ADDRESS = "start"
@@ -27,8 +28,7 @@ class StartPage(JupyterHandler):
     def get(self) -> None:
         self.set_header("Cache-Control", "no-store")
         folder = url_path_join(self.base_url, "lab/tree", self._notebooks(), "/")
-        template = PAGE.read_text(encoding="utf-8")
-        self.finish(template.replace("{{ page }}", start_page.page(folder)))
+        self.finish(look.render(PAGE, page=start_page.page(folder)))
 
     def _notebooks(self):
         """Where the notebooks are in the folder that this server shows."""
@@ -43,16 +43,26 @@ class StartPage(JupyterHandler):
         )
 
 
+class Certificate(JupyterHandler):
+    """What is done by now, to print."""
+
+    @authenticated
+    def get(self) -> None:
+        self.set_header("Cache-Control", "no-store")
+        self.finish(certificate.page())
+
+
 def _jupyter_server_extension_points():
     return [{"module": __name__}]
 
 
 def _load_jupyter_server_extension(app):
-    os.environ[session.SERVED] = "1"  # of its kernels
     app.contents_manager.register_pre_save_hook(without_widgets)
     app.event_logger.add_listener(schema_id=FILE_EVENTS, listener=_follow_renames(app))
     address = url_path_join(app.base_url, ADDRESS)
-    app.web_app.add_handlers(".*$", [(address, StartPage)])
+    os.environ[session.SERVED] = address  # of its kernels
+    pages = [(address, StartPage), (f"{address}/certificate", Certificate)]
+    app.web_app.add_handlers(".*$", pages)
 
 
 def _follow_renames(app):

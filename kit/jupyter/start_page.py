@@ -5,10 +5,12 @@ import re
 import time
 from collections import Counter
 from html import escape
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from helpers.exercise import numbers_of
+from markupsafe import Markup
+
 from helpers.files import REPOSITORY
 from helpers.machine import computer
 from helpers.notebook.notebooks import (
@@ -18,14 +20,14 @@ from helpers.notebook.notebooks import (
     read_notebook,
     students_folder,
 )
-from helpers.run_card import reset_exercises
+from helpers.run_card import progress
 from helpers.run_card.predictions import how_they_went, number, typical_factor
-from helpers.run_card.records import cards_of
-from helpers.texts import read_texts
+from helpers.run_card.progress import Progress
+from helpers.texts import HELPERS
+from kit import look, working_time
 
+TEMPLATES = Path(__file__).parent
 AT_ITS_TOP = r"(?!)"  # matches no cell
-# What a person needs, as an estimate: nobody was timed.
-WORDS_PER_MINUTE, MINUTES_PER_EXERCISE, MINUTES_PER_QUESTION = 150, 15, 1
 
 
 class LabState(NamedTuple):
@@ -35,32 +37,15 @@ class LabState(NamedTuple):
     file: str  # of its notebook, whatever its name is by now; empty: it is gone
     title: str
     minutes: int  # of a person: an estimate
-    spent_minutes: float  # by this student, in all runs: from the first line to the last
-    exercises: tuple[str, ...]  # "2.1" and so on
-    questions: tuple[str, ...]  # of the quiz: "1" and so on
-    passed: frozenset[str]  # of the exercises, in any run, and not given back since
-    answered: frozenset[str]  # of the questions
-    last_unix_seconds: float  # when the last run was started; 0.0: never
-    predictions: str  # how those of the newest run that has any went; or empty
-    factor_off: float | None  # of the same run, the median
+    work: Progress  # of this student, in all runs
     rivals: tuple[
         str, ...
     ] = ()  # files of several notebooks, if nothing says which one is meant
 
     @property
-    def open_exercises(self) -> list[str]:
-        return [name for name in self.exercises if name not in self.passed]
-
-    @property
-    def done(self) -> bool:
-        return not self.open_exercises and self.answered >= set(self.questions)
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        """Exercises and questions that are done, and how many there are."""
-        quiz = self.answered & set(self.questions)
-        done = len(self.exercises) - len(self.open_exercises) + len(quiz)
-        return done, len(self.exercises) + len(self.questions)
+    def question(self) -> str:
+        """Its title without "Lab 02: "."""
+        return self.title.partition(": ")[2] or self.title
 
     def links(self, folder: str, text: str, more: str = "") -> str:
         """A link to its notebook; where nobody knows which one it is, to each of them.
@@ -68,17 +53,18 @@ class LabState(NamedTuple):
         Parameters
         ----------
         folder, text : str
-            Where the notebooks are opened; what the link says, as HTML.
+            Where the notebooks are opened; what the link says.
         more : str
-            Attributes of the link.
+            Attributes of the link, as HTML.
         """
+        text = escape(text)
         if not self.rivals:
-            return f'<a {more}href="{folder}{quote(self.file)}">{text}</a>'
+            return Markup(f'<a {more}href="{folder}{quote(self.file)}">{text}</a>')
         each = [
             f'<a {more}href="{folder}{quote(file)}">{escape(file)}</a>'
             for file in self.rivals
         ]
-        return f"{text}: {', '.join(each[:-1])} or {each[-1]}?"
+        return Markup(f"{text}: {', '.join(each[:-1])} or {each[-1]}?")
 
 
 def page(folder: str = "") -> str:
@@ -90,19 +76,67 @@ def page(folder: str = "") -> str:
         Where the notebooks are opened: before each link.
     """
     states = lab_states()
-    text, state, cell = way_on(states)
-    button = f"<strong>{escape(text)}</strong>"
-    if state and state.file:
-        # JupyterLab 4.6.6 goes to a place in a notebook only where it is open already when
-        # it reads the address: so start.html opens it, and tells it the place afterwards.
-        place = address_in(read_notebook(students_folder() / state.file), cell) or ""
-        more = f'class="way-on" data-place="{escape(place)}" '
-        button = state.links(folder, escape(text), more)
-        if state.rivals:
-            button += " The one whose first cells you run next is taken from then on."
-    return "\n".join(
-        [f"<p>{button}</p>", *_table(states, folder), *_calibration(states), _machine()]
+    return look.render(
+        TEMPLATES / "state.html.j2",
+        way_on=_button(states, folder),
+        done=sum(state.work.counted[0] for state in states),
+        of=sum(state.work.counted[1] for state in states),
+        spent=_spent(states),
+        calibration=_calibration(states),
+        labs=[_card(state, folder) for state in states],
+        assumptions=working_time.ASSUMPTIONS,
+        machine=_machine(),
     )
+
+
+def _button(states, folder):
+    """A link to what is next."""
+    text, state, cell = way_on(states)
+    if not state or not state.file:
+        return Markup(f"<strong>{escape(text)}</strong>")
+    # JupyterLab 4.6.6 goes to a place in a notebook only where it is open already when
+    # it reads the address: so start.html opens it, and tells it the place afterwards.
+    place = address_in(read_notebook(students_folder() / state.file), cell) or ""
+    button = state.links(folder, text, f'class="button" data-place="{escape(place)}" ')
+    if state.rivals:
+        button += " From then on the course uses the one whose first cells you run next."
+    return button
+
+
+def _spent(states):
+    """Hours so far, and what the labs that are not done may still take."""
+    spent = sum(state.work.seconds for state in states) / 60
+    left = sum(state.minutes for state in states if not state.work.done)
+    parts = [f"{working_time.in_hours(round(spent))} so far"] if spent >= 1 else []
+    return ", ".join(
+        [*parts, *([f"about {working_time.in_hours(left)} to go"] if left else [])]
+    )
+
+
+def _card(state, folder):
+    """What the page says of one lab."""
+    done, of = state.work.counted
+    spent_minutes = round(state.work.seconds / 60)
+    return {
+        "heading": state.links(folder, state.question) if state.file else state.question,
+        "gone": not state.file,
+        "picture": _picture(state.name),
+        "number": state.name[:2],
+        "minutes": working_time.in_hours(state.minutes),
+        "spent": working_time.in_hours(spent_minutes) if spent_minutes else "",
+        "done": done,
+        "of": of,
+        "finished": state.work.done,
+        "begun": _day(state.work.last_unix_seconds),
+        "predictions": how_they_went(state.work.together),
+        "measured": state.work.measured,
+    }
+
+
+def _picture(name):
+    """The drawing in a lab's folder, or nothing."""
+    path = HELPERS / f"lab_{name[:2]}" / "picture.svg"
+    return Markup(path.read_text(encoding="utf-8")) if path.is_file() else ""
 
 
 def lab_states() -> list[LabState]:
@@ -139,20 +173,20 @@ def way_on(states: list[LabState]) -> tuple[str, LabState | None, str]:
     cell : str
         A regular expression for the cell where in its notebook; matches none for its top.
     """
-    last = max(states, key=lambda state: state.last_unix_seconds)
-    if not last.last_unix_seconds:
+    last = max(states, key=lambda state: state.work.last_unix_seconds)
+    if not last.work.last_unix_seconds:
         return f"Begin: {_short(states[0])}", states[0], AT_ITS_TOP
-    if last.open_exercises:
-        number = last.open_exercises[0]
+    if last.work.open_exercises:
+        number = last.work.open_exercises[0]
         cell = f'check\\("{re.escape(number)}"'
         return f"Continue: {_short(last)}, exercise {number}", last, cell
-    if not last.done:
+    if not last.work.done:
         return f"Continue: {_short(last)}, the quiz at its end", last, r"quiz\("
     place = states.index(last)
     for state in states[place:] + states[:place]:
-        if not state.done:
+        if not state.work.done:
             return f"Continue: {_short(state)}", state, AT_ITS_TOP
-    all_done = "You have done all there is: run a lab on another machine, and compare."
+    all_done = "You have finished every lab: run one on another machine, and compare."
     return all_done, None, AT_ITS_TOP
 
 
@@ -161,32 +195,12 @@ def _short(state):
 
 
 def _state(name, file, notebook, rivals):
-    texts = read_texts(name[:2])
-    passed, answered, last, predictions, factor_off = set(), set(), 0.0, "", None
-    seconds = 0.0
-    for card in cards_of(name):
-        # `labs run` and an opened solution pass everything: that is not the student's work.
-        if card.get("solution"):
-            continue
-        passed |= reset_exercises.passed(card)
-        answered |= set(card.get("quiz", {}))
-        seconds += card["wall_seconds"]
-        last = max(last, card.get("started_unix_seconds", 0.0))
-        if said := how_they_went(card):
-            predictions, factor_off = said, typical_factor(card)
     return LabState(
         name=name,
         file=file,
         title=_title(notebook) or name,
-        minutes=_minutes(name, notebook, texts),
-        spent_minutes=seconds / 60,
-        exercises=tuple(numbers_of(name[:2])),
-        questions=tuple(str(n) for n in range(1, len(texts["quiz"]) + 1)),
-        passed=frozenset(passed),
-        answered=frozenset(answered),
-        last_unix_seconds=last,
-        predictions=predictions,
-        factor_off=factor_off,
+        minutes=_minutes(name, notebook),
+        work=progress.of_student(name),
         rivals=rivals,
     )
 
@@ -201,79 +215,24 @@ def _title(notebook):
 def _calibration(states):
     """How the predictions of one lab after the other went: no trend from so few."""
     found = [
-        f"{number(state.factor_off)} in lab {state.name[:2]}"
+        f"{number(factor)} in lab {state.name[:2]}"
         for state in states
-        if state.factor_off
+        if (factor := typical_factor(state.work.together))
     ]
-    if len(found) > 1:
-        yield (
-            "<p>Where you predicted a number, you were typically off by this factor: "
-            f"{', '.join(found[:-1])} and {found[-1]}. "
-            "It is the median of a lab; 1 is exactly right.</p>"
-        )
+    if len(found) < 2:
+        return ""
+    return f"{', '.join(found[:-1])} and {found[-1]}"
 
 
-def _table(states, folder):
-    yield "<table>"
-    yield "<caption>The labs in their order, and what you have done so far</caption>"
-    headings = (
-        "lab", "progress", "done", "time for a person", "your time", "predictions",
-        "last begun",
-    )  # fmt: skip
-    cells = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
-    yield f"<thead><tr>{cells}</tr></thead>"
-    yield "<tbody>"
-    for state in states:
-        done, of = state.progress
-        cells = [
-            f'<progress max="{of}" value="{done}" aria-label="{done} of {of}"></progress> '
-            f"{done} of {of}",
-            "✓ done" if state.done else "",
-            f"about {_hours(state.minutes)}",
-            _hours(round(state.spent_minutes)) if state.spent_minutes >= 1 else "",
-            escape(state.predictions) or "none yet",
-            _day(state.last_unix_seconds),
-        ]
-        row = "".join(f"<td>{cell}</td>" for cell in cells)
-        title = escape(state.title)
-        if state.file:
-            title = state.links(folder, title)
-        else:
-            title += " (its notebook is gone: <code>labs lab</code> gives another)"
-        yield f'<tr><th scope="row">{title}</th>{row}</tr>'
-    yield "</tbody>"
-    yield "</table>"
-    yield (
-        "<p>Progress counts exercises and questions of the quiz. The time for a person is "
-        f"an estimate, nobody was timed: {WORDS_PER_MINUTE} words a minute, "
-        f"{MINUTES_PER_EXERCISE} minutes for an exercise, {MINUTES_PER_QUESTION} for a "
-        "question, and what the cells take to run. Your time is that between the first and "
-        "the last thing that a run noted.</p>"
-    )
-
-
-def _minutes(name, notebook, texts):
-    """Minutes of a person: to read, to solve, to answer, and to wait for the cells."""
-    cells = notebook.get("cells", ())
-    text = " ".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+def _minutes(name, notebook):
     solution = read_notebook(REPOSITORY / "solutions" / f"{name}.ipynb")
-    minutes = (
-        len(text.split()) / WORDS_PER_MINUTE
-        + len(numbers_of(name[:2])) * MINUTES_PER_EXERCISE
-        + len(texts["quiz"]) * MINUTES_PER_QUESTION
-        + solution.get("metadata", {}).get("labs", {}).get("minutes", 0)
-    )
-    return max(5, 5 * round(minutes / 5))
-
-
-def _hours(minutes):
-    hours, rest = divmod(minutes, 60)
-    return f"{hours} h {rest:02d} min" if hours else f"{rest} min"
+    run_minutes = solution.get("metadata", {}).get("labs", {}).get("minutes", 0)
+    return working_time.working_minutes(name[:2], notebook, run_minutes)
 
 
 def _day(unix_seconds):
     if not unix_seconds:
-        return "not yet"
+        return ""
     return time.strftime("%Y-%m-%d", time.localtime(unix_seconds))
 
 
@@ -292,7 +251,7 @@ def _machine():
     text = f"This machine: {', '.join(parts)}."
     if not gpus and not os.environ.get("TPU_NAME"):
         text += (
-            " It has no GPU, and needs none: the labs are cut to its size, and where "
-            "several devices are the subject, they are simulated."
+            " It has no GPU, and needs none, because the labs adapt to its size. Where a "
+            "lab is about several devices, they are simulated."
         )
-    return f"<p>{escape(text)}</p>"
+    return text

@@ -8,7 +8,7 @@ import re
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 # Of callbacks/live/picture.py, which would load Keras.
-STYLE = re.compile(r'<style class="labs-live">.*?</style>', re.DOTALL)
+LIVE = re.compile(r'<(style|script) class="labs-live">.*?</\1>', re.DOTALL)
 HIDDEN, SHOWN = '<div class="labs-kept" hidden>', '<div class="labs-kept">'
 GONE = "(A live widget: run this cell again to use it.)"
 
@@ -37,6 +37,6 @@ def _kept(output):
                 return None  # the kit's own: what is kept follows
             data["text/plain"] = GONE
     page = "".join(data.get("text/html", ""))
-    if STYLE.search(page):
-        data["text/html"] = STYLE.sub("", page).replace(HIDDEN, SHOWN)
+    if LIVE.search(page):
+        data["text/html"] = LIVE.sub("", page).replace(HIDDEN, SHOWN)
     return output | {"data": data} if "data" in output else output

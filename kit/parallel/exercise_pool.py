@@ -47,7 +47,7 @@ class Crew(contextlib.AbstractContextManager):
 
     def take(self, name: Hashable, work: Generator) -> None:
         """Begin a work; its name comes back with its result."""
-        self._go_on(name, work, work.send, None)
+        self._continue(name, work, work.send, None)
 
     def wait(self, *others: Connection) -> tuple[list[Connection], list[tuple]]:
         """Wait until a process, or one of some other connections, has something to say.
@@ -82,11 +82,11 @@ class Crew(contextlib.AbstractContextManager):
         if process.exitcode not in (0, -signal.SIGXCPU):
             said = results[index] or f"ended with {process.exitcode}"
             self._drop(name)
-            self._go_on(name, work, work.throw, FailedError(said))
+            self._continue(name, work, work.throw, FailedError(said))
         elif not left:
-            self._go_on(name, work, work.send, results)
+            self._continue(name, work, work.send, results)
 
-    def _go_on(self, name, work, step, given):
+    def _continue(self, name, work, step, given):
         self._works.pop(name, None)
         try:
             functions, cpu_seconds = step(given)
@@ -98,7 +98,7 @@ class Crew(contextlib.AbstractContextManager):
             self._works[name] = work, [None] * len(functions), set(range(len(functions)))
             self._waiting.extend((name, *one, cpu_seconds) for one in enumerate(functions))
             if not functions:
-                self._go_on(name, work, work.send, [])
+                self._continue(name, work, work.send, [])
 
     def _drop(self, name):
         self._waiting = deque(one for one in self._waiting if one[0] != name)

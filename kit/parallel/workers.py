@@ -1,7 +1,8 @@
 """Worker processes: of this machine, over pipes; or those of a Dask cluster, over TLS.
 
-Here no port is opened: whoever can connect to one may run code as the grader. Run as a
-script, `python -m kit.parallel.workers DESCRIPTOR TASKS MODULE FUNCTION`, it is a worker.
+Here no port is opened, because a program that can connect to one could run code as the
+grader. Run as a script, `python -m kit.parallel.workers DESCRIPTOR TASKS MODULE FUNCTION`,
+this module is a worker.
 """
 
 import contextlib
@@ -95,7 +96,7 @@ def on_this_machine(
     ------
     tuple
         The task's index and its result, or the exception: that of the function, or
-        `DiedError` if its worker died `TRIES` times. The others go on.
+        `DiedError` if its worker died `TRIES` times. The others continue.
     """
     waiting = deque((index, 1) for index in range(len(tasks)))
     started = {}  # by its pipe: a worker, and its tasks with how often each was tried
@@ -179,7 +180,10 @@ def on_a_cluster(function: FunctionType, tasks: Sequence, address: str) -> Itera
                 yield futures[future], result
                 future.release()
     except (OSError, TimeoutError) as error:
-        raise LabError(f"no Dask scheduler answers at {address} ({error}).") from error
+        raise LabError(
+            f"no Dask scheduler answers at {address} ({error}): is it running, and is the "
+            "address right?"
+        ) from error
 
 
 def tls(address: str) -> object:
@@ -196,8 +200,9 @@ def tls(address: str) -> object:
     files = (security.tls_ca_file, security.tls_client_cert, security.tls_client_key)
     if not address.startswith("tls://") or not all(files):
         raise LabError(
-            "whoever reaches a Dask scheduler without TLS can run code as you. Start yours "
-            "with certificates, and name them in Dask's configuration: docs/instructor.md."
+            f"{address} is a scheduler without TLS, or you have named no certificates. "
+            "Anyone who can reach it could run code as you: start it with certificates, "
+            "and name them in Dask's configuration; docs/instructor.md says how."
         )
     return security
 

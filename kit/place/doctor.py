@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from helpers import plain_json
 from helpers.data.places import DataSet, user_cache
 from helpers.data.sets import DATA_SETS
 from helpers.errors import LabError
@@ -28,8 +29,8 @@ FREE_GIB = 1
 Finding = tuple[str, str, str]  # the state of `STATES`, what was found, what to do
 
 
-def doctor() -> bool:
-    """Print a table of findings; return whether the labs can run."""
+def doctor(as_json: bool = False) -> bool:
+    """Print a table of findings, or JSON; return whether the labs can run."""
     questions = {
         "Python": python,
         "packages": packages,
@@ -45,11 +46,20 @@ def doctor() -> bool:
     if find_spec("kit.grading"):  # a hand-out for students does not grade
         questions["grading sandbox"] = isolation
     findings = {what: _survive(question) for what, question in questions.items()}
+    can_run = all(state != "missing" for state, _, _ in findings.values())
+    if as_json:
+        keys = ("state", "found", "to_do")
+        print(
+            plain_json.as_json(
+                {w: dict(zip(keys, f, strict=True)) for w, f in findings.items()}
+            )
+        )
+        return can_run
     table = Table("what", "state", "found", "to do")
     for what, (state, found, remedy) in findings.items():
         table.add_row(what, STATES[state], escape(found), escape(remedy))
     Console().print(table)
-    return all(state != "missing" for state, _, _ in findings.values())
+    return can_run
 
 
 def _survive(question):
@@ -109,9 +119,9 @@ def surroundings() -> Finding:
     """Whether something is set that `labs` leaves out, and other notebooks would not."""
     found = environment.findings()
     if not found:
-        return "ok", "nothing that is in the way", ""
-    remedy = f"{'; '.join(cure for _, cure in found)}. Or start notebooks by `labs lab`."
-    return "note", f"left out: {'; '.join(what for what, _ in found)}", remedy
+        return "ok", "no settings that interfere", ""
+    remedy = f"{'; '.join(cure for _, cure in found)}. Or start notebooks with `labs lab`."
+    return "note", f"ignored: {'; '.join(what for what, _ in found)}", remedy
 
 
 def kernel() -> Finding:
@@ -129,7 +139,7 @@ def kernel() -> Finding:
         found = f"python3 cannot be read: {error}"
     finally:
         os.environ["JUPYTER_PATH"] = own
-    remedy = "Delete that folder, or open notebooks by `labs lab`: it starts the kit's own."
+    remedy = "Delete that folder, or open notebooks with `labs lab`: it has its own kernel."
     return "note", found, remedy
 
 
@@ -178,7 +188,7 @@ def cache() -> Finding:
     """Whether a download could be kept; not needed if the data are here already."""
     state, found, remedy = writable(user_cache(), "XDG_CACHE_HOME")
     if state == "missing" and all(data_set.find() for data_set, _ in DATA_SETS):
-        return "note", found, "Not needed: the data are here."
+        return "note", found, "Not needed, because the data sets are here."
     return state, found, remedy
 
 

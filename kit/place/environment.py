@@ -34,8 +34,8 @@ def copied_from_here(script: str) -> Path | None:
 
     A script of an environment names the Python that it was made with, and that imports
     the kit of the folder that it was made in. So `labs` in a copied or moved folder would
-    run this one. An environment outside of every course is nobody's copy, and whoever
-    names this kit in PYTHONPATH has chosen it.
+    run this one. An environment outside of every course is no copy, and a user who names
+    this kit in PYTHONPATH has chosen it.
 
     Parameters
     ----------

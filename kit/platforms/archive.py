@@ -11,6 +11,7 @@ from helpers.errors import LabError
 
 MIB = 2**20
 MOST_FILES = 50_000
+PACKED = "an archive, not unpacked"
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MOST_MIB_OF_A_FILE, MOST_MIB = 20, 4096
 
@@ -60,7 +61,7 @@ def _is_rubbish(parts):
 
 def _content(archive, entry, name):
     if name.lower().endswith(ARCHIVES):
-        return None, "an archive, not unpacked: put its notebook into that folder yourself"
+        return None, PACKED
     if not name.lower().endswith(".ipynb"):
         return None, "not a notebook"
     if stat.S_ISLNK(entry.external_attr >> 16):
@@ -71,5 +72,6 @@ def _content(archive, entry, name):
     except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError):
         return None, "damaged, or encrypted"
     if len(content) > MOST_MIB_OF_A_FILE * MIB:
-        return None, f"larger than {MOST_MIB_OF_A_FILE} MB"
+        size = max(entry.file_size, len(content)) / MIB
+        return None, f"{size:.0f} MB, more than {MOST_MIB_OF_A_FILE}: clear its outputs"
     return content, ""

@@ -3,8 +3,11 @@
 As in `content_zipper.rb`, `gradebook_exporter.rb` and `gradebook_importer.rb` of
 instructure/canvas-lms: "Download Submissions" makes `lastfirst_ID_ATTACHMENT_NAME`, with
 `LATE` before the id where it was late; files that go back are recognised by the two
-numbers. A gradebook has `Student`, `ID` and so on to `Section`, then a column for each
-assignment, and under it a row with the points that are possible.
+numbers. A text entry is `lastfirst_ID_text.html`, a link `lastfirst_ID_link.html`. Where
+Canvas hides names, `anon_LETTERS` stands for the name and the id, and no other file of
+Canvas says who that is. A gradebook has `Student` (or `LastName` and `FirstName`), `ID` and
+so on to `Section`, then a column for each assignment, and under it a row with the points
+that are possible. Its last row may be a test student, whom an instructor can play.
 """
 
 import re
@@ -16,20 +19,41 @@ from kit.platforms.moodle import Owner
 
 SECTION = "Section"  # the last column about the student
 POSSIBLE = "Points Possible"
+NAMES = (["Student", "ID"], ["LastName", "FirstName", "ID"])  # how a gradebook may begin
+TEST_STUDENT = "Student, Test"
+TEST_STUDENTS_FILES = "studenttest"
+DECIDED = ("EX", "N/A")  # excused, not assigned: Canvas' own, which no grade replaces
+HIDDEN = re.compile(r"(?:(?P<late>LATE)_)?(?P<name>anon)_(?P<id>[A-Za-z0-9]+)_(?P<rest>.+)")
+NAMED = re.compile(r"(?P<name>.+?)_(?:(?P<late>LATE)_)?(?P<id>\d{1,18})_(?P<rest>.+)")
+FILE = re.compile(r"(\d{1,18})_(.+)")
+ENTRIES = {"text.html": "a text entry", "link.html": "a link"}
 
 
 def owner(parts: list[str]) -> tuple[Owner, str] | None:
-    """The owner of a file by the parts of its path, and the file's name; or None."""
-    found = re.fullmatch(r"(.+?)_(?:(LATE)_)?(\d{1,18})_(\d{1,18})_(.+)", parts[-1])
+    """The owner of a file by the parts of its path, and the file's name; or None.
+
+    A text or a link that was typed into Canvas has no number of a file, so no page can go
+    back to it: then `upload` is empty.
+    """
+    found = HIDDEN.fullmatch(parts[-1]) or NAMED.fullmatch(parts[-1])
     if not found:
         return None
-    upload = f"{found[1]}_{found[3]}_{found[4]}_"
-    return Owner(found[1], found[3], upload, bool(found[2])), found[5]
+    name, number, is_late = found["name"], found["id"], bool(found["late"])
+    if entry := ENTRIES.get(found["rest"]):
+        return Owner(name, number, "", is_late), entry
+    if not (file := FILE.fullmatch(found["rest"])):
+        return None
+    return Owner(name, number, f"{name}_{number}_{file[1]}_", is_late), file[2]
+
+
+def hides_names(one: Owner) -> bool:
+    """Whether a file comes from an assignment that Canvas grades anonymously."""
+    return one.name == "anon" and not one.id.isdecimal()
 
 
 def is_table(head: list[str]) -> bool:
     """Whether a CSV file's first row is that of a gradebook."""
-    return head[:1] == ["Student"] and "ID" in head[1:2] and SECTION in head
+    return any(head[: len(names)] == names for names in NAMES) and SECTION in head
 
 
 def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, None, str]]:
@@ -37,8 +61,13 @@ def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, None, str]]:
     head, *rows = table
     for row in rows:
         cells = dict(zip(head, row, strict=False))
-        if cells.get("ID", "").isdecimal():
-            yield cells["ID"], cells["Student"], cells.get("SIS Login ID", ""), None, ""
+        name = _name(head, row)
+        if cells.get("ID", "").isdecimal() and name != TEST_STUDENT:
+            yield cells["ID"], name, cells.get("SIS Login ID", ""), None, ""
+
+
+def _name(head, row):
+    return ", ".join(cell for cell in row[: head.index("ID")] if cell)
 
 
 def filled(
@@ -67,22 +96,24 @@ def filled(
     Raises
     ------
     LabError
-        If no column, or several, may be meant.
+        If no column, or several, may be meant, or the assignment has no points.
     """
     head, *rows = table
     kept = list(range(head.index(SECTION) + 1))
     kept.append(_column(head, lab, column))
-    most, made = 100.0, [[head[n] for n in kept]]
-    for row in rows:
-        cells = [row[n] if n < len(row) else "" for n in kept]
-        if POSSIBLE in cells[0]:
-            most = _number(cells[-1]) or most
-        elif (number := row[1]) in grades:
-            fraction, _ = grades[number]
+    made = [[row[n] if n < len(row) else "" for n in kept] for row in table]
+    most = max((_number(c[-1]) or 0 for c in made[1:] if POSSIBLE in c[0]), default=0)
+    if not most:
+        raise LabError(
+            f"{head[kept[-1]]!r} has no points in the row {POSSIBLE!r}, which scales "
+            "the grades: give the assignment points in Canvas, and export again."
+        )
+    for row, cells in zip(rows, made[1:], strict=True):
+        number = cells[head.index("ID")]
+        is_student = number.isdecimal() and _name(head, row) != TEST_STUDENT
+        if is_student and cells[-1] not in DECIDED:
+            fraction, _ = grades.get(number, (None, ""))
             cells[-1] = "" if fraction is None else f"{fraction * most:.2f}"
-        elif number.isdecimal():
-            cells[-1] = ""
-        made.append(cells)
     return made
 
 

@@ -16,11 +16,13 @@ from helpers.errors import LabError
 from helpers.files import TEMPORARY, cut_to_bytes, write_atomically
 from helpers.plain_json import write_json
 from kit.grading.classroom import class_files
+from kit.grading.classroom.csv_text import CsvFormat, read_csv_text
 from kit.grading.classroom.feedback import feedback_path, points
+from kit.grading.classroom.left_out import LeftOut, remember
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle
-from kit.platforms.archive import notebooks
+from kit.platforms.archive import PACKED, notebooks
 
 LONGEST_NAME = 60  # characters of a student's name
 MOST_BYTES = 150  # of a name in the folder of submissions; most file systems take 255
@@ -58,17 +60,30 @@ def collect(
     if submissions.exists() and any(submissions.iterdir()):
         raise LabError(f"{submissions} is not empty: give the name of a new folder.")
     # Before anything is written: a mistake here must leave no half-filled folder.
-    known, people = class_files.read_roster(out, find_lab), table and read_table(table)
+    known = class_files.read_roster(out, find_lab)
+    people = read_table(table)[0] if table else None
     collected, names = _collected(out), _names(known)
     with _whole_or_nothing(submissions) as folder:
         owners, uploads, left_out = _unpack(archive, folder, names)
         if not owners:
             raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
-        for (student, lab), upload in _by_lab(folder, owners, uploads).items():
+        if table and any(map(canvas.hides_names, owners.values())):
+            raise LabError(
+                f"{archive} hides the names, so {table} does not say whose files they are: "
+                "collect it without --table, and enter the grades by hand."
+            )
+        by_lab, labs = _by_lab(folder, owners, uploads)
+        for (student, lab), upload in by_lab.items():
             collected.setdefault(lab, {})[student] = upload
         write_json(out / COLLECTED, collected)
-        left_out += _write_roster(out / "roster.csv", known, owners, people, due)
-    return left_out
+        remember(out, left_out, ["", *owners], labs)
+        unread = _write_roster(out / "roster.csv", known, owners, people, due)
+    return [_line(one) for one in left_out] + unread
+
+
+def _line(one):
+    advice = ": put its notebook into that folder yourself" if one.reason == PACKED else ""
+    return ": ".join(filter(None, [one.student, one.file, one.reason])) + advice
 
 
 @contextlib.contextmanager
@@ -96,15 +111,19 @@ def _unpack(archive, submissions, names):
     for parts, content, problem in notebooks(archive):
         found = moodle.owner(parts) or canvas.owner(parts)
         if found is None:
-            left_out.append(f"{_plain(parts[-1])}: its name says no student")
+            left_out.append(LeftOut("", _plain(parts[-1]), "its name says no student"))
             continue
         owner, name = found
         student = names.get(owner.id) or _student(owner.name, owner.id)
-        owners.setdefault(student, owner)
+        if owner.name == canvas.TEST_STUDENTS_FILES:
+            left_out.append(LeftOut("", _plain(parts[-1]), "of Canvas' test student"))
+            continue
+        if student not in owners or not owners[student].upload:
+            owners[student] = owner
         folder = submissions / student
         folder.mkdir(exist_ok=True)
         if content is None:
-            left_out.append(f"{student}: {_plain(name)}: {problem}")
+            left_out.append(LeftOut(student, _plain(name), problem))
         else:
             path = _free(folder, _plain(name))
             write_atomically(path, content)
@@ -113,7 +132,7 @@ def _unpack(archive, submissions, names):
 
 
 def _by_lab(folder, owners, uploads):
-    """How the name of each student's page begins, by student and lab.
+    """How the name of each student's page begins, by student and lab; and the zip's labs.
 
     In Canvas it has the number of one file, which differs from lab to lab. A student
     without a notebook has other files for the lab that most of the class handed in.
@@ -122,8 +141,13 @@ def _by_lab(folder, owners, uploads):
     own = {(one.student, one.lab.name): uploads[one.path] for one in found if one.path}
     most = Counter(lab for _, lab in own).most_common(1)
     labs = [lab for lab, _ in most] or [lab.name for lab in all_labs()]
-    others = {(who, lab): owner.upload for who, owner in owners.items() for lab in labs}
-    return others | own
+    others = {
+        (who, lab): owner.upload
+        for who, owner in owners.items()
+        for lab in labs
+        if owner.upload  # else no page can go back
+    }
+    return others | own, labs
 
 
 def _collected(out):
@@ -193,7 +217,7 @@ def _write_roster(path, known, owners, table, due):
         if until := moodle.date_of(extension):
             row["due"] = _later(row["due"], until)
         elif extension:
-            words = f"an extension until {extension[:60]!r}, which is no date in English"
+            words = f"an extension until {extension[:60]!r}, which is no date that is known"
             unread.append(f"{student}: {words}: write it into {path}")
         row["submitted"] = submitted or row["submitted"]
     table = [
@@ -218,7 +242,7 @@ def _people(table):
     return (moodle if moodle.is_table(table[0]) else canvas).people(table)
 
 
-def read_table(path: Path) -> list[list[str]]:
+def read_table(path: Path) -> tuple[list[list[str]], CsvFormat]:
     """Read a grading worksheet of Moodle or a gradebook of Canvas.
 
     Parameters
@@ -227,26 +251,26 @@ def read_table(path: Path) -> list[list[str]]:
 
     Returns
     -------
-    list of list of str
+    tuple
+        The rows, and how the file is written.
 
     Raises
     ------
     LabError
         If it is neither.
     """
-    text = class_files.text_of(path)
-    head = text.partition("\n")[0]
-    delimiter = max(",;\t", key=head.count)
+    text, form = read_csv_text(path)
     try:
-        table = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+        lines = csv.reader(io.StringIO(text), delimiter=form.delimiter)
+        table = [row for row in lines if row]
     except csv.Error as error:
         raise LabError(f"{path}: {error}.") from error
     if not table or not (moodle.is_table(table[0]) or canvas.is_table(table[0])):
         raise LabError(
-            f"{path} is neither Moodle's grading worksheet (in English) nor Canvas' "
-            "gradebook: download it again, and change nothing in its first row."
+            f"{path} is neither Moodle's grading worksheet (in English or German) nor "
+            "Canvas' gradebook: download it again, and change nothing in its first row."
         )
-    return table
+    return table, form
 
 
 def hand_back(
@@ -285,7 +309,7 @@ def hand_back(
     results = [result for result in document["results"] if result["lab"] == lab.name]
     if not results:
         raise LabError(f"{out} has no grades for {lab.name}, but for {', '.join(labs)}.")
-    table = read_table(table_path)
+    table, form = read_table(table_path)
     by_id = {(r["person"] or {}).get("id"): r for r in results}
     grades = {
         number: (_fraction(result), _sentence(result))
@@ -299,7 +323,8 @@ def hand_back(
     folder = out / "hand-back"
     grades_path = folder / f"{cut_to_bytes(table_path.stem, MOST_BYTES)}-graded.csv"
     head, *rows = made
-    write_atomically(grades_path, class_files.as_csv(head, rows))
+    made_text = class_files.as_csv(head, rows, form.delimiter)
+    write_atomically(grades_path, form.encoded(made_text))
     pages, without = _pages(out, results, is_moodle)
     write_atomically(folder / "feedback.zip", pages)
     listed = {number for number, *_ in _people(table)}

@@ -4,7 +4,8 @@ As in `mod/assign` of Moodle 3.1 to 5.0: "Download all submissions" makes
 `Full name_ID_assignsubmission_file/...` (before 4.1 with another `_` at the end; without
 folders `..._file_NAME`). "Upload multiple feedback files in a zip" reads the same names.
 The grading worksheet has the same number at the end of its column `Identifier`. Its column
-`Status` joins sentences with " - "; one of them may grant an extension.
+`Status` joins sentences with " - "; one of them may grant an extension. English and German
+worksheets are read, with the words of Moodle's two language packs.
 """
 
 import re
@@ -13,8 +14,26 @@ from datetime import datetime
 from typing import NamedTuple
 
 HEAD = ("Identifier", "Grade", "Last modified (grade)")  # what Moodle wants back
-DATE = "%A, %d %B %Y, %I:%M %p"  # as its English worksheet has it
-EXTENSION = re.compile(r"Extension granted until:\s*(.*?)\s*( - |\n|$)")
+GERMAN = {
+    "Bezeichner": "Identifier",
+    "ID": "Identifier",
+    "Vollständiger Name": "Full name",
+    "E-Mail-Adresse": "Email address",
+    "Bewertung": "Grade",
+    "Bestwertung": "Maximum grade",
+    "Zuletzt geändert (Abgabe)": "Last modified (submission)",
+    "Zuletzt geändert (Bewertung)": "Last modified (grade)",
+    "Feedback als Kommentar": "Feedback comments",
+}  # what is read or written; all other columns go back as they came
+MONTHS = (
+    "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September",
+    "Oktober", "November", "Dezember",
+)  # fmt: skip
+DATE = "%A, %d %B %Y, %I:%M %p"  # in an English worksheet
+GERMAN_DATE = re.compile(r"\w+, (\d\d?)\. (\w+) (\d{4}), (\d\d?):(\d\d)")
+EXTENSION = re.compile(
+    r"(?:Extension granted until|Verlängertes Abgabeende bis):\s*(.*?)\s*( - |\n|$)"
+)
 
 
 class Owner(NamedTuple):
@@ -38,19 +57,23 @@ def owner(parts: list[str]) -> tuple[Owner, str] | None:
 
 
 def is_table(head: list[str]) -> bool:
-    """Whether a CSV file's first row is that of a grading worksheet in English."""
-    return set(HEAD) <= set(head)
+    """Whether a CSV file's first row is that of an English or German grading worksheet."""
+    return set(HEAD) <= set(_english(head))
+
+
+def _english(head):
+    return [GERMAN.get(name, name) for name in head]
 
 
 def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, datetime | None, str]]:
     """Yield (id, name, email, submitted, extension) for each row of a worksheet.
 
-    `submitted` is None where there is no date, or one in another language. `extension` is
+    `submitted` is None where there is no date, or one in a third language. `extension` is
     the text of the date until which this student has more time, for `date_of`.
     """
     head, *rows = table
     for row in rows:
-        cells = dict(zip(head, row, strict=False))
+        cells = dict(zip(_english(head), row, strict=False))
         if number := identity(cells):
             name = cells.get("Full name") or cells["Identifier"]
             text = cells.get("Last modified (submission)", "")
@@ -60,15 +83,20 @@ def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, datetime | N
 
 
 def identity(cells: dict[str, str]) -> str:
-    """The number at the end of `Participant 123`."""
+    """The number at the end of `Participant 123` or `Teilnehmer/in 123`."""
     found = re.search(r"(\d{1,18})\s*$", cells.get("Identifier", ""))
     return found[1] if found else ""
 
 
 def date_of(text: str) -> datetime | None:
-    """A date as the English worksheet writes it; None if it is something else."""
+    """A date as an English or German worksheet writes it; None if it is another text."""
+    text = text.replace("\u202f", " ").strip()
     try:
-        return datetime.strptime(text.replace("\u202f", " ").strip(), DATE)
+        if (found := GERMAN_DATE.fullmatch(text)) and found[2] in MONTHS:
+            month = MONTHS.index(found[2]) + 1
+            day, year, hour, minute = map(int, found.group(1, 3, 4, 5))
+            return datetime(year, month, day, hour, minute)
+        return datetime.strptime(text, DATE)
     except ValueError:
         return None
 
@@ -90,16 +118,16 @@ def filled(
         Who is open gets no grade: Moodle leaves such a row alone.
     """
     head, *rows = table
-    made = [head]
+    made, names = [head], _english(head)
     for row in rows:
-        cells = dict(zip(head, row, strict=False))
+        cells = dict(zip(names, row, strict=False))
         if (number := identity(cells)) in grades:
             fraction, sentence = grades[number]
             most = _maximum(cells)
             cells["Grade"] = "" if fraction is None else f"{fraction * most:.2f}"
             if "Feedback comments" in cells:
                 cells["Feedback comments"] = sentence
-        made.append([cells.get(name, "") for name in head])
+        made.append([cells.get(name, "") for name in names])
     return made
 
 

@@ -191,8 +191,8 @@ def _complete(notebook):
 def _unreadable(lab, path):
     if not path.exists():
         return (
-            f"{shown(path)} is a link to {path.readlink()}, where nothing is: bring that "
-            f"back, or delete the link, and `labs update` makes a new notebook."
+            f"{shown(path)} is a link to {path.readlink()}, which does not exist: "
+            f"restore that file, or delete the link, and `labs update` makes a new one."
         )
     return (
         f"{shown(path)} cannot be read as a notebook, so it stays as it is: "

@@ -26,7 +26,7 @@ def make() -> list[str]:
     Returns
     -------
     list of str
-        What there is to say, in lines.
+        Lines for the student.
     """
     with alone():
         lines = add_missing()
@@ -40,8 +40,8 @@ def alone() -> AbstractContextManager[None]:
     """Wait until nobody else changes ``work/``, where that is no link to nothing."""
     if WORK.is_symlink() and not WORK.exists():
         raise LabError(
-            f"{shown(WORK)}/ is a link to {WORK.readlink()}, where nothing is: bring that "
-            "back, or delete the link, and `labs update` makes a new folder."
+            f"{shown(WORK)}/ is a link to {WORK.readlink()}, which does not exist: "
+            "restore that folder, or delete the link, and `labs update` makes a new folder."
         )
     return only_one(WORK / ".base")
 

@@ -1,12 +1,15 @@
 """The labs command: what it prints, and that a mistake is one line."""
 
+import contextlib
 import html
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
 import sys
+import termios
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -18,11 +21,11 @@ from typer.testing import CliRunner
 from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
-from helpers.run_card.records import cards_of, latest_cards
+from helpers.run_card.documents import cards_of, latest_cards
 from kit.cli import app
 from kit.headless import run as kit_run
 from kit.headless.execute import execute
-from kit.headless.parameters import declared, parsed
+from kit.headless.given_parameters import declared, parsed
 from kit.labs import all_labs, find_lab
 from kit.student import working_copy
 
@@ -158,7 +161,7 @@ def hostile_environment(folder, monkeypatch):
         ({"KERAS_MAX_EPOCHS": "1"}, '{"backend', ["Unset KERAS_MAX_EPOCHS", "Delete {}"]),
     ],
 )
-def test_what_a_user_has_set_for_keras_is_named_with_its_cure(
+def test_a_users_own_settings_for_keras_are_named_with_their_cure(
     variables, file, found, tmp_path
 ):
     if file:
@@ -168,7 +171,7 @@ def test_what_a_user_has_set_for_keras_is_named_with_its_cure(
 
 
 def test_only_labs_and_notebooks_choose_keras_settings(tmp_path):
-    """Whoever imports models, checks and callbacks elsewhere keeps his own."""
+    """A program that imports models, checks and callbacks keeps its own settings."""
     (tmp_path / "keras.json").write_text('{"floatx": "float64"}')
     script = (
         "import os, callbacks, helpers.checks\n"
@@ -263,7 +266,9 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch
     options = [f"-p{name}={value}" for name, value in given.items()]
     ended = labs("run", "02", *options)
     assert ended.returncode == 0, ended.stderr
-    assert "3 of 3" in ended.stdout
+    [line] = re.findall(r"^02_throughput: .+$", ended.stdout, re.MULTILINE)
+    assert re.search(r"\d (s|ms), 3 of 3 checks passed$", line)
+    assert "cell" not in ended.stderr, "no bar in a file"
     card = latest_cards()["02_throughput"]
     assert card["solution"], "no student's progress"
     assert {name: card["parameters"][name] for name in given} == given
@@ -279,6 +284,30 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch
         assert f"<code>{name}</code></th><td>{html.escape(str(value))}</td>" in page
     assert page.count("Epoch 1:") == 1
     assert "Epoch 2:" not in page
+
+
+def test_on_a_terminal_a_run_shows_its_cells_and_the_time_left():
+    command = [sys.executable, "-m", "kit.cli", "run", "01"]
+    printed = on_a_terminal(command)
+    bars = re.findall(r"01_gradient_descent: +\d+%[^\r]* (\d+)/\d+ \[[\d:]+<", printed)
+    assert len({int(done) for done in bars}) > 3
+    # The bar goes, and a line stays.
+    assert re.search(r"01_gradient_descent: \d+(\.\d+)? s, \d of \d checks", printed)
+
+
+def on_a_terminal(command):
+    """What a command writes on a terminal of its own, controls and all."""
+    ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (40, 120))
+    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, cwd=REPOSITORY) as it:
+        os.close(its)
+        parts = []
+        with contextlib.suppress(OSError):  # at its end
+            while part := os.read(ours, 65_536):
+                parts.append(part)
+    os.close(ours)
+    assert it.returncode == 0
+    return b"".join(parts).decode()
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
@@ -336,3 +365,20 @@ def test_setup_says_which_python_it_needs(tmp_path):
     )
     assert ended.returncode == 1
     assert "needs Python 3.11, 3.12 or 3.13; found: Python 3.9.1" in ended.stderr
+
+
+def test_the_help_is_grouped_by_who_needs_a_command(capsys):
+    ended = labs("--help")
+    assert ended.returncode == 0
+    for people in ("students", "operators", "instructors", "authors of labs"):
+        assert f"For {people}" in ended.stdout
+
+
+def test_the_version_names_the_commit():
+    assert re.fullmatch(r"Scaling Labs [\d.]+, commit \S+\n", labs("--version").stdout)
+
+
+def test_the_doctors_findings_are_available_as_json():
+    found = json.loads(labs("doctor", "--json").stdout)
+    assert found["Python"]["state"] == "ok"
+    assert found["disk"].keys() == {"state", "found", "to_do"}

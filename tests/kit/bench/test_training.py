@@ -1,4 +1,4 @@
-"""The benches of training run, go on where they stopped, and compute what they say."""
+"""The benches of training run, resume where they stopped, and compute what they say."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import tensorflow as tf
 from helpers.network.recipes import fast_network
 from kit.authoring import readme
 from kit.bench import accuracy, training
-from kit.bench.record import resumable
+from kit.bench.measurement import resumable
 
 
 def test_done_jobs_are_not_done_again_and_other_settings_start_over(tmp_path):

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from helpers.files import TEMPORARY
-from helpers.run_card.records import read_card
+from helpers.run_card.documents import read_card
 
 LABS = str(Path(sys.executable).with_name("labs"))
 SIZES = list(range(1, 17))  # three rounds of them: 48 points
@@ -44,7 +44,7 @@ def kill(running, victim):
                 kernel.kill()
     assert running.wait(timeout=60) != 0
     _, alive = psutil.wait_procs(kernels, timeout=60)
-    assert not alive, "a kernel ends with whoever started it"
+    assert not alive, "a kernel ends with the process that started it"
 
 
 @pytest.mark.weekly

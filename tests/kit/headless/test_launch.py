@@ -53,7 +53,7 @@ def labs_launch(*arguments, **variables):
         [LABS, "launch", "09", *map(str, arguments)], text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=launch.os.environ | variables,
-        # Whoever starts the tests in the background has SIGINT ignored.
+        # Tests that run in the background ignore SIGINT.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_however_the_command_ends_no_worker_is_left(folder, ending):
     assert not alive
 
 
-def test_what_hosts_prints_runs_as_workers_of_one_cluster(folder):
+def test_the_commands_for_hosts_run_as_workers_of_one_cluster(folder):
     (folder / "worker.py").write_text(TALKING)
     said, _ = labs_launch(
         "--hosts", "127.0.0.1, 127.0.0.2", "--folder", folder
@@ -140,7 +140,7 @@ def test_what_hosts_prints_runs_as_workers_of_one_cluster(folder):
         out, _ = host.communicate(timeout=LIMIT)
         assert host.returncode == 0
         assert f"[worker {rank}] worker {rank} has met the other" in out.decode()
-        assert f"Worker {rank} has ended well" in out.decode()
+        assert f"Worker {rank} has ended without an error" in out.decode()
 
 
 def test_no_two_workers_of_hosts_have_the_same_port(folder):
@@ -231,14 +231,13 @@ def test_a_training_that_has_begun_keeps_its_settings(folder):
 
 def test_an_engine_that_is_not_installed_is_a_line(folder, monkeypatch):
     monkeypatch.setattr(launch.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(LabError, match=r'jax is not installed: .*editable "\.\[jax\]"'):
+    with pytest.raises(LabError, match="jax is not installed: `make setup`"):
         launch.start(find_lab("09"), {}, folder=folder, engine="jax")
     assert not list(folder.iterdir())
 
 
 @pytest.mark.weekly
 def test_two_processes_train_on_jax_as_one_does(folder):
-    pytest.importorskip("jax")
     given = ["--engine", "jax", "-p", "epochs=2", "-p", "train_images=500"]
     trainings = [
         labs_launch("--folder", folder / str(n), "--workers", n, *given) for n in (1, 2)
@@ -283,8 +282,8 @@ def test_after_a_kill_the_training_ends_as_in_one_process(folder):
     said, errors = running.communicate(timeout=4 * LIMIT)
     assert running.returncode == 0, errors
     assert alone.communicate(timeout=4 * LIMIT) and alone.returncode == 0
-    assert "worker 1 was ended by signal 9: start again" in said
-    resumed = {int(n) for n in re.findall(r"goes on after step (\d+)", said)}
+    assert "worker 1 was ended by signal 9: starting all again" in said
+    resumed = {int(n) for n in re.findall(r"resumes after step (\d+)", said)}
     assert resumed in ({20}, {40})
     found = [np.load(folder / name) for name in (
         "1/weights-0.npz", "2/weights-0.npz", "2/weights-1.npz")]  # fmt: skip

@@ -1,11 +1,16 @@
 """`labs plan`: from run cards, with a line for what is missing or wrong."""
 
+import json
+import os
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
 from helpers.errors import LabError
-from helpers.lab_09.forecast import law_of_lab_09
-from helpers.run_card.records import open_card
+from helpers.lab_10.forecast import law_of_lab_10
+from helpers.run_card.documents import open_card
 from kit.cli import app
 from kit.generate import generate
 from kit.headless import plan
@@ -31,9 +36,13 @@ def test_a_link_is_read_with_its_unit(text, gbit):
 
 
 @pytest.mark.parametrize("text", ["25", "25GB", "fast", "-1Gbit", "0Gbit", ""])
-def test_what_is_no_link_is_refused_with_an_example(text):
+def test_a_link_without_a_known_unit_is_refused_with_an_example(text):
     with pytest.raises(LabError, match="25Gbit"):
         plan.gbit(text)
+
+
+def lines_of(*arguments, **others):
+    return plan.lines(plan.plan_for(*arguments, **others))
 
 
 def labs_plan(devices, *options):
@@ -50,59 +59,110 @@ def test_a_plan_says_its_sources_and_what_it_assumes(fit):
 
 
 def test_a_bend_of_lab_03_is_the_critical_batch(fit):
-    before = plan.lines(8, "25Gbit", 64)
+    before = lines_of(8, "25Gbit", 64)
     open_card("03_time_to_accuracy", {}, {}).measure("bend", [50.0, 60.0, 70.0])
-    after = plan.lines(8, "25Gbit", 64)
+    after = lines_of(8, "25Gbit", 64)
     assert "the bend of lab 03" in after[-2]
     assert "critical_batch" not in after[-1]
-    assert after[1] != before[1]  # more steps
+    assert after[2] != before[2]  # more steps
 
 
-def test_a_plan_stands_after_the_setup_cell_of_lab_02_is_run_again(fit):
+def test_a_plan_is_still_made_after_the_setup_cell_of_lab_02_is_run_again(fit):
     before = labs_plan(8).output
     open_card("02_throughput", {"depth": 16, "width": 4}, {})  # measured nothing yet
     assert labs_plan(8).output == before
 
 
 def test_speed_and_parameters_are_those_of_one_network():
-    card = open_card("09_many_machines", {}, {})
+    card = open_card("10_more_machines", {}, {})
     card.measure("fit", LAW | {"parameters": 203_530})
     said = labs_plan(8).output
-    assert "From t0, peak and parameters of lab 09." in said
+    assert "From t0, peak and parameters of lab 10." in said
     assert "Assumed: critical_batch" in said
     assert said == labs_plan(8, "--parameters", "203530").output
     larger = labs_plan(8, "--parameters", "25000000").output
     assert "Assumed: parameters 25,000,000, critical_batch" in larger
-    assert larger.splitlines()[0] != said.splitlines()[0]
+    assert larger.splitlines()[1] != said.splitlines()[1]
 
 
-def test_lab_09_keeps_the_parameters_of_the_network_that_it_times():
-    cells = [cell.source for cell in generate(find_lab("09"))[1].cells]
+def test_lab_10_keeps_the_parameters_of_the_network_that_it_times():
+    cells = [cell.source for cell in generate(find_lab("10"))[1].cells]
     [source] = [source for source in cells if 'card.measure("fit"' in source]
     law = (0.01, 1000.0, 814_120, 1e-4, 1e9)
-    card = open_card("09_many_machines", {}, {})
+    card = open_card("10_more_machines", {}, {})
     keeps = source[source.index("fit = ") :]
     exec(keeps, {"law": law, "measured": {"parameters": 203_530}, "card": card})
-    assert law_of_lab_09() == {"t0_seconds": 0.01, "peak": 1000.0, "parameters": 203_530}
+    assert law_of_lab_10() == {"t0_seconds": 0.01, "peak": 1000.0, "parameters": 203_530}
 
 
 def test_speed_of_an_unknown_network_is_not_used():
-    """Cards of lab 09 had no parameters before."""
-    open_card("09_many_machines", {}, {}).measure("fit", LAW)
+    """Cards of the lab had no parameters before."""
+    open_card("10_more_machines", {}, {}).measure("fit", LAW)
     with pytest.raises(LabError, match="labs run 02"):
-        plan.lines(8, "25Gbit", 64)
+        lines_of(8, "25Gbit", 64)
 
 
 def test_devices_that_fail_before_they_have_restarted_are_refused(fit):
     with pytest.raises(LabError) as error:
-        plan.lines(100_000_000, "25Gbit", 64)
+        lines_of(100_000_000, "25Gbit", 64)
     assert str(error.value) == (
-        "100,000,000 devices would fail every 0.228 s, and a restart takes 600 s: "
-        "ask for at most 38,016 devices."
+        "100,000,000 devices would fail every 1.82 s, but a restart takes 600 s: "
+        "ask for at most 304,062 devices."
     )
-    assert "Save every 103 s" in plan.lines(38_016, "25Gbit", 64)[2]
+    assert "Save every 110 s" in lines_of(304_062, "25Gbit", 64)[3]
+
+
+def test_a_plan_says_how_gradients_are_added_up(fit):
+    in_machines = lines_of(1024, "25Gbit", 64)
+    assert in_machines[1].startswith("All-reduce by two levels: ")
+    assert "8 devices in a machine at 2,400 Gbit/s" in in_machines[-1]
+    alone = lines_of(1024, "25Gbit", 64, machine_devices=1)
+    assert alone[1].startswith("All-reduce by tree: ")
+    assert "in a machine" not in alone[-1]
+
+
+def test_a_plan_has_a_price_and_an_energy(fit):
+    def cost(*options):
+        return labs_plan(64, *options).output.splitlines()[5]
+
+    assert "dollars at 2 per device hour" in cost()
+    assert "kWh at 700 W per device" in cost()
+    free = cost("--price", "0", "--watts", "0")
+    assert free == "Cost: 0 dollars at 0 per device hour, 0 kWh at 0 W per device"
 
 
 def test_without_a_law_it_says_what_to_run():
     with pytest.raises(LabError, match="labs run 02"):
-        plan.lines(8, "25Gbit", 64)
+        lines_of(8, "25Gbit", 64)
+
+
+def test_a_plan_names_the_accuracy_of_lab_03_and_takes_its_images(fit):
+    before = labs_plan(8).output
+    assert "To an accuracy that takes 1,000,000 images: " in before
+    card = open_card("03_time_to_accuracy", {"target_accuracy": 0.8}, {})
+    card.measure("laws", {"floor": 30.0, "bend": 1000.0, "t0_seconds": 1, "peak": 1})
+    after = labs_plan(8)
+    assert "To accuracy 0.8: " in after.output
+    assert "the goal of lab 03, and its images to it" in after.output
+    assert "images 1,000,000" not in after.output
+    # 30,000 images with small batches; the critical batch of this card is assumed.
+    assert json.loads(labs_plan(8, "--json").output)["settings"]["images"] == 30_000
+
+
+def test_a_race_without_a_law_gives_no_goal(fit):
+    card = open_card("03_time_to_accuracy", {"target_accuracy": 0.8}, {})
+    card.measure("laws", {"floor": 30.0, "bend": 0.0, "t0_seconds": 1, "peak": 1})
+    assert "To an accuracy that takes 1,000,000 images: " in labs_plan(8).output
+
+
+def test_the_command_prints_the_plan_alone(fit):
+    """With a TensorFlow that logs, as it does on most machines."""
+    command = [sys.executable, "-m", "kit.cli", "plan", "--devices=8", "--link=25Gbit"]
+    environment = {k: v for k, v in os.environ.items() if k != "TF_CPP_MIN_LOG_LEVEL"}
+    ended = subprocess.run(
+        [*command, "--json"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.stderr == ""
+    said = json.loads(ended.stdout)
+    assert said["plan"]["global_batch"] == 512
+    assert "images" in said["assumed"]

@@ -4,9 +4,10 @@ import csv
 
 import dask
 import pytest
+from rich.console import Console
 
 from helpers.errors import LabError
-from helpers.run_card.records import cards_of
+from helpers.run_card.documents import cards_of
 from kit.headless import sweep
 from kit.labs import find_lab
 
@@ -82,7 +83,7 @@ def test_a_scheduler_without_tls_is_refused(tmp_path):
         sweep.sweep(LAB, ["seed=0"], "tcp://127.0.0.1:8786", tmp_path)
 
 
-def test_a_sweep_goes_on_and_takes_a_cluster(tmp_path, capsys, monkeypatch, scheduler):
+def test_a_sweep_resumes_and_takes_a_cluster(tmp_path, capsys, monkeypatch, scheduler):
     """The first run here; the second, and the table over both, with Dask."""
     for name in ("LABS_RUN", "LABS_NOTEBOOK"):  # it sets them, and no other test may see it
         monkeypatch.setenv(name, "")
@@ -113,7 +114,7 @@ def test_a_run_that_failed_is_shown_and_tried_again(tmp_path, capsys):
     assert not list(tmp_path.iterdir())
     good = failed | {"error": None, "card": {"measurements": {"steps_per_second": 2.5}}}
     known = [({"seed": 0}, good, "a"), ({"seed": 1}, failed, "b")]
-    sweep._write(tmp_path, LAB, ["seed"], known)
+    sweep.write_sweep(tmp_path, LAB, ["seed"], known, Console())
     assert "seed 1: no space left" in capsys.readouterr().out
     assert "Failed: no space left" in (tmp_path / "index.html").read_text()
     assert "no space left" in (tmp_path / "sweep.csv").read_text()

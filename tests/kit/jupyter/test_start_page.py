@@ -13,7 +13,7 @@ import pytest
 from helpers.files import REPOSITORY, write_atomically
 from helpers.machine import computer
 from helpers.notebook import notebooks, session
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 from helpers.texts import read_texts
 from kit.jupyter import start_page
 from kit.jupyter.start_page import lab_states, way_on
@@ -28,9 +28,13 @@ def state_of(number):
     return state
 
 
+def cards_of_page():
+    return re.findall(r'<li class="panel lab.*?</li>', start_page.page(), re.DOTALL)
+
+
 def row_of(number):
-    link = f'<tr><th scope="row"><a href="{find_lab(number).name}.ipynb">'
-    [row] = [line for line in start_page.page().splitlines() if line.startswith(link)]
+    link = f'<h3><a href="{find_lab(number).name}.ipynb">'
+    [row] = [card for card in cards_of_page() if link in card]
     return row
 
 
@@ -43,20 +47,21 @@ def do_all(lab):
     card.finish()
 
 
-def test_every_lab_has_a_row_with_link_and_time_in_order():
+def test_every_lab_has_a_card_with_link_picture_and_time_in_order():
     page = start_page.page()
-    places = [page.index(f'<th scope="row"><a href="{lab.name}.ipynb">') for lab in LABS]
+    places = [page.index(f'<h3><a href="{lab.name}.ipynb">') for lab in LABS]
     assert places == sorted(places)
     for lab in LABS:
         state = state_of(lab.number)
         assert state.title.startswith(f"Lab {lab.number}: ")
-        assert 20 <= state.minutes <= 180, "a person's, not the solution's"
-        assert list(state.exercises) == [exercise.number for exercise in todo_cells(lab)]
-    assert page.count('<th scope="col">') == 7
-    assert "<caption>" in page
+        assert 40 <= state.minutes <= 240, "a person's, not the solution's"
+        numbers = [exercise.number for exercise in todo_cells(lab)]
+        assert list(state.work.exercises) == numbers
+        assert "</svg>" in row_of(lab.number), "helpers/lab_NN/picture.svg"
+    assert len(cards_of_page()) == len(LABS)
 
 
-def test_what_is_done_is_added_up_over_runs():
+def test_progress_is_added_up_over_runs():
     first = open_card("02_throughput", {"seed": 1}, {})
     first.check("2.1", True)
     first.check("2.2", False, "it is not")
@@ -64,12 +69,12 @@ def test_what_is_done_is_added_up_over_runs():
     second.check("2.1", False, "broken again")
     second.check("2.3", True)
     second.answer(2, 1, False)
-    assert state_of("02").passed == {"2.1", "2.3"}
+    assert state_of("02").work.passed == {"2.1", "2.3"}
     of = 3 + len(read_texts("02")["quiz"])
     assert f'<progress max="{of}" value="3" aria-label="3 of {of}">' in row_of("02")
-    assert "not yet" not in row_of("02")
+    assert "last begun" in row_of("02")
     assert 'value="0"' in row_of("03")
-    assert "not yet" in row_of("03")
+    assert "last begun" not in row_of("03")
 
 
 def test_a_card_from_before_the_coach_counts():
@@ -77,28 +82,26 @@ def test_a_card_from_before_the_coach_counts():
     for name in ("hints", "quiz", "solution"):
         del card.content[name]
     card.check("2.1", True)
-    assert state_of("02").passed == {"2.1"}
+    assert state_of("02").work.passed == {"2.1"}
 
 
 @pytest.mark.parametrize("variable", ["LABS_NOTEBOOK", "JPY_SESSION_NAME"])
-def test_what_a_solution_passes_is_not_the_students(variable, monkeypatch):
+def test_a_check_that_a_solution_passes_is_not_the_students(variable, monkeypatch):
     monkeypatch.setenv(variable, str(find_lab("02").solution))
     open_card("02_throughput", {}, {}).check("2.1", True)
-    assert state_of("02").passed == frozenset()
+    assert state_of("02").work.passed == frozenset()
     monkeypatch.setenv(variable, str(find_lab("02").notebook))
     mine = open_card("02_throughput", {}, {})
     assert not mine.content["checks"], "an interrupted solution is not taken up"
     mine.check("2.2", True)
-    assert state_of("02").passed == {"2.2"}
+    assert state_of("02").work.passed == {"2.2"}
 
 
 def button():
     text, state, _ = way_on(lab_states())
     if state:
-        link = (
-            rf'<p><a class="way-on" data-place="(.*)" href="/lab/{state.name}.ipynb">{text}'
-        )
-        place = re.match(link, start_page.page("/lab/"))[1]
+        link = rf'<a class="button" data-place="(.*)" href="/lab/{state.name}.ipynb">{text}'
+        place = re.search(link, start_page.page("/lab/"))[1]
         for leads, there in {"exercise": "#Exercise-", "quiz": "#Quiz"}.items():
             assert place.startswith(there) == (leads in text)
     return text
@@ -118,7 +121,7 @@ def test_the_button_leads_all_the_way_through():
         assert "✓ done" in row_of(lab.number)
         assert button() == f"Continue: Lab {following.number}"
     do_all(LABS[-1])
-    assert "all there is" in button()
+    assert "finished every lab" in button()
 
 
 def test_the_button_comes_back_to_a_lab_that_was_left_out():
@@ -143,15 +146,15 @@ def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, mon
     card = open_card(lab.name, {}, {})
     card.check("2.1", True)
     found, other = lab_states()
-    assert (found.name, found.passed) == (lab.name, {"2.1"})
+    assert (found.name, found.work.passed) == (lab.name, {"2.1"})
     assert (other.name, other.file) == (gone.name, "")
     page = start_page.page("/lab/")
     place = "#Exercise-2.2:-sweep-the-batch-size"
     link = (
-        f'<a class="way-on" data-place="{place}" href="/lab/my%202nd%20lab.ipynb">Continue'
+        f'<a class="button" data-place="{place}" href="/lab/my%202nd%20lab.ipynb">Continue'
     )
-    assert page.startswith(f"<p>{link}: Lab 02, exercise 2.2</a>")
-    assert "its notebook is gone" in page
+    assert f'<p class="way-on">{link}: Lab 02, exercise 2.2</a>' in page
+    assert "Its notebook is gone" in page
     shutil.copy(lab.notebook, tmp_path / "notebooks" / "my 2nd lab-Copy1.ipynb")
     first, second = (
         f'href="/lab/my%202nd%20lab{end}.ipynb">my 2nd lab{end}.ipynb</a>'
@@ -159,7 +162,7 @@ def test_a_renamed_notebook_is_found_and_one_that_is_gone_is_named(tmp_path, mon
     )
     page = start_page.page("/lab/")
     assert re.search(rf"exercise 2.2: <a .*{first} or <a .*{second}\?", page), "asks which"
-    assert f"Lab 02: How many images a second?: <a {first} or <a {second}?" in page
+    assert f"<h3>How many images a second?: <a {first} or <a {second}?" in page
     shutil.copy(lab.notebook, tmp_path / "notebooks")
     assert lab_states()[0].file == lab.notebook.name, "a copy beside it is not meant"
     (tmp_path / "work").mkdir()
@@ -173,7 +176,7 @@ def test_your_time_is_that_of_all_runs():
         card = open_card("02_throughput", {"seed": seed}, {})
         card.content["wall_seconds"] = seconds
         write_atomically(card.path, json.dumps(card.content))
-    assert "<td>1 h 05 min</td>" in row_of("02")
+    assert "yours so far: 1 h 05 min" in row_of("02")
 
 
 def test_a_damaged_notebook_or_card_does_not_spoil_the_page(tmp_path, monkeypatch):
@@ -183,7 +186,7 @@ def test_a_damaged_notebook_or_card_does_not_spoil_the_page(tmp_path, monkeypatc
     write_atomically(tmp_path / "notebooks" / "03_time_to_accuracy.ipynb", '{"cells": [1]}')
     own_course(tmp_path, monkeypatch)
     page = start_page.page()
-    assert page.count('<th scope="row">') == 2
+    assert len(cards_of_page()) == 2
     assert '<a href="02_throughput.ipynb">02_throughput</a>' in page
 
 
@@ -235,21 +238,21 @@ def predict(lab, guess, measured, **parameters):
     card.finish()
 
 
-def test_the_newest_run_with_predictions_stands_in_the_labs_row():
-    assert "none yet" in row_of("02")
+def test_the_newest_run_with_predictions_is_in_the_labs_row():
+    assert "Predictions: " not in row_of("02")
     predict("02_throughput", 1.0, 3.0)
-    assert "1 of 1 made, typically off by a factor of 3" in row_of("02")
+    assert "Predictions: 1 of 6 made, typically off by a factor of 3" in row_of("02")
     predict("02_throughput", 1.0, 2.0)
     assert "off by a factor of 2" in row_of("02")
     predict("02_throughput", None, 5.0)
     assert "off by a factor of 2" in row_of("02")
-    assert "none yet" in row_of("03")
+    assert "Predictions: " not in row_of("03")
 
 
-def test_what_a_solution_predicts_is_not_the_students(monkeypatch):
+def test_a_prediction_of_a_solution_is_not_the_students(monkeypatch):
     monkeypatch.setenv("LABS_NOTEBOOK", str(find_lab("02").solution))
     predict("02_throughput", 1.0, 3.0)
-    assert "none yet" in row_of("02")
+    assert "Predictions: " not in row_of("02")
 
 
 def test_the_development_is_told_in_order_from_two_labs_on():
@@ -281,7 +284,7 @@ def test_an_older_or_edited_prediction_is_none(stored, monkeypatch, capsys):
     card = open_card("02_throughput", {}, {})
     card.content["predictions"]["old"] = stored
     card.save()
-    assert "none yet" in row_of("02")
+    assert "Predictions: " not in row_of("02")
     monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
     session.finish()
     assert "Predictions" not in capsys.readouterr().out
@@ -300,7 +303,7 @@ def test_the_end_of_a_lab_says_how_the_predictions_went(monkeypatch, capsys):
     card.outcome("d", {1: "x", 2: "y"})
     session.finish()
     line = (
-        "Predictions: 4 of 5 made, typically off by a factor of 2.5, 2 of 3 choices right"
+        "Predictions: 4 of 10 made, typically off by a factor of 2.5, 2 of 3 choices right"
     )
     assert line in capsys.readouterr().out.splitlines()
 

@@ -18,7 +18,7 @@ def shows(data):
     return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
-def test_what_is_kept_of_a_widget_takes_its_place():
+def test_the_stored_copy_of_a_widget_takes_its_place():
     page = kept("<p>A picture.</p>")
     assert HIDDEN in page
     below = shows({"text/plain": "", "text/html": page})

@@ -45,7 +45,7 @@ def pinned(role):
 
 
 @each_role
-def test_what_pyproject_asks_for_is_pinned_within_its_bounds(role):
+def test_the_dependencies_of_pyproject_are_pinned_within_their_bounds(role):
     pins = pinned(role)
     for asked in asked_for(role):
         for pin in pins[canonicalize_name(asked.name)]:

@@ -26,7 +26,9 @@ def zipped(path, entries):
     return path
 
 
-def test_what_is_no_notebook_of_usual_size_is_left_out_and_said(tmp_path, monkeypatch):
+def test_files_that_are_no_notebooks_of_usual_size_are_left_out_and_named(
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(archive, "MOST_MIB_OF_A_FILE", 1)
     path = zipped(
         tmp_path / "x.zip",
@@ -42,9 +44,10 @@ def test_what_is_no_notebook_of_usual_size_is_left_out_and_said(tmp_path, monkey
     )
     found = {parts[-1]: problem for parts, _, problem in archive.notebooks(path)}
     assert found == {
-        "a.ipynb": "", "large.ipynb": "larger than 1 MB", "link.ipynb": "a symbolic link",
+        "a.ipynb": "", "large.ipynb": "2 MB, more than 1: clear its outputs",
+        "link.ipynb": "a symbolic link",
         "x.pdf": "not a notebook",
-        "all.ZIP": "an archive, not unpacked: put its notebook into that folder yourself",
+        "all.ZIP": "an archive, not unpacked",
     }  # fmt: skip
     monkeypatch.setattr(archive, "MOST_MIB", 0)
     with pytest.raises(LabError, match="more than 0 MB"):
@@ -54,7 +57,7 @@ def test_what_is_no_notebook_of_usual_size_is_left_out_and_said(tmp_path, monkey
         list(archive.notebooks(path))
 
 
-def test_what_is_damaged_is_one_line(tmp_path):
+def test_a_damaged_archive_is_reported_in_one_line(tmp_path):
     broken = tmp_path / "x.zip"
     broken.write_bytes(b"PK\x03\x04 and no more")
     with pytest.raises(LabError, match="not a zip archive"):
@@ -111,7 +114,7 @@ def test_names_of_many_bytes_are_collected_and_keep_who_and_which_lab(tmp_path):
     assert not list(tmp_path.glob(".*"))
 
 
-def test_what_ends_collecting_leaves_no_folder_that_blocks_the_next_try(tmp_path):
+def test_a_failed_collect_leaves_no_folder_that_blocks_the_next_try(tmp_path):
     path = zipped(tmp_path / "x.zip", {"Ada_3_assignsubmission_file/a.ipynb": "{}"})
     (tmp_path / "grades").write_text("a file where a folder has to be")
     inside = tmp_path / "in"

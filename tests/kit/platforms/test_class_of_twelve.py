@@ -118,7 +118,9 @@ def read(path):
 
 def mark(grades, points, comment):
     """What `labs mark` serves, filled in and saved as a browser does."""
-    server, address = serve(grades, lambda: read_overrides(grades, all_points()))
+    server, address = serve(
+        grades, lambda: read_overrides(grades, all_points()), names=True
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with server:
         shown = html.unescape(urllib.request.urlopen(address).read().decode())

@@ -1,13 +1,19 @@
 """`labs collect` and `labs hand-back`: what an instructor gets from a second one."""
 
+import codecs
 import csv
+import html
+import io
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from kit.grading.classroom.class_files import read_roster
 from kit.labs import find_lab
+from kit.todo_cells import todo_cells
 
 LABS = Path(sys.executable).with_name("labs")
 LAB = find_lab("01")
@@ -81,7 +87,8 @@ def test_a_second_zip_adds_to_the_pages_that_can_go_back_to_canvas(tmp_path):
     grades, name = tmp_path / "grades", LAB.notebook.name
     head = ["Student", "ID", "SIS Login ID", "Section", "Lab 01", "Lab 02"]
     students = [[f"Student {n}", str(n), "", "A", "", ""] for n in range(1, 6)]
-    gradebook = table(tmp_path / "gradebook.csv", head, *students)
+    possible = ["    Points Possible", "", "", "", "10", "10"]
+    gradebook = table(tmp_path / "gradebook.csv", head, possible, *students)
     zips = {
         "class": [f"ada_1_701_{name}", f"bob_2_702_{name}", "cyd_3_703_answers.pdf"],
         "again": [f"ada_1_801_{name.replace('.', '-1.')}"],  # ada's newer file
@@ -105,3 +112,197 @@ def test_a_second_zip_adds_to_the_pages_that_can_go_back_to_canvas(tmp_path):
     assert lines[0].startswith("Student 4_4 has handed in nothing, and Canvas takes no")
     assert lines[1].startswith("Student 5_5: no zip that was collected has their 01_")
     assert len(lines) == 2
+
+
+ENGLISH = {
+    "head": [
+        "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade",
+        "Grade can be changed", "Last modified (submission)", "Last modified (grade)",
+        "Feedback comments",
+    ],
+    "participant": "Participant ",
+    "dates": ("Friday, 20 November 2026, 9:05 PM", "Tuesday, 1 December 2026, 12:00 AM"),
+    "extension": "No submission - Extension granted until: ",
+}  # fmt: skip
+GERMAN = {
+    "head": [
+        "Bezeichner", "Vollständiger Name", "E-Mail-Adresse", "Status", "Bewertung",
+        "Bestwertung", "Bewertung kann geändert werden", "Zuletzt geändert (Abgabe)",
+        "Zuletzt geändert (Bewertung)", "Feedback als Kommentar",
+    ],
+    "participant": "Teilnehmer/in ",
+    "dates": ("Freitag, 20. November 2026, 21:05", "Dienstag, 1. Dezember 2026, 00:00"),
+    "extension": "Keine Abgabe - Verlängertes Abgabeende bis: ",
+}  # fmt: skip
+MARKS = {
+    "utf-8": b"", "utf-8-sig": codecs.BOM_UTF8, "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE, "cp1252": b"",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "encoding", "delimiter"),
+    [
+        (GERMAN, "cp1252", ";"),
+        (GERMAN, "utf-16-le", "\t"),
+        (GERMAN | {"head": ["ID", *GERMAN["head"][1:]]}, "utf-8-sig", ";"),
+        (ENGLISH, "utf-16-be", ","),
+    ],
+)
+def test_a_worksheet_goes_back_as_it_came(tmp_path, words, encoding, delimiter):
+    """Its language, encoding and delimiter; and what it says is understood."""
+    head, (came, until) = words["head"], words["dates"]
+    people = [
+        ["1", "Jörg Weiß", "Zur Bewertung", came],
+        ["2", "Zoë, Ada; B", words["extension"] + until, "-"],
+    ]
+    text = io.StringIO()
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(head)
+    for number, name, status, modified in people:
+        writer.writerow([words["participant"] + number, name, f"{number}@example.org",
+                         status, "", "80,00", "Ja", modified, "-", ""])  # fmt: skip
+    path, grades = tmp_path / "worksheet.csv", tmp_path / "grades"
+    mark, plain = MARKS[encoding], encoding.removesuffix("-sig")
+    path.write_bytes(mark + text.getvalue().encode(plain))
+    archive = zipped(
+        tmp_path / "class.zip", [f"Jörg Weiß_1_assignsubmission_file/{LAB.notebook.name}"]
+    )
+    labs("collect", archive, tmp_path / "in", "--table", path, "--due", DUE,
+         "--out", grades)  # fmt: skip
+    roster = {p.id: p for p in read_roster(grades, find_lab)}
+    assert roster["1"].submitted.isoformat(" ") == "2026-11-20 21:05:00"
+    assert (roster["2"].name, roster["2"].email) == ("Zoë, Ada; B", "2@example.org")
+    assert due_dates(grades) == {"1": DUE, "2": "2026-12-01 00:00"}
+    given = [("1", e.number, e.points / 2, "") for e in todo_cells(LAB)]
+    table(grades / "overrides.csv", ("student", "exercise", "points", "comment"), *given)
+    labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
+    labs("hand-back", path, "--out", grades)
+    content = (grades / "hand-back" / "worksheet-graded.csv").read_bytes()
+    assert content.startswith(mark)
+    made = content.removeprefix(mark).decode(plain)
+    rows = list(csv.reader(io.StringIO(made), delimiter=delimiter))
+    before = list(csv.reader(io.StringIO(text.getvalue()), delimiter=delimiter))
+    assert rows[0] == head
+    assert [row[:4] + row[5:9] for row in rows] == [row[:4] + row[5:9] for row in before]
+    assert [row[4] for row in rows[1:]] == ["40.00", ""], "half of 80 points"
+    assert "3 of 6 points" in rows[1][9]
+
+
+def test_a_table_of_no_known_encoding_is_one_line(tmp_path):
+    path = tmp_path / "worksheet.csv"
+    path.write_bytes(b"Identifier,Grade,\x81\n")
+    archive = zipped(tmp_path / "class.zip", ["A_1_assignsubmission_file/a.ipynb"])
+    said = labs("collect", archive, tmp_path / "in", "--table", path,
+                "--out", tmp_path / "grades", status=1)  # fmt: skip
+    assert said.endswith("neither UTF-8 nor UTF-16 nor cp1252; save it as CSV UTF-8.\n")
+
+
+@pytest.mark.parametrize("names", [["Student"], ["LastName", "FirstName"]])
+def test_a_gradebook_has_rows_that_are_nobody_and_cells_that_are_canvas_own(
+    tmp_path, names
+):
+    """Canvas' test student, the points possible, who is excused; and typed entries."""
+    grades, name = tmp_path / "grades", LAB.notebook.name
+    archive = zipped(tmp_path / "class.zip", [
+        f"lovelaceada_901_701_{name}",
+        "lovelaceada_901_text.html",
+        "typeronly_LATE_902_text.html",
+        "linkonly_903_link.html",
+        f"studenttest_909_709_{name}",
+    ])  # fmt: skip
+    people = [("Lovelace", "Ada", "901", ""), ("Only", "Typer", "902", "EX"),
+              ("Only", "Link", "903", "5"), ("Student", "Test", "909", "7")]  # fmt: skip
+    rows = [
+        [*(["    Points Possible", ""] if len(names) == 2 else ["    Points Possible"]),
+         "", "", "", "20"],
+        *([*([last, first] if len(names) == 2 else [f"{last}, {first}"]), number, "login",
+           "A", cell] for last, first, number, cell in people),
+    ]  # fmt: skip
+    head = [*names, "ID", "SIS Login ID", "Section", "Lab 01 (6)"]
+    gradebook = table(tmp_path / "gradebook.csv", head, *rows)
+    said = labs("collect", archive, tmp_path / "in", "--table", gradebook, "--due", DUE,
+                "--out", grades)  # fmt: skip
+    assert "lovelaceada_901: a text entry: not a notebook" in said
+    assert "linkonly_903: a link: not a notebook" in said
+    assert f"studenttest_909_709_{name}: of Canvas' test student" in said
+    assert "its name says no student" not in said
+    roster = {p.id: p.name for p in read_roster(grades, find_lab)}
+    assert roster == {"901": "Lovelace, Ada", "902": "Only, Typer", "903": "Only, Link"}
+    assert due_dates(grades) == {"901": None, "902": DUE, "903": None}
+    given = [("901", e.number, e.points, "") for e in todo_cells(LAB)]
+    table(grades / "overrides.csv", ("student", "exercise", "points", "comment"), *given)
+    labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
+    labs("hand-back", gradebook, "--out", grades, status=1)
+    with open(grades / "hand-back" / "gradebook-graded.csv", newline="") as file:
+        made = [row[-1] for row in csv.reader(file)]
+    assert made == ["Lab 01 (6)", "20", "20.00", "EX", "", "7"]
+    with zipfile.ZipFile(grades / "hand-back" / "feedback.zip") as pages:
+        assert pages.namelist() == [f"lovelaceada_901_701_{LAB.name}.html"]
+    worthless = table(tmp_path / "worthless.csv", head, *rows[1:])
+    said = labs("hand-back", worthless, "--out", grades, status=1)
+    assert "'Lab 01 (6)' has no points in the row 'Points Possible'" in said
+
+
+def test_a_zip_of_canvas_that_hides_names_is_nobody_elses(tmp_path):
+    """The number of its lab, 02, is no id; and its pages find their way back."""
+    grades, name = tmp_path / "grades", "02_throughput.ipynb"
+    archive = zipped(tmp_path / "class.zip", [
+        f"anon_aB3dE_701_{name}", f"LATE_anon_Zz9yX_702_{name}", "anon_qQ1wW_text.html",
+    ])  # fmt: skip
+    gradebook = table(
+        tmp_path / "gradebook.csv",
+        ["Student", "ID", "Section", "Lab 02"],
+        ["Points Possible", "", "", "8"],
+    )
+    said = labs("collect", archive, tmp_path / "in", "--table", gradebook,
+                "--out", grades, status=1)  # fmt: skip
+    assert "hides the names" in said
+    assert not (tmp_path / "in").exists()
+    labs("collect", archive, tmp_path / "in", "--due", DUE, "--out", grades)
+    assert due_dates(grades) == {"aB3dE": None, "Zz9yX": DUE, "qQ1wW": None}
+    assert sorted(p.name for p in (tmp_path / "in").rglob("*.ipynb")) == [name, name]
+    labs("grade", tmp_path / "in", "--lab", "02", "--no-sandbox", "--out", grades)
+    said = labs("hand-back", gradebook, "--out", grades, status=1)
+    with zipfile.ZipFile(grades / "hand-back" / "feedback.zip") as pages:
+        assert sorted(pages.namelist()) == [
+            "anon_Zz9yX_702_02_throughput.html", "anon_aB3dE_701_02_throughput.html",
+        ]  # fmt: skip
+
+
+def test_what_was_left_out_is_on_the_overview_and_on_the_students_page(tmp_path):
+    grades, name = tmp_path / "grades", LAB.notebook.name
+    files = {
+        f"Big_1_assignsubmission_file/{name}": "0" * 46 * 2**20,
+        "Zip_2_assignsubmission_file/work.zip": "PK",
+        "Pdf_3_assignsubmission_file/answers <b>.pdf": "%PDF",
+        f"Both_4_assignsubmission_file/{name}": "{}",
+        "Both_4_assignsubmission_file/notes.txt": "x",
+        "stranger.ipynb": "{}",
+    }
+    with zipfile.ZipFile(tmp_path / "class.zip", "w", zipfile.ZIP_DEFLATED) as made:
+        for file, content in files.items():
+            made.writestr(file, content)
+    labs("collect", tmp_path / "class.zip", tmp_path / "in", "--out", grades)
+    labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
+    reasons = {
+        "Big_1": f"{name}: 46 MB, more than 20: clear its outputs",
+        "Zip_2": "work.zip: an archive, not unpacked",
+        "Pdf_3": "answers <b>.pdf: not a notebook",
+        "Both_4": "notes.txt: not a notebook",
+    }
+    overview = (grades / "overview.html").read_text()
+    needs = overview.partition("Needs you</h2>")[2].partition("<h2>The labs")[0]
+    for student, reason in reasons.items():
+        assert f"left out: {html.escape(reason)}" in needs, student
+        [page] = (grades / "feedback").glob(f"{student[:3]}*/{LAB.name}.html")
+        file, _, why = reason.partition(": ")
+        assert f"<code>{html.escape(file)}</code>: {why}" in page.read_text()
+    assert "stranger.ipynb</th><td>its name says no student" in overview
+    # A later zip with a notebook that can be read replaces what was known of them.
+    again = zipped(tmp_path / "again.zip", [f"Big_1_assignsubmission_file/{name}"])
+    labs("collect", again, tmp_path / "later", "--out", grades)
+    labs("grade", tmp_path / "later", "--lab", "01", "--no-sandbox", "--out", grades)
+    overview = (grades / "overview.html").read_text()
+    assert "46 MB" not in overview
+    assert "work.zip" in overview

@@ -21,7 +21,7 @@ from helpers.files import REPOSITORY, write_atomically
 from helpers.notebook import notebooks, session
 from helpers.notebook.notebooks import note_run
 from helpers.run_card import reset_exercises
-from helpers.run_card.records import open_card
+from helpers.run_card.documents import open_card
 from kit import labs
 from kit.authoring import build
 from kit.cli import app
@@ -165,7 +165,7 @@ def of(*cells):
     return nbformat.v4.new_notebook(cells=made, metadata={"labs": {"generated": "x"}})
 
 
-def test_each_text_stands_where_it_belongs():
+def test_each_text_is_where_it_belongs():
     base = of(
         "01: import keras", "02: guess = None", "2-1-x: start", "03: plot", "04: gone"
     )
@@ -230,16 +230,16 @@ def test_a_link_to_nothing_is_one_line_that_says_what_to_do(course):
     path.unlink()
     path.symlink_to(course / "gone.ipynb")
     [line] = update.update(all_labs())
-    assert "gone.ipynb, where nothing is: bring that back, or delete the link" in line
+    assert "gone.ipynb, which does not exist: restore that file, or delete the link" in line
     for name in ("02", "2.1"):
-        with pytest.raises(LabError, match="where nothing is"):
+        with pytest.raises(LabError, match="which does not exist"):
             update.reset(name)
     path.unlink()
     assert list(update.update(all_labs())) == []
     assert read(path)
     (course / "work").rename(course / "elsewhere")
     (course / "work").symlink_to(course / "gone")
-    with pytest.raises(LabError, match=r"work/ is a link to .*gone, where nothing is"):
+    with pytest.raises(LabError, match=r"work/ is a link to .*gone, which does not exist"):
         working_copy.make()
 
 
@@ -378,7 +378,7 @@ OTHER_PROGRAMS = {
 
 
 @pytest.mark.parametrize("change", OTHER_PROGRAMS)
-def test_what_another_program_has_stored_and_jupyterlab_opens_is_updated(course, change):
+def test_a_notebook_that_another_program_has_stored_is_updated(course, change):
     working_copy.make()
     lab = find_lab("02")
     path = course / "work" / lab.notebook.name
@@ -444,7 +444,7 @@ def test_two_at_once_are_one_after_the_other(course):
     assert copy.read_bytes() == before
 
 
-def test_who_runs_out_of_space_is_told_what_was_done_until_then(course):
+def test_a_full_disk_ends_with_a_line_on_the_work_done_until_then(course):
     working_copy.make()
     paths = [course / "work" / f"{name}.ipynb" for name in NAMES]
     for lab in all_labs():
@@ -501,10 +501,12 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
 
 def open_in(lab):
     [state] = [state for state in start_page.lab_states() if state.name == lab.name]
-    return state.open_exercises
+    return state.work.open_exercises
 
 
-def test_what_is_given_back_is_open_until_it_is_passed_again(course, monkeypatch, capsys):
+def test_an_exercise_that_is_reset_is_open_until_it_is_passed_again(
+    course, monkeypatch, capsys
+):
     monkeypatch.setattr(start_page, "REPOSITORY", course)
     lab = find_lab("02")
     working_copy.make()
@@ -576,7 +578,7 @@ def git(folder, *arguments):
 @pytest.mark.parametrize(
     "how", ["edited in notebooks/", "edited and committed", "copied by hand"]
 )
-def test_who_has_worked_in_notebooks_before_loses_nothing_by_git_pull(course, how):
+def test_a_student_who_worked_in_notebooks_loses_nothing_by_git_pull(course, how):
     (course / ".gitignore").write_text("work/\n")
     git(course, "init", "--quiet")
     git(course, "add", ".")

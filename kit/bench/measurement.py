@@ -1,4 +1,4 @@
-"""What the benches of training share: clocks, the machine's record, and going on."""
+"""What the benches of training share: clocks, the machine's record, and resuming."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from callbacks.live.progress import progress
 from helpers.machine.computer import cpu_features
 from helpers.machine.devices import describe_device
 from helpers.plain_json import as_json, write_json
-from helpers.run_card.records import versions
+from helpers.run_card.documents import versions
 from kit.bench import DOCS, UNFINISHED
 
 
