@@ -1,7 +1,7 @@
 # Each target sets itself up: a virtual environment with the pinned packages.
 LABS = .venv/bin/labs
-# Five workers for two cores: many tests wait, for a browser, a box or a clock.
-# What is compiled is kept: else each kernel and command compiles the kit again.
+# Five workers for two cores, because many tests wait for a browser, a box or a clock.
+# Compiled files are kept, so that not every kernel and command compiles the kit again.
 PYTEST = PYTHONDONTWRITEBYTECODE= .venv/bin/pytest -n 5 --dist loadgroup
 
 # With hashes, and without the address of an index.
@@ -12,17 +12,17 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab build outputs verify grade bench site requirements
+.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab build outputs verify grade bench site contact-sheet release requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
 test: setup-tests ## the test suite
 	$(PYTEST) -m "not weekly"
-test-all: setup-tests ## what `make test` leaves out for its length, too
+test-all: setup-tests ## all tests, including those that `make test` leaves out as too long
 	$(PYTEST)
 test-fast: setup-dev ## the tests without notebooks, browser and sandbox: under three minutes
 	$(PYTEST) -m "not slow and not weekly"
-test-changed: setup-tests ## what `make test` asks, but for what passed and has not changed since
+test-changed: setup-tests ## those of `make test` that changes since their last pass can affect
 	$(PYTEST) -m "not weekly" --changed
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
@@ -39,13 +39,26 @@ bench: setup-dev ## measure training, the dashboard, checks and grading
 site: setup-dev ## the course as web pages: build/site/index.html
 	@.venv/bin/python -m pip install --quiet --constraint .venv/constraints.txt --editable ".[site]"
 	.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
-setup: ## .venv with the pinned packages, repaired where it does not start
+contact-sheet: setup-tests ## screenshots of every kind of page: build/contact_sheet/index.html
+	$(LABS) contact-sheet
+release: setup-dev ## make release VERSION=0.2.0: version, notes, hand-out and site in build/release
+	$(LABS) new-version "$(VERSION)"
+	@$(MAKE) site
+	@rm -rf build/release && mkdir -p build/release
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  $(LABS) release "$$folder/scaling-labs-$(VERSION)" && \
+	  tar -C "$$folder" -czf build/release/scaling-labs-$(VERSION).tar.gz scaling-labs-$(VERSION)
+	@tar -C build -czf build/release/site-$(VERSION).tar.gz site
+	@sed '1,/^## \[$(VERSION)\]/d; /^## \[/,$$d' CHANGELOG.md > build/release/notes.md
+	@ls build/release
+	@echo "Commit pyproject.toml and CHANGELOG.md: a push to main tags the version."
+setup: ## .venv with the pinned packages; repaired if it does not start
 	@sh kit/place/setup.sh student
-setup-grading: ## what grading needs besides
+setup-grading: ## .venv with the packages for grading, too
 	@sh kit/place/setup.sh grading
-setup-dev: ## what authors and tests need besides
+setup-dev: ## .venv with the packages for authors and tests, too
 	@sh kit/place/setup.sh dev
-setup-tests: ## what the tests need besides, at the same time
+setup-tests: ## the same, and the programs that the tests need, at the same time
 	@sh kit/place/setup_tests.sh & sh kit/place/setup.sh dev; made=$$?; wait; exit $$made
 requirements: setup ## pin every dependency again from pyproject.toml
 	.venv/bin/python -m pip install --quiet uv

@@ -4,11 +4,18 @@ The root of the repository is the source folder (see `make site`), so that a lin
 two files is the same link here and on the repository's own pages.
 """
 
-import re
+import os
 import tomllib
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
+
+from kit.authoring.site_page import site_page
+
 REPOSITORY = Path(__file__).resolve().parents[1]
+# Of a copy on GitHub, for the buttons of Colab and Binder; a workflow knows its own.
+REPOSITORY_URL = os.environ.get("LABS_REPOSITORY_URL", "")
 
 project = "Scaling Labs"
 release = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
@@ -23,6 +30,7 @@ exclude_patterns = [".*", "build", "runs", "reports", "grades", "submissions", "
 root_doc = "docs/index"
 nitpicky = True
 
+myst_enable_extensions = ["dollarmath"]  # formulas, as JupyterLab shows them
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 # Stored outputs as they are: nothing is executed, and no widget asks for its kernel.
@@ -31,13 +39,14 @@ nb_merge_streams = True
 nb_ipywidgets_js = {}
 nb_mime_priority_overrides = [("*", "application/vnd.jupyter.widget-view+json", None)]
 
+html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_title = f"Scaling Labs {release}"
-html_favicon = "site/icon.svg"
-html_static_path = ["site"]
-html_css_files = ["site.css"]
+html_logo = html_favicon = "../kit/look/mark.svg"
+html_static_path = ["site", "../kit/look/tokens.css"]
+html_css_files = ["tokens.css", "site.css"]
 html_js_files = ["print.js"]
-html_copy_source = False
+html_sourcelink_suffix = ""  # *Download source* gives the file under its own name
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["site"]
@@ -49,15 +58,23 @@ html_theme_options = {
 }
 
 
-def _link_pages(app, name, source):
-    """A card's link to the next notebook leads to its page here."""
+def _make_lab_page(app, name, source):
+    folder, _, lab = name.rpartition("/")
+    if folder == "solutions":
+        source[0] = site_page(lab, source[0], REPOSITORY_URL, root_doc)
 
-    def link(found):
-        page = root_doc if found[1] == "index" else f"solutions/{found[1]}"
-        return f'href=\\"../{page}.html'
 
-    source[0] = re.sub(r'href=\\"\.\./notebooks/(\w+)\.ipynb', link, source[0])
+def _write_formula(display):
+    """As MathML, which browsers draw by themselves: MathJax would come from the web."""
+
+    def visit(writer, node):
+        writer.body.append(convert(node.astext(), display=display))
+        raise nodes.SkipNode
+
+    return visit
 
 
 def setup(app):
-    app.connect("source-read", _link_pages)
+    formulas = (_write_formula("inline"), None), (_write_formula("block"), None)
+    app.add_html_math_renderer("mathml", *formulas)
+    app.connect("source-read", _make_lab_page)

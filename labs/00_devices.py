@@ -9,23 +9,27 @@
 # %% [markdown]
 # # Lab 00: Which processor is my code on, and what does it buy me?
 #
-# A GPU is built for large matrices. Small ones may take longer there than on the
-# processor. On a shared server it also belongs to others.
+# A GPU is built for large matrices, so multiplying two small ones may take longer there
+# than on the CPU, the computer's ordinary processor. And on a shared server, you are not
+# the only person who needs the GPU.
 #
-# In this lab you take one GPU without getting in others' way. You time work that
-# goes on when Python has left, and ask what your clock measures. You find the size from
-# which the faster device wins. Without a GPU: one thread of the processor, or all?
+# This lab first shows how much speed you lose if you write the arithmetic as a loop in
+# Python. Then you claim one GPU without getting in other people's way, learn to time work
+# that continues after the Python call has returned, and find the size of matrix above which
+# the faster device wins. If your machine has no GPU, you compare a single thread of the CPU
+# with all of its threads.
 #
-# Stuck? `hint("0.1")` asks you a question; call it again for more.
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("0.1")`. It asks a guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
-scale: str = "auto"  # smoke, laptop, gpu; auto takes what this machine can bear
+scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine
 seed: int = 0
 epochs: int = 1  # every lab takes epochs and batch_size; nothing is trained here
 batch_size: int = 32
 gpu_index: int = 0  # which GPU to take, if there are several
 repeats: int = 5  # timed products per size
-rows: int = None  # of the first matrix; None here: what the scale says
+rows: int = None  # of the first matrix; None here: set by the scale
 columns: int = None  # of the second matrix
 
 # %% tags=["setup"]
@@ -56,28 +60,99 @@ use_figures()
 card = lab.card
 
 # %% [markdown]
+# ## The same product, by Python and by your processor
+#
+# Most of the work in a network goes into matrix products, so this lab times them. Each
+# number in the product of two $n \times n$ matrices is a sum of $n$ products:
+#
+# ![Three grids: a row of the first matrix times a column of the second gives one number of the product.](../helpers/lab_00/diagrams/matrix_product.svg)
+#
+# The product has $n^2$ numbers, and each of them takes $n$ multiplications and $n$
+# additions. That makes $2 n^3$ operations in total. You could write them as three nested
+# loops in Python, or leave them to NumPy's `@`, which computes the same product on the same
+# processor.
+#
+# **Predict:** how many times as fast as these loops is NumPy?
+
+# %%
+my_numpy_guess = None  # change this: 10 is ten times as fast
+card.predict("numpy_over_python", my_numpy_guess)
+
+# %%
+def microseconds(job, calls=100):
+    """Median time of some calls; the first call does not count."""
+    job()
+    times = []
+    for _ in range(calls):
+        began = perf_counter()
+        job()
+        times.append(perf_counter() - began)
+    return 1e6 * numpy.median(times)
+
+# As many operations as a later product of other shapes.
+square = round((100 * lab.rows * lab.columns) ** (1 / 3))
+left, right = numpy.random.default_rng(lab.seed).normal(size=(2, square, square))
+left, right = left.astype("float32"), right.astype("float32")
+row, column = left[0].tolist(), right[:, 0].tolist()
+
+# %%
+def one_number():
+    """The innermost loop: one number of the product."""
+    total = 0.0
+    for a, b in zip(row, column, strict=True):
+        total += a * b
+    return total
+
+card.lock("numpy_over_python")
+python_seconds = microseconds(one_number) * square**2 / 1e6
+numpy_seconds = microseconds(lambda: left @ right, lab.repeats) / 1e6
+print(f"{square}x{square} product, loops in Python, worked out: {python_seconds:.1f} s")
+print(f"{square}x{square} product, NumPy: {numpy_seconds:.4f} s")
+print(f"NumPy is {python_seconds / numpy_seconds:.1f} times as fast")
+card.measure("numpy_over_python", python_seconds / numpy_seconds)
+card.outcome("numpy_over_python", python_seconds / numpy_seconds)
+
+# %% [markdown]
+# You did not have to wait for the loops, because the cell timed only one of the $n^2$
+# numbers and multiplied that time by $n^2$. The loops are slow because Python looks up the
+# meaning of `+` and `*` again for every single pair of numbers. NumPy looks it up once, and
+# then passes both matrices to a library that multiplies several numbers with one
+# instruction and may use all cores.
+#
+# A GPU goes much further in this direction. It has thousands of small units that apply the
+# same instruction to different numbers, so it can be many times faster still. But before
+# you can measure a GPU you have to claim one, and on a shared server this takes some care.
+
+# %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU it takes nearly *all* of its memory, and keeps it
-# until the process ends: your notebook holds it overnight, too. TensorFlow's guide on
-# GPUs gives the reason: memory that is handed out from one piece gets fewer holes. On a
-# server that you share, the next person finds a full card, and training ends with an
-# error. TensorFlow also takes *every* GPU that it sees, not only the one that it uses.
+# When TensorFlow first uses a GPU, it allocates nearly *all* of its memory, and keeps it
+# until the process ends. So a notebook that you leave open holds this memory all night,
+# even though it is idle. TensorFlow's [guide to GPUs](https://www.tensorflow.org/guide/gpu)
+# explains why: memory that is allocated in one large piece becomes less fragmented. But the
+# next person on the server finds the GPU full, and their training stops with an
+# out-of-memory error. Worse, TensorFlow allocates the memory of *every* GPU that it sees,
+# not only of the GPU that it uses.
 
 # %% [markdown]
-# Who is on a card, and how full is it? In a terminal, `nvidia-smi` shows it once, and
-# `nvitop` (`pip install nvitop`) live, with the owner of each process. Look before you
-# take a card.
+# So look at a GPU before you take it: who is using it, and how much of its memory is left?
+# In a terminal, `nvidia-smi` shows this once, and
+# [`nvitop`](https://github.com/XuehaiPan/nvitop) (`pip install nvitop`) shows it live, with
+# the owner of each process.
 
 # %% [markdown]
-# What TensorFlow sees can be limited from outside. After
+# Environment variables can limit which GPUs TensorFlow sees. If you start JupyterLab with
 #
 #     CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=2 jupyter lab
 #
-# it sees only the card that `nvidia-smi` calls 2, and calls it `GPU:0`. Do not leave the
-# first setting out: CUDA by itself counts from the fastest card on (NVIDIA, CUDA C++
-# Programming Guide), and its number 2 may be the card of somebody else. Or limit it
-# from inside, before TensorFlow starts: that is your first exercise.
+# TensorFlow sees only the GPU that `nvidia-smi` calls 2, and calls it `GPU:0`. Do not leave
+# out the first variable, because without it CUDA numbers the GPUs from the fastest to the
+# slowest ([CUDA Programming
+# Guide](https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html)),
+# and its number 2 may be a GPU that somebody else is using.
+#
+# You can also set this limit in Python, as long as TensorFlow has not started yet. That is
+# your first exercise.
 
 # %%
 for kind in ("CPU", "GPU"):
@@ -87,26 +162,38 @@ for kind in ("CPU", "GPU"):
 # %% [markdown]
 # ## Exercise 0.1: claim one GPU
 #
-# Write `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`:
+# **Write** `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`, which claims
+# one GPU and a share of its memory, and returns a dict that describes the result.
 #
-# - of the GPUs make only `index` visible (`tf.config.set_visible_devices`); the CPU stays;
-# - let its memory grow as needed (`tf.config.experimental.set_memory_growth`), or cap it
-#   (`tf.config.set_logical_device_configuration`) at so many MiB, or neither;
-# - both at once, or a GPU that is not there (-1 is none), is a `ValueError`, before
-#   anything is changed;
-# - without any GPU, whatever `index` is, print that it goes on with the CPU;
-# - once TensorFlow has started, these calls raise a `RuntimeError`: turn it into a
-#   `DeviceError` that says, in one line, to restart the kernel.
+# **Rules**
+#
+# - Make only the GPU with this `index` visible
+#   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)).
+#   The CPU stays visible.
+# - If `memory_growth` is true, let its memory grow as needed
+#   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
+#   If `memory_limit_mib` is given, 1 or more, cap it at so many MiB
+#   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
+#   If neither is asked for, leave both settings as they are.
+# - Raise a `ValueError` if both are asked for, even if `memory_growth` is true only by
+#   default, or if no GPU has this `index`. A negative index never names a GPU. Raise the
+#   error before you change anything.
+# - If the machine has no GPU at all, print that you are going on with the CPU, whatever
+#   `index` is. (If both are asked for there, too, the error is just as good.)
+# - Once TensorFlow has started, these calls raise a `RuntimeError`. Turn it into a
+#   `DeviceError` that tells the reader, in one line, to restart the kernel.
 
 # %% [markdown]
-# It returns what it did. `claim_gpu(1)` returns
+# **Example:** with two GPUs, `claim_gpu(1)` returns
 #
 #     {"gpu": 1, "memory_growth": True, "memory_limit_mib": None}
 #
-# and without any GPU `{"gpu": None, "memory_growth": False, "memory_limit_mib": None}`.
-# About twenty lines. The check pretends that there are several GPUs, so you can solve it
-# on any machine. (`DeviceError` is ours: a `RuntimeError` that a notebook shows as one
-# line.)
+# and without any GPU it returns
+# `{"gpu": None, "memory_growth": False, "memory_limit_mib": None}`.
+#
+# You need about twenty lines. `DeviceError` comes with this course: it is a `RuntimeError`
+# that a notebook shows as a single line. The check simulates machines with several GPUs, so
+# you can solve this exercise on any machine.
 
 # %% name="0.1-claim-gpu" points=2
 # TODO 0.1: make one GPU visible, with memory growth or a limit.
@@ -149,8 +236,9 @@ def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
 claim_gpu = check("0.1", claim_gpu)
 
 # %% [markdown]
-# Now for real, with the parameter `gpu_index` of the first cell. The set-up of every
-# later lab does the same: one GPU, with memory growth.
+# Now claim a GPU for real, with the parameter `gpu_index` from the first cell. In later
+# labs that use a GPU, the set-up does this for you, with [memory
+# growth](../docs/glossary.md). Only the labs about many GPUs claim more than one.
 
 # %%
 print(session.claim_once(claim_gpu, lab.gpu_index))
@@ -162,10 +250,15 @@ print(f"Comparing {slow_name} with {fast_name}")
 # %% [markdown]
 # ## Exercise 0.2: time it, really
 #
-# A GPU works on its own. `tf.matmul` puts the job into a queue and returns at once;
-# Python waits only where it needs the numbers. The cell below makes TensorFlow do so on
-# a CPU, too. It prints when the call returned, and when the product was finished: the
-# medians of five. **Predict:** how many times longer will the second take?
+# Now that you have a device, how fast is it? To find out you need a clock, but the obvious
+# way to use it gives a wrong answer. A GPU works independently of Python:
+# [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) puts the job
+# into a queue and returns at once, and Python waits only when it needs the numbers of the
+# result. The next cell makes TensorFlow work in this way on a CPU, too. It prints how long
+# the call took to return and how long the product took to finish, each as the median of
+# five runs.
+#
+# **Predict:** how many times as long as the first time will the second be?
 
 # %%
 my_ratio_guess = None  # change this: seconds until finished / seconds until returned
@@ -190,18 +283,34 @@ print(f"Ratio: {finished / returned:.1f}")
 card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
-# Whoever stops the clock when the call returns measures the queue, not the work. So ask
-# for a number of the result first: Python has to wait for it. One number is enough.
-# Copying all of a large result takes time, too. Asking for one number has a price as
-# well, which is the same for every size: we measure it below.
+# If you stop the clock when the call returns, you measure the queue instead of the work. So
+# read a number of the result first, because Python then has to wait until the product is
+# finished. One number is enough, and copying the whole of a large result would only add
+# time. Even reading one number is not free, but it costs the same at every size, and we
+# will measure this cost below.
 
 # %% [markdown]
-# Write `time_matmul(device, m, k, n, repeats)`. Make a random m x k matrix and a random
-# k x n one. Multiply them on `device`: once without a clock, until that is done, because
-# the first product pays the start-up; then `repeats` times, an odd number, each timed until
-# it is done. Return the median in seconds and the speed in GFLOP/s. A product takes
-# `2 * m * k * n` operations: a median of 0.5 s for m = k = n = 1000 gives `(0.5, 4.0)`.
-# Make the matrices once. About ten lines; `with tf.device(device):` chooses the device.
+# **Write** `time_matmul(device, m, k, n, repeats)`, which times the product of an m x k and
+# a k x n matrix on `device`. It returns the median time in seconds and the speed in
+# GFLOP/s, that is, in billions of floating-point operations per second.
+#
+# **Rules**
+#
+# - Create both matrices once, filled with random numbers of any float type, before any
+#   clock runs.
+# - Compute the product on `device`. Multiply once and wait until it is done, before the
+#   products that count: the first one includes the cost of starting up, so leave it out,
+#   even if you time it.
+# - Then time `repeats` products (an odd number). Time each of them separately, and until it
+#   is done.
+# - A product takes $2 m k n$ operations, so a median of $s$ seconds is a speed of
+#   $2 m k n / (10^9 s)$ GFLOP/s.
+#
+# **Example:** if the median for m = k = n = 1000 is 0.5 s, the result is `(0.5, 4.0)`.
+#
+# You need about ten lines.
+# [`with tf.device(device):`](https://www.tensorflow.org/api_docs/python/tf/device) chooses
+# the device.
 
 # %% name="0.2-time-matmul" points=2
 # TODO 0.2: the median time of a matrix product in seconds, and its GFLOP/s.
@@ -233,32 +342,79 @@ def time_matmul(device, m, k, n, repeats):
 time_matmul = check("0.2", time_matmul)
 
 # %% [markdown]
-# A product of the size that a neural network's layer could have. How many GFLOP/s is
-# your machine worth?
+# Now compute the first product of this lab again, this time with TensorFlow on the fast
+# device.
+#
+# **Question.** How many times as fast as the loops in Python will it be?
+
+# %%
+seconds, gflops = time_matmul(fast, square, square, square, lab.repeats)
+card.measure("square_gflop_per_second", gflops)
+print(f"{square}x{square} product on {fast_name}: {1000 * seconds:.2f} ms")
+print(f"GFLOP/s: {gflops:.2f}")
+print(f"That is {python_seconds / seconds:.1f} times as fast as loops in Python, ", end="")
+print(f"and {numpy_seconds / seconds:.2f} times as fast as NumPy")
+
+# %% [markdown]
+# The matrices in a network are seldom square. The next product, which we call *flat*, has
+# about as many operations, but its first matrix has only 100 columns, and its second only
+# 100 rows.
+#
+# **Question.** Will it reach the same speed? If not, what could slow it down?
 
 # %%
 m, n = lab.rows, lab.columns
-seconds, gflops = time_matmul(fast, m, 100, n, lab.repeats)
-card.measure("matmul_seconds", {"m": m, "k": 100, "n": n, "seconds": seconds})
-card.measure("gflop_per_second", gflops)
-print(f"A {m:,}x100 by 100x{n:,} product on {fast_name}: {1000 * seconds:.2f} ms")
-print(f"GFLOP/s: {gflops:.2f}")
+shapes = {"square": (square, square, square), "flat": (m, 100, n)}
+flat_seconds, flat_gflops = time_matmul(fast, *shapes["flat"], lab.repeats)
+card.measure("matmul_seconds", {"m": m, "k": 100, "n": n, "seconds": flat_seconds})
+card.measure("gflop_per_second", flat_gflops)
+print(f"A {m:,}x100 by 100x{n:,} product on {fast_name}: {1000 * flat_seconds:.2f} ms")
+print(f"GFLOP/s: {flat_gflops:.2f}, {flat_gflops / gflops:.2f} times the square product's")
+for name, (high, inner, wide) in shapes.items():
+    numbers = high * inner + inner * wide + high * wide
+    per_byte = 2 * high * inner * wide / (4 * numbers)
+    print(f"The {name} product: {per_byte:.1f} operations for each byte")
+
+# %% [markdown]
+# Arithmetic is only part of the work: the processor also has to read both matrices from
+# memory and write the result back. In float32 each number has 4 bytes, so the product of an
+# m x k and a k x n matrix has
+#
+# $$ \frac{2 m k n}{4\,(m k + k n + m n)} \text{ operations per byte.} $$
+#
+# For square matrices this is $n / 6$, which grows with their size. In the flat product,
+# however, each number of the large result takes only 200 operations and has to be written
+# as 4 bytes, so there are at most 50 operations per byte.
+
+# %% [markdown]
+# Is that enough? The data sheet of an
+# [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 156,000 GFLOP/s
+# for TF32 and 1,555 GB/s, so this GPU can do 100 operations in the time that it takes to
+# move one byte. On this GPU the flat product is limited by memory, and faster arithmetic
+# units would not help.
+#
+# A CPU can do far fewer operations in the time that it takes to move one byte, so on a CPU
+# both products may be equally fast. [Lab 08](08_faster.ipynb) turns this comparison into a
+# picture, the [roofline](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the larger machine win?
 #
-# Two square matrices, from 16 rows up, doubling. Before a GPU, or all threads of a CPU,
-# can work on a product, it has to be handed out, and that has a price. **Predict:** from
-# which size on is it worth it?
+# Before a GPU, or all threads of a CPU, can work on a product, the work has to be launched
+# or distributed, and that takes time. So at small sizes the larger machine may lose. To see
+# where it starts to win, we compare square matrices with 16, 32, 64 and more rows.
+#
+# **Predict:** at which size does the larger machine begin to win?
 
 # %%
 my_crossover_guess = None  # change this: rows of the matrices, such as 16 or 4096
 crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
-# With a GPU, `CPU:0` is the slow device, and your function times both. Without one it
-# is one thread of the CPU. TensorFlow fixes its threads when it starts, so one thread and
-# all threads each get a process of their own, where the solution of 0.2 times them.
+# If you have a GPU, the slow device is `CPU:0`, and your function times both devices.
+# Otherwise, the slow device is a single thread of the CPU. TensorFlow fixes its number of
+# threads when it starts, so one thread and all threads are each timed in a separate
+# process, with the reference solution of exercise 0.2.
 
 # %%
 def sweep(device):
@@ -277,11 +433,25 @@ card.measure("sizes", tested)
 card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 
 # %% [markdown]
-# Write `crossover(sizes, slow_seconds, fast_seconds)`: three lists of the same
-# length, the sizes rising, which you leave as they are. Return the size from which on
-# `fast` is faster, at that size *and at every larger one*; equal times are no win.
-# Return `None` if it does not win at the largest. Example:
-# `crossover([1, 2, 4, 8], [9, 1, 9, 9], [1, 5, 5, 5])` is `4`. About seven lines.
+# **Write** `crossover(sizes, slow_seconds, fast_seconds)`, which takes three lists of the
+# same length, 1 or more, and returns the size from which `fast` always wins. The sizes are
+# in rising order.
+#
+# **Rules**
+#
+# - `fast` has to be faster at the returned size *and at every larger one*. Return the
+#   smallest such size.
+# - Equal times are not a win.
+# - Return `None` if `fast` does not win at the largest size.
+# - Do not modify the lists.
+#
+# **Example**
+#
+# ```python
+# crossover([1, 2, 4, 8], [9, 1, 9, 9], [1, 5, 5, 5])   # 4
+# ```
+#
+# You need about seven lines.
 
 # %% name="0.3-crossover" points=1
 # TODO 0.3: the size from which on the fast device wins, or None.
@@ -305,8 +475,8 @@ def crossover(sizes, slow_seconds, fast_seconds):
 crossover = check("0.3", crossover)
 
 # %% [markdown]
-# Times scatter from run to run. So here a device wins only if the other one takes at
-# least 1.2 times as long.
+# Times vary from run to run. Therefore, the next cell counts a win only if the other device
+# takes at least 1.2 times as long.
 
 # %%
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
@@ -322,31 +492,21 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# Look at the left of the figure. A product of 64 rows has 64 times the operations of one
-# of 16. How many times as long does it take? What is this time, if not multiplying?
+# **Question.** Look at the left side of the figure. A product of 64 rows has 64 times as
+# many operations as a product of 16 rows. How many times as long does it take? If this time
+# is not spent on multiplying, what is it spent on?
+
+# %% [markdown]
+# ## Where does the floor come from?
 #
-# ## What is in the floor?
+# For small products both curves level off at a floor: however small the product, it takes
+# no less time. Some of this time may be due to the measurement itself, because your clock
+# also runs while Python reads one number, and `[0, 0]` is a separate operation on the
+# device.
 #
-# Your clock also ran while Python asked for one number: `[0, 0]` is an operation of its
-# own. **Predict:** what share of the smallest product's time is the asking?
+# **Question.** What share of the smallest product's time is spent asking for this number?
 
 # %%
-my_asking_guess = None  # change this: a share, between 0 and 1
-card.predict("share_of_asking", my_asking_guess)
-
-# %%
-def microseconds(job):
-    """Median time of a hundred calls; the first call does not count."""
-    job()
-    times = []
-    for _ in range(100):
-        began = perf_counter()
-        job()
-        times.append(perf_counter() - began)
-    return 1e6 * numpy.median(times)
-
-# %%
-card.lock("share_of_asking")
 with tensorflow.device(fast):
     small = tensorflow.random.normal((16, 16))
     finished = tensorflow.matmul(small, small)
@@ -354,25 +514,31 @@ with tensorflow.device(fast):
     asking = microseconds(lambda: finished[0, 0].numpy())
 print(f"A 16x16 product and one number of it: {both:.1f} µs")
 print(f"One number of a product that was finished before: {asking:.1f} µs")
-card.outcome("share_of_asking", asking / both)
+print(f"Share of the asking: {100 * asking / both:.1f}%")
+card.measure("share_of_asking", asking / both)
 
 # %% [markdown]
-# So the floor is a property of the clock as much as of the device. A method of timing
-# adds its own price to everything, and hides what is smaller. Where both devices pay it,
-# their ratio moves towards 1: the size that you found is that of a product *and* a
-# question. For the large sizes the price no longer matters.
+# So the floor is a property of the clock as much as of the device. Every method of timing
+# adds its own overhead to each result, and hides everything that is smaller than this
+# overhead. If the same overhead is added to the times of both devices, their ratio moves
+# towards 1, so it reaches the required 1.2 only at a larger size. The size that you found
+# therefore holds for a product *together with* reading one of its numbers. For large
+# products the overhead no longer matters.
 #
-# On a GPU the job also has to be started there, and the number has to be copied back.
-# What that takes was not measured for this text: your two lines say it.
+# On a GPU, the job also has to be launched, and the number has to be copied back to the
+# host. Your two printed times include both.
 
 # %% [markdown]
 # ## How many threads work?
 #
-# Where the floor ends the curves rise, and somewhere they may part. Does TensorFlow hand
-# a small product to all threads of the CPU? There is a second clock: `process_time`
-# counts the seconds of all threads. Two threads that work for one second are two seconds
-# on it. **Predict:** how many threads work on the smallest product, and how many on the
-# largest?
+# To the right of the floor the curves rise, and at some size they may separate. Does
+# TensorFlow distribute even a small product over all threads of the CPU? A second clock can
+# answer this:
+# [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
+# the time of all threads, so if two threads work for one second, it advances by two
+# seconds.
+#
+# **Predict:** how many threads work on the smallest product, and how many on the largest?
 
 # %%
 my_threads_guess = {"smallest": None, "largest": None}  # change these
@@ -396,32 +562,42 @@ print("  ".join(f"{size}: {threads:.1f}" for size, threads in by_size))
 card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 
 # %% [markdown]
-# Where the number is near 1.0 one thread did everything, although all were allowed: so
-# small a product was not handed out. Without a GPU, compare with the figure. Where the
-# number is higher, is the product faster, too? It need not be: to hand work out has its
-# price, and this clock also counts a thread that waits in a loop for the others. If the
-# curves part where the number is still 1.0, something else made the difference, such as
-# somebody else's work on a busy machine.
+# If a number is close to 1.0, a single thread did all the work, although the others were
+# allowed to help: TensorFlow considered the product too small to distribute. If you have no
+# GPU, compare these numbers with the figure. Does a product finish sooner if more threads
+# work on it? Not always, because distributing the work takes time, and this clock also
+# counts a thread that only waits in a loop for the others. If the curves separate where the
+# number is still 1.0, something else made the difference, for example other programs on a
+# busy machine.
 
 # %% [markdown]
-# On the right of the figure: the price of starting and asking stays the same while the
-# work grows, so the speed rises until a device is busy all the time. This is why we train
-# on batches, and why lab 02 asks how large they should be.
+# Now look at the right side of the figure. With a floor of $t_f$ seconds and a peak of $P$
+# operations per second, a product of two $n \times n$ matrices takes about
+#
+# $$ t(n) = t_f + \frac{2 n^3}{P} $$
+#
+# seconds. The floor stays the same while the work grows, so the speed rises until the
+# device is busy nearly all the time. This is why we train on batches, and why [lab
+# 02](02_throughput.ipynb) asks how large they should be.
 
 # %% [markdown]
-# The printed ratio at the largest size: is it the number of threads that worked? If it is
-# less, they wait for something that they share, such as memory, or the machine does
-# something else as well. This lab does not measure which. If your two curves never part,
-# `htop` shows who else works there.
+# **Question.** At the largest size, is the printed ratio equal to the number of threads
+# that worked?
+#
+# If it is smaller, the threads may have to wait for something that they share, such as
+# memory, or the machine may have other work to do. If your two curves never separate, run
+# `htop` in a terminal to see who else is using the machine.
 
 # %% [markdown]
 # ## Do both devices get the same answer?
 #
-# The same numbers, the same product of 500x500 matrices, summed up on each device, in
-# float32, which keeps about seven digits. Then once more in another order: first every
-# column, then the sums of the columns. **Predict:** in how many digits will the sums in
-# the two orders agree? (Two sums agree in four digits if they differ by one part in ten
-# thousand.)
+# Speed is worth little if the answers are wrong. So the next cell computes the same product
+# of 500x500 matrices on each device, and adds up all of its numbers in float32, which keeps
+# about seven digits. On the fast device it does so a second time, in a different order:
+# first within every column, and then across the columns.
+#
+# **Predict:** to how many digits will the sums in the two orders agree? (Two sums agree to
+# four digits if they differ by one part in ten thousand.)
 
 # %%
 my_digits_guess = None  # change this: digits, such as 3 or 6.5
@@ -441,7 +617,9 @@ print(f"On {fast_name}, columns first: {by_column:.6f}")
 print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 
 # %% [markdown]
-# One pair of matrices is an accident. So the next cell draws a hundred.
+# A single pair of matrices may not be typical, so the next cell draws a hundred pairs. If
+# adding up in the two orders gives the sums $s_1$ and $s_2$, these agree to
+# $-\log_{10}(|s_1 - s_2| / |s_1|)$ digits.
 
 # %%
 def equal_digits(seed):
@@ -461,24 +639,35 @@ card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
 # Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
-# not always `a + (b + c)`. A GPU and a CPU cut the work into other pieces and add in
-# another order, so their last digits may differ. On NVIDIA GPUs since the A100 more than
-# that differs: TensorFlow rounds the factors of float32 products to TF32, which keeps about
-# three decimal digits (TensorFlow's documentation of
-# `tf.config.experimental.enable_tensor_float_32_execution`). One thread and all threads of a CPU may
-# agree to the last digit, or not: that depends on how the work was cut.
+# not always `a + (b + c)`. A GPU and a CPU divide the work into different pieces and add
+# these in a different order, so the last digits of their results may differ.
+#
+# On NVIDIA GPUs since the A100, the order is not the only difference. TensorFlow also
+# [rounds the factors of float32 products to
+# TF32](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution),
+# which keeps about three decimal digits. In contrast, one thread and all threads of a CPU
+# may agree to the last digit, or they may not: that depends on how the work was divided.
 
 # %% [markdown]
-# No sum is wrong. A quarter of a million numbers of both signs are added here, and most
-# of them cancel. What they were rounded by does not: the nearer the sum comes to zero,
-# the fewer of its digits are left. So never compare results of two devices with `==`:
-# ask whether they are close. And do not wonder when the same seed gives another loss on
-# another device, in its last digits at first.
+# None of these sums is wrong. We add a quarter of a million numbers, both positive and
+# negative, and most of them cancel each other. Their rounding errors remain, however, so
+# the closer the sum is to zero, the fewer correct digits it has.
+#
+# So never compare results from two devices with `==`; ask instead whether they are close.
+# And do not be surprised if training with the same seed gives a slightly different loss on
+# another device. At first only the last digits differ, but the difference may grow from
+# step to step.
+
+# %% [markdown]
+# > **Limits.** This text is based on runs on CPUs. Its statements about GPUs come from the
+# > sources that it links to, and the time to launch a job on a GPU was not measured. The
+# > lab does not measure what limits the threads at the largest size either; it may be
+# > memory or other programs.
 
 # %% [markdown]
 # ## Quiz
 #
-# What have you kept? Every answer comes with an explanation.
+# How much do you remember? Every answer comes with an explanation.
 
 # %%
 quiz("00")
@@ -489,11 +678,12 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure of exercise 0.3. Where do the two lines cross, or where would they? Which
-# of the two has the larger floor, and what does that do on the left of that point?
+# Take the figure from exercise 0.3. Where do the two lines cross, or where would they cross
+# if you extended them? Which line has the higher floor, and what does this mean for the
+# sizes to the left of the crossing?
 #
-# Three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them: your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="0.figure" points=2
 # **0.figure, your answer:**
@@ -501,14 +691,17 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Claim one GPU and a share of its memory, before TensorFlow starts. Time work until it
-# is done, leave the first call out, take the median, and know what the clock itself
-# adds. A faster device wins only where one call has enough work for it.
+# Which processor is your code on? You decide that before TensorFlow starts, by claiming one
+# GPU and a share of its memory. And what does it buy you? Your figure gives the answer for
+# your machine: below some size, the faster device buys you nothing, because a call has too
+# little work for it. Above that size, the ratio of the two times shows the gain. You can
+# trust such numbers only if you time the work until it is done, leave out the first call,
+# take the median, and know how much time the measurement itself adds.
 #
-# Two questions to take along. Why do later labs print images per second of a whole
-# epoch instead of timing a step? And what would this lab's curves look like for
-# adding two matrices instead of multiplying them?
+# Here are two questions to take with you. Why do later labs print images per second for a
+# whole epoch, instead of timing a step? And what would the curves of this lab look like if
+# you added two matrices instead of multiplying them?
 #
-# To read on: Goldberg, "What Every Computer Scientist Should Know About
-# Floating-Point Arithmetic" (1991); Williams, Waterman and Patterson, "Roofline"
-# (2009).
+# To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point
+# Arithmetic"](https://doi.org/10.1145/103162.103163) (1991); Williams, Waterman and
+# Patterson, ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).

@@ -126,7 +126,7 @@ def pytest_collection_finish():
 # Whole notebooks, kernels, servers that trickle, TensorFlow started again and again.
 SLOW = (
     "test_notebooks.py", "test_dashboard.py", "test_divergence.py", "test_devices.py",
-    "test_records.py", "test_places.py", "test_cli.py", "test_cluster.py",
+    "test_documents.py", "test_places.py", "test_cli.py", "test_cluster.py",
     "test_multi_worker_fit.py", "test_launch.py", "test_sweep.py",
 )  # fmt: skip
 

@@ -37,8 +37,6 @@ USED = [
      "tensorflow.python.ops.gen_array_ops", "identity"),
     ("check of 0.2: products that take their time",
      "tensorflow.python.ops.array_ops", "identity"),
-    ("check of 7.3: counts what Python reads of tensors",
-     "tensorflow.python.framework.ops", "EagerTensor._numpy"),
     ("`fit` on several workers", "keras.src.backend.tensorflow.trainer",
      "reduce_per_replica"),
     ("`fit` on several workers", "keras", "Model._maybe_symbolic_build"),

@@ -52,7 +52,7 @@ CHANGES = {
                       "from math import ceil, floor", LAB_02),
     "judge": ("helpers/lab_02/ex1_throughput/judge.py", "rm(0.6,", "rm(0.7,", LAB_02),
     "probe": ("helpers/lab_02/ex1_throughput/probe.py", "import", "import  ", LAB_02),
-    "words": ("helpers/lab_02/ex1_throughput/words.toml", "After", "Behind", LAB_02),
+    "words": ("helpers/lab_02/ex1_throughput/words.toml", "Which", "What", LAB_02),
     "parameters": ("helpers/lab_02/parameters.py", "by_scale(", "by_scale( ",
                    ["code", "notebook 02"]),
     "recorded answer": ("tests/answers/lab_02/ex1_throughput.py", "import", "import ",
@@ -98,7 +98,7 @@ def test_a_fingerprint_sees_a_change_in_each_kind_of_file_that_decides(tmp_path)
     assert told == {name: change[3] for name, change in CHANGES.items()}
 
 
-def test_what_passed_is_left_out_and_what_changed_is_asked_again(tmp_path):
+def test_unchanged_tests_are_left_out_and_changed_ones_run_again(tmp_path):
     tests = "tests/helpers/checks/test_checks.py::test_questions_are_plain_json_and_differ"
 
     def run(*options):

@@ -22,7 +22,8 @@ def matmul_curves(
     seconds : dict of str to list of float
         Seconds of each product, by the device's name.
     winner, guess : int or None
-        The size from which the faster device wins, found and predicted; None: no line.
+        The size from which the faster device wins, measured and predicted. None draws no
+        line.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Work in a process of its own, on one CPU thread or on all.
+"""Run work in a separate process, on one CPU thread or on all of them.
 
-TensorFlow fixes its number of threads when it starts.
+TensorFlow fixes its number of threads when it starts, so each number needs a new process.
 """
 
 import json
@@ -28,7 +28,7 @@ def time_products(
     repeats : int
         Timed products per size.
     threads : int, optional
-        Of the CPU; None: as many as TensorFlow takes by itself.
+        Number of CPU threads. None leaves the number to TensorFlow.
 
     Returns
     -------
@@ -38,7 +38,7 @@ def time_products(
 
 
 def sum_on_one_thread(seed: int) -> float:
-    """The result of `sum_of_product` if TensorFlow has one thread."""
+    """The result of `sum_of_product` when TensorFlow has a single thread."""
     return _run({"seed": seed}, threads=1)
 
 
@@ -50,7 +50,7 @@ def sum_of_product(seed: int, columns_first: bool = False) -> float:
     seed : int
         Gives the same matrices on every device and in every process.
     columns_first : bool
-        Sum up each column, then the sums, which rounds differently.
+        Add up each column first and then the sums, which rounds differently.
 
     Returns
     -------
@@ -93,13 +93,13 @@ def _main(job):
         return sum_of_product(job["seed"])
     try:
         from helpers.lab_00.reference import time_matmul
-    except ModuleNotFoundError:  # a whole notebook in grading: no solution is there
+    except ModuleNotFoundError:  # grading runs whole notebooks without it
         return [_median_seconds(n, job["repeats"]) for n in job["sizes"]]
     return [time_matmul("CPU:0", n, n, n, job["repeats"])[0] for n in job["sizes"]]
 
 
 def _median_seconds(n, repeats):
-    """Time a product where no device works on when Python has left."""
+    """Time a product on a CPU, where the call returns only when it is done."""
     import tensorflow as tf
 
     a, b = tf.random.normal((2, n, n))

@@ -3,7 +3,7 @@
 from helpers.notebook.estimate import Cost
 from helpers.parameters import by_scale, whole
 
-# What a parameter that was left at None is at each scale.
+# The value at each scale of a parameter that is left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
     rows=(1000, 2000, 10_000),
     columns=(1000, 10_000, 100000),
@@ -18,7 +18,7 @@ RULES = {
 
 
 def cost(values: dict) -> Cost:
-    """A product of `rows` by `columns` in float32, and the one before it."""
+    """A `rows` by `columns` result in float32, and the product before it."""
     size = values["rows"] * values["columns"]
     # At the 5 GFLOP/s of one slow core: a product, and its random factors.
     return Cost(values["repeats"] * 2 * 100 * size / 5e9, 8 * size)

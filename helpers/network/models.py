@@ -85,7 +85,7 @@ def wide_resnet(
     """
     require(
         isinstance(depth, int) and depth >= 10 and (depth - 4) % 6 == 0,
-        f"depth must be 6n+4 (10, 16, 22, ...), not {depth!r}",
+        f"depth must be 6n + 4 (10, 16, 22, ...), not {depth!r}",
     )
     require(
         isinstance(width, int) and width >= 1,

@@ -11,15 +11,15 @@ NOTHING = {"gpu": None, "memory_growth": False, "memory_limit_mib": None}
 
 
 def draw_question(rng: Random) -> dict:
-    """Machines with some GPUs and with none, each way of sharing memory."""
+    """Machines with and without GPUs, and every way of sharing memory."""
 
-    def case(gpus=None, started=False, by_position=0, **arguments):
+    def case(gpus=None, started=False, by_position=0, grew=False, **arguments):
         gpus = rng.randint(3, 8) if gpus is None else gpus
         if arguments.get("index") == "some":
             arguments["index"] = rng.randrange(1, gpus)
         return {
             "gpus": gpus, "started": started, "by_position": by_position,
-            "arguments": arguments,
+            "grew": [arguments["index"]] if grew else [], "arguments": arguments,
         }  # fmt: skip
 
     gpus, limit = rng.randint(3, 8), rng.randint(500, 50_000)
@@ -34,6 +34,8 @@ def draw_question(rng: Random) -> dict:
             case(index="some", **sharing),
             case(by_position=3, index="some", **sharing),
             case(index="some", memory_growth=False),
+            # As if an earlier cell or a variable of TensorFlow's had switched it on.
+            case(grew=True, index="some", memory_growth=False),
             case(index="some", memory_growth=True, memory_limit_mib=limit),
             case(index="some", memory_limit_mib=limit),
             case(0),
@@ -44,7 +46,7 @@ def draw_question(rng: Random) -> dict:
             case(0, index=-1),
             case(started=True, index="some"),
             case(started=True, index="some", **sharing),
-            # One GPU is visible already: the first call that fails is the second.
+            # One GPU is visible already, so it is the second call that fails first.
             case(1, started=True, index=0),
             case(1, started=True, index=0, **sharing),
         ]
@@ -52,11 +54,12 @@ def draw_question(rng: Random) -> dict:
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """Each case changed the pretended machine correctly, and reported it."""
+    """Each case must change the simulated machine correctly, and report it."""
     cases, seen = question["cases"], observation["cases"]
-    claims = [one for case, one in zip(cases, seen, strict=True) if _kind(case) == "claim"]
-    # A line that comes with a GPU as well does not say that there is none.
-    with_gpu = {_words(line) for one in claims for line in one["printed"]}
+    pairs = zip(cases, seen, strict=True)
+    claims = [(case, one) for case, one in pairs if _kind(case) == "claim"]
+    # A line that is also printed with a GPU does not say that there is none.
+    with_gpu = {_words(line) for _, one in claims for line in one["printed"]}
 
     def judge_case(case, one):
         said = JUDGE_CLAIM[_kind(case)](case, one)
@@ -66,13 +69,16 @@ def judge(question: dict, observation: dict) -> Wrong | None:
 
     said = first_wrong(cases, seen, judge_case)
     # The start code makes one GPU visible and leaves its memory as it is.
-    if any(one["growing"] or one["limits_mib"] or one["raised"] for one in claims):
+    if any(
+        one["growing"] != case["grew"] or one["limits_mib"] or one["raised"]
+        for case, one in claims
+    ):
         return said
     return said and Wrong("start", said.seen)
 
 
 def _with_call(case, said):
-    """Say, too, how the function was called and on which machine."""
+    """Add how the function was called, and on which machine."""
     arguments = [f"{name}={value}" for name, value in case["arguments"].items()]
     started = case["started"]
     return wrong(
@@ -108,18 +114,22 @@ def _judge_claimed(case, seen):
         return wrong("visible", "visible", gpus=visible, index=index)
     if None not in seen["visible"]:
         return wrong("cpu", "cpu_hidden")
-    if seen["growing"] != ([index] if growth else []):
+    if seen["growing"] != ([index] if growth else case["grew"]):
         return _judge_growth(case, growth, seen["growing"])
     if seen["limits_mib"] != ([[index, [limit]]] if limit else []):
         limits = seen["limits_mib"]
         return wrong("limit", "limits" if limits else "no_limit", limits_mib=limits)
     right = {"gpu": index, "memory_growth": growth, "memory_limit_mib": limit}
+    if case["grew"]:  # whether it now returns that memory grows is open
+        return None
     return _judge_returned(right, seen, "returned")
 
 
 def _judge_growth(case, wanted, growing):
-    # By position, the same arguments as by name in a case before.
+    # The same arguments as in an earlier case, but by position instead of by name.
     unwanted = "defaults" if case["by_position"] else "neither"
+    if case["grew"] and not growing:
+        return wrong("growth", "switched_off", requirement="neither")
     return wrong(
         "growth", "grows" if growing else "grows_nowhere",
         requirement="growth" if wanted else unwanted, gpus=growing,
@@ -147,7 +157,7 @@ def _about_cpu(seen):
 
 
 def _words(line):
-    """The words of a line: a list of devices has the same ones with a GPU and without."""
+    """The words of a line; a list of devices has the same words with and without a GPU."""
     return frozenset(re.findall("[a-z]+", line.lower())) - {"gpu"}
 
 

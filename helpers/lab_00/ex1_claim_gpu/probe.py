@@ -17,12 +17,12 @@ CONFIGURES = (
 
 
 def probe(answer: Callable, question: dict, wait: Callable) -> dict:
-    """Call the answer on machines whose GPUs are only pretended."""
+    """Call the answer on machines whose GPUs are simulated."""
     return {"cases": [_claim(answer, case) for case in question["cases"]]}
 
 
 def _claim(answer, case):
-    machine = PretendedMachine(case["gpus"], case["started"])
+    machine = PretendedMachine(case["gpus"], case["started"], case["grew"])
     arguments, returned, raised = dict(case["arguments"]), None, None
     by_position = [arguments.pop(name) for name in list(arguments)[: case["by_position"]]]
     with machine.pretend(), Printed() as printed:
@@ -41,23 +41,24 @@ class PretendedMachine:
     It behaves as TensorFlow does: after the start nothing can be changed any more.
     """
 
-    def __init__(self, gpus: int, started: bool) -> None:
+    def __init__(self, gpus: int, started: bool, growing: list[int]) -> None:
         kinds = [("CPU", 0), *(("GPU", i) for i in range(gpus))]
         self.devices = [
             tf.config.PhysicalDevice(f"/physical_device:{kind}:{i}", kind)
             for kind, i in kinds
         ]
         self.started, self.visible = started, list(self.devices)
-        self.growth, self.limits = {}, {}
+        self.growth = {self.devices[1 + gpu]: True for gpu in growing}
+        self.limits = {}
 
     def pretend(self) -> contextlib.AbstractContextManager:
-        """Put this machine in the place of the real one for a while."""
+        """Let this machine replace the real one for a while."""
         ours = {name: getattr(self, name) for name in CONFIGURES}
         # All of tf.config asks this object, under whichever name it was imported.
         return mock.patch.multiple(context.context(), **ours)
 
     def state(self) -> dict[str, list]:
-        """What is set on which GPU; None stands for the CPU."""
+        """The settings of each GPU; None stands for the CPU."""
         number = {device: i - 1 if i else None for i, device in enumerate(self.devices)}
         return {
             "visible": [number[device] for device in self.visible],

@@ -9,9 +9,9 @@ from helpers.checks.judging.timing import constant
 from helpers.checks.judging.verdicts import between, first_wrong, near
 from helpers.verdict import Wrong, wrong
 
-POWERS = (-9, -6, -3, 3, 6, 9)  # of ten: other units
-ROUNDING = 0.0006  # what may be rounded away of the seconds
-# What a list of all times becomes, the first product's included, and the mistake in it.
+POWERS = (-9, -6, -3, 3, 6, 9)  # of ten, by which a wrong unit is off
+ROUNDING = 0.0006  # the part of the seconds that rounding may change
+# Wrong ways to average a list of all times, the first product's included; their mistakes.
 AVERAGES = [
     ("average", lambda times: np.mean(times[1:])),
     ("average", np.median),
@@ -21,20 +21,21 @@ AVERAGES = [
 
 
 def draw_question(rng: Random) -> dict:
-    """Three shapes on two devices; how long each product is made to take."""
+    """Three shapes on two devices, and the time that each product will take."""
     scale = rng.uniform(0.7, 0.9)
-    # The first is slow, as on a device that starts up. Of the others the median is far
-    # from the mean, the fastest, in one case from the second, in the next from the last,
-    # and from the other cases': a constant is not right in all. There are three, because
-    # two can take the same on a busy machine. The timed ones are odd in number, as the text
-    # says: many take sorted(times)[n // 2]. No median is less than half of its mean: on a
-    # busy machine, where all products take longer, it would come to be just half.
+    # The first product is slow, as on a device that starts up. The median of the others is
+    # far from their mean, from the fastest, from the second in one case and from the last
+    # in the next. It also differs between cases, so that no constant is right in all. Three
+    # cases, because two may take the same time on a busy machine. The number of timed
+    # products is odd, as the text says, because many answers take sorted(times)[n // 2]. No
+    # median is less than half of its mean: on a busy machine, where all products take
+    # longer, it could become exactly half.
     patterns = [
         [0.11, 0.024, 0.2, 0.056],
         [0.11, 0.024, 0.045, 0.2, 0.028, 0.12],
         [0.06, 0.15, 0.09, 0.012],
     ]
-    # So few columns that 2k - 1 operations in place of 2k show.
+    # So few columns that counting 2k - 1 operations instead of 2k shows.
     flat = [rng.randint(1200, 1390), rng.randint(14, 18), rng.randint(1410, 1600)]
     deep = [rng.randint(350, 400), rng.randint(200, 340), rng.randint(410, 500)]
     shapes = [flat, deep]
@@ -57,7 +58,7 @@ def draw_question(rng: Random) -> dict:
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """The right products were made, and the time lies within the time from outside."""
+    """The products must be right, and the returned time must agree with our own clock."""
     cases, seen, waits = question["cases"], observation["cases"], observation["waits"]
     made = [len(one["products"]) for one in seen]
     quick = [
@@ -67,8 +68,9 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         return wrong("start", "one_product")
     if said := first_wrong(cases, seen, _wrong_products):
         return said
-    # Counted from outside: one wait before each case, in each product, and at the end.
-    ends = [n + i + 1 for i, n in enumerate(itertools.accumulate(made))]
+    # Our own clock saw one wait before each case, two in each product, for its call and its
+    # work, and one at the end.
+    ends = [2 * n + i + 1 for i, n in enumerate(itertools.accumulate(made))]
     if len(waits) != ends[-1] + 1:
         raise ValueError(f"{sum(made)} products in {len(waits)} waits")
     waits = [waits[a : b + 1] for a, b in itertools.pairwise([0, *ends])]
@@ -85,7 +87,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
 
 
 def _wrong_products(case, seen):
-    """What is wrong with the products, whatever time they took."""
+    """Find a mistake in the products, whatever time they took."""
     repeats, m, k, n = (case[name] for name in ("repeats", "m", "k", "n"))
     products = seen["products"]
     if not products:
@@ -107,7 +109,8 @@ def _wrong_products(case, seen):
     for product in products:
         if said := _wrong_device(case, product):
             return said
-        if sorted(map(sorted, product["shapes"])) != right:
+        in_order = product["shapes"] == [[m, k], [k, n]] or seen["result"] == [[m, n]]
+        if not in_order or sorted(map(sorted, product["shapes"])) != right:
             return wrong("shapes", "shapes", m=m, k=k, n=n, shapes=product["shapes"])
         if product["pair"] != first["pair"]:
             return wrong("once", "several_pairs")
@@ -127,15 +130,23 @@ def _wrong_device(case, product):
 
 
 def _wrong_seconds(case, seen, waits):
-    """Each time lies between its own wait and all that passes between its neighbours."""
+    """Each time lies between its own wait and the whole time between its neighbours."""
     said, timed = seen["seconds"], slice(1, None)
-    inner = [ended - began for began, ended in waits[1:-1]]
-    outer = [waits[i + 1][0] - waits[i - 1][1] for i in range(1, len(waits) - 1)]
+    # Each product is called at waits[i], and done at the end of the wait after it.
+    calls = range(1, len(waits) - 1, 2)
+    inner = [waits[i + 1][1] - waits[i][0] for i in calls]
+    outer = [waits[i + 2][0] - waits[i - 1][1] for i in calls]
+    only_called = [
+        (waits[i][1] - waits[i][0], waits[i + 1][0] - waits[i - 1][1]) for i in calls
+    ]
+    only_done = [
+        (waits[i + 1][1] - waits[i + 1][0], waits[i + 2][0] - waits[i][1]) for i in calls
+    ]
 
     def like(said, average):
         return between(said, average(inner), average(outer), ROUNDING)
 
-    def median(times):  # of the timed products: the first is made without a clock
+    def median(times):  # of the timed products, without the first
         return np.median(times[timed])
 
     def says(mistake, requirement=""):
@@ -150,17 +161,20 @@ def _wrong_seconds(case, seen, waits):
         return says("units", "median")
     if said > sum(outer[timed]) and like(seen["gflops"], median):
         return says("swapped")
-    if said < min(inner[timed]):
+    called = between(said, *map(median, zip(*only_called, strict=True)), ROUNDING)
+    if called or said < min(inner[timed]):
         return says("not_waited", "done")
-    mistakes = (mistake for mistake, average in AVERAGES if like(said, average))
-    return says(next(mistakes, "other"))
+    mistakes = [mistake for mistake, average in AVERAGES if like(said, average)]
+    if between(said, *map(median, zip(*only_done, strict=True)), ROUNDING):
+        mistakes.append("late_clock")
+    return says(next(iter(mistakes), "other"))
 
 
 def _wrong_speed(case, seen):
-    """The speed follows from the seconds that it says."""
+    """The speed must follow from the returned seconds."""
     m, k, n, seconds = case["m"], case["k"], case["n"], seen["seconds"]
     right = 2e-9 * m * k * n / seconds
-    # Rounded to two digits it is still right.
+    # A speed that is rounded to two digits is still right.
     if near(0.01, 0.006)(seen["gflops"], right):
         return None
     factors = [("operations", 0.5), ("operations", 1 - 0.5 / k), ("units", 1e9 / 2**30)]

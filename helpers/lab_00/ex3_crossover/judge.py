@@ -6,7 +6,7 @@ from random import Random
 from helpers.checks.judging.verdicts import draw_apart, which
 from helpers.verdict import Wrong, wrong
 
-NEAR = 3e-6  # by what part one device is faster than the other where it is close
+NEAR = 3e-6  # the relative difference of the times at a close win
 
 
 def make_crossover(rng: Random) -> dict:
@@ -28,8 +28,12 @@ def make_crossover(rng: Random) -> dict:
     signs = [[1], [-1], [0], [1] * 6, [1] * some(1) + [0], [1] * some(1) + [-1]]
     signs += [[*mixed(), 1, loss, *[1] * some(1)] for loss in (-1, 0) for _ in range(3)]
     cases = [case(pattern) for pattern in signs]
-    # So near that who rounds, even to float16, sees a tie; float32 is fine enough.
+    # So close that rounding to float16 makes it a tie; float32 is precise enough.
     cases += [case([1] * some(1), part=NEAR), case([1, -1], part=NEAR)]
+    # Equal times at several sizes: looking up a size by its time finds the wrong one.
+    sizes, [seconds, *_], _ = case([-1, 1, -1, 1, 1])
+    won, lost = 0.7 * seconds, 1.3 * seconds
+    cases.append([sizes, [seconds] * 5, [lost, won, lost, won, won]])
     rng.shuffle(cases)
     return {"cases": cases}
 
@@ -37,7 +41,7 @@ def make_crossover(rng: Random) -> dict:
 def always_faster_from(
     sizes: list, slow: list, fast: list, ties: bool = False
 ) -> int | None:
-    """The first size from which on fast is below slow, or None."""
+    """The first size from which fast is always below slow, or None."""
     winner = None
     for size, s, f in reversed(list(zip(sizes, slow, fast, strict=True))):
         if f > s or (f == s and not ties):
@@ -47,7 +51,7 @@ def always_faster_from(
 
 
 def clearly_faster_from(sizes: list, slow: list, fast: list) -> int | None:
-    """As `always_faster_from`, if times that differ by 1% are taken for equal."""
+    """Like `always_faster_from`, but times that differ by 1% count as equal."""
     return always_faster_from(sizes, [0.99 * s for s in slow], fast)
 
 
@@ -57,7 +61,7 @@ def won(sizes: list, slow: list, fast: list) -> list[int]:
 
 
 def crossover_ways(question: dict) -> dict:
-    """For each way of looking for the crossover, what it finds in all cases."""
+    """The results of each way of looking for the crossover, in all cases."""
     right = always_faster_from
 
     def last_loss(*case):
@@ -66,6 +70,15 @@ def crossover_ways(question: dict) -> dict:
     def place(*case):
         size = right(*case)
         return None if size is None else case[0].index(size)
+
+    def looked_up(times):
+        """The size that is found if its time is looked up in the list of all times."""
+
+        def look(*case):
+            at = place(*case)
+            return None if at is None else case[0][case[times].index(case[times][at])]
+
+        return look
 
     ways = {
         "right": right,
@@ -77,46 +90,56 @@ def crossover_ways(question: dict) -> dict:
         "index": place,
         "never": lambda *case: right(*case) or case[0][-1],
         "last_loss": last_loss,
+        "looked_up slow": looked_up(1),
+        "looked_up fast": looked_up(2),
     }
     return {name: [way(*case) for case in question["cases"]] for name, way in ways.items()}
 
 
 def draw_question(rng: Random) -> dict:
-    """Cases in which every usual mistake finds something else."""
+    """Cases in which every usual mistake gives a different result."""
     return draw_apart(rng, make_crossover, crossover_ways, lambda a, b: a != b)
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """In each case the first size from which on fast is always faster."""
+    """Every case must give the first size from which fast is always faster."""
     said, ways = observation["sizes"], crossover_ways(question)
     cases = zip(question["cases"], said, ways["right"], strict=True)
     failed = [(case, one, right) for case, one, right in cases if one != right]
     if not failed:
         return None
-    mistake = which(said, ways, lambda one, other: one == other)
-    if mistake == "other":
-        mistake = _explains(failed)
+    mistake = which(said, ways, lambda one, other: one == other).split()[0]
     (sizes, slow, fast), one, right = min(failed, key=lambda case: len(case[0][0]))
+    if mistake == "other":
+        mistake = _explains(failed) or _what_is_wrong(sizes, one, right)
     return wrong(
-        mistake, "crossover",
-        requirement=_broken(sizes, one, right) if mistake == "other" else "",
-        sizes=sizes, slow=_short(slow), fast=_short(fast), said=str(one), due=right,
+        mistake, "crossover", sizes=sizes,
+        slow=_short(slow), fast=_short(fast), said=repr(one), due=right,
     )  # fmt: skip
 
 
 def _explains(failed):
-    """No one mistake alone: is there one that explains all cases that are wrong?"""
+    """Find one mistake that explains all wrong cases, if no mistake explains all cases."""
     if all(one == always_faster_from(*case, ties=True) for case, one, _ in failed):
         return "tie"
-    if all(one in won(*case) for case, one, _ in failed):
+    if all(one in won(*case) and _too_small(one, due) for case, one, due in failed):
         return "first_win"
-    return "other"
+    return ""
 
 
-def _broken(sizes, said, right):
+def _too_small(said, due):
+    return due is None or said < due
+
+
+def _what_is_wrong(sizes, said, right):
+    """The mistake that one wrong answer shows by itself."""
     if right is None:
-        return "none"
-    return "every_larger" if said is None or said in sizes else "size"
+        return "never"
+    if said is None:
+        return "gave_up"
+    if said not in sizes:
+        return "no_size"
+    return "lost_above" if said < right else "too_late"
 
 
 def _short(times):
