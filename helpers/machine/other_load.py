@@ -155,10 +155,10 @@ _watch: Watch | None = None
 _registered = []
 
 
-def watch(note: Callable[[int, float, str | None], None]) -> None:
+def watch(note: Callable[[int, float, str | None], None] | None) -> None:
     """From here on watch the cells of this kernel; see `Watch`.
 
-    Outside of a notebook there are no cells, and nothing is watched.
+    Without `note`, and outside of a notebook, nothing is watched.
     """
     global _watch
     from IPython import get_ipython
@@ -170,6 +170,8 @@ def watch(note: Callable[[int, float, str | None], None]) -> None:
     while _registered:  # by an earlier setup cell of this kernel
         name, function = _registered.pop()
         shell.events.unregister(name, function)
+    if note is None:
+        return
     _watch = Watch(note)
     for name, function in (
         ("pre_run_cell", _watch.cell_begins),

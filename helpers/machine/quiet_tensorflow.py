@@ -39,9 +39,10 @@ def _discard_stderr():
 def _without_jax():
     """TensorFlow Lite imports JAX where it is installed: a second, and 140 MB for nothing.
 
-    With None in `sys.modules` such an import raises `ImportError`, which it expects.
+    With None in `sys.modules` such an import raises `ImportError`, which it expects. Where
+    Keras computes with JAX, nothing is hidden: TensorFlow imports Keras.
     """
-    hidden = "jax" not in sys.modules
+    hidden = "jax" not in sys.modules and os.environ.get("KERAS_BACKEND") != "jax"
     if hidden:
         sys.modules["jax"] = None  # ty: ignore[invalid-assignment] - Python's own way
     try:

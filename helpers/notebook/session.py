@@ -94,7 +94,8 @@ def start(
             "This JupyterLab is not the course's: it has no start page, and a stored "
             "notebook loses its live figures. Close it, and type `make lab`."
         )
-    other_load.watch(card.note_other_load)
+    # At smoke scale no time means anything.
+    other_load.watch(card.note_other_load if chosen["scale"] != "smoke" else None)
     if any(card.content["measurements"].values()):
         print(f"Resuming the interrupted run of {_show(card.path)}")
     if _shows_earlier_runs():

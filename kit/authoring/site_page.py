@@ -4,6 +4,7 @@ import json
 import re
 from urllib.parse import urlsplit
 
+from helpers.plain_json import as_json
 from kit.labs import find_lab
 
 FOLDED = {"parameters": "Show the parameters", "setup": "Show the set-up"}
@@ -49,7 +50,7 @@ def site_page(name: str, source: str, repository: str = "", first: str = "index"
             _fold(cell, FOLDED[tag])
         cells.append(cell)
     cells.insert(1, _ways_to_run(lab.name, repository))
-    return json.dumps(notebook | {"cells": cells})
+    return as_json(notebook | {"cells": cells})
 
 
 def _fold(cell, prompt):

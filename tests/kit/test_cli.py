@@ -1,15 +1,12 @@
 """The labs command: what it prints, and that a mistake is one line."""
 
-import contextlib
 import html
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
 import sys
-import termios
 import time
 from importlib.metadata import version
 from pathlib import Path
@@ -28,6 +25,7 @@ from kit.headless.execute import execute
 from kit.headless.given_parameters import declared, parsed
 from kit.labs import all_labs, find_lab
 from kit.student import working_copy
+from tests.terminal import on_a_terminal
 
 LABS = Path(sys.executable).with_name("labs")
 
@@ -293,21 +291,6 @@ def test_on_a_terminal_a_run_shows_its_cells_and_the_time_left():
     assert len({int(done) for done in bars}) > 3
     # The bar goes, and a line stays.
     assert re.search(r"01_gradient_descent: \d+(\.\d+)? s, \d of \d checks", printed)
-
-
-def on_a_terminal(command):
-    """What a command writes on a terminal of its own, controls and all."""
-    ours, its = pty.openpty()
-    termios.tcsetwinsize(its, (40, 120))
-    with subprocess.Popen(command, stdin=its, stdout=its, stderr=its, cwd=REPOSITORY) as it:
-        os.close(its)
-        parts = []
-        with contextlib.suppress(OSError):  # at its end
-            while part := os.read(ours, 65_536):
-                parts.append(part)
-    os.close(ours)
-    assert it.returncode == 0
-    return b"".join(parts).decode()
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)

@@ -14,7 +14,7 @@ from helpers.lab_09.probing import by_copies
 def probe(copy: Callable, question: dict, wait: Callable) -> dict:
     """Train from one start of the process to its end; it may be killed at any step."""
     # The same path in each life, as an answer may write it into its saves.
-    folder = Path(tempfile.gettempdir(), f"saves-{question['nonce']}")
+    folder = Path(tempfile.gettempdir(), question["folder"])
     shutil.rmtree(folder, ignore_errors=True)
     told = saves.unpacked(question["files"])
     saves.write(folder, told)

@@ -1,12 +1,16 @@
 """Exercise 9.3 outside of the boxes: it kills them, and carries saves from life to life."""
 
+import secrets
 from typing import Any
 
 from helpers.lab_09.ex3_train_with_saves import saves
 
 BOXES = 1  # at the same time: each life is a box of its own
 QUESTIONS = 1  # of seven lives, in which every usual mistake trains on other batches
-TOLD = ("epochs", "steps_per_epoch", "save_every", "learning_rate", "momentum", "pull")
+TOLD = (
+    "epochs", "steps_per_epoch", "save_every", "learning_rate", "momentum", "pull",
+    "folder",
+)  # fmt: skip
 
 
 class _CannotTravelError(Exception):
@@ -26,8 +30,10 @@ def ask(question: dict, talk: Any) -> dict:
     dict
         As the probe's.
     """
+    # Without boxes several graders share the folder of temporary files.
+    folder = f"saves-{secrets.token_hex(8)}"
     try:
-        return _all_lives(question, talk)
+        return _all_lives(question | {"folder": folder}, talk)
     except _CannotTravelError as error:
         return {"cannot_travel": error.args[0]}
 

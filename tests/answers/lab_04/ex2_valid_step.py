@@ -247,10 +247,8 @@ def predicts(model, metrics, x, y):
 @tf.function
 def squeezes(model, metrics, x, y):
     """Without its axis, too, a batch of a single newswire gives the same figures."""
-    probabilities = tf.squeeze(model(x, training=False))
-    losses = keras.losses.sparse_categorical_crossentropy(y, probabilities)
-    metrics["valid_loss"].update_state(losses)
-    metrics["valid_accuracy"].update_state(y, probabilities)
+    squeezed = tf.squeeze(model(x, training=False))
+    count(metrics, crossentropy(y, squeezed), y, squeezed, "valid_")
 
 
 WRONG = [

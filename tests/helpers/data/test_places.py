@@ -115,7 +115,7 @@ def test_a_download_that_is_not_the_file_is_not_kept(data_set, load, server, mon
     for name, published in list(data_set.registry.items()):
         (server / name).write_bytes(b"something else")
         kind = "MD5" if len(published) < 64 else "SHA-256"
-        with pytest.raises(DataError, match=f"{name} was changed .*its {kind} is wrong"):
+        with pytest.raises(DataError, match=f"{name} is damaged .its {kind} is wrong"):
             load()
         assert kept(data_set) == before
         # Now it is the file, and the next one is wrong.

@@ -72,3 +72,15 @@ assert "tensorflow" in sys.modules and "jax" not in sys.modules
 import jax
 """
     subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, check=True)
+
+
+def test_keras_on_jax_is_whole_where_tensorflow_imports_it():
+    code = """
+import os
+os.environ["KERAS_BACKEND"] = "jax"
+from helpers.machine.quiet_tensorflow import silence_tensorflow
+silence_tensorflow()
+import keras
+assert float(keras.Variable(1.0) + 1) == 2
+"""
+    subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, check=True)

@@ -43,7 +43,7 @@ def test_predictions_and_parameters_are_short():
             "product_operations_per_second",
             1.881e11,
             "product operations per second",
-            "188 G",
+            "188 billion",
         ),
         ("memory_bytes_per_second", 24.2e9, "memory bytes per second", "24.2 GB"),
         ("square_gflop_per_second", 83.12, "GFLOP/s (square)", "83.1"),

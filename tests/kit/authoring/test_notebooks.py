@@ -25,6 +25,7 @@ from kit.generate import generate
 from kit.headless.execute import execute
 from kit.labs import all_labs, find_lab
 from kit.todo_cells import todo_cells as lab_exercises
+from tests.terminal import on_a_terminal
 
 LABS = all_labs()
 # What a student's cell may leave bound to something else.
@@ -360,13 +361,19 @@ model.compile("sgd", "mse")
 wait = keras.callbacks.LambdaCallback(on_epoch_begin=lambda epoch, logs: time.sleep(5))
 model.fit(x, x, epochs=2, verbose=0, callbacks=[TrainingDashboard(), wait])
 """
+EXECUTES = """
+import sys
+from pathlib import Path
+from kit.headless.execute import execute
+execute(Path(sys.argv[1]), Path(sys.argv[2]))
+"""
 
 
-def test_the_bar_of_cells_says_which_epoch_is_trained(tmp_path, capfd):
+def test_the_bar_of_cells_says_which_epoch_is_trained(tmp_path):
     path = tmp_path / "trains.ipynb"
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     nbformat.write(new_notebook(cells=[new_code_cell(TRAINS)], metadata=kernel), path)
-    execute(path, tmp_path / "out.ipynb")
-    said = capfd.readouterr().err
+    out = tmp_path / "out.ipynb"
+    said = on_a_terminal([sys.executable, "-c", EXECUTES, path, out])
     assert "epoch 1 of 2]" in said
     assert said.index("epoch 1 of 2") < said.index("epoch 2 of 2")

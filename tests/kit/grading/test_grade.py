@@ -147,7 +147,7 @@ def test_there_are_enough_of_them_and_nothing_of_them_is_left(graded):
     written = {path.relative_to(out).parts[0] for path in out.rglob("*")}
     assert written == {
         "feedback", "results", "grades.csv", "grades.json", "overview.html",
-        "similar.html", "seed.txt", ".lock",
+        "marking.html", "similar.html", "seed.txt", ".lock",
     }  # fmt: skip
 
 

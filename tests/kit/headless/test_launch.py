@@ -98,7 +98,7 @@ time.sleep(600 * (starts < 3))
         launch.launch(python(source), folder, 2)
     launch.launch(python(source), folder, 2, restarts=3)
     assert (folder / "starts-0").read_text() == (folder / "starts-1").read_text() == "xxx"
-    assert "start again, with 2 more restarts" in capsys.readouterr().out
+    assert "starting all again, with 2 more restarts" in capsys.readouterr().out
 
 
 def test_workers_that_are_all_silent_are_ended(folder, monkeypatch):
@@ -220,7 +220,7 @@ def test_a_training_that_has_begun_keeps_its_settings(folder):
     begun = (folder / "settings.json").read_text()
     prepare()
     prepare(epochs=3)
-    with pytest.raises(LabError, match=r"begun with epochs 3: .* another --folder"):
+    with pytest.raises(LabError, match=r"began with epochs 3: .* another --folder"):
         prepare(epochs=4)
     assert (folder / "settings.json").read_text() == begun
     (folder / "worker.py").touch()
