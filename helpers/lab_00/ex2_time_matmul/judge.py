@@ -106,6 +106,8 @@ def _wrong_products(case, seen):
     if timed[0]["queue"]:
         return wrong("first", "clock_began_early", requirement="first")
     right = sorted([sorted([m, k]), sorted([k, n])])
+    if seen["result"] not in ([[m, n]], [[n, m]]):
+        return wrong("shapes", "shapes", m=m, k=k, n=n, shapes=first["shapes"])
     for product in products:
         if said := _wrong_device(case, product):
             return said

@@ -106,6 +106,7 @@ def size_ways(question: dict) -> dict:
     return {
         "right": right,
         "start": [question["sizes"][0]] * len(right),
+        "start inverse": way(lambda floor: np.var(floor) / variance),
         "descent whole": way(part=lambda curve: curve),
         "descent 40%": way(part=lambda curve: curve[2 * len(curve) // 5 :]),
         "descent third": way(part=lambda curve: curve[len(curve) // 3 :]),

@@ -167,20 +167,25 @@ def _wrong_parts(fits, lines):
     said = dict(zip(PARTS_NAMES, map(float, found[0].groups()), strict=True))
     if any(abs(100 * part - round(100 * part)) > 1e-6 for part in said.values()):
         return wrong("decimals", "more_decimals", line=found[0][0])
-    if all(abs(10 * part - round(10 * part)) < 1e-6 for part in said.values()):
-        return wrong("decimals", "one_decimal", seconds=list(said.values()))
+    # By chance right parts can be tenths, too: 0.20, 0.40 and 0.00.
+    tenths = all(abs(10 * part - round(10 * part)) < 1e-6 for part in said.values())
+    coarse = wrong("decimals", "one_decimal", seconds=list(said.values()))
     for part in ("start_up", "validation"):
         low, high = times[part]
         if not between(said[part], low - 0.005, high, 0.006):
             mistake = (
                 _part_mistake(part, said[part], fits) if again else PART_MISTAKES[part]
             )
+            if tenths and mistake != "again":
+                return coarse
             which = phrase("start_up" if part == "start_up" else "validation")
             facts = {"part": which, "said_seconds": said[part]}
             return wrong(mistake, "part", low_seconds=low, high_seconds=high, **facts)
     low, high = times["total"]
-    # Four numbers are rounded, and the clock may have been read once more.
-    if not between(sum(said.values()), low, high, 0.025):
+    # Three decimals may be cut off, or rounded with the clock read once more.
+    if not between(sum(said.values()), low, high, 0.031):
+        if tenths:
+            return coarse
         return wrong("rest", "sum", sum_seconds=sum(said.values()), line=found[0][0])
     return None
 

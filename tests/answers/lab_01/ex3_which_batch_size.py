@@ -355,7 +355,7 @@ WRONG = [
     ("law", "root", divides_deviations),
     ("law", "other", divides_by_a_deviation),
     ("law", "other", squares_the_ratio),
-    ("law", "other", multiplies_by_the_size),
+    ("law", "start", multiplies_by_the_size),
     ("law", "one", forgets_single_points),
     ("law", "other", does_not_subtract_the_mean),
     ("law", "level", by_the_height_of_the_floor),
