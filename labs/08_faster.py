@@ -620,8 +620,8 @@ card.measure("images_per_second", speeds["no dropout"])
 # ## Exercise 8.3: fetch while a step runs
 #
 # **Write** `feed(fetch, images, batch_size)`, which returns an iterable over the images 0
-# to `images - 1` in batches. You get the images from `fetch(numbers)`, which takes an
-# array of image numbers and returns these images as a float32 array. A call takes a
+# to `images - 1` in batches. You get the images from `fetch(numbers)`, which takes a list
+# or an array of image numbers and returns these images as a float32 array. A call takes a
 # while, however few images you ask for. There is at least one image, and only one loop
 # runs at a time.
 #
@@ -633,6 +633,8 @@ card.measure("images_per_second", speeds["no dropout"])
 # - While a step runs on a batch, the next batch is being fetched.
 # - Before the first step ends, fetch at most eight batches, including the batch of that
 #   step, because a whole data set might not fit into memory.
+# - Each call of `feed` begins with image 0, even if the loop over an earlier feed was
+#   broken off.
 #
 # **Example.** `for batch in feed(fetch, 100, 8)` gets 13 batches, and the last one has 4
 # images.

@@ -8,27 +8,33 @@ MOST_AHEAD = 8
 
 
 def draw_question(rng: Random) -> dict:
-    """More batches than anybody should hold, three whole ones, and less than one batch."""
+    """More batches than anybody should hold, three whole ones, and less than one batch.
+
+    A loop over three whole ones is broken off, before as many are asked for again.
+    """
     cases = []
     for batches, rest in ((23, 1), (3, 0), (0, 1)):
         size = rng.randint(3, 6)
         images = batches * size + rest * rng.randint(1, size - 1)
-        cases.append({"batch_size": size, "images": images, "offset": rng.randint(10, 99)})
+        cases.append({"batch_size": size, "images": images, "offset": rng.randint(10, 49)})
+    broken_off = {"offset": rng.randint(50, 99), "stop_after": rng.randint(1, 2)}
+    cases.insert(1, cases[1] | broken_off)
     return {"cases": cases}
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
     """Each source by itself; after one that never overlaps the probe asks for no other."""
-    seen = observation["cases"]
+    seen, broken_off = observation["cases"], False
     for case, one in zip(question["cases"], seen, strict=False):
-        if verdict := _judge_feed(case, one):
+        if verdict := _judge_feed(case, one, broken_off):
             return verdict
+        broken_off = "stop_after" in case
     if len(seen) != len(question["cases"]):
         raise ValueError(f"{len(seen)} sources")
     return None
 
 
-def _judge_feed(case, observation):
+def _judge_feed(case, observation, after_one_broken_off):
     """Right batches, one fetch for each, the next one while a step runs, few ahead."""
     size, images = case["batch_size"], case["images"]
     due = [
@@ -36,10 +42,15 @@ def _judge_feed(case, observation):
         for first in range(0, images, size)
     ]
     batches, calls = observation["batches"], observation["calls"]
-    if batches != due:
+    right = batches == due[: case.get("stop_after")]
+    if after_one_broken_off and batches[:1] != due[:1]:
+        return wrong("again", "again")
+    if not right:
         return _wrong_batches(due, batches)
     if number := observation["overwritten"]:
         return wrong("overwritten", "overwritten", number=number)
+    if "stop_after" in case:
+        return None if observation["overlaps"] else wrong("no_overlap", "no_overlap")
     if len(calls) != len(due):
         many = phrase("fetches", fetches=len(calls), batches=len(due))
         if observation["overlaps"]:

@@ -62,18 +62,19 @@ class Source:
 
 def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Run steps on the answer's batches: what was fetched, when, and what came."""
-    seen = []
+    seen, feeds = [], []  # one that was broken off may go on beside the others
     for case in question["cases"]:
-        seen.append(_feed(answer, case))
+        seen.append(_feed(answer, case, feeds))
         if not seen[-1]["overlaps"]:  # it would take as long once more
             break
     return {"cases": seen}
 
 
-def _feed(answer, case):
+def _feed(answer, case, feeds):
     source, batches, ahead, overwritten = Source(case), [], None, 0
-    most = math.ceil(source.images / source.batch_size) + 1
-    for number, batch in enumerate(answer(source.fetch, source.images, source.batch_size)):
+    most = case.get("stop_after", math.ceil(source.images / source.batch_size) + 1)
+    feeds.append(iter(answer(source.fetch, source.images, source.batch_size)))
+    for number, batch in enumerate(feeds[-1]):
         batches.append(np.asarray(batch).tolist())
         source.step(number)
         if ahead is None:

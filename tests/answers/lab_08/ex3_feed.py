@@ -122,6 +122,35 @@ def into_one_buffer_from_a_thread(fetch, images, batch_size):
             yield batch
 
 
+def one_queue_for_all(fetch, images, batch_size, waiting=queue.Queue(2)):  # noqa: B008
+    """A loop that was broken off leaves its batches to the next one."""
+
+    def work():
+        for first in range(0, images, batch_size):
+            waiting.put(fetch(np.arange(first, min(first + batch_size, images))))
+
+    threading.Thread(target=work, daemon=True).start()
+    for _ in range(0, images, batch_size):
+        yield waiting.get()
+
+
+class GoesOn:
+    """Keeps the place of each kind of loop."""
+
+    __name__ = "GoesOn"
+
+    def __init__(self):
+        self.places = {}
+
+    def __call__(self, fetch, images, batch_size):
+        begun = self.places.setdefault((images, batch_size), 0)
+        for place, batch in enumerate(prefetched(fetch, images, batch_size)):
+            if place >= begun:
+                self.places[images, batch_size] = place + 1
+                yield batch
+        del self.places[images, batch_size]
+
+
 def needs_a_whole_batch(fetch, images, batch_size):
     """Of fewer images than one batch it gives none."""
     if images < batch_size:
@@ -225,6 +254,16 @@ def with_a_queue(fetch, images, batch_size):
         yield batch
 
 
+def with_lists(fetch, images, batch_size):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(fetch, list(range(min(batch_size, images))))
+        for first in range(batch_size, images, batch_size):
+            batch = coming.result()
+            coming = pool.submit(fetch, list(range(first, min(first + batch_size, images))))
+            yield batch
+        yield coming.result()
+
+
 def with_a_thread_each(fetch, images, batch_size):
     def begin(first, into):
         part = np.arange(first, min(first + batch_size, images))
@@ -279,6 +318,8 @@ WRONG = [
     ("sizes", "other", gives_the_numbers),
     ("order", "order", whichever_is_ready),
     ("order", "overwritten", into_one_buffer_from_a_thread),
+    ("again", "again", one_queue_for_all),
+    ("again", "again", GoesOn()),
     ("rest", "rest", needs_a_whole_batch),
     ("ahead", "too_far", nine_ahead),
     ("one_fetch", "one_by_one", two_at_once),
@@ -290,5 +331,5 @@ RIGHT = [
     with_data, prefetched, by_autotune, in_parallel, by_py_function, from_a_generator,
     with_a_future,
     with_a_queue, with_a_thread_each, with_several_futures, as_numpy, from_slices,
-    as_float64, as_rows, into_one_buffer,
+    as_float64, as_rows, into_one_buffer, with_lists,
 ]  # fmt: skip
