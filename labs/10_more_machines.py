@@ -10,18 +10,19 @@
 # # Lab 10: Will more machines help?
 #
 # In [lab 09](09_many_machines.ipynb) several machines trained as one. You could rent
-# hundreds of them, but would the training finish sooner, and at what price? Here you first
-# measure the two things that stand in the way, slow workers and slow messages. Then you
-# write down a law that predicts the speed of any number of machines, state its error in
-# advance, and test it before you trust it. At the end you plan a training on rented
-# machines, and allow for their failures.
+# hundreds of them, but would the training finish sooner, and at what price?
+#
+# Two things stand in the way, slow workers and slow messages, and you begin by measuring
+# both. Then you write down a law that predicts the speed of any number of machines, state
+# its error in advance, and test it before you trust it. At the end you plan a training on
+# rented machines, and allow for their failures.
 
 # %% [markdown]
 # > **Limits.** You need only this one machine. Its workers are real processes that talk
-# > over TCP, but they share its cores, and the network between them is its memory. So if
-# > the lab needs a slow network, it imitates one: a sender sleeps for as long as the
-# > message would take. If the lab needs more machines than you have, it calculates their
-# > speed, and the text says so. Where we have no source for an input, we call it *assumed*.
+# > over TCP, but they share its cores, and the network between them is its memory. If the
+# > lab needs a slow network, it imitates one: a sender sleeps for as long as the message
+# > would take. If the lab needs more machines than you have, it calculates their speed, and
+# > the text says so. Where we have no source for an input, we call it *assumed*.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -79,19 +80,20 @@ from helpers.workers.processes import run_ring
 # %% [markdown]
 # ## 1. Everybody waits for the slowest
 #
-# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed
-# its gradient, so a single late worker, a [*straggler*](../docs/glossary.md), delays all
+# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed its
+# gradient. So a single late worker, a [*straggler*](../docs/glossary.md), delays all
 # others.
 #
 # Suppose that a worker computes for at least $c = 20$ ms in each step, but for longer if
-# another process runs, a disk is slow or a processor is hot. We assume that the extra time
-# has an exponential distribution. The mean of the extra time, divided by $c$, is what we
-# call the *spread* $\sigma$. With $\sigma = 0.5$, a worker takes $c\,(1 + \sigma) = 30$ ms
-# on average.
+# another process runs, a disk is slow or a processor is hot. We assume that this extra time
+# has an exponential distribution: short delays are common, and long ones are rare.
+#
+# We call the mean of the extra time, divided by $c$, the *spread* $\sigma$. With
+# $\sigma = 0.5$, a worker takes $c\,(1 + \sigma) = 30$ ms on average.
 
 # %% [markdown]
-# **Predict:** With spread 0.5 and 4 workers, how many times as long as 20 ms is an
-# average step? And with 10,000 workers?
+# **Predict:** With spread 0.5 and 4 workers, how many times as long as 20 ms is an average
+# step? And with 10,000 workers?
 
 # %%
 my_straggler_guess = {"of_4": None, "of_10000": None}  # change both, to numbers
@@ -124,9 +126,9 @@ for spread, seconds in waited.items():
 card.measure("straggler_seconds", waited)
 
 # %% [markdown]
-# Then we simulate more workers than we can start: for $N$ workers, we take the largest of
-# $N$ random times, and average it over 200 steps. Because the simulation draws new times
-# and sends no messages, the measured points need not lie exactly on its curves.
+# Then we simulate more workers than we can start. For $N$ workers, we draw $N$ random
+# times, take the largest, and average it over 200 steps. The simulation draws new times and
+# sends no messages, so its curves need not pass exactly through the measured points.
 
 # %%
 simulated = {
@@ -143,9 +145,10 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The axis of the workers is logarithmic, so a straight line in this figure is a very slow
-# rise. Why do the times rise so slowly? On average, the largest of $N$ draws from an
-# exponential distribution is $1 + 1/2 + \dots + 1/N$ times as large as the mean of the
-# distribution. So the mean time of a step is
+# rise. Why is it so slow? On average, the largest of $N$ draws from an exponential
+# distribution is $1 + 1/2 + \dots + 1/N$ times as large as the mean of the distribution.
+# The extra time has the mean $\sigma c$ and comes on top of $c$, so the mean time of a step
+# is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
@@ -153,8 +156,8 @@ show_figure(figure, text, session.caption())
 # cost the most.
 #
 # [Chen et al. (2016)](https://arxiv.org/abs/1604.00981) do not wait for the slowest
-# workers. Instead they start a few more workers than they need, and drop the gradients
-# that come last. The next cell drops the slowest 1% and 5% of the gradients.
+# workers. Instead they start a few more workers than they need, and drop the gradients that
+# come last. The next cell drops the slowest 1% and 5% of the gradients.
 
 # %%
 ordered = numpy.sort(waits(0.5, 10_000, 200), axis=1)
@@ -165,21 +168,26 @@ for dropped in (0, 100, 500):
 
 # %% [markdown]
 # A worker that is *always* slow is a different problem. Every step then takes as long as
-# that worker needs, and if you drop its gradients, you lose its whole share of the data. To
-# find out which of the two problems you have, look at the workers' logs, and compare the
-# mean time of each rank over many steps.
+# that worker needs. If you drop its gradients, you no longer wait for it, but you lose its
+# whole share of the data.
+#
+# To tell the two problems apart, look at the workers' logs, and compare the mean time of
+# each rank over many steps. Random delays hit all ranks alike, but a worker that is always
+# slow has a larger mean.
 
 # %% [markdown]
 # ## 2. Send while you compute
 #
-# Workers wait not only for stragglers, but also for messages. The backward pass begins at
-# the last layer, so the gradient of that layer is ready first. Its
-# [all-reduce](../docs/glossary.md) can run while the backward pass is still busy with the
-# earlier layers, and then its messages cost no extra time. But each all-reduce also pays a
-# fixed cost, its [*latency*](../docs/glossary.md), however small the gradient is.
+# Workers wait not only for stragglers, but also for the messages that add up their
+# gradients. Some of these messages can travel while the workers still compute. Backward
+# begins at the last layer, so the gradient of that layer is ready first. Its
+# [all-reduce](../docs/glossary.md) can run while backward is still busy with the earlier
+# layers, and then its messages cost no extra time.
 #
-# So frameworks pack gradients into [*buckets*](../docs/glossary.md). For example,
-# [PyTorch's DDP](https://arxiv.org/abs/2006.15704) uses buckets of 25 MB by default, and
+# But each all-reduce also pays a fixed cost, its [*latency*](../docs/glossary.md), however
+# small the gradient is. So frameworks pack gradients into [*buckets*](../docs/glossary.md),
+# and send each bucket with a single all-reduce. For example, [PyTorch's
+# DDP](https://arxiv.org/abs/2006.15704) uses buckets of 25 MB by default, and
 # [Horovod](https://arxiv.org/abs/1802.05799) calls the same idea tensor fusion.
 #
 # ![Two time lines. Backward computes gradients from the last layer to the first, and as soon as a bucket is full, its all-reduce begins, so only the last bucket ends after backward.](../helpers/lab_10/diagrams/buckets.svg)
@@ -192,8 +200,8 @@ for dropped in (0, 100, 500):
 #
 # $$ e_i = \max(r_i, e_{i-1}) + \ell + \frac{s_i}{B} \quad\text{seconds,} \qquad e_0 = 0. $$
 #
-# **Question.** What is wrong with a single bucket for all gradients? And what is wrong
-# with a separate bucket for each gradient?
+# **Question.** What is wrong with a single bucket for all gradients? And what is wrong with
+# a separate bucket for each gradient?
 
 # %% [markdown]
 # ## Exercise 10.1: buckets
@@ -203,8 +211,8 @@ for dropped in (0, 100, 500):
 #
 # - `gradient_bytes`: the size of each gradient in bytes, 1 or more, as a list in the order
 #   in which backward computes them. There is at least one gradient;
-# - `ready_at`: for each gradient, the seconds from the start of backward until it is
-#   ready. These times never decrease, but two of them can be equal;
+# - `ready_at`: for each gradient, the seconds from the start of backward until it is ready.
+#   These times never decrease, but two of them can be equal;
 # - `latency`, `bandwidth`: the latency of an all-reduce in seconds, and its bandwidth in
 #   bytes per second;
 # - `bucket_bytes`: a bucket is full, and is sent, when it holds at least this many bytes.
@@ -214,12 +222,12 @@ for dropped in (0, 100, 500):
 # - Gradients go into the open bucket in their order, until it holds at least
 #   `bucket_bytes`. A bucket that holds exactly `bucket_bytes` is full.
 # - A gradient is never split: all of it goes into the open bucket, however large it is.
-#   After a full bucket, the next gradient starts an empty one.
+# - After a full bucket, the next gradient starts an empty bucket.
 # - After the last gradient, a bucket that is not full is sent as well. An empty bucket is
 #   never sent.
 # - An all-reduce begins when the last gradient of its bucket is ready, but not before the
-#   previous one has ended. It takes the latency plus the bucket's bytes divided by the
-#   bandwidth.
+#   previous all-reduce has ended.
+# - An all-reduce takes the latency plus the bucket's bytes divided by the bandwidth.
 # - Do not modify `gradient_bytes` or `ready_at`.
 #
 # **Example**
@@ -257,11 +265,13 @@ buckets = check("10.1", buckets)
 
 # %% [markdown]
 # Now we take a real network, a [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab
-# 02](02_throughput.ipynb), and workers that are joined by a slow link: each message takes 5
-# ms, plus the time for its bytes at 100 MB/s. The backward pass is only imitated: the
-# workers sleep for 0.2 s, and we assume that each layer's share of this time equals its
-# share of the multiplications. So the sizes of the gradients, their order and the messages
-# are real, but the computation is not.
+# 02](02_throughput.ipynb), and workers joined by a slow link. Each message takes 5 ms, plus
+# the time for its bytes at 100 MB/s. An all-reduce consists of several messages, so the
+# next cell calculates its latency and bandwidth.
+#
+# The backward pass is only imitated. The workers sleep for 0.2 s, and we assume that each
+# layer's share of this time equals its share of the multiplications. So the sizes of the
+# gradients, their order and the messages are real, but the computation is not.
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -310,10 +320,10 @@ text = f"Buckets of {best_bucket / 1e3:g} kB are best; the worst size takes {wor
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The curve has the shape of a U, and its two ends are expensive for opposite reasons.
-# Small buckets pay the latency many times, so the link cannot keep up with backward. One
-# bucket for everything pays the latency only once, but the link is idle until backward
-# has ended. In between, only the last bucket still has to be sent when backward ends.
+# The curve has the shape of a U, and its two ends are expensive for opposite reasons. Small
+# buckets pay the latency many times, so the link cannot keep up with backward. One bucket
+# for everything pays the latency only once, but the link is idle until backward has ended.
+# In between, only the last bucket still has to be sent when backward ends.
 #
 # If your measured points lie above the prediction, the reason is probably that the machine
 # also needs time to copy the bytes and to add them up, which the law leaves out.
@@ -322,32 +332,39 @@ show_figure(figure, text, session.caption())
 # ## 3. The forecast
 #
 # How fast would 512 machines be? You cannot measure that here, but a law can tell you, if
-# you have measured its constants and tested it on the machines that you have. You know two
-# parts of the law already: the ring, and the step time from lab 02. By that law, a step
-# with $b$ images takes $t_0 + b / r_\infty$ seconds, where $t_0$ is the fixed cost in
+# you have measured its constants and tested it on the machines that you have.
+#
+# You know two parts of the law already: the ring of lab 09, and the step time of lab 02. A
+# step with $b$ images takes $t_0 + b / r_\infty$ seconds, where $t_0$ is the fixed cost in
 # seconds and $r_\infty$ the peak in images per second.
 #
-# To keep the law simple, we forecast two limits. In one, nothing overlaps. In the other,
-# messages travel during all of backward, which takes two thirds of the computing time of
-# an image, because it has twice as many operations as forward ([lab
-# 08](08_faster.ipynb)). Buckets bring training close to the second limit.
+# How much of the sending overlaps with computing? To keep the law simple, we forecast two
+# limits:
+#
+# - In one, nothing overlaps.
+# - In the other, messages travel during all of backward. Backward has twice as many
+#   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the
+#   computing time of an image.
+#
+# Buckets bring training close to the second limit.
 
 # %% [markdown]
 # ## Exercise 10.2: a law for n devices
 #
 # Take $n$ devices with $b$ images each, a gradient of $G$ bytes, and a link with latency
-# $\ell$ in seconds and bandwidth $B$ in bytes per second for each message. In a step, a
-# device computes for $C$ seconds, and the all-reduce takes $A$ seconds, where
+# $\ell$ in seconds and bandwidth $B$ in bytes per second. In exercise 10.1 these two
+# described a whole all-reduce, but here they describe a single message.
 #
-# $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(n - 1) \left( \ell + \frac{G}{n B} \right) \quad\text{seconds,} $$
+# In a step, a device computes for $C$ seconds. The all-reduce takes $A$ seconds, because in
+# the ring $2\,(n - 1)$ messages follow each other, each with an $n$-th of the gradient:
 #
-# because in the ring $2\,(n - 1)$ messages follow each other, each with an $n$-th of the
-# gradient.
+# $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(n - 1) \left( \ell + \frac{G}{n B} \right) \quad\text{seconds.} $$
 #
 # **Write**
 # `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
-# which returns a new dict with two pairs, `"in_turn"` and `"overlapped"`. Each pair holds the
-# images per second of all devices together, and the [*efficiency*](../docs/glossary.md).
+# which returns a new dict with two pairs, `"in_turn"` and `"overlapped"`. Each pair holds
+# the images per second of all devices together, and the
+# [*efficiency*](../docs/glossary.md).
 #
 # **Rules**
 #
@@ -361,8 +378,8 @@ show_figure(figure, text, session.caption())
 #   device.
 #
 # **Example.** Two devices have 100 images each, a fixed cost of 0.1 s, a peak of 1000
-# images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for
-# 0.2 s and sends for 0.102 s, of which 0.0667 s are hidden.
+# images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for 0.2
+# s and sends for 0.102 s, of which 0.0667 s are hidden.
 #
 #     forecast(2, 100, 0.1, 1000, 4e6, 0.001, 40e6)
 #     {"in_turn": (662.3, 0.662), "overlapped": (849.9, 0.850)}
@@ -397,10 +414,12 @@ forecast = check("10.2", forecast)
 
 # %% [markdown]
 # Now the law needs your numbers. Each of your workers computes on one core, and together
-# they measure three things: steps of a single worker with three batch sizes, all-reduces
-# of three sizes, and steps in which all workers train together. The first two
-# measurements give $t_0$, the peak, the latency and the bandwidth. We set the third
-# aside, to find out how wrong the law is.
+# they measure three things:
+#
+# - steps of a single worker with three batch sizes, which give $t_0$ and the peak;
+# - all-reduces of three sizes, which give the latency and the bandwidth;
+# - steps in which all workers train together, which we set aside to find out how wrong the
+#   law is.
 
 # %%
 n, hidden_units = lab.workers, 256
@@ -419,9 +438,9 @@ def law_of(one_round):
 
 # %% [markdown]
 # On a single machine the law needs one more part, because the workers share its cores. For
-# example, three workers on two cores get only two thirds of a core each. So the function
-# `here` slows down both computing and sending in this proportion. It also assumes that
-# nothing overlaps, because the core that computes has to send as well.
+# example, three workers on two cores get two thirds of a core each. So the function `here`
+# slows down both computing and sending in this proportion. It also assumes that nothing
+# overlaps, because the core that computes has to send as well.
 
 # %%
 def here(law, workers, batch_size):
@@ -440,17 +459,18 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# The form of the law comes from lab 02, but $t_0$ and the peak belong to a network *and*
-# a device. In lab 02 a convolutional network had all cores, whereas here each worker has
-# one core for two dense layers. Section 6 uses the numbers of your lab 02, so a device
-# there is a whole machine.
+# The form of the law comes from lab 02, but its numbers do not, because $t_0$ and the peak
+# belong to a network *and* a device. In lab 02 a convolutional network had all cores,
+# whereas here each worker has one core for two dense layers.
 #
 # A forecast needs an error bar, and it has to be stated before the measurement. How large
-# should it be? To find out, we first forecast the steps that we set aside, once with the
-# law from all rounds, and once with the law from each single round. The worst of these
-# forecasts misses by some factor. We state the *square* of this factor as the error, but at
-# least a factor of 1.1. The square leaves a margin, because the real forecast is for one
-# more worker and a new batch size, which we have not measured yet.
+# should it be? We first let the law forecast the steps that we set aside. The law from all
+# rounds makes a forecast, and so does the law from each single round. Because these steps
+# were measured, we see by which factor the worst forecast misses.
+#
+# For the real forecast we state the *square* of this factor as the error, but at least a
+# factor of 1.1. The square leaves a margin, because that forecast is for one more worker
+# and a new batch size, which we have not measured yet.
 
 # %%
 said, came = [], []
@@ -500,18 +520,22 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The grey point was measured with `n` workers and 64 images each, and then converted with
-# the law to the batch size of the forecast. If the measurement lies in the stated range,
-# was the forecast good? Not necessarily, because a very wide range always hits. The
-# [interval score](https://doi.org/10.1198/016214506000001437) of Gneiting and Raftery
-# therefore starts with the width of the range, and adds a penalty if the measurement
-# misses it. We use logarithms, so that a factor counts the same at every speed:
+# the law to the batch size of the forecast.
 #
-# $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right) $$
+# If the measurement lies in the stated range, was the forecast good? Not necessarily,
+# because a very wide range always hits. The [interval
+# score](https://doi.org/10.1198/016214506000001437) of Gneiting and Raftery therefore
+# starts with the width of the range, and adds a penalty if the measurement misses it. We
+# use logarithms, so that a factor counts the same at every speed. For a range from $l$ to
+# $u$ and a measurement $m$, all in images per second, the score is
 #
-# for a range from $l$ to $u$ and a measurement $m$, all in images per second. The factor
-# of 20 belongs to a range that should hit nine times out of ten, and a lower score is
-# better. The law competes with a forecast that needs no law at all: it says only that one
-# more worker adds something between nothing and its full share.
+# $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
+#
+# A lower score is better. The penalty is the second term, which is zero if $m$ lies in the
+# range. Its factor of 20 belongs to a range that should hit nine times out of ten.
+#
+# The law competes with a forecast that needs no law: it says only that one more worker adds
+# something between nothing and its full share.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -532,12 +556,12 @@ card.measure("interval_scores", scores)
 #
 # Your own machine is a small test. Does the law also hold for large clusters? Horovod's
 # documentation reports the efficiency of training VGG-16 on servers with four GPUs each,
-# which are joined by a network with 25 Gbit/s. An older README gives a figure for 128
-# GPUs, and another figure, for 512 GPUs, is in
+# joined by a network with 25 Gbit/s. The figure for 128 GPUs is in an older README, and the
+# figure for 512 GPUs in
 # [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html).
 #
-# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency
-# fall, according to your law with overlap, and according to the reports?
+# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency fall,
+# according to your law with overlap, and according to the reports?
 
 # %%
 my_fall_guess = {"by_the_law": None, "reported": None}  # points, such as 5
@@ -558,18 +582,19 @@ print(f"the reports by {fall['reported']:.1f}")
 card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["reported"]})
 
 # %% [markdown]
-# The law misses most of that fall. In a ring with more devices, each device sends hardly
-# more bytes, $2\,(n - 1) / n$ times the gradient, so in the law only the latency grows. In
-# the real clusters, something else grew as well. With more GPUs it is more likely that one
-# of them is slow (section 1), and other traffic may share the network. The two figures also
-# come from two versions of the documentation, so the software may differ. Nothing here can
-# tell which of these was the cause, but if you had planned with the law alone, you would
-# have expected about ten points too many.
+# The law misses most of that fall. In a larger ring, each device still sends about twice
+# the gradient, exactly $2\,(n - 1) / n$ times. So in the law only the latency grows.
+#
+# In the real clusters, something else grew as well. With more GPUs, it is more likely that
+# one of them is slow (section 1), and other traffic may share the network. The software may
+# also differ, because the two figures come from two versions of the documentation. Nothing
+# here can tell which of these was the cause. But if you had planned with the law alone, you
+# would have expected about ten points too many.
 
 # %% [markdown]
-# The next figure compares the law with four reports: Horovod's three networks on 512
-# GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677), who report an
-# efficiency of about 90% for ResNet-50 on 256 GPUs, compared with 8 GPUs.
+# The next figure compares the law with four reports. Horovod reports three networks on 512
+# GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) report an efficiency of
+# about 90% for ResNet-50 on 256 GPUs, compared with 8 GPUs.
 
 # %%
 rows = laws.published_forecasts(forecast)
@@ -587,16 +612,17 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# These hits say little. The ranges are wide, three of them end at 100%, and the simple
-# guess "90% for all" is right for three of the four reports. However, a report below "in
-# turn" would have refuted the law, because the systems behind these reports overlap
-# messages with backward.
+# Each report lies in its range, but these hits say little. The ranges are wide, three of
+# them end at 100%, and the simple guess "90% for all" is right for three of the four
+# reports. Still, the law could have failed: these systems overlap messages with backward,
+# so a report below "in turn" would have refuted it.
 #
-# Of the four networks, VGG-16 has the most parameters relative to its computing time for an
-# image. In a ring, its gradient of 553 MB needs 354 ms over 25 Gbit/s, of which at best 258
-# ms hide behind backward. Three quarters of the bytes belong to the first dense layer,
-# whose gradient is ready early. That helps the overlap, so it cannot explain why the report
-# says only 68%.
+# Why is VGG-16 so far below the others? Of the four networks, it has the most parameters
+# relative to its computing time for an image. In a ring, its gradient of 553 MB needs 354
+# ms over 25 Gbit/s, of which at best 258 ms hide behind backward. So even the law with
+# overlap stays below 100%. The report, however, says only 68%. The order of the gradients
+# cannot explain this: three quarters of the bytes belong to the first dense layer, whose
+# gradient is ready early, and that helps the overlap.
 
 # %% [markdown]
 # Where the numbers come from:
@@ -604,10 +630,11 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # - parameters: [Keras' table of applications](https://keras.io/api/applications/), with
 #   four bytes each;
 # - $t_0$ and peak of one P100: TensorFlow's benchmarks of May 2017, with batches of 32 and
-#   64 images. They do not include ResNet-101. Its step time is *assumed* to lie between the
+#   64 images. Horovod's page speaks only of "Pascal" GPUs, so it is *assumed* that they are
+#   P100s;
+# - ResNet-101: the benchmarks lack it, so its step time is *assumed* to lie between the
 #   times of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He et
-#   al. (2016)](https://arxiv.org/abs/1512.03385). Horovod's page speaks only of "Pascal"
-#   GPUs, so it is *assumed* that they are P100s;
+#   al. (2016)](https://arxiv.org/abs/1512.03385);
 # - links of 25 and 50 Gbit/s: Horovod's `docs/benchmarks.rst`, and section 4 of Goyal et
 #   al.;
 # - a latency of 10 microseconds: *assumed*.
@@ -616,13 +643,16 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # ## 5. Ring, tree, or two levels?
 #
 # A flat ring of $N$ devices sends its messages one after the other, so it pays the latency
-# $2\,(N - 1)$ times. That is why hardly anybody uses a flat ring for 1,024 devices. In a
-# [*tree*](../docs/glossary.md), sums travel up and the result comes back down, which takes
-# only $2 \log_2 N$ latencies.
-# [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
-# cuts the gradient into pieces, so that all levels work at the same time, and uses two
-# trees to keep every link busy. With *two levels*, each machine first adds up its own
-# gradients over its fast links, and only then do the machines exchange their sums.
+# $2\,(N - 1)$ times. That is why hardly anybody uses a flat ring for 1,024 devices. Two
+# other kinds of all-reduce pay it less often:
+#
+# - In a [*tree*](../docs/glossary.md), sums travel up and the result comes back down, which
+#   takes only $2 \log_2 N$ latencies.
+#   [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
+#   cuts the gradient into pieces, so that all levels work at the same time, and uses two
+#   trees to keep every link busy.
+# - With *two levels*, each machine first adds up its own gradients over its fast links.
+#   Only then do the machines exchange their sums.
 
 # %%
 session.show_source(all_reduces.ring_seconds, all_reduces.tree_seconds)
@@ -656,30 +686,37 @@ card.outcome("crossover", crossover)
 show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.caption())
 
 # %% [markdown]
-# Ring and tree take the same time where
+# The tree pays fewer latencies, but the ring sends fewer bytes. They take the same time
+# where the two savings are equal:
 #
-# $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}, $$
+# $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
-# where the latency $\ell$, the bandwidth $B$ and the gradient's size $G$ have the same
-# units as in exercise 10.2. The left side is the time that the tree saves because it pays
-# fewer latencies, and the right side is the time that the ring saves because it sends fewer
-# bytes. A smaller gradient therefore moves the crossover to fewer devices. In the figure,
-# two levels are faster than both, because each device exchanges only an eighth of the
-# gradient with other machines, and a ring across machines has only $N / 8$ members.
+# The left side is the time that the tree saves, and the right side the time that the ring
+# saves. As in exercise 10.2, $\ell$ is the latency, $B$ the bandwidth and $G$ the size of
+# the gradient. A smaller gradient reduces only the right side, so it moves the crossover to
+# fewer devices.
+#
+# In the figure, two levels are faster than both. With eight devices in a machine, each
+# device exchanges only an eighth of the gradient with other machines, and a ring across
+# machines has only $N / 8$ members.
 
 # %% [markdown]
 # ## 6. The plan
 #
-# The explorer combines everything so far: your law with the fastest kind of all-reduce, the
-# stragglers of section 1, failures and Young's interval from lab 09, and the extra images
-# that training needs with a large batch. The number of extra images follows from the
-# [*critical batch size*](../docs/glossary.md) ([McCandlish et al.
-# 2018](https://arxiv.org/abs/1812.06162)).
+# The explorer combines everything so far:
+#
+# - your law, with the fastest kind of all-reduce;
+# - the stragglers of section 1;
+# - failures, and Young's interval from lab 09;
+# - the extra images that training needs with a large batch. Their number follows from the
+#   [*critical batch size*](../docs/glossary.md) ([McCandlish et al.
+#   2018](https://arxiv.org/abs/1812.06162)).
 #
 # In JupyterLab the explorer has sliders, which start at your own numbers. The fixed cost
-# $t_0$, the peak and the number of parameters come from your run of lab 02, or from the
-# workers above if you have not run it. The critical batch size is the bend that you found
-# in [lab 03](03_time_to_accuracy.ipynb), or else 1,000.
+# $t_0$, the peak and the number of parameters come from your run of lab 02, and then a
+# device is a whole machine. Without such a run, they come from the workers above. The
+# critical batch size is the bend that you found in [lab 03](03_time_to_accuracy.ipynb), or
+# else 1,000.
 
 # %% [markdown]
 # **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
@@ -702,8 +739,8 @@ print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"for {times_as_dear:.2f} times the price")
 
 # %% [markdown]
-# How much of that is due to the all-reduce? The next cell makes the plan for 1,024
-# devices three times, each time with a different kind of all-reduce.
+# How much of that is due to the all-reduce? The next cell plans for 1,024 devices with each
+# of the three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -713,20 +750,22 @@ for way in ("ring", "tree", "two levels"):
     print(f"done {times:.2f} times as fast as 8")
 
 # %% [markdown]
-# If a step takes only milliseconds, everything depends on the all-reduce: with a flat ring,
+# If a step takes only milliseconds, everything depends on the all-reduce. With a flat ring,
 # 1,024 devices can be slower than 8, while the same devices with a tree are faster. Did
 # that happen here? If steps are long, in contrast, every kind of all-reduce hides behind
 # backward, so all three plans are the same.
 #
-# A second limit does not depend on the link at all. Far beyond the critical batch size,
-# more images in a batch save hardly any steps.
+# A second limit does not depend on the link at all. Every added device makes the batch
+# larger, but far beyond the critical batch size, more images in a batch save hardly any
+# steps.
 
 # %% [markdown]
 # Which slider gains you most: a faster link, compressed gradients, or fewer images on each
 # device? [Gradient accumulation](../docs/glossary.md) sends fewer messages per image, but
-# makes the batch larger. Try all of this here before you rent machines. The command
-# `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a plan from your
-# run cards.
+# makes the batch larger. Try all of this here before you rent machines.
+#
+# The command `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a
+# plan from your run cards.
 
 # %% [markdown]
 # ## Quiz
@@ -742,10 +781,12 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the figure of the buckets. Why does the time rise on both sides of the best
-# size? How far are the measured points from the predicted curve, and what happens on your
-# machine that the law leaves out? How would the best size change if the latency were ten
-# times as long?
+# Look at the figure of the buckets, and answer three questions:
+#
+# - Why does the time rise on both sides of the best size?
+# - How far are the measured points from the predicted curve, and what happens on your
+#   machine that the law leaves out?
+# - How would the best size change if the latency were ten times as long?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -757,14 +798,18 @@ session.finish()
 # ## What you learned
 #
 # Will more machines help? They will, up to a point, and you now know what determines that
-# point. A step waits for the slowest worker, and for the messages that backward cannot
-# hide. Buckets balance latency against overlap, and which all-reduce is fastest depends on
-# the number of devices. Before you rent, a law can predict how far your training scales,
-# but you can trust it only if it states its error in advance and its range is narrow. And
-# far beyond the critical batch size, even perfect machines stop helping.
+# point:
 #
-# Two questions to take along. Which result of a measurement would have refuted the law?
-# And what would you measure on two rented machines before you rent two hundred?
+# - A step waits for the slowest worker, and for the messages that backward cannot hide.
+# - Buckets balance latency against overlap, and which all-reduce is fastest depends on the
+#   number of devices.
+# - Far beyond the critical batch size, even perfect machines stop helping.
+#
+# Before you rent, a law can predict how far your training scales, but you can trust it only
+# if it states its error in advance and its range is narrow.
+#
+# Take two questions along. Which result of a measurement would have refuted the law? And
+# what would you measure on two rented machines before you rent two hundred?
 
 # %% [markdown]
 # To read on: [Li et al., "PyTorch Distributed" (2020)](https://arxiv.org/abs/2006.15704);
