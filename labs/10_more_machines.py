@@ -323,7 +323,8 @@ show_figure(figure, text, session.caption())
 # The curve has the shape of a U, and its two ends are expensive for opposite reasons. Small
 # buckets pay the latency many times, so the link cannot keep up with backward. One bucket
 # for everything pays the latency only once, but the link is idle until backward has ended.
-# In between, only the last bucket still has to be sent when backward ends.
+# At the best size, only the last bucket still has to be sent when backward ends. The
+# predicted curve has steps where the number of buckets changes.
 #
 # If your measured points lie above the prediction, the reason is probably that the machine
 # also needs time to copy the bytes and to add them up, which the law leaves out.
@@ -416,7 +417,7 @@ forecast = check("10.2", forecast)
 # Now the law needs your numbers. Each of your workers computes on one core, and together
 # they measure three things:
 #
-# - steps of a single worker with three batch sizes, which give $t_0$ and the peak;
+# - steps in which no worker sends, with three batch sizes, which give $t_0$ and the peak;
 # - all-reduces of three sizes, which give the latency and the bandwidth;
 # - steps in which all workers train together, which we set aside to find out how wrong the
 #   law is.
@@ -460,8 +461,8 @@ card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
 # The form of the law comes from lab 02, but its numbers do not, because $t_0$ and the peak
-# belong to a network *and* a device. In lab 02 a convolutional network had all cores,
-# whereas here each worker has one core for two dense layers.
+# belong to a network *and* a device. In lab 02 a convolutional network had the whole
+# device, whereas here each worker has one core for two dense layers.
 #
 # A forecast needs an error bar, and it has to be stated before the measurement. How large
 # should it be? We first let the law forecast the steps that we set aside. The law from all
@@ -534,8 +535,8 @@ show_figure(figure, text, session.caption())
 # A lower score is better. The penalty is the second term, which is zero if $m$ lies in the
 # range. Its factor of 20 belongs to a range that should hit nine times out of ten.
 #
-# The law competes with a forecast that needs no law: it says only that one more worker adds
-# something between nothing and its full share.
+# The law competes with a forecast that knows nothing of links: it says only that one more
+# worker adds something between nothing and its full share.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -585,7 +586,7 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # The law misses most of that fall. In a larger ring, each device still sends about twice
 # the gradient, exactly $2\,(n - 1) / n$ times. So in the law only the latency grows.
 #
-# In the real clusters, something else grew as well. With more GPUs, it is more likely that
+# In the real clusters, something else may have grown as well. With more GPUs, it is more likely that
 # one of them is slow (section 1), and other traffic may share the network. The software may
 # also differ, because the two figures come from two versions of the documentation. Nothing
 # here can tell which of these was the cause. But if you had planned with the law alone, you
@@ -706,7 +707,7 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # The explorer combines everything so far:
 #
 # - your law, with the fastest kind of all-reduce;
-# - the stragglers of section 1;
+# - stragglers as in section 1, but with a spread on both sides of the mean;
 # - failures, and Young's interval from lab 09;
 # - the extra images that training needs with a large batch. Their number follows from the
 #   [*critical batch size*](../docs/glossary.md) ([McCandlish et al.
