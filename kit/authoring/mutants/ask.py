@@ -19,6 +19,7 @@ from pathlib import Path
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.plain_json import write_json
 from kit.authoring.mutants.changes import mutants
 from kit.authoring.recorded_answers import mutants_path, stored_mutants
@@ -88,6 +89,7 @@ def ask_mutants(exercise: str, progress: Callable[[list], Iterable] = iter) -> d
     LabError
         If the reference itself does not pass.
     """
+    silence_tensorflow()  # a reference imports it
     found = list(mutants(source_of(exercise)))
     passed = []
     with Asker() as asker:
@@ -144,7 +146,6 @@ class Asker:
 def _ask(pipe):
     from helpers.checks import judge_answer
     from helpers.machine.devices import prepare_devices
-    from helpers.machine.quiet_tensorflow import silence_tensorflow
     from helpers.notebook.kernel_patch import patch_this_kernel
 
     for descriptor in (1, 2):  # libraries complain about mutants
