@@ -10,18 +10,15 @@
 # # Lab 03: Is the fastest epoch the fastest training?
 #
 # In [lab 02](02_throughput.ipynb) larger batches mostly trained more images per second. But
-# images per second are not what you are after: you want a network that is good enough, and
-# you want it soon. Is the batch size with the highest [throughput](../docs/glossary.md)
-# also the first to get there?
+# you want a network that is good enough, and you want it soon. Does the batch size with the
+# highest [throughput](../docs/glossary.md) also get there first?
 #
-# To find out, you stop training as soon as the network is good enough, record where the
-# time until then has gone, and let several batch sizes race to the same accuracy. Then you
-# combine two laws: the law of lab 02 for the speed, and a new law for the number of
-# training steps. Together they predict the best batch size, and you test whether this
-# prediction comes true.
+# To find out, you let several batch sizes race to the same accuracy. Then you combine the
+# law of lab 02 for the speed with a new law for the number of training steps. Together they
+# predict the best batch size, and you test the prediction.
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("3.1")`. It asks a guiding question, and each further call tells you more.
+# If you are stuck, for example in exercise 3.1, call `hint("3.1")` in a new cell. Each
+# further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -48,11 +45,11 @@ flip: bool = False
 # %% [markdown]
 # ## Set up
 #
-# The data and the family of networks are the same as in lab 02. Because you are going to
-# train a network more than thirty times, it is shallow on a laptop. It also pools the image
-# after its first convolution, so that the blocks work on a sixteenth of the positions. The
-# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*: a part of each step
-# carries over into the following steps. Training is faster with it, so a few epochs are
+# The data and the family of networks are the same as in lab 02. You are going to train more
+# than thirty times, so on a laptop the network is shallow, and pools the image after its
+# first convolution: its blocks work on a sixteenth of the positions. The
+# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a part
+# of each step over into the following steps. It speeds up training, so a few epochs are
 # enough.
 
 # %% tags=["setup"]
@@ -111,9 +108,9 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# The start-up cost that you met in lab 02 is paid once for each compiled model. That is why
-# we compile a single model and restart it for every training: with new weights, a reset
-# optimizer, and its own [learning rate](../docs/glossary.md).
+# Each compiled model pays the start-up cost of lab 02 once. So we compile a single model
+# and restart it for every training, with new weights, a reset optimizer, and its own
+# [learning rate](../docs/glossary.md).
 
 # %%
 def restart(rate, seed):
@@ -130,21 +127,22 @@ def rate_by_rule(batch_size):
     return lab.learning_rate * (batch_size / 32) ** 0.5
 
 # %% [markdown]
-# A larger batch takes fewer steps per epoch, but each step follows a less noisy gradient,
-# so the learning rate may be larger. By which factor should it grow if the batch is $k$
-# times as large? [Krizhevsky (2014)](https://arxiv.org/abs/1404.5997) derives $\sqrt{k}$,
-# which keeps the variance of a step constant, but in his experiments he used $k$. [Goyal et
-# al. (2017)](https://arxiv.org/abs/1706.02677), who point this out, also use $k$, after a
-# [warm-up](../docs/glossary.md) in which the rate rises step by step.
+# A larger batch has a less noisy gradient, so its learning rate may be larger. By which
+# factor should it grow if the batch is $k$ times as large? There are two rules of thumb:
 #
-# Both are rules of thumb, so take them as a starting point. Below, each batch size starts
-# from the square-root rule and tries several rates around it.
+# - The *square-root rule* is $\sqrt{k}$, which keeps the variance of a step constant.
+#   [Krizhevsky (2014)](https://arxiv.org/abs/1404.5997) derives it.
+# - The *linear rule* is $k$. Krizhevsky's experiments use it, and so do [Goyal et al.
+#   (2017)](https://arxiv.org/abs/1706.02677), after a [warm-up](../docs/glossary.md) in
+#   which the rate rises step by step.
+#
+# We start from the square-root rule, and then try several rates around it.
 
 # %% [markdown]
 # ## When is an accuracy good enough?
 #
-# If 820 of 1,000 images are classified correctly, the accuracy is 0.82. However, Keras
-# computes accuracies as float32 numbers. Is such an accuracy at least 0.82?
+# If 820 of 1,000 images are classified correctly, the accuracy is 0.82. But Keras computes
+# it as a float32 number. **Question.** Is that number at least 0.82?
 
 # %%
 share = float(numpy.float32(820 / 1000))
@@ -152,14 +150,13 @@ print(f"As a float32 number: {share:.10f}")
 print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6) >= 0.82}")
 
 # %% [markdown]
-# A run that has reached the target might therefore keep training for nothing. This course
-# avoids that with a single rule: an accuracy is **rounded to six decimals** before it is
-# compared with a target. The rounding has no other effect, because a single image out of
-# 10,000 already makes a difference of 0.0001.
+# A run that has reached the target might therefore keep training for nothing. So this
+# course **rounds an accuracy to six decimals** before it compares it with a target. The
+# rounding has no other effect, because even a single image out of 10,000 makes a difference
+# of 0.0001.
 #
-# How precisely do we know an accuracy in the first place? A different set of test images
-# would give a different number. If the true accuracy is $p$, the accuracy measured on $n$
-# images has the standard deviation
+# Chance has a larger effect: with other test images, you would measure another accuracy. If
+# the true accuracy is $p$, the accuracy measured on $n$ images has the standard deviation
 #
 # $$ \sigma = \sqrt{\frac{p\,(1 - p)}{n}}. $$
 
@@ -190,8 +187,8 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 #
 #     Early stopping after epoch 5
 #
-# You need about fourteen lines, and `self.model.stop_training` helps. Our solution rounds
-# the accuracy first, as explained above, but yours need not do so.
+# You need about fourteen lines, and `self.model.stop_training` helps. You may round the
+# accuracy to six decimals first, as our solution does.
 
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.
@@ -231,11 +228,11 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # %% [markdown]
 # ## Exercise 3.2: where did the time go?
 #
-# The next sections compare times, so first find out what a total time consists of. The
-# first `fit` of a model starts with work that is never repeated: TensorFlow traces the
-# graph of the training step, plans it and allocates memory, all before the first batch is
-# finished ([lab 02](02_throughput.ipynb)). In a short run this can take most of the time.
-# Validation takes some time as well, although it trains nothing.
+# Before you compare times, find out what they consist of. The first `fit` of a model starts
+# with work that is never repeated: before the first batch is finished, TensorFlow traces
+# the graph of the training step, plans it and allocates memory. In a short run this
+# *start-up* can take most of the time. Validation takes time as well, although it trains
+# nothing.
 
 # %% [markdown]
 # **Write** `PrintTotalTime`, a callback that prints how the time of a `fit` was spent:
@@ -302,9 +299,8 @@ class PrintTotalTime(keras.callbacks.Callback):
 PrintTotalTime = check("3.2", PrintTotalTime)
 
 # %% [markdown]
-# Now use both callbacks in a real training. The target is absurdly low, 1% with ten
-# classes. Even guessing reaches it, so you will see the early stop on any machine and at
-# any scale.
+# Now use both callbacks in a real training. The target is only 1%, which even guessing
+# reaches, so you will see the early stop on any machine and at any scale.
 #
 # **Question.** After which epoch will the training stop? And which of the three parts will
 # be the largest?
@@ -332,12 +328,12 @@ print(f"It stopped after epoch {last_epoch}")
 
 # %% [markdown]
 # Training cannot stop before epoch `patience`, because it needs that many good epochs in a
-# row. Why ask for more than one? The accuracy after a single epoch is a noisy number, and
-# one lucky epoch above the target does not prove that the network is trained.
+# row. Why ask for more than one? The accuracy after a single epoch is noisy, so one epoch
+# above the target may be luck.
 #
-# Look at the printed start-up time as well. A longer training pays for the same start-up,
-# so its share shrinks with every epoch. To keep start-up and validation out of the race
-# below, we use one compiled model for all runs, and we stop the clock during validation.
+# Start-up is paid once, so its share shrinks in a longer training. To keep start-up and
+# validation out of the race below, we use one compiled model for all runs, and stop the
+# clock during validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -347,23 +343,22 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # ## A learning rate for each batch size
 #
-# Now prepare the race. If all batch sizes had to use the same learning rate, the size that
-# this rate happens to suit would win. Instead, each size has a *ladder* of rates: it tries
-# the rate given by the square-root rule, a third of this rate, and three times this rate.
-# If the best of these is the lowest or the highest rung, an even better rate may lie beyond
-# it, so the ladder grows on that side, by three rungs at most.
+# If all batch sizes raced with the same learning rate, the size that this rate happens to
+# suit would win. Instead, each size tries a *ladder* of three rates: the rate of the
+# square-root rule, a third of it, and three times it. If the best of these is the lowest or
+# the highest rung, a better rate may lie beyond it, so the ladder grows on that side, by
+# three rungs at most.
 
 # %% [markdown]
 # The test images must not influence this choice, because choosing a rate by its result on
 # them would mean learning from them. We therefore set aside a fifth of the *training*
-# images, train on the rest, and judge each rate by its accuracy on the images that were set
-# aside.
+# images, train on the rest, and judge each rate by its accuracy on this fifth.
 
 # %% [markdown]
 # Checking the accuracy once per epoch would be too coarse: with batches of 1,024, an epoch
 # of 5,000 images has only five steps. Instead, we take a *look* at the accuracy after every
-# `look_images` images, whatever the batch size. For Keras, each piece of training between
-# two looks is a short epoch. The clock stops during a look, because only training counts.
+# `look_images` images, whatever the batch size. For Keras, the training between two looks
+# is a short epoch.
 
 # %%
 def steps_per_look(batch_size):
@@ -392,9 +387,8 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
 
 # %% [markdown]
 # A run *reaches the target* at its first look with at least the target accuracy, and it
-# ends there. One look is enough here, and so is an accuracy equal to the target, whereas
-# your callback of exercise 3.1 is stricter. To save time, a trial ends as soon as it can no
-# longer beat the best rate so far.
+# ends there. (Your callback of exercise 3.1 is stricter.) To save time, a trial of a rate
+# ends as soon as it can no longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
@@ -432,10 +426,10 @@ def tune(batch_size):
     return list(tried.values())
 
 # %% [markdown]
-# **Predict:** what is the ratio of the best rate of the largest batch size to the best rate
-# of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the square-root
-# rule says 8 and the linear rule says 64. [Lab 01](01_gradient_descent.ipynb) suggests that
-# the answer depends on the noise scale.
+# **Predict:** what will you get if you divide the best rate of the largest batch size by
+# the best rate of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the
+# square-root rule says 8 and the linear rule says 64. [Lab 01](01_gradient_descent.ipynb)
+# suggests that the answer depends on the [noise scale](../docs/glossary.md).
 
 # %%
 my_rate_ratio_guess = None  # change this: rate at the largest / rate at the smallest
@@ -469,29 +463,25 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# Neighbouring rungs differ by a factor of 3, so we know a best rate only to within a factor
-# of $\sqrt{3}$ either way, and the ratio of two best rates only to within a factor of 3.
-# The printed line that begins with "Largest over smallest" states the range of this ratio.
-# Any prediction within the range counts as right, because this ladder cannot tell such
-# ratios apart.
+# Neighbouring rungs differ by a factor of 3, so we know the ratio of two best rates only to
+# within a factor of 3 either way. The line "Largest over smallest" states this range, and
+# any prediction within it counts as right.
 #
-# The choice is also coarse because each rate had only one run. A different seed might
-# favour a different rung, especially if two rungs needed nearly the same number of looks.
+# Each rate also had only one run, so a different seed might favour a different rung.
 
 # %% [markdown]
 # However large the batch, the learning rate cannot grow indefinitely: above some ceiling
-# training diverges, even if the gradient is exact. You can recognise this by an accuracy
-# that stays near 0.1, which is mere guessing, or by a loss of `nan` (not a number), which
-# means that the computation has overflowed.
+# training diverges, even if the gradient is exact. Then the accuracy stays near 0.1, which
+# is mere guessing, or the loss becomes `nan` (not a number), because the computation has
+# overflowed.
 
 # %% [markdown]
 # ## Which batch size gets there first?
 #
-# Now start the race itself. It trains on all training images, measures the accuracy on the
-# test images, and runs each size several times with different seeds, which takes some
-# minutes on a laptop. Keep in mind that a run may reach the target by luck. All sizes take
-# a look after about the same number of images, so a size that needs more images also gets
-# more chances to be lucky.
+# Now start the race. It trains on all training images, measures the accuracy on the test
+# images, and runs each size several times with different seeds, which takes some minutes on
+# a laptop. A run may reach the target by luck, and a size that needs more images gets more
+# chances, because it takes more looks.
 #
 # **Predict:** which batch size will reach the target first? And how many times as many
 # *steps* will the smallest batch size take, compared with the largest?
@@ -520,10 +510,9 @@ print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reach
 # %% [markdown]
 # Each run is saved to the [run card](../docs/glossary.md) as soon as it ends, so an
 # interrupted race resumes where it stopped. All batch sizes run with one seed before the
-# next seed begins: if the machine slows down along the way, all sizes suffer alike.
+# next seed begins: if the machine slows down, all sizes suffer alike.
 #
-# The figure shows accuracy against time. A run reaches the target where its curve meets the
-# horizontal line.
+# In the figure, a run reaches the target where its curve meets the horizontal line.
 
 # %%
 figure = figures.accuracy_against_time(runs, lab.target_accuracy)
@@ -538,11 +527,11 @@ show_figure(
 # %% [markdown]
 # ## Exercise 3.3: median and spread
 #
-# You now have the race as a list of runs. Each run is a dict with its `batch_size` and two
-# lists, `wall_seconds` and `val_accuracy`, which have one entry per look, of which there is
-# at least one. The *time to accuracy* of a run is the wall time at its first look with at
-# least the target accuracy, rounded to six decimals or not. But what is the time of a batch
-# size if some of its runs never get there?
+# The race has left a list of runs. Each run is a dict with its `batch_size` and two lists,
+# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The *time to
+# accuracy* of a run is the wall time at its first look with at least the target accuracy,
+# rounded to six decimals or not. But what is the time of a batch size if some of its runs
+# never get there?
 
 # %% [markdown]
 # **Write** `summarize(runs, target)`, which returns a dict with a row for every batch size:
@@ -646,12 +635,11 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ## Is there a winner?
 #
-# One size has the lowest median. If you repeated the race, would it win again? To estimate
-# this, the next cell picks one run of each size at random, a thousand times, and counts how
-# often each size comes first. Then it does the same with medians of `repeats` runs, which
-# it draws from our runs with replacement. This is the [*bootstrap*](../docs/glossary.md):
-# instead of making new runs, it draws from the runs that we have. The estimate is rough,
-# because we have so few of them.
+# One size has the lowest median. If you repeated the race, would it win again? The next
+# cell imitates this a thousand times: it picks one run of each size at random, and counts
+# how often each size comes first. Then it does the same with medians of `repeats` runs. It
+# draws them with replacement, so it may draw the same run twice. This way of reusing runs
+# is called the [*bootstrap*](../docs/glossary.md). With so few runs, the estimate is rough.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -669,11 +657,10 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# If no size has 100% in the first column, a colleague who ran each size only once could, in
-# good faith, have named a different winner. In the second column, we call a size *in front*
-# if it comes first in at least 5% of the draws. If several sizes are in front, this race
-# did not decide between them, whatever their medians say, and a prediction of any of them
-# counts as right.
+# If no size has 100% in the first column, one run of each size could have named a different
+# winner. In the second column, a size is *in front* if it comes first in at least 5% of the
+# draws. If several sizes are in front, the race is undecided, and a prediction of any of
+# them counts as right.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -684,10 +671,10 @@ card.outcome("fastest_batch_size", first, choices=True)
 # %% [markdown]
 # ## What slows down the smallest and the largest batches?
 #
-# You know which sizes are in front, but not why. The time to the target is the number of
-# images that a size needs, divided by its images per second. The next cell prints the
-# number of steps, and then these two numbers. As the batch grows, which of the three
-# columns falls, and which two rise?
+# The time to the target is the number of images that a size needs, divided by its images
+# per second. The next cell prints the number of steps, and then these two numbers.
+#
+# **Question.** As the batch grows, which of the three columns falls, and which two rise?
 
 # %%
 def in_words(value, unit):
@@ -703,31 +690,29 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# A very small batch pays the fixed cost of each step for only a few images, so it is slow.
-# A very large batch processes images fast, but its number of steps no longer falls in
-# proportion, so it needs more images in total. As soon as the number of images grows faster
-# than the speed, a larger batch loses.
+# A very small batch is slow, because it pays the fixed cost of each step for only a few
+# images. A very large batch is fast, but its number of steps no longer falls in proportion,
+# so it needs more images in total. As soon as the number of images grows faster than the
+# speed, a larger batch loses.
 
 # %% [markdown]
 # ## Steps to target
 #
 # Speed depends on the machine, but the number of steps does not: with the same network,
 # data and rates, any machine should need about as many. If twice the batch took half the
-# steps, scaling would be [*perfect*](../docs/glossary.md), as shown by the dashed line in
-# the figure below. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162) expect the
+# steps, scaling would be [*perfect*](../docs/glossary.md), like the dashed line in the
+# figure below. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162) expect the
 # number of steps with batch size $b$ to be
 #
-# $$ n(b) = n_0 \left(1 + \frac{B}{b}\right), $$
+# $$ n(b) = n_0 \left(1 + \frac{B}{b}\right). $$
 #
-# where $n_0$ is the *floor*, the number of steps that even an infinitely large batch needs,
-# and $B$ is the *bend*, in images. It is the law of [lab 01](01_gradient_descent.ipynb),
-# summed over a whole training.
+# The *floor* $n_0$ is the number of steps that even an infinitely large batch needs. The
+# *bend* $B$ is the batch size, in images, at which the training takes twice as many. This
+# is the law of [lab 01](01_gradient_descent.ipynb), summed over a whole training.
 
 # %% [markdown]
-# Lab 02 also had a bend, but that bend was about speed, while this one is about learning.
-# Far below $B$, scaling is nearly perfect. At $B$ the training takes twice as many steps as
-# the floor. Far above $B$, more images per batch save almost nothing. The next cell fits
-# both numbers to the medians of the race.
+# Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch save almost
+# nothing. The next cell fits $n_0$ and $B$ to the medians of the race.
 
 # %%
 def relative_fit(rows, measured):
@@ -750,13 +735,12 @@ for size, needed in typical_steps.items():
     print(f"Batch {size}: measured steps over those of the fit: {in_words(off, 'times')}")
 
 # %% [markdown]
-# How certain is the bend? Here the bootstrap helps again: different draws of our runs give
-# different bends, and their range shows how uncertain the bend is.
+# How certain is the bend? The bootstrap helps again: different draws of our runs give
+# different bends, and their range shows the uncertainty.
 #
-# Also look at the factors that the cell above printed. If one of them is far from 1, either
-# the formula misses something, or the ladder gave this size a poor rate. No bootstrap of
-# the race can show such an error, and with only four batch sizes you cannot tell the two
-# causes apart.
+# But the bootstrap cannot show every error. If one of the factors printed above is far from
+# 1, either the formula misses something, or the ladder gave this size a poor rate. With
+# only four batch sizes you cannot tell the two causes apart.
 
 # %%
 chance = Random(lab.seed)
@@ -781,8 +765,8 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # What does the law say about the learning rate? In [lab 01](01_gradient_descent.ipynb)
 # noise reduced the progress of a step by the factor $1 + B/b$, and the best rate was
-# smaller by the same factor. The rate should therefore grow in proportion to the batch far
-# below the bend, but hardly at all far above it.
+# smaller by the same factor. So the rate should grow in proportion to the batch far below
+# the bend, but hardly at all far above it.
 
 # %%
 lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
@@ -791,18 +775,20 @@ print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend"
 
 # %% [markdown]
 # Is the second number inside the range of the ladder? This is a weak test, because the
-# range spans a factor of 9, and the square-root rule may well pass it, too. [Lab
-# 05](05_many_gpus_fit.ipynb) puts the law to a sharper test, with single steps.
+# range spans a factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a sharper test, with
+# single steps.
 
 # %% [markdown]
 # ## The best batch size, from theory
 #
-# Now you have two laws that pull in opposite directions. Reaching the target takes
-# $n_0 (1 + B / b)$ steps, which is an argument for a large batch. By the law of [lab
-# 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$ seconds, which is an argument
-# for a small batch. Here $t_0$ is the fixed cost of a step in seconds, and $r_\infty$ is
-# the speed that an infinitely large batch would reach, in images per second. Multiply the
-# number of steps by the seconds per step, and you have the time $T$ of the whole training:
+# Now you have two laws that pull in opposite directions:
+#
+# - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
+# - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$ seconds,
+#   which favours small batches. Here $t_0$ is the fixed cost of a step in seconds, and
+#   $r_\infty$ is the speed of an infinitely large batch, in images per second.
+#
+# The time $T$ of the whole training is the product of both:
 #
 # ![The steps to the target, which fall and then level off, times the seconds per step,
 # which are level and then rise, give a time to the target with a minimum in
@@ -811,7 +797,7 @@ print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend"
 # $$ T(b) = n_0 \left(1 + \frac{B}{b}\right) \left(t_0 + \frac{b}{r_\infty}\right)
 # \quad\text{seconds.} $$
 #
-# The race has measured all four numbers. For $t_0$ and $r_\infty$ we fit a line to the
+# The race has measured all four numbers: for $t_0$ and $r_\infty$ we fit a line to the
 # seconds per step, as in exercise 2.3.
 
 # %%
@@ -841,7 +827,7 @@ for size in lab.batch_sizes:
     print(f"{in_words(medians.get(size, never), 's')} measured")
 
 # %% [markdown]
-# Multiply the two factors of $T$, and you see which terms pull in which direction:
+# Multiply out the two factors of $T$, and you see which terms pull in which direction:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
@@ -895,13 +881,13 @@ best_batch_size = check("3.4", best_batch_size)
 #
 # $$ b^* = \sqrt{B \cdot t_0\, r_\infty}. $$
 #
-# You have met both factors. At $B$ the number of steps bends, and at $t_0 r_\infty$ the
-# speed bends, as you saw in lab 02. The best batch size is the geometric mean of the two:
-# large enough for the machine, but small enough for the learning.
+# You have met both factors: $B$ is the bend of the steps, and $t_0 r_\infty$ is the bend of
+# the speed in lab 02. The best batch size is their geometric mean: large enough for the
+# machine, but small enough for the learning.
 #
-# Probably no batch in your race had this size, so the theory makes a genuine forecast. How
-# certain is this forecast? As before, the next cells draw runs with replacement, and fit
-# all four numbers to each draw.
+# Probably no batch in your race had this size, so this is a genuine forecast. How certain
+# is it? As before, the next cells draw runs with replacement, and fit all four numbers to
+# each draw.
 
 # %%
 def redrawn_laws(chance):
@@ -935,10 +921,10 @@ print(f"It takes {in_words(forecast, 's')}; in nine of ten draws ", end="")
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
-# Now train with this batch size, several times. Its learning rate is interpolated between
-# the rates of its neighbours in the race, on a logarithmic scale. The machine may have
-# become faster or slower since the race, so the winner of the race runs again as a
-# *control*, in alternation with the new size.
+# Now train several times with this batch size. Its learning rate is interpolated between
+# the rates of its neighbours in the race, on a logarithmic scale. The machine may be faster
+# or slower by now, so the winner of the race runs again as a *control*, in alternation with
+# the new size.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter the
 # forecast of the theory, or a better one if you distrust it.
@@ -997,14 +983,14 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # If the forecast is wrong, the first three printed lines tell you which law is to blame.
-# But if the time of the control has changed as well, the machine is probably a part of the
-# reason. Is the new size faster than the winner of the race by more than the scatter of the
-# runs? The curve is flat near its lowest point, so the theory can be useful without being
-# exact: at twice or half of $b^*$ a training takes only a little longer.
+# But if the control's time has changed as well, the machine is probably part of the reason.
 #
-# What does the theory say about several devices? The next cell only calculates, and
-# measures nothing: it assumes that each device is as fast as this machine, and that the
-# devices exchange their gradients in no time.
+# Is the new size faster than the winner of the race by more than the scatter of the runs?
+# The curve is flat near its lowest point, so the theory can be useful without being exact:
+# at twice or half of $b^*$ a training takes only a little longer.
+#
+# What about several devices? The next cell only calculates: it assumes that each device is
+# as fast as this machine, and that gradients are exchanged in no time.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1018,20 +1004,22 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # With four times as many devices, the best batch of each device is halved, so the best
 # [*global* batch](../docs/glossary.md) only doubles. The time does not fall to a quarter
-# either, because it can never be less than $n_0 t_0$: even the fewest possible steps have
-# to pay their fixed cost. Real devices also need time to exchange gradients over links, and
-# [lab 05](05_many_gpus_fit.ipynb) and [lab 09](09_many_machines.ipynb) measure this time.
+# either. It can never be less than $n_0 t_0$, because even the fewest possible steps pay
+# their fixed cost. Real devices also need time to exchange gradients: [lab
+# 05](05_many_gpus_fit.ipynb) and [lab 09](09_many_machines.ipynb) measure it.
 
 # %% [markdown]
 # ## How large a batch is useful?
 #
-# A whole race is an expensive way to find the bend. Could you have predicted the bend
-# without a race? Every image has a gradient of its own. The mean $G$ of all these gradients
-# is the signal. The individual gradients scatter around it, and this scatter is the noise:
-# let $V$ be its variance, summed over all weights. The mean gradient of a batch of $b$
-# images has a variance of only $V / b$. The batch size at which this variance equals the
-# squared length of the signal, $|G|^2$, is the [*noise scale*](../docs/glossary.md) that
-# you met in [lab 01](01_gradient_descent.ipynb):
+# A race is an expensive way to find the bend. Could you have predicted it? Every image has
+# a gradient of its own.
+#
+# - The mean $G$ of all these gradients is the signal.
+# - Their scatter around $G$ is the noise. Let $V$ be its variance, summed over all weights.
+#
+# The mean gradient of $b$ images has a variance of only $V / b$. This variance equals the
+# squared length of the signal, $|G|^2$, at the batch size that you met in [lab
+# 01](01_gradient_descent.ipynb) as the [*noise scale*](../docs/glossary.md):
 #
 # $$ B = \frac{V}{|G|^2}. $$
 #
@@ -1039,16 +1027,16 @@ for devices in (1, 4, 16, 64):
 # batches the gradient is nearly exact already.
 
 # %% [markdown]
-# You do not need the gradient of any single image. On average, the squared length of a
-# batch's gradient is
+# To measure it, you do not need the gradient of any single image. On average, the squared
+# length of a batch's gradient is
 #
 # $$ |G|^2 + \frac{V}{b}, $$
 #
-# so measuring it at two batch sizes gives two equations for the two unknowns ([McCandlish
-# et al. 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with
-# replacement, because only then is the variance exactly $V / b$.
-# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), which
-# computes the gradient, is explained in [lab 04](04_custom_training_loop.ipynb).
+# so two batch sizes give two equations for the two unknowns ([McCandlish et al.
+# 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with replacement,
+# because only then is the variance exactly $V / b$.
+# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape) computes the
+# gradient, as [lab 04](04_custom_training_loop.ipynb) explains.
 
 # %%
 labels = numpy.eye(10, dtype="float32")[y_train]
@@ -1084,11 +1072,11 @@ def measure_noise(small, big):
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
 
 # %% [markdown]
-# We train once, with one of the middle batch sizes, and divide this training into four
-# parts. Before the first part and after each of them we measure the noise scale with
-# batches of 64 and 512 images, and at the end once more with 16 and 256. Each quarter of
-# the draws also gives a separate estimate, and the scatter of these four shows how certain
-# the estimate from all draws is.
+# We train once, with one of the middle batch sizes, in four parts. Before the first part
+# and after each of them we measure the noise scale with batches of 64 and 512 images, and
+# at the end once more with 16 and 256. Each measurement averages over many draws. Each
+# quarter of them also gives its own estimate, and the scatter of these four shows how
+# certain the measurement is.
 #
 # **Predict:** what is the median of the noise scales from the batches of 64 and 512? You
 # already know the bend.
@@ -1126,36 +1114,35 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # McCandlish et al. promise only the order of magnitude. Is the bend within a factor of ten
-# of the median? This is a weak test, because the batch sizes of this race span only a
-# factor of 64. Is the bend even within the range of the noise scales? If so, a few dozen
-# pairs of gradients have told you roughly as much as the whole race.
+# of the median? (A weak test: the race spans only a factor of 64.) Is the bend even within
+# the range of the noise scales? If so, a few dozen pairs of gradients have told you roughly
+# as much as the whole race.
 
 # %% [markdown]
 # > **Limits.** The bend and the noise scale need not agree exactly.
 # >
 # > - The noise scale changes as the network learns, while the bend is one number for the
-# > whole training.
+# >   whole training.
 # > - The theory assumes plain gradient descent with the best rate at every step. We use
-# > momentum, and choose from a few rates.
+# >   momentum and a few rates.
 # > - Batch normalisation mixes the images of a batch, so even the mean gradient depends on
 # >   the batch size. That is why the last two printed estimates need not agree.
-# > - If the signal is weak, a few draws may miss it. The formula then divides by almost
-# > nothing, and the result may even be negative.
+# > - If the signal is weak, a few draws may miss it. Then the formula divides by almost
+# >   nothing, and the result may even be negative.
 
 # %% [markdown]
-# So treat the noise scale as an order of magnitude. In practice this is enough for a
-# warning: a batch size ten times below it wastes hardware that could work in parallel, and
-# a batch size ten times above it wastes images.
+# In practice an order of magnitude is enough for a warning: a batch size ten times below
+# the noise scale wastes hardware that could work in parallel, and one ten times above it
+# wastes images.
 
 # %% [markdown]
 # ## Exercise 3.5: find the bug
 #
-# All your conclusions depend on a clock that starts and stops at the right moments. At work
-# you may inherit scripts that run without an error and are wrong all the same. Here is such
-# a script. It is a race like yours, which trains each batch size to a target and returns
-# the seconds of training. `new_run(batch_size)` creates a run, which can `train` up to its
-# next look and `validate`, and `clock()` returns the time in seconds. The docstring is
-# right, but because of **one line** the script does something else.
+# All your conclusions depend on a clock that starts and stops at the right moments. Here is
+# a script that runs without an error and is wrong all the same. It is a race like yours:
+# `new_run(batch_size)` creates a run, which can `train` up to its next look and `validate`,
+# and `clock()` returns the time in seconds. The docstring is right, but because of **one
+# line** the script does something else.
 
 # %%
 from timeit import default_timer
@@ -1182,9 +1169,9 @@ show_listing(script.race)
 # **Example:** `return 6, "", 1.0` says that line 6 should be empty and that the bug costs
 # nothing.
 #
-# The verdict does not say whether the line or its correction is wrong, so trying all lines
-# does not help. Instead, go through the loop by hand for a run with three looks: which
-# seconds does `spent` contain after each turn?
+# The verdict does not say whether the line or its correction is wrong. So do not try all
+# lines, but go through the loop by hand for a run with three looks: which seconds does
+# `spent` contain after each turn?
 
 # %% name="3.5-find-the-bug" points=2
 # TODO 3.5: the number of the line, the line as it should be, and how much too long it is.
@@ -1206,9 +1193,9 @@ def find_the_bug(looks, train_seconds, valid_seconds):
 find_the_bug = check("3.5", find_the_bug)
 
 # %% [markdown]
-# What would the bug have done to your race? The next cell measures the time of a look, and
-# calls your function for the typical run of each batch size. **Question:** would the
-# fastest batch size still be the fastest?
+# The next cell measures the time of a look, and calls your function for the typical run of
+# each batch size. **Question.** With the bug in your race, would the fastest batch size
+# still be the fastest?
 
 # %%
 def seconds_of_a_look():
@@ -1229,15 +1216,14 @@ for size in lab.batch_sizes:
 
 # %% [markdown]
 # The factor is not the same for all sizes. It is largest if the training between two looks
-# takes little time and a run needs many looks. So the bug does more than inflate all times:
-# it favours some batch sizes, and a race with this bug may name the wrong winner. You will
-# meet this mistake often, because a timer around the whole of `fit` includes validation in
-# the same way.
+# takes little time and a run needs many looks. So the bug favours some batch sizes, and a
+# race with it may name the wrong winner. You will meet this mistake often, because a timer
+# around the whole of `fit` includes validation, too.
 
 # %% [markdown]
 # ## Quiz
 #
-# How much do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("03")
@@ -1251,8 +1237,8 @@ session.finish()
 # Take the figure of exercise 3.3. Which batch size reached the target first on your
 # machine? Was it the size with the most images per second? Why, or why not?
 #
-# Write three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check reads
+# them, but your instructor may.
 
 # %% [markdown] name="3.figure" points=2
 # **3.figure, your answer:**
@@ -1260,18 +1246,20 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Is the fastest epoch the fastest training? It is, as long as a larger batch gains more
-# speed than it costs in extra images. Throughput counts images, whereas [time to
-# accuracy](../docs/glossary.md) measures how soon you have a network that is good enough. A
-# larger batch needs fewer steps, but only up to a size that depends on the noise of the
-# gradients. Four numbers, two for the machine and two for the learning, predict the fastest
-# batch size, and a race to a target tests the prediction. Such a race needs several seeds
-# and a suitable learning rate for each size. Runs that fail stay in the statistics, because
-# they are results, too.
+# The fastest epoch is the fastest training only as long as a larger batch gains more speed
+# than it costs in extra images. That is why [time to accuracy](../docs/glossary.md), not
+# throughput, tells you how soon you have a good network.
 #
-# Here are two questions to take with you. If you raise the target by three percentage
-# points, which batch sizes suffer most? And if a new GPU computes each image four times as
-# fast, but has the same fixed cost per step, what happens to the best batch size?
+# - A larger batch needs fewer steps, but only up to a size that depends on the noise of the
+#   gradients.
+# - Four numbers, two for the machine and two for the learning, predict the fastest batch
+#   size, and a race tests the prediction.
+# - A race needs several seeds and a suitable learning rate for each size. Runs that fail
+#   count, too.
+#
+# Two questions to take with you. If you raise the target by three percentage points, which
+# batch sizes suffer most? And if a new GPU computes each image four times as fast, but has
+# the same fixed cost per step, what happens to the best batch size?
 #
 # To read on: [Krizhevsky, "One weird trick for parallelizing convolutional neural networks"
 # (2014)](https://arxiv.org/abs/1404.5997); [Goyal et al., "Accurate, Large Minibatch SGD"
