@@ -9,21 +9,21 @@
 # %% [markdown]
 # # Lab 05: What changes in my code on many GPUs, and in my learning rate?
 #
-# In [*data parallel*](../docs/glossary.md) training every device holds a copy of the model,
-# which is called a [*replica*](../docs/glossary.md). Each replica takes its share of the
-# batch and computes the mean gradient of that share. If all shares have the same size, the
-# mean of these means is the gradient of the whole batch. Because every replica then makes
-# the same step, the copies stay equal.
+# In [*data parallel*](../docs/glossary.md) training every device holds a copy of the
+# model, called a [*replica*](../docs/glossary.md). Each replica takes its share of the
+# batch and computes the mean gradient of that share. If all shares have the same size,
+# the mean of these means is the gradient of the whole batch. Every replica then makes the
+# same step, so the copies stay equal.
 #
 # ![A global batch is cut into four parts, each of four replicas computes the gradient of
 # its part with the same weights, an all-reduce adds the gradients up, and every replica
 # makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
 
 # %% [markdown]
-# The idea is simple, and with `fit` your code hardly changes. But what do you get for it?
-# In this lab you count what a replica keeps in memory, test whether several replicas really
-# train what one device trains, and measure how much faster they are. With more replicas the
-# batch usually grows, so the last part asks which learning rate a larger batch needs.
+# With `fit`, your code hardly changes. In this lab you count what a replica keeps in
+# memory, test whether several replicas really train what one device trains, and measure
+# how much faster they are. With more replicas the batch usually grows, so the last part
+# asks which learning rate a larger batch needs.
 #
 # Stuck? `hint("5.1")` asks you a question; call it again for more.
 
@@ -46,12 +46,10 @@ seeds: int = None  # how many runs of each learning rate there
 # %% [markdown]
 # ## Set up
 #
-# If you have several GPUs, each becomes a replica; on a TPU, each core does. If you have
-# neither, the CPU is divided into [logical devices](../docs/glossary.md) with one thread
-# each, which TensorFlow treats like GPUs. Such replicas are *simulated*: they are threads
-# of one processor. They can show that the code is right, but not how fast several devices
-# are, because they share the cores with each other and with the input pipeline that feeds
-# them.
+# If you have several GPUs, each becomes a replica; on a TPU, each core does. Otherwise
+# the CPU is divided into [logical devices](../docs/glossary.md) with one thread each,
+# which TensorFlow treats like GPUs. Such replicas are *simulated*: they can show that the
+# code is right, but not how fast several devices are, because they share one processor.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -93,12 +91,12 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# A [*strategy*](../docs/glossary.md) knows the replicas and adds up their gradients. The
-# function `new_strategy` is ours: it creates a
+# A [*strategy*](../docs/glossary.md) knows the replicas and adds up their gradients. Our
+# function `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# over the devices that the set-up has prepared, or a
-# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on a
-# TPU. Everything that you do with this strategy is TensorFlow and Keras.
+# over the devices of the set-up, or a
+# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on
+# a TPU.
 
 # %%
 strategy = devices.new_strategy()
@@ -107,15 +105,15 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ## Exercise 5.1: a model on every replica
 #
-# **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns a
-# compiled model and the [*global batch*](../docs/glossary.md), that is the number of images
+# **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns
+# a compiled model and the [*global batch*](../docs/glossary.md): the number of images
 # that all replicas together take in one step. An object with `__call__` will do as well.
 #
 # **Rules**
 #
-# - `new_model()` gives a network and `new_optimizer()` an optimizer. Use both as they are.
-#   Their variables get a copy on every replica only if they are created inside
-#   `with strategy.scope():`.
+# - `new_model()` gives a network and `new_optimizer()` an optimizer. Use both as they
+#   are. Create them inside `with strategy.scope():`, because only then do their variables
+#   get a copy on every replica.
 # - [`compile`](https://keras.io/api/models/model_training_apis/) creates metrics, which
 #   have variables, too. So call it inside the scope as well.
 # - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
@@ -155,8 +153,8 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
 build = check("5.1", build)
 
 # %% [markdown]
-# Now train the wide residual network of [lab 02](02_throughput.ipynb) over all replicas.
-# The rest of the code is the same as on one device: the same `fit` and the same callbacks.
+# Now train the wide residual network of [lab 02](02_throughput.ipynb) over all replicas,
+# with the same `fit` and the same callbacks as on one device.
 
 # %%
 def new_network(seed=lab.seed):
@@ -198,10 +196,13 @@ with no_hang("training with fit"):
 # %% [markdown]
 # ## What does a replica hold?
 #
-# The memory of a device has to hold four things. The first three are the *weights*, a
-# *gradient* for each weight that is trained, and the state of the *optimizer*, which here
-# is one momentum per trained weight. The fourth is the *activations*: the outputs of each
-# layer for each image of the batch, which the backward pass needs again.
+# The memory of a device has to hold four things:
+#
+# 1. the *weights*,
+# 2. a *gradient* for each weight that is trained,
+# 3. the state of the *optimizer*, here one momentum per trained weight,
+# 4. the *activations*: the outputs of each layer for each image of the batch, which the
+#    backward pass needs again.
 #
 # **Question.** Which of the four is the largest here, and which of them grow with the
 # batch?
@@ -224,35 +225,35 @@ print(f"Activations over weights: {activations / fixed[0]:.1f}")
 print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
-# The table counts numbers rather than measuring memory. The real peak is higher, because
-# the count leaves out the working memory of each operation. It also leaves out the outputs
-# of batch normalisation, because the backward pass needs only the inputs of this layer. The
-# *running averages* are the mean and variance that batch normalisation keeps for
-# validation, and no gradient trains them. Other optimizers need more memory: Adam stores
-# two numbers for each weight instead of one.
+# Only the activations grow with the batch, and only they are divided among the replicas.
+# Every replica holds the other three in full, so data parallelism makes room for a larger
+# batch, but not for a larger model. If the activations dominate, memory limits the
+# per-replica batch.
+#
+# In a large language model, however, the weights, the gradients and the two numbers that
+# Adam stores for each weight can exceed the memory of a GPU, so they have to be divided,
+# too ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054)).
 
 # %% [markdown]
-# *Every* replica holds the first three in full, so data parallelism makes room for a larger
-# batch, but not for a larger model. Only the activations are divided among the replicas. If
-# they dominate, memory limits the per-replica batch. In a large language model, however,
-# the weights, the gradients and Adam's numbers alone can exceed the memory of a GPU, so
-# they have to be divided, too ([Rajbhandari et al.
-# 2020](https://arxiv.org/abs/1910.02054)).
+# The table is only a count: the real peak is higher, because each operation also needs
+# working memory. The outputs of batch normalisation are left out, because the backward
+# pass needs only its inputs. Its *running averages* are the mean and variance that it
+# keeps for validation, and no gradient trains them.
 
 # %% [markdown]
 # ## What does a larger batch ask of the learning rate?
 #
 # Let $b$ be the batch of each replica, in images. With $N$ replicas the global batch has
 # $N b$ images, so an epoch has only $1/N$ as many steps. To get as far in an epoch, each
-# step has to be $N$ times as long. If $\varepsilon(b)$ is a good learning rate for a batch
-# of $b$ images, this gives the [*linear scaling rule*](../docs/glossary.md) of [Goyal et
-# al. 2017](https://arxiv.org/abs/1706.02677):
+# step has to be $N$ times as long. If $\varepsilon(b)$ is a good learning rate for a
+# batch of $b$ images, this gives the [*linear scaling rule*](../docs/glossary.md) of
+# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677):
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
 # At the start of training, however, the weights change fast, so such long steps can make
-# training diverge. That is why the same paper begins with the rate of one replica and
-# raises it gradually, which is called a [*warm-up*](../docs/glossary.md).
+# training diverge. That is why the same paper adds a [*warm-up*](../docs/glossary.md): it
+# begins with the rate of one replica and raises it gradually.
 
 # %% [markdown]
 # ## Exercise 5.2: linear scaling with a warm-up
@@ -272,11 +273,10 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # **Example:** `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5 and 10.
 
 # %% [markdown]
-# Both the optimizer and the check call your schedule inside a graph, where Python's `if`
-# and `min` do not work on the step. TensorFlow's operations do, and so do those of
-# [`keras.ops`](https://keras.io/api/ops/):
-# `keras.ops.cast` converts the step to a float, and `keras.ops.minimum` takes the smaller
-# of two numbers. You need about four lines.
+# Inside a graph, Python's `if` and `min` do not work on the step. Use TensorFlow's
+# operations or [`keras.ops`](https://keras.io/api/ops/) instead: `keras.ops.cast`
+# converts the step to a float, and `keras.ops.minimum` takes the smaller of two numbers.
+# You need about four lines.
 
 # %% name="5.2-linear-warmup" points=2
 # TODO 5.2: the learning rate at each step.
@@ -325,13 +325,10 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # %% [markdown]
 # ## Is it really the same training?
 #
-# At the beginning of this lab we made a strong claim: $N$ replicas train exactly what one
-# device would train with the same global batch. This claim can be tested. Start both
-# trainings from the same weights, give them the same batches in the same order, and compare
-# the weights afterwards.
-#
-# For the batches to be the same, both trainings need the same global batch, and nothing may
-# shuffle the images.
+# This lab began with a strong claim: $N$ replicas train exactly what one device would. To
+# test it, start both trainings from the same weights, give them the same global batches
+# in the same order, and compare the weights afterwards. So nothing may shuffle the
+# images.
 
 # %% [markdown]
 # ## Exercise 5.3: the test of equality
@@ -350,8 +347,8 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # - `fit` prints nothing.
 # - Do not modify `start`, `images` or `labels`.
 #
-# **Example:** with 20 images and a global batch of 8, the model takes three steps, on 8, 8
-# and 4 images.
+# **Example:** with 20 images and a global batch of 8, the model takes three steps, on 8,
+# 8 and 4 images.
 #
 # You need about five lines.
 
@@ -377,15 +374,19 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Now run this test on three small networks. The first has no normalisation. The second has
-# ordinary batch normalisation, so each replica uses the mean and variance of its own images
-# only. In the third, batch normalisation is *synchronised*: it uses the mean and variance
-# over the images of all replicas. Each network takes eight steps on one device, and eight
-# steps with several replicas. Rounding alone also makes a difference, and the first network
-# shows how large it is. We call weights the same if they differ by less than $10^{-3}$.
+# Now run this test on three small networks, for eight steps each.
 #
-# **Predict:** with batch normalisation that is not synchronised, how large is the largest
-# difference between a weight on one device and the same weight on several?
+# - **No normalisation.** Rounding alone also makes a difference, and this network shows
+#   how large it is.
+# - **Ordinary batch normalisation.** Each replica uses the mean and variance of its own
+#   images only.
+# - **Synchronised batch normalisation.** It uses the mean and variance over the images of
+#   all replicas.
+#
+# We call weights the same if they differ by less than $10^{-3}$.
+#
+# **Predict:** with ordinary batch normalisation, how large is the largest difference
+# between a weight on one device and on several?
 
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
@@ -459,35 +460,33 @@ others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
 show_figure(figure, f"Another network with: {others or 'none'}.", session.caption())
 
 # %% [markdown]
-# Batch normalisation takes its mean and variance from the images that it sees, but each
-# replica sees only its share, for example a quarter of the batch with 4 replicas. Four
-# separate normalisations therefore give different outputs and different gradients than a
-# single normalisation of the whole batch. [Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677) do this on purpose. As long as the per-replica
-# batch stays the same, batch normalisation then works in the same way on any number of
-# replicas.
+# With 4 replicas, for example, each uses the mean and variance of its own quarter of the
+# batch. These four normalisations give other outputs and gradients than a single one over
+# the whole batch. [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) do this on
+# purpose: as long as the per-replica batch stays the same, batch normalisation works in
+# the same way on any number of replicas.
 
 # %% [markdown]
 # With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # the replicas average their statistics in every such layer, forward and backward. That
-# makes the trainings equal again, but now every layer waits for the slowest replica.
-# Synchronisation is meant for small per-replica batches, whose statistics are mostly noise
-# ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)).
+# makes the trainings equal again, but each of these layers now waits for the slowest
+# replica. Synchronisation is meant for small per-replica batches, whose statistics are
+# mostly noise ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)).
 
 # %% [markdown]
 # ## A last batch that does not divide
 #
-# If 19 images are divided into batches of 8, three images are left for the last batch. With
-# two replicas, one replica gets two of them, and the other gets one. Does `fit` end in an
-# error? If not, does each of the three images count for a third?
+# If 19 images are divided into batches of 8, three images are left for the last batch.
+# One of two replicas gets two of these images, and the other gets one. Does `fit` end in
+# an error? If not, does each image count for a third?
 #
-# A network with a single layer can answer this. Image `i` has a 1 at place `i` and zeros
-# elsewhere, all weights start at zero, the loss is minus the output, and the learning rate
-# is 1. After the step with image `i`, weight `i` is then exactly the share that this image
-# had in the mean.
+# A single layer can answer this. Image `i` has a 1 at place `i` and zeros elsewhere, all
+# weights start at zero, the loss is minus the output, and the learning rate is 1. After
+# the step with image `i`, weight `i` is then exactly the share that this image had in the
+# mean.
 #
-# **Predict:** how many times as much as the first of these three images does the last one
+# **Predict:** how many times as much as the first of the three images does the last one
 # count?
 
 # %%
@@ -518,30 +517,30 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, but `fit` does not follow the mean of the batch any more. It takes the
-# mean of each share and then the mean of these means, which is the mean of the batch only
-# if all shares have the same size. As a result, an image in a small share counts for more.
-# If a replica has no image at all, it contributes a gradient of zero, so with two replicas
-# the step is half as long. Nothing in the log would tell you. (Whether such a batch ends in
-# an error depends on the layers and on your versions; the end of this lab tries two cases.)
+# There is no error, but an image in a small share counts for more, because `fit` takes
+# the mean of each share and then the mean of these means. A replica without any image
+# contributes a gradient of zero, so with two replicas the step is half as long. Nothing
+# in the log would tell you. (Other layers or versions can end in an error, as the end of
+# this lab tests.)
 
 # %% [markdown]
-# That is why we drop the remainder with `drop_remainder=True`. An image that is left out in
-# one epoch gets its chance in the next, because the order changes. In your own loop there
-# is a better way: divide by the size of the *global* batch, as in [lab
-# 06](06_many_gpus_loop.ipynb). Our validation drops its last images as well, but [lab
-# 07](07_tpu_cores.ipynb) shows how to keep them all.
+# That is why we drop the remainder with `drop_remainder=True`. An image that is left out
+# in one epoch gets its chance in the next, because the order changes. Your own loop can
+# do better if it divides by the size of the *global* batch ([lab
+# 06](06_many_gpus_loop.ipynb)). Our validation drops its last images as well; [lab
+# 07](07_tpu_cores.ipynb) keeps them.
 
 # %% [markdown]
 # ## The batch of a machine that you do not have
 #
-# Can one device do the work of four? An [optimizer](https://keras.io/api/optimizers/) with
-# `gradient_accumulation_steps=4` computes the gradients of four batches, one after the
-# other, and then makes one step with their mean ([gradient
-# accumulation](../docs/glossary.md)). So it does in turn what four replicas do at once, and
-# it needs memory for the activations of only one share.
+# Can one device do the work of four? With [gradient accumulation](../docs/glossary.md) it
+# can, one share after the other. An [optimizer](https://keras.io/api/optimizers/) with
+# `gradient_accumulation_steps=4` computes the gradients of four small batches in turn,
+# and then makes one step with their mean. It needs memory for the activations of only one
+# small batch.
 #
-# **Predict:** are the trained weights the same, even with batch normalisation?
+# **Predict:** are the trained weights the same as with several replicas, even with batch
+# normalisation?
 
 # %%
 my_accumulation_guess = None  # change this: True (the same to rounding) or False
@@ -567,33 +566,38 @@ print(f"Largest difference of a trained weight: {weights_apart:.1e}")
 print(f"Largest difference of a running average: {averages_apart:.1e}")
 
 # %% [markdown]
-# Each small batch is normalised by itself, just as a replica normalises its share by
-# itself. What differs is the *running averages*, which validation uses: they are updated
-# with every small batch, and therefore several times in each step.
+# The trained weights agree, because each small batch is normalised by itself, just like
+# the share of a replica. Only the *running averages* differ, because every small batch
+# updates them.
 #
-# Accumulation makes larger batches possible, but on one device it saves no time, and it
-# needs memory for one more copy of the gradients. With several devices it can save time as
-# well: if $k$ small batches make up a step, only the last of them needs an
-# [all-reduce](../docs/glossary.md).
+# On one device accumulation saves no time, and it needs memory for one more copy of the
+# gradients. With several devices it can save time: if $k$ small batches make up a step,
+# only the last of them needs an [all-reduce](../docs/glossary.md), which adds up the
+# gradients of all replicas.
 
 # %% [markdown]
-# Keras 3.15 has two traps here, which we found in its source. A learning-rate schedule
-# counts small batches instead of steps, and if gradients are left over at the end of an
-# epoch, they are not applied until the next epoch.
+# Keras 3.15 has two traps here, which we found in its source but did not measure. A
+# learning-rate schedule counts small batches instead of steps, and gradients left over at
+# the end of an epoch are not applied until the next epoch.
 
 # %% [markdown]
 # ## How much faster is it?
 #
-# Two questions are easily confused here. In [*weak scaling*](../docs/glossary.md) each
-# replica keeps its batch, so $N$ replicas do $N$ times the work in a step: does the step
-# still take as long as before? In [*strong scaling*](../docs/glossary.md) the global batch
-# is fixed and each replica gets $1/N$ of it: does a step take $1/N$ of the time? In both
-# cases the [*efficiency*](../docs/glossary.md) is
+# Two kinds of scaling are easily confused:
+#
+# - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
+#   do $N$ times the work in a step. Does the step still take as long as before?
+# - In [*strong scaling*](../docs/glossary.md) the global batch is fixed and each replica
+#   gets $1/N$ of it. Does a step take $1/N$ of the time?
+#
+# In both cases the [*efficiency*](../docs/glossary.md) is
 #
 # $$ E = \frac{r_N}{N\, r_1}, $$
 #
 # where $r_N$ and $r_1$ are the throughputs of $N$ replicas and of one replica, in images
-# per second. **Predict** both efficiencies for all replicas together.
+# per second.
+#
+# **Predict** both efficiencies for all replicas together.
 
 # %%
 my_efficiency_guess = {"weak": None, "strong": None}  # change these: 1.0 is perfect
@@ -660,41 +664,39 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# If all replicas take part, both kinds of scaling measure the same training. They differ in
-# the single replica with which they compare it: in weak scaling it takes its usual batch,
-# and in strong scaling it takes the whole global batch. These two batches are processed at
-# different speeds because of the fixed cost of a step ([lab 02](02_throughput.ipynb)). So
-# always say which kind of scaling an efficiency refers to.
+# With all replicas, both kinds of scaling measure the same training, but they compare it
+# with a different single replica. In weak scaling this replica takes its usual batch, and
+# in strong scaling the whole global batch. Because of the fixed cost of a step ([lab
+# 02](02_throughput.ipynb)), it processes these batches at different speeds. So always say
+# which kind of scaling an efficiency refers to.
 
 # %% [markdown]
-# Before you claim that one efficiency is better than another, look at how far the repeated
-# measurements of a single case differ. If a step takes just as long with half the images,
-# either the fixed cost is most of the step, or the machine was busy with something else, so
-# measure again.
+# Before you compare two efficiencies, look at how far the repeated measurements of a
+# single case differ. If half the images take just as long, either the fixed cost is most
+# of the step, or the machine was busy, so measure again.
 
 # %% [markdown]
-# Your first training, with the same number of replicas, probably printed a different
-# throughput. Its epochs were short, its input was set up again in each of them, and the
-# dashboard was watching. We have not measured how much each of these contributes, but the
-# lesson is the same: compare two speeds only if a single thing differs between them.
+# Compare two speeds only if a single thing differs between them. Your first training
+# probably printed a different throughput, but its epochs were short, each of them set up
+# its input again, and the dashboard was watching.
 
 # %% [markdown]
-# Why are eight GPUs not eight times as fast? Replicas on devices of their own usually stay
-# below an efficiency of 1, for the four reasons below. For simulated replicas the limit is
-# simpler: they are threads of one processor, whose cores also read the images and add up
-# the gradients. They can be faster than a single thread only because that thread would
-# leave the other cores idle for part of the time.
+# Why are $N$ replicas not $N$ times as fast? Simulated replicas are threads of one
+# processor, whose cores also read the images and add up the gradients. They can be faster
+# than a single thread only because it would leave the other cores idle part of the time.
+#
+# Real devices usually stay below an efficiency of 1 for four reasons:
 
 # %% [markdown]
-# 1. **They communicate.** In every step an *all-reduce* adds up the gradients of all
-#    replicas, whereas a single replica needs none.
+# 1. **They communicate.** Every step needs an all-reduce, whereas a single replica needs
+#    none.
 # 2. **They wait.** A step ends when the slowest replica ends.
 # 3. **They share a host.** It must read and shuffle images $N$ times as fast, too.
 # 4. **Some work is not divided**, for example Python, the launch of each operation, and
 #    saving.
 #
-# How much time does communication take here? To measure it, let all replicas add up arrays
-# as large as the gradients, and do nothing else.
+# To measure the communication alone, let all replicas add up arrays as large as the
+# gradients.
 
 # %%
 @tensorflow.function
@@ -723,16 +725,16 @@ print(f"Added up over {n} replicas, by itself: {median(all_reduce_ms):.2f} ms")
 print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
-# Simulated replicas copy within one memory, but real devices are connected by a link. In a
-# [*ring*](../docs/glossary.md) all-reduce ([Patarasuk and Yuan
-# 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each of $N$ replicas sends
+# Real devices are connected by a link. In a [*ring*](../docs/glossary.md) all-reduce
+# ([Patarasuk and Yuan 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each of $N$
+# replicas sends
 #
 # $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
 #
-# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and never
-# more than $2S$. The next cell does the arithmetic for ResNet-50, which has 25.6 million
-# weights ([Keras Applications](https://keras.io/api/applications/)), over an assumed link
-# of 10 GB per second.
+# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and
+# never more than $2S$. The next cell does the arithmetic for ResNet-50, which has 25.6
+# million weights ([Keras Applications](https://keras.io/api/applications/)), over an
+# assumed link of 10 GB per second.
 
 # %%
 for n in (2, 8, 64):
@@ -741,40 +743,36 @@ for n in (2, 8, 64):
 
 # %% [markdown]
 # Beyond a few replicas, the volume that each has to send hardly depends on their number.
-# The important question is how long sending takes compared with the computation of a step.
-# Computation can even hide part of the communication, because some gradients can be sent
-# while others are still being computed. (The formula counts bytes only. A ring also has
-# $2\,(N - 1)$ rounds, and each of them costs time to start.)
+# (A ring also has $2\,(N - 1)$ rounds, and each of them costs time to start.) The
+# important question is how long sending takes compared with computing. Part of it can be
+# hidden: some gradients can be sent while others are still being computed.
 #
-# With a larger per-replica batch, each step computes for longer but sends no more bytes, so
-# it scales better. However, the global batch then becomes even larger, and that has a
-# price.
+# A larger per-replica batch scales better, because each step computes for longer but
+# sends no more bytes. But the global batch grows as well, and that has a price.
 
 # %% [markdown]
 # ## How large may a batch be?
 #
-# Thanks to accumulation, one device can show how a network learns with the global batch of
-# 16 devices. In all runs the device computes on small batches of one fixed size, so that
-# batch normalisation works in the same way. The runs differ in how many small batches make
-# up a step. All runs train for the same number of epochs, so a batch 16 times as large
-# takes a 16th of the steps. With 3,000 images and three epochs, that means 18 steps instead
-# of the 281 steps with a batch of 32.
+# Thanks to accumulation, one device can show how a network learns with the global batch
+# of 16 devices. All runs compute on small batches of one size, so that batch
+# normalisation works in the same way. They differ in how many small batches make up a
+# step. The number of epochs is fixed, so a batch 16 times as large takes a 16th of the
+# steps: with 3,000 images and three epochs, 18 instead of 281.
 
 # %% [markdown]
-# To judge a rule for the learning rate, we have to know how well other rates do. Therefore
-# each batch size is trained with several rates, and each rate gets `seeds` runs, with
-# different initial weights and a different order of the images. The largest batch is also
-# trained with your warm-up.
+# To judge a rule, we train each batch size with several learning rates, and each rate
+# `seeds` times, with different initial weights and a different order of the images. The
+# largest batch is also trained with your warm-up.
 #
-# By the linear rule, the best rate of a batch of 512 is 16 times the best rate of a batch
-# of 32. [Lab 01](01_gradient_descent.ipynb) tested a different law. For a batch of $b$
-# images, it gives the best learning rate
+# By the linear rule, a batch of 512 has 16 times the best rate of a batch of 32. [Lab
+# 01](01_gradient_descent.ipynb) tested a different law. For a batch of $b$ images, it
+# gives the best learning rate
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
 # where $\varepsilon_\infty$ is the best rate of a gradient without noise, and $B$ is the
-# [noise scale](../docs/glossary.md) in images. If we compare two batch sizes $b_1$ and
-# $b_2$, the unknown $\varepsilon_\infty$ cancels:
+# [noise scale](../docs/glossary.md) in images. For two batch sizes $b_1$ and $b_2$, the
+# unknown $\varepsilon_\infty$ cancels:
 #
 # $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
 #
@@ -794,9 +792,9 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# As in lab 03, one model is compiled for each batch size and reset for each run. A small
-# callback gives the optimizer the learning rate of each *step*, because a schedule would
-# count small batches, and here several of them make up one step.
+# As in lab 03, one model is compiled for each batch size and reset for each run. A
+# callback sets the learning rate of each *step*, because a schedule would count small
+# batches.
 
 # %%
 class FollowSchedule(Callback):
@@ -897,70 +895,66 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# For each batch size, the output counts the other rates whose runs overlap with the runs of
-# the best rate. If the runs of all rates overlap, the choice of the best rate may be
-# chance, and so may the ratio in the last line. If the best rate is the smallest or the
-# largest that we tried, an even better one may lie outside the range. In both cases this
-# experiment cannot decide between the two rules. That is to be expected, because after a
-# whole training many rates end at nearly the same accuracy.
+# In two cases this experiment cannot decide between the two rules:
+#
+# - If the runs of all rates overlap with the runs of the best rate, the best rate may be
+#   chance, and so may the ratio in the last line.
+# - If the best rate is the smallest or the largest that we tried, a better one may lie
+#   outside the range.
+#
+# Expect this, because after a whole training many rates end at nearly the same accuracy.
 
 # %% [markdown]
-# Follow each line in the figure from left to right. Where does it rise, where is it flat,
-# and where does it fall? A rate that is too large can ruin a whole run: a network with an
-# accuracy near 0.1 only guesses among ten classes. By the linear rule, the line of the
-# large batch should be the line of the small batch, moved to the right by the ratio of the
-# two batch sizes. Is it? And before you say that one recipe beats another, look at how far
-# the runs of a single rate lie apart: ten images out of 1,000 are 0.01.
+# **Question.** By the linear rule, the line of the large batch should be the line of the
+# small batch, moved to the right by the ratio of the two batch sizes. Is it? Judge the
+# difference by how far the runs of a single rate lie apart.
+#
+# A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
+# guesses among ten classes.
 
 # %% [markdown]
 # The linear rule rests on this argument: 16 short steps and one step 16 times as long end
 # at about the same place, *if* the gradient hardly changes along the way. In the first
-# epochs, however, it changes a lot, which is the reason for the warm-up. With a warm-up,
-# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the rule held on ImageNet
-# up to a batch of 8,192. In contrast, [Shallue et al.
+# epochs it changes a lot, which is why they need the warm-up.
+#
+# With it, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the rule held
+# on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
 # 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
-# tasks, and found no simple rule that gave the best rate for all of them. So use a rule to
-# choose the first rate that you try, and then tune it.
+# tasks, and found no simple rule that gave the best rate for all of them. So use a rule
+# to choose the first rate that you try, and then tune it.
 
 # %% [markdown]
-# Even a tuned rate is no guarantee, because the best rate for three epochs need not be the
-# best rate for thirty. An optimizer made for large batches, such as LAMB ([You et al.
-# 2020](https://arxiv.org/abs/1904.00962)), would have to be tuned in the same way before a
-# comparison is fair. We leave it out, because our few short runs could not decide which of
-# the two is better.
+# Even then, the best rate for three epochs need not be the best rate for thirty.
+# Optimizers made for large batches, such as LAMB ([You et al.
+# 2020](https://arxiv.org/abs/1904.00962)), need the same tuning before a comparison is
+# fair.
 
 # %% [markdown]
 # ## Which rule is right for one step?
 #
-# If whole trainings cannot decide between the two rules, we have to ask a smaller question.
-# The law of lab 01 is about a *single* step: which learning rate lowers the loss most? We
-# can measure that directly:
+# If whole trainings cannot decide, we need a smaller question. The law of lab 01 is about
+# a *single* step: which learning rate lowers the loss most? We can measure it directly:
 #
-# 1. Take the network that you have trained, draw a random batch, and compute its gradient.
-# 2. Make one step against this gradient, and evaluate the loss on a fixed set of images. Go
-#    back, and repeat this with each of several learning rates.
-# 3. Do the same for many batches of this size. The best rate is the one with the lowest
-#    mean loss.
-#
-# Then repeat all this with other batch sizes, and compare their best rates.
+# 1. Take the network that you have trained, draw a random batch, and compute its
+#    gradient.
+# 2. With each of several learning rates, make one step against this gradient from the
+#    same weights, and evaluate the loss on a fixed set of images.
+# 3. Do the same for many batches of this size. The best rate has the lowest mean loss.
+# 4. Repeat all this with other batch sizes.
 
 # %% [markdown]
-# What should come out? A small batch has a noisy gradient, which shows the right direction
-# only roughly. A step that follows it should therefore be short. The law says how short:
+# A small batch has a noisy gradient, which shows the right direction only roughly, so a
+# step that follows it should be short. The law
+# $\varepsilon(b) = \varepsilon_\infty / (1 + B/b)$ says how short:
 #
-# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}. $$
-#
-# Compare the batch $b$ with the noise scale $B$:
-#
-# - Far below $B$, the term $B/b$ is much larger than 1, so that
+# - Far below the noise scale $B$, the term $B/b$ is much larger than 1, so that
 #   $\varepsilon(b) \approx \varepsilon_\infty\, b/B$. Twice the batch allows twice the
 #   rate, as in the linear rule.
 # - At $b = B$, the best rate is half of $\varepsilon_\infty$.
-# - Far above $B$, the rate is almost $\varepsilon_\infty$ already, so a larger batch needs
-#   no larger rate.
+# - Far above $B$, the rate is almost $\varepsilon_\infty$ already, so a larger batch
+#   needs no larger rate.
 #
-# The next cell prints what both rules expect for three pairs of batch sizes: a small pair,
-# a middle one, and a large one.
+# The next cell prints what both rules expect for three pairs of sizes.
 
 # %%
 pairs = [(8, 64), (32, 512), (512, 2048)]
@@ -969,10 +963,9 @@ for one, other in pairs:
     print(f"{one} to {other}: {linear:g} times by the linear rule, {law:.1f} by the law")
 
 # %% [markdown]
-# **Predict:** in each of these pairs, how many times as large is the best learning rate of
-# the larger batch? You can enter the ratios of the law, or the linear rule, or your own.
-# When you choose, remember that the law uses the $B$ of lab 03, which was fitted to whole
-# trainings and not to single steps.
+# **Predict:** in each of these pairs, how many times as large is the best learning rate
+# of the larger batch? You can enter the ratios of the law, of the linear rule, or your
+# own. Remember that the $B$ of lab 03 was fitted to whole trainings, not to single steps.
 
 # %%
 my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
@@ -1064,20 +1057,18 @@ for one, other in pairs:
 card.outcome("best_rate_ratios", step_ratios)
 
 # %% [markdown]
-# Is each measured ratio closer to the linear rule, or to the law? By the linear rule, every
-# doubling of the batch doubles the best rate. By the law, this is true only far below $B$.
-# Far above $B$, the gradient of a batch is already nearly exact, so more images can hardly
-# improve it. There, the length of the best step is limited by the shape of the loss, and no
-# longer by the noise.
+# Is each measured ratio closer to the linear rule, or to the law? Far above $B$ the
+# gradient is already nearly exact, so the shape of the loss limits the best step, and no
+# longer the noise.
 
 # %% [markdown]
-# If the law misses, there are two possible reasons: its form is wrong, or the $B$ of lab 03
-# does not belong here. We can tell these apart. Written as
+# If the law misses, either its form is wrong, or the $B$ of lab 03 does not belong here.
+# To tell these apart, write the law as
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
 #
-# the law is a straight line in $1/b$, so a weighted fit as in [exercise
+# which is a straight line in $1/b$. A weighted fit as in [exercise
 # 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five rates
 # themselves:
 
@@ -1100,29 +1091,28 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# If the fitted law meets all five rates within their ranges, its form holds here, and only
-# the $B$ of lab 03 was wrong. That is plausible, because the noise scale is no constant of
-# a network: [lab 03](03_time_to_accuracy.ipynb) measured it at several points of a
-# training, and its values were far apart. A whole training averages over all of them,
-# whereas the steps above start from a single point.
+# If the fitted law meets all five rates within their ranges, its form holds here, and
+# only the $B$ of lab 03 was wrong. That is plausible, because the noise scale changes
+# during a training: [lab 03](03_time_to_accuracy.ipynb) measured values that were far
+# apart. A whole training averages over them, whereas the steps above start from a single
+# point.
 #
-# If the fitted law misses some rates, remember the narrow valley of lab 01: the law assumes
-# that all directions are equally curved, but no network is like that. Batch normalisation
-# is a suspect as well, because the gradient of a small batch is normalised by only a few
-# images.
+# If the fitted law misses some rates, there are two suspects. First, the law assumes that
+# all directions are equally curved, but no network is like that (remember the narrow
+# valley of lab 01). Second, with batch normalisation the gradient of a small batch
+# depends on the statistics of only a few images.
 
 # %% [markdown]
-# This completes a story of three labs. The noise of the gradient determines how many steps
-# a larger batch can save ([lab 01](01_gradient_descent.ipynb)), and therefore which batch
-# size is fastest ([lab 03](03_time_to_accuracy.ipynb)) and how far you may raise its
-# learning rate (here).
+# So the noise of the gradient determines how many steps a larger batch can save ([lab
+# 01](01_gradient_descent.ipynb)), which batch size is fastest ([lab
+# 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning rate (here).
 
 # %% [markdown]
 # ## What does not work over replicas, today
 #
 # Some things that work with `fit` on one device fail on several. The next cell tries four
-# of them, with the same small network on two simulated replicas. The result depends on your
-# versions, so run the cell again after an update.
+# of them on two simulated replicas. The result depends on your versions, so try again
+# after an update.
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
@@ -1146,28 +1136,28 @@ with no_hang("what does not work"):
     print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
 
 # %% [markdown]
-# If accumulation failed, what is the reason? After most small batches the gradients stay on
-# their replica, and only after the last one of a step are they added up over the replicas.
-# In the graph this decision is an `if`, but inside an `if` the replicas are not allowed to
-# wait for each other. (TensorFlow's message calls this waiting a `merge_call`.) In a loop
-# of your own ([lab 06](06_many_gpus_loop.ipynb)) you can accumulate anyway, because each
-# replica can add up its own gradients of several batches before it calls `apply`.
+# If accumulation failed, this is the reason: the gradients are added up over the replicas
+# only after the last small batch of a step. In the graph this decision is an `if`, but
+# inside an `if` the replicas are not allowed to wait for each other. (TensorFlow's
+# message calls this waiting a `merge_call`.) In a loop of your own ([lab
+# 06](06_many_gpus_loop.ipynb)) you can accumulate anyway, because each replica can add up
+# its own gradients before it calls `apply`.
 
 # %% [markdown]
 # Avoid `mixed_float16` as well. Because float16 numbers overflow easily, Keras multiplies
-# the loss by a large factor ([loss scaling](../docs/glossary.md)) and checks for overflow.
-# However, the source of Keras 3.15 checks the first replica only, so an overflow on another
-# replica could ruin the weights without any message. `mixed_bfloat16` has the range of
-# float32 and needs no such factor.
+# the loss by a large factor ([loss scaling](../docs/glossary.md)) and checks for
+# overflow. However, the source of Keras 3.15 checks only the first replica, so an
+# overflow on another could ruin the weights without any message. `mixed_bfloat16` has the
+# range of float32 and needs no such factor.
 #
-# > **Limits.** Simulated replicas tell you about your processor, and nothing about several
-# > GPUs. The times of the ring are calculated, because no link was measured here. We found
-# > the traps in Keras by reading its source, and did not measure them.
+# > **Limits.** Simulated replicas tell you about your processor, and nothing about
+# > several GPUs. The times of the ring are calculated, and the trap in `mixed_float16` is
+# > read from the source: neither was measured.
 
 # %% [markdown]
 # ## Quiz
 #
-# What do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("05")
@@ -1178,11 +1168,11 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure under "How much faster is it?". How far is your machine from an efficiency
+# In the figure under "How much faster is it?", how far is your machine from an efficiency
 # of 1? Which costs make up the difference, and are your replicas real or simulated?
 #
-# Write three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, in your own words, with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="5.figure" points=2
 # **5.figure, your answer:**
@@ -1190,25 +1180,19 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Your code hardly changes: build the model inside the scope, give `fit` the global batch,
-# and make sure that every batch divides evenly. Then $N$ replicas train what one device
-# would, except for batch normalisation. Each replica holds all the weights, gradients and
-# momenta, but only a share of the activations. Whenever you state an efficiency, say
-# whether it is for weak or for strong scaling, because your table has both. How you should
-# change your learning rate depends on the noise of the gradient. Far below the noise scale,
-# the linear rule gives you a first rate to try, but above it the rule is no help. Your own
-# ratios of best rates show how far you can trust the law that replaces it.
+# - **Code.** Build the model inside the scope, give `fit` the global batch, and make sure
+#   that every batch divides evenly. Then $N$ replicas train what one device would, except
+#   for batch normalisation.
+# - **Memory.** Each replica holds all the weights, gradients and momenta, but only a
+#   share of the activations.
+# - **Speed.** Say of each efficiency whether it is for weak or for strong scaling.
+# - **Learning rate.** Far below the noise scale, the linear rule gives you a first rate
+#   to try, but above it the rule is no help. Your own ratios of best rates show how far
+#   you can trust the law that replaces it.
 #
-# Here are two questions to think about. Your per-replica batch fills the GPU's memory, and
-# eight GPUs reach the target accuracy no sooner than four: what would you change? And when
-# would you keep the global batch fixed and make the per-replica batch smaller?
+# **Question.** Your per-replica batch fills the GPU's memory, and eight GPUs reach the
+# target accuracy no sooner than four: what would you change?
 #
 # To read on: [Goyal et al., "Accurate, Large Minibatch SGD"
-# (2017)](https://arxiv.org/abs/1706.02677); [Shallue et al., "Measuring the Effects of Data
-# Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600); [You et
-# al., "Large Batch Optimization for Deep Learning"
-# (2020)](https://arxiv.org/abs/1904.00962); [Patarasuk and Yuan, "Bandwidth optimal
-# all-reduce algorithms" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002); [Rajbhandari
-# et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter Models"
-# (2020)](https://arxiv.org/abs/1910.02054); [Wu and Johnson, "Rethinking 'Batch' in
-# BatchNorm" (2021)](https://arxiv.org/abs/2105.07576).
+# (2017)](https://arxiv.org/abs/1706.02677); [Shallue et al., "Measuring the Effects of
+# Data Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600).
