@@ -46,7 +46,7 @@ flip: bool = False
 # ## Set up
 #
 # The data and the family of networks are the same as in lab 02. You are going to train more
-# than thirty times, so on a laptop the network is shallow, and pools the image after its
+# than forty times, so on a laptop the network is shallow, and pools the image after its
 # first convolution: its blocks work on a sixteenth of the positions. The
 # [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a part
 # of each step over into the following steps. It speeds up training, so a few epochs are
@@ -231,8 +231,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # Before you compare times, find out what they consist of. The first `fit` of a model starts
 # with work that is never repeated: before the first batch is finished, TensorFlow traces
 # the graph of the training step, plans it and allocates memory. In a short run this
-# *start-up* can take most of the time. Validation takes time as well, although it trains
-# nothing.
+# *start-up* can take a third of the time, or more. Validation takes time as well, although
+# it trains nothing.
 
 # %% [markdown]
 # **Write** `PrintTotalTime`, a callback that prints how the time of a `fit` was spent:
@@ -987,7 +987,7 @@ show_figure(figure, text, session.caption())
 #
 # Is the new size faster than the winner of the race by more than the scatter of the runs?
 # The curve is flat near its lowest point, so the theory can be useful without being exact:
-# at twice or half of $b^*$ a training takes only a little longer.
+# at twice or half of $b^*$ a training takes at most 12.5% longer, by this formula.
 #
 # What about several devices? The next cell only calculates: it assumes that each device is
 # as fast as this machine, and that gradients are exchanged in no time.
@@ -1115,8 +1115,8 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # McCandlish et al. promise only the order of magnitude. Is the bend within a factor of ten
 # of the median? (A weak test: the race spans only a factor of 64.) Is the bend even within
-# the range of the noise scales? If so, a few dozen pairs of gradients have told you roughly
-# as much as the whole race.
+# the range of the noise scales? If so, pairs of gradients at five points of one training
+# have told you roughly as much as the whole race.
 
 # %% [markdown]
 # > **Limits.** The bend and the noise scale need not agree exactly.

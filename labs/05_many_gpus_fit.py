@@ -386,7 +386,8 @@ train_from = check("5.3", train_from)
 # We call weights the same if they differ by less than $10^{-3}$.
 #
 # **Predict:** with ordinary batch normalisation, how large is the largest difference
-# between a weight on one device and on several?
+# between a weight on one device and on several? (The running averages of batch
+# normalisation count as weights here.)
 
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
@@ -477,7 +478,7 @@ show_figure(figure, f"Another network with: {others or 'none'}.", session.captio
 # %% [markdown]
 # ## A last batch that does not divide
 #
-# If 19 images are divided into batches of 8, three images are left for the last batch.
+# If 11 images are divided into batches of 8, three images are left for the last batch.
 # One of two replicas gets two of these images, and the other gets one. Does `fit` end in
 # an error? If not, does each image count for a third?
 #
@@ -1091,8 +1092,8 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# If the fitted law meets all five rates within their ranges, its form holds here, and
-# only the $B$ of lab 03 was wrong. That is plausible, because the noise scale changes
+# If the fitted law meets all five rates within their ranges, these steps do not contradict
+# its form, but they need another $B$ than lab 03. That is plausible, because the noise scale changes
 # during a training: [lab 03](03_time_to_accuracy.ipynb) measured values that were far
 # apart. A whole training averages over them, whereas the steps above start from a single
 # point.
@@ -1144,9 +1145,9 @@ with no_hang("what does not work"):
 # its own gradients before it calls `apply`.
 
 # %% [markdown]
-# Avoid `mixed_float16` as well. Because float16 numbers overflow easily, Keras multiplies
-# the loss by a large factor ([loss scaling](../docs/glossary.md)) and checks for
-# overflow. However, the source of Keras 3.15 checks only the first replica, so an
+# Avoid `mixed_float16` as well. Because small gradients become zero in float16, Keras
+# multiplies the loss by a large factor ([loss scaling](../docs/glossary.md)), and checks
+# whether a gradient overflows. However, the source of Keras 3.15 checks only the first replica, so an
 # overflow on another could ruin the weights without any message. `mixed_bfloat16` has the
 # range of float32 and needs no such factor.
 #
