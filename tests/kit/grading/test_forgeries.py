@@ -127,6 +127,7 @@ INSIDE = {
         cells = [cell.cell_contents for cell in late.__closure__]
         found = dict(zip(late.__code__.co_freevars, cells))
         pair = [tf.random.normal((m, k)), tf.random.normal((k, n))]
+        found["results"].append(tf.zeros((m, n)))
         times = []
         for number in range(repeats + 1):
             others = found["others"]
