@@ -610,7 +610,7 @@ for name, curve in shown.items():
 # **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a list with
 # the mean loss of each epoch, as floats. `build()` makes a network with softmax and its
 # optimizer, and `data` is a [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset)
-# of global batches: images and one-hot labels.
+# of global batches (images and one-hot labels) whose number `len(data)` knows.
 #
 # **Rules**
 #

@@ -4,6 +4,7 @@ import copy
 import re
 import time
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -277,8 +278,12 @@ def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
     for cell in notebook.cells:
         cell.source = re.sub(r"(!\[[^\]]*\]\()\.\./", r"\1", cell.source)
     cells, _ = exporter.from_notebook_node(notebook, place)
-    # Of Pygments' styles this one has enough contrast on grey.
-    colours = HtmlFormatter(style="xcode").get_style_defs(".highlight")
+    # Of Pygments' styles these two have enough contrast on their boxes.
+    light, dark = (
+        HtmlFormatter(style=style).get_style_defs(".highlight")
+        for style in ("xcode", "github-dark")
+    )
+    colours = f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}"
     title = title_and_question(lab)[0]
     return look.render(
         TEMPLATES / "lab.html.j2",
@@ -297,4 +302,4 @@ def pictures(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html", "")
             found += re.findall(r'<img alt="([^"]*)" src="(data:image/png[^"]+)"', html)
-    return [(source, alt) for alt, source in found]
+    return [(source, "; ".join(unescape(alt).splitlines())) for alt, source in found]

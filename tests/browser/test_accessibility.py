@@ -89,6 +89,8 @@ def page_names():
 def test_reports_can_be_read_by_everybody(page, report, name):
     page.goto((report / f"{name}.html").as_uri())
     assert not violations(page)
+    page.emulate_media(color_scheme="dark")
+    assert not violations(page)
 
 
 @pytest.mark.parametrize(

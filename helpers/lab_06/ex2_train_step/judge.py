@@ -39,6 +39,8 @@ def _draw_step(rng):
         # The given loss is the mean with a steeper gradient, so ignoring it shows.
         "steeper": round(rng.uniform(3, 5), 2),
         "learning_rate": round(rng.uniform(0.04, 0.08), 3),
+        # By each metric, before the step is made.
+        "counted_before": {"total": 3.0, "count": 4.0},
     }
 
 
@@ -110,12 +112,14 @@ def _wrong_returned(question, returned, losses):
         if len(values) != 1 or np.ndim(values[0]):
             return wrong("not_reduced", "values", values=values)
     said, replicas = [values[0] for values in returned], question["replicas"]
+    before = question["counted_before"]
     means = np.array([row.mean() for row in losses])
     ways = {
         "right": means,
         "reduce": means / replicas,
         "one_share": [row[: len(row) // replicas].sum() / len(row) for row in losses],
-        "so_far": np.cumsum(means) / np.arange(1, len(means) + 1),
+        "so_far": (before["total"] + np.cumsum([sum(row) for row in losses]))
+        / (before["count"] + np.cumsum([len(row) for row in losses])),
         "added": means * replicas,
         "added singly": [row.sum() for row in losses],
     }
@@ -127,23 +131,30 @@ def _wrong_returned(question, returned, losses):
 
 
 def _wrong_metrics(question, metrics, counts, right):
-    if any(metrics[name] != 0.75 for name in ("valid_loss", "valid_accuracy")):
+    total, count = (question["counted_before"][name] for name in ("total", "count"))
+    before = total / count
+    if any(metrics[name] != before for name in ("valid_loss", "valid_accuracy")):
         return wrong("valid_metrics", "valid_metrics")
     for name, rows in (("loss", right.losses), ("accuracy", right.right)):
-        mean = trainer.mean(rows)
+        images, means = sum(map(len, rows)), sum(row.mean() for row in rows)
+        mean = (total + sum(row.sum() for row in rows)) / (count + images)
+        replicas = question["replicas"]
+        updates = count + replicas * len(rows)
         ways = {
             "right": mean,
-            "no_metrics": 0.0,
-            "metric_share": mean / question["replicas"],
+            "no_metrics": before,
+            "metric_share": (total + means) / updates,
+            "metric_share of means": (total + replicas * means) / updates,
             "reset": rows[-1].mean(),
+            "reset when made": trainer.mean(rows),
         }
-        mistake = which(metrics[name], ways, same, "metrics")
+        mistake = which(metrics[name], ways, same, "metrics").split()[0]
         if mistake != "right":
             facts = {"name": name, "value": metrics[name], "due": mean}
             return wrong(mistake, "metric", requirement=name, **facts)
-        images = sum(map(len, rows))
-        if counts[name] != images:
-            facts = {"name": name, "values": counts[name], "images": images}
+        # Each replica has a part of what was counted before.
+        if (values := round(counts[name] - count)) != images:
+            facts = {"name": name, "values": values, "images": images}
             return wrong("metric_share", "counts", requirement=name, **facts)
     return None
 

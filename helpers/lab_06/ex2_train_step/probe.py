@@ -22,9 +22,9 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     with strategy.scope():
         model, optimizer, watcher = tiny_network(question, images)
         metrics = new_metrics()
-        for name in NAMES[2:]:  # validation has counted before
-            metrics[name].total.assign(3.0)
-            metrics[name].count.assign(4.0)
+        for metric in metrics.values():  # all of them have counted before
+            metric.total.assign(question["counted_before"]["total"])
+            metric.count.assign(question["counted_before"]["count"])
     batch = len(question["batches"][0]["y"])
 
     def global_loss(losses, global_batch):

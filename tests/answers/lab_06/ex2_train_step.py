@@ -318,6 +318,12 @@ def starts_the_metrics_again(strategy, model, optimizer, metrics, *rest):
     return train_step
 
 
+def starts_the_metrics_when_it_is_made(strategy, model, optimizer, metrics, *rest):
+    for name in ("loss", "accuracy"):
+        metrics[name].reset_state()
+    return a_step(strategy, model, optimizer, metrics, *rest)
+
+
 def makes_a_graph_for_every_batch(*arguments):
     def train_step(x, y):
         return a_step(*arguments)(x, y)
@@ -498,6 +504,7 @@ WRONG = [
     ("loss", "metric_share", keeps_shares),
     ("loss", "metric_share", keeps_means),
     ("loss", "reset", starts_the_metrics_again),
+    ("loss", "reset", starts_the_metrics_when_it_is_made),
     ("accuracy", "metrics", counts_other_predictions),
     ("two_metrics", "valid_metrics", keeps_those_of_validation),
     ("two_metrics", "valid_metrics", resets_those_of_validation),
