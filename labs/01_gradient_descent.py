@@ -113,7 +113,7 @@ print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 # **Rules**
 #
 # - Return a new array of shape `(2,)`, in the order of the weights. Its numbers have
-#   decimals, even if the weights are whole numbers.
+#   decimals, even if the weights or the points are whole numbers.
 # - Take the mean over the points, however many there are. A single point has to work, too.
 # - Do not modify `weights`, `x` or `y`.
 #

@@ -28,8 +28,9 @@ def make_points(rng: Random) -> dict:
     cases = [case(*sizes) for sizes in drawn]
     whole = [rng.choice((-1, 1)) * rng.randint(4, 9) for _ in "wb"]
     cases.append({**case(rng.randint(4, 6), (1, 3)), "weights": whole})
+    cases.append({**case(4, (1, 3)), "x": rng.sample(range(-5, 6), 4)})
     # The weights of one case with the points of another: a stored gradient fits neither.
-    cases.append({**cases[3], "weights": cases[0]["weights"]})
+    cases.append(cases[3] | {"weights": cases[0]["weights"]})
     return {"cases": cases}
 
 
@@ -88,7 +89,10 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         return None
     points = [len(case["x"]) for case in question["cases"]]
     pairs = list(zip(said, ways["right"], strict=True))
-    kinds = [type(case["weights"][0]) for case in question["cases"]]
+    kinds = [
+        int if int in (type(case["weights"][0]), type(case["x"][0])) else float
+        for case in question["cases"]
+    ]
     if all(same(*pair) for pair, n in zip(pairs, points, strict=True) if n > 1):
         mistake = "single"
     if all(same(*pair) for pair, kind in zip(pairs, kinds, strict=True) if kind is float):

@@ -25,7 +25,7 @@ def _step(answer, case):
     try:
         returned, changed = call(answer, **given)
     except Exception:
-        if given["weights"].dtype.kind == "f":
+        if all(array.dtype.kind == "f" for array in given.values()):
             raise
         return None, ""  # TensorFlow, for one, differentiates by no whole numbers
     _ = np.array(case["weights"]) - 0.1 * returned

@@ -29,23 +29,31 @@ def make_curves(rng: Random) -> dict:
         beside = _beside_a_border(sizes)
     # Estimates beyond the sizes, beside them, and beside the borders of the wide gaps,
     # where the nearest by ratio is not the nearest by difference or by variance.
-    estimates = [sizes[0] / 2, sizes[-1] * 2, *beside]
+    estimates, below = [sizes[0] / 2, sizes[-1] * 2, *beside], []
     for low, high in pairwise(sizes):
         if high > 10 * low:
             border = math.sqrt(low * high)
             estimates += [1.15 * low, border / 1.25, border * 1.25]
-            below = border / 1.25
+            below.append(border / 1.25)
         else:  # here other measures of scatter, such as quartiles, go wrong
             estimates.append(1.35 * low)
     rng.shuffle(estimates)
     lengths = [rng.randint(500, 900) for _ in estimates]
     lengths[rng.randrange(len(lengths))] = 900
+    # Without its last loss, or without the first of its second half, such a curve would
+    # seem to lie beyond the border. With an even length, this first one is clear.
+    jumps = dict(zip(below, ("middle", "end"), strict=True))
+    lengths = [
+        steps + steps % 2 if jumps.get(estimate) == "middle" else steps
+        for steps, estimate in zip(lengths, estimates, strict=True)
+    ]
     return {
         "sizes": sizes,
         "example_variance": variance,
         "curves": [
-            # Without its last loss this one would seem to lie beyond the border.
-            _curve(rng, steps, variance, math.sqrt(variance / estimate), estimate == below)
+            _curve(
+                rng, steps, variance, math.sqrt(variance / estimate), jumps.get(estimate)
+            )
             for steps, estimate in zip(lengths, estimates, strict=True)
         ],
     }
@@ -59,10 +67,10 @@ def _beside_a_border(sizes):
     return [estimate for estimate in found if abs(math.log(estimate / border)) > 0.1]
 
 
-def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
+def _curve(rng, steps, variance, deviation, jumps_at=None):
     unit, bottom = math.sqrt(variance), 0.49 * steps
     # No loss is below 0, nor is the one before a jump.
-    lowest = min(2.5 * BLOCK.min(), -0.3 * math.sqrt(steps) * jumps_at_the_end)
+    lowest = min(2.5 * BLOCK.min(), -0.3 * math.sqrt(steps) * bool(jumps_at))
     floor = deviation * -lowest + unit * math.exp(rng.uniform(-3, 1))
     # High and low falls; otherwise every whole curve looks like the smallest size.
     top = 3 * deviation + unit * math.exp(rng.uniform(-1, 4))
@@ -76,14 +84,17 @@ def _curve(rng, steps, variance, deviation, jumps_at_the_end=False):
     while True:
         noise = shuffled(np.tile(BLOCK, (steps // 25 + 1, 1)), axis=1).ravel()[-steps:]
         noise[half:] *= scale
-        if jumps_at_the_end:
-            # Two fifths of the variance are its own. The loss before it keeps the
-            # differences of neighbours as they should be.
-            noise[-2:] = -0.5 * math.sqrt(steps - half), math.sqrt(steps - half)
+        # Two fifths of the variance are the jump's own. The loss beside it keeps the
+        # differences of neighbours as they should be.
+        jump = math.sqrt(steps - half)
+        if jumps_at == "end":
+            noise[-2:] = -0.5 * jump, jump
+        if jumps_at == "middle":
+            noise[half : half + 2] = jump, -0.5 * jump
         noise[half:] = (noise[half:] - np.mean(noise[half:])) / np.std(noise[half:])
         late = noise[half:]
         # With an odd number of losses, the middle one may belong to either half.
-        middle = max(abs(late[0]), abs(late[1])) < 1
+        middle = jumps_at == "middle" or max(abs(late[0]), abs(late[1])) < 1
         if middle and near(0.08)(np.mean(np.diff(late) ** 2), 2 * np.var(late)):
             # Six digits: a question should stay short.
             losses = floor + top * left + deviation * (1 + 3 * left) * noise
@@ -115,6 +126,7 @@ def size_ways(question: dict) -> dict:
         "descent quarter": way(part=lambda curve: curve[-len(curve) // 4 :]),
         "descent last": way(part=lambda curve: curve[-100:]),
         "descent last 250": way(part=lambda curve: curve[-250:]),
+        "descent but first": way(part=lambda curve: curve[len(curve) // 2 + 1 :]),
         "descent but one": way(part=lambda curve: curve[len(curve) // 2 : -1]),
         "descent half": way(part=lambda curve: curve[: len(curve) // 2]),
         "root": way(lambda floor: math.sqrt(variance) / np.std(floor)),

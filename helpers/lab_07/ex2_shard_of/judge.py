@@ -35,6 +35,9 @@ def make_cases(rng: Random) -> dict:
     for sizes in ((2, 6), (6, 2)):
         mesh = [[name, size] for name, size in zip((one, other), sizes, strict=True)]
         cases.append([[12, 18], [other, one], mesh, 7])
+    # Axes of one size, along which this device has different places.
+    mesh = [[one, 3], [other, 3]]
+    cases.append([[12, 18], [other, one], mesh, rng.choice([1, 2, 3, 5, 6, 7])])
     rng.shuffle(cases)
     cut = [case for case in cases if case[0] and part_of(case) != [REFUSED]]
     return {"cases": cases + rng.sample(cut, REPEATED)}

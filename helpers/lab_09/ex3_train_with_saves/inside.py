@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from helpers.lab_09.ex3_train_with_saves import saves
-from helpers.lab_09.ex3_train_with_saves.probe import live
+from helpers.lab_09.ex3_train_with_saves.probe import live, train_elsewhere
 from helpers.lab_09.probing import by_copies
 
 
@@ -32,8 +32,10 @@ def probe(copy: Callable, question: dict, wait: Callable) -> dict:
         return reply["gradient"]
 
     try:
-        weights, chief = question["weights"], question["chief"]
-        ended = live(copy(), question, weights, folder, chief, gradient_of)
+        weights, chief, answer = question["weights"], question["chief"], copy()
+        if question["elsewhere_before"]:
+            train_elsewhere(answer, question)
+        ended = live(answer, question, weights, folder, chief, gradient_of)
         return ended | {"files": saves.packed(saves.read(folder))}
     finally:
         shutil.rmtree(folder, ignore_errors=True)

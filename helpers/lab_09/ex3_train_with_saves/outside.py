@@ -9,7 +9,7 @@ BOXES = 1  # at the same time: each life is a box of its own
 QUESTIONS = 1  # of seven lives, in which every usual mistake trains on other batches
 TOLD = (
     "epochs", "steps_per_epoch", "save_every", "learning_rate", "momentum", "pull",
-    "folder",
+    "folder", "elsewhere_before",
 )  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def ask(question: dict, talk: Any) -> dict:
     # Without boxes several graders share the folder of temporary files.
     folder = f"saves-{secrets.token_hex(8)}"
     try:
-        return _all_lives(question | {"folder": folder}, talk)
+        return _all_lives(question | {"folder": folder, "elsewhere_before": False}, talk)
     except _CannotTravelError as error:
         return {"cannot_travel": error.args[0]}
 
@@ -56,7 +56,8 @@ def _all_lives(question, talk):
     # Once more, where all is done.
     life, _ = _life(talk, question, last, files, True)
     lives.append(life)
-    first, written = _life(talk, question | {"epochs": 1}, last, {}, False)
+    short = question | {"epochs": 1, "elsewhere_before": True}
+    first, written = _life(talk, short, last, {}, False)
     return {
         "lives": lives, "other": other, "unchanged": unchanged, "kept": kept,
         "first_began_at": first["began_at"], "written_at_first": len(written),

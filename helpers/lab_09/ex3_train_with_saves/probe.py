@@ -48,8 +48,10 @@ def probe(copy: Callable, question: dict, wait: Callable) -> dict:
         kept = len(list(folder.rglob("*.index")))
         # Once more, where all is done.
         lives.append(_life(copy(), question, last, folder, True))
-        fresh = Path(place, "fresh")
-        first = _life(copy(), question | {"epochs": 1}, last, fresh, False)
+        fresh, short = Path(place, "fresh"), question | {"epochs": 1}
+        answer = copy()
+        train_elsewhere(answer, short)
+        first = _life(answer, short, last, fresh, False)
         return {
             "lives": lives, "other": other, "unchanged": unchanged, "kept": kept,
             "first_began_at": first["began_at"], "written_at_first": len(_files(fresh)),
@@ -75,6 +77,14 @@ def _life(answer, question, weights, folder, chief, stop=None, kept_aside=None):
     except Killed:
         return {"batches": batches, "began_at": "killed", "weights": []}
     return {"batches": batches[:100]} | ended
+
+
+def train_elsewhere(answer: Callable, question: dict) -> None:
+    """Let an answer train in a folder of its own, with gradients of 0, before it begins."""
+    weights = question["weights"]
+    zeros = [0.0] * (len(weights[0]) if isinstance(weights[0], list) else len(weights))
+    with tempfile.TemporaryDirectory() as folder:
+        live(answer, question, zeros, Path(folder, "saves"), True, lambda *_: zeros)
 
 
 def live(

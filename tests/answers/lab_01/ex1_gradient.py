@@ -352,7 +352,14 @@ def keeps_gradients_by_the_points(weights, x, y):
     return KEPT[key]
 
 
+def takes_the_type_of_x(weights, x, y):
+    errors = np.empty_like(x)
+    errors[:] = weights[0] * x + weights[1] - y
+    return np.array([2 * np.mean(errors * x), 2 * np.mean(errors)])
+
+
 WRONG = [
+    ("squared", "whole", takes_the_type_of_x),
     ("mean", "kept", keeps_gradients_by_the_weights),
     ("mean", "kept", keeps_gradients_by_the_points),
     ("slope", "start", says_nothing),

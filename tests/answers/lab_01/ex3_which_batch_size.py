@@ -347,7 +347,13 @@ def rounds_up(losses, example_variance, sizes):
     return _nearest(sizes, math.ceil(example_variance / np.var(_flat(losses))))
 
 
+def without_the_first(losses, example_variance, sizes):
+    late = losses[len(losses) // 2 + 1 :]
+    return _nearest(sizes, example_variance / np.var(late))
+
+
 WRONG = [
+    ("flat", "descent", without_the_first),
     ("ratio", "rounded", rounds_down),
     ("ratio", "rounded", rounds_up),
     ("law", "start", takes_the_first),

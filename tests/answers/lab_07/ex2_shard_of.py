@@ -406,6 +406,19 @@ def by_slices(shape, spec, mesh, device):
     return [cut.indices(size)[:2] for cut, size in zip(cuts, shape, strict=True)]
 
 
+def finds_axes_by_their_size(shape, spec, mesh, device):
+    """Of two axes with as many devices it takes the first."""
+    sizes = list(mesh.values())
+    places, found = np.unravel_index(device, sizes), []
+    for size, name in zip(shape, spec, strict=True):
+        each, left = divmod(size, mesh[name] if name else 1)
+        if left:
+            raise ValueError(f"{size} cannot be divided")
+        place = int(places[sizes.index(mesh[name])]) if name else 0
+        found.append((place * each, (place + 1) * each))
+    return found
+
+
 WRONG = [
     ("parts", "start", start_7_2),
     ("order", "first_fastest", first_axis_fastest),
@@ -436,6 +449,7 @@ WRONG = [
     ("divide", "not_refused", asks_only_the_last_device),
     ("divide", "not_refused", gives_the_first_ones_a_single_entry),
     ("parts", "other", remembers_by_shape),
+    ("parts", "other", finds_axes_by_their_size),
     ("again", "again", shifts_when_asked_again),
 ]
 RIGHT = [

@@ -378,7 +378,39 @@ def not_after_the_last_step(
 takes_the_last_by_name = saving(found=last_by_name)
 takes_the_last_by_name.__name__ = "takes_the_last_by_name"
 
+
+class CountsOutside:
+    """Its counters outlive a training."""
+
+    __name__ = "CountsOutside"
+
+    def __init__(self):
+        self.step, self.epoch, self.place = 0, 0, 0
+
+    def __call__(
+        self, model, optimizer, train_step, data, epochs, folder, save_every, chief
+    ):
+        state = {n: tf.Variable(getattr(self, n)) for n in ("step", "epoch", "place")}
+        checkpoint = tf.train.Checkpoint(model=model, optimizer=optimizer, **state)
+        manager = tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)
+        manager.restore_or_initialize()
+        begun, place = int(state["step"]), int(state["place"])
+        for epoch in range(int(state["epoch"]), epochs):
+            state["epoch"].assign(epoch)
+            for batch in data(epoch, place):
+                train_step(batch)
+                place += 1
+                state["step"].assign_add(1)
+                state["place"].assign(place)
+                if int(state["step"]) % save_every == 0 and chief:
+                    manager.save()
+            place = 0
+        self.step, self.epoch = int(state["step"]), epochs
+        return begun
+
+
 WRONG = [
+    ("returns", "returned", CountsOutside()),
     ("place", "by_name", takes_the_last_by_name),
     ("every", "not_at_the_end", not_after_the_last_step),
     ("place", "start", first_start),
