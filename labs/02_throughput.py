@@ -674,7 +674,7 @@ show_figure(figure, summary, session.caption())
 # disappears completely. A measured point can still lie above the fitted peak: every
 # measurement has an error, and the fit has to compromise between all of them.
 #
-# The weights of the fit matter more than you may expect.
+# How much do the weights of the fit matter?
 #
 # **Question.** Suppose that your longest step is off by 5%. How large is this error,
 # compared with the fixed cost?
@@ -689,8 +689,8 @@ print(f"  the line without weights says {1000 * (start + slope * smallest):.2f} 
 print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 
 # %% [markdown]
-# Only small batches reveal the fixed cost, and a plain fit can miss it altogether. It may
-# even return a fixed cost below zero, although no step can have a negative cost.
+# Only small batches reveal the fixed cost, and a plain fit pays little attention to them.
+# It may even return a fixed cost below zero, although no step can have a negative cost.
 
 # %% [markdown]
 # ## How certain is the fit?
@@ -699,10 +699,10 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # your three rounds: fit the law to each round alone, and see how far apart the results are.
 #
 # The other answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times. For each
-# size, it takes the speed that the law gives, multiplies it by the ratio of measured to
-# fitted speed at one of your own sizes, chosen at random, and then fits the law again.
-# These ratios are a little too close to 1, because the fit chose its two numbers to come as
+# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times. At
+# each of your sizes, the ratio of measured to fitted speed tells how far the law is off. To
+# redraw a sweep, we multiply the law's speed at each size by one of these ratios, chosen at
+# random. Then we fit the law to the redrawn sweep. The ratios are a little too close to 1, because the fit chose its two numbers to come as
 # close as possible to these very points. The factor `wider`, which is $\sqrt{n / (n - 2)}$
 # for $n$ sizes, corrects for this.
 
@@ -723,9 +723,10 @@ print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %% [markdown]
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
-# Redrawing assumes that the errors at different sizes are independent. However, a machine
-# can be fast or slow for a whole round, and then you should trust the three rounds more
-# than the redrawn sweeps.
+# The range belongs to the medians of three rounds, so a single round may lie a little
+# outside. But redrawing also assumes that the errors at different sizes are independent. If
+# the machine was fast or slow for a whole round, the rounds lie far outside, and then you
+# should trust them more than the redrawn sweeps.
 #
 # A *residual* is the difference between a measurement and the law. If the residuals of all
 # three rounds at one size lie on the same side of zero, the law may miss something at that
@@ -840,9 +841,9 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 # weights and the inputs.
 #
 # At the border of an image a filter hangs over the edge, where *padding* has put zeros. We
-# leave the products with these zeros out. A filter of odd width $k$ has $n$ positions along
-# a side of $n$ pixels, and in all of these positions together it meets
-# $k n - (k^2 - 1) / 4$ pixels instead of $k n$.
+# leave the products with these zeros out. Along a side of $n$ pixels, a filter of odd width
+# $k$ takes $n$ positions. Without a border it would meet $k n$ pixels in total. Because it
+# hangs over both edges, it meets only $k n - (k^2 - 1) / 4$.
 #
 # The count leaves out some work: batch normalisation, ReLU, dropout, pooling, augmentation
 # and the update of the weights. On the other hand, it includes one gradient that training
@@ -876,8 +877,8 @@ card.outcome("share_of_peak", share)
 
 # %% [markdown]
 # The larger the batch, the smaller the share of a step that goes into the fixed cost. But
-# where the curve is flat, this share has nearly vanished, so the remaining gap must have
-# other reasons. One candidate is the layers whose operations we did not count.
+# where the curve is flat, the fixed cost takes almost none of the step. So something else
+# must cause the rest of the gap. One candidate is the layers whose operations we did not count.
 #
 # **Question.** How much faster would training be without these layers? The next cell builds
 # a network with the same convolutions, but without the batch normalisation, ReLU and
@@ -941,8 +942,8 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 #
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
-# `batch_size`. As a result, only larger sizes show any growth, and the first of these shows
-# too little.
+# `batch_size`. So the figure shows growth only for larger sizes. At the first of them the
+# growth is too small, because part of the memory was already there.
 
 # %%
 mib = 2**20
@@ -973,8 +974,8 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each image more")
 # gain you need about twice the memory, and an epoch has only half as many updates of the
 # weights. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
 #
-# > **Limits.** This text is based on runs on CPUs; nothing in it has been measured on a GPU
-# > yet. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32 products and
+# > **Limits.** This text is based on runs on CPUs. Only the table from the older lab was
+# > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32 products and
 # > convolutions to TF32, which keeps 10 of the 23 binary digits after the point. This
 # > affects both the training and the product with which you compare it. The lab does not
 # > measure whether memory limits the layers between the convolutions. And it measures speed
@@ -1007,9 +1008,9 @@ session.finish()
 # ## What you learned
 #
 # Is it true that larger batches make training faster? On your machine it is true up to a
-# point, and your fit says where this point is: the batch size $t_0\, r_\infty$ reaches half
-# of the peak. Far below it, a step is mostly fixed cost, and a larger batch takes hardly
-# any more time. Far above it, a larger batch buys little speed, needs more memory, and
+# point. Your fit gives the scale: the batch size $t_0\, r_\infty$ reaches half of the peak,
+# and nine times this size reaches 90%. Far below the half, a step is mostly fixed cost, and a larger batch takes hardly
+# any more time. Far above, a larger batch buys little speed, needs more memory, and
 # leaves fewer updates in an epoch. You also know how certain these numbers are, and how far
 # the peak of your machine lies above the peak of your network.
 #

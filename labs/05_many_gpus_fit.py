@@ -325,8 +325,8 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # %% [markdown]
 # ## Is it really the same training?
 #
-# This lab began with a strong claim: $N$ replicas train exactly what one device would. To
-# test it, start both trainings from the same weights, give them the same global batches
+# The gradients of $N$ replicas add up to the gradient of one device, so $N$ replicas should
+# train the same network. To test this, start both trainings from the same weights, give them the same global batches
 # in the same order, and compare the weights afterwards. So nothing may shuffle the
 # images.
 
@@ -572,9 +572,9 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # updates them.
 #
 # On one device accumulation saves no time, and it needs memory for one more copy of the
-# gradients. With several devices it can save time: if $k$ small batches make up a step,
-# only the last of them needs an [all-reduce](../docs/glossary.md), which adds up the
-# gradients of all replicas.
+# gradients. With several devices it can save time, in a loop of your own: if $k$ small
+# batches make up a step, only the last of them needs an
+# [all-reduce](../docs/glossary.md), which adds up the gradients of all replicas.
 
 # %% [markdown]
 # Keras 3.15 has two traps here, which we found in its source but did not measure. A
@@ -673,18 +673,20 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # Before you compare two efficiencies, look at how far the repeated measurements of a
-# single case differ. If half the images take just as long, either the fixed cost is most
-# of the step, or the machine was busy, so measure again.
+# single case differ. If they differ by more than the two efficiencies, you cannot say
+# which kind scales better. If a replica needs as long for half as many images, there are
+# two possible reasons: the fixed cost makes up most of its step, or the machine was busy.
+# Measure again to find out which.
 
 # %% [markdown]
-# Compare two speeds only if a single thing differs between them. Your first training
-# probably printed a different throughput, but its epochs were short, each of them set up
-# its input again, and the dashboard was watching.
+# Do not compare these speeds with that of your first training: there, each short epoch
+# set up its input again, and the dashboard ran as well.
 
 # %% [markdown]
 # Why are $N$ replicas not $N$ times as fast? Simulated replicas are threads of one
-# processor, whose cores also read the images and add up the gradients. They can be faster
-# than a single thread only because it would leave the other cores idle part of the time.
+# processor, whose cores also read the images and add up the gradients. Together
+# they can be faster than one replica only because one replica alone leaves some cores idle
+# part of the time.
 #
 # Real devices usually stay below an efficiency of 1 for four reasons:
 
@@ -1063,8 +1065,8 @@ card.outcome("best_rate_ratios", step_ratios)
 # longer the noise.
 
 # %% [markdown]
-# If the law misses, either its form is wrong, or the $B$ of lab 03 does not belong here.
-# To tell these apart, write the law as
+# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03 is
+# the wrong number for these steps. To tell these apart, write the law as
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
@@ -1092,15 +1094,14 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# If the fitted law meets all five rates within their ranges, these steps do not contradict
-# its form, but they need another $B$ than lab 03. That is plausible, because the noise scale changes
-# during a training: [lab 03](03_time_to_accuracy.ipynb) measured values that were far
+# If the fitted law meets all five rates to within 15%, these steps do not contradict its
+# formula, but they need another $B$ than lab 03. That is plausible, because the noise scale
+# changes during a training: [lab 03](03_time_to_accuracy.ipynb) measured values that were far
 # apart. A whole training averages over them, whereas the steps above start from a single
 # point.
 #
 # If the fitted law misses some rates, there are two suspects. First, the law assumes that
-# all directions are equally curved, but no network is like that (remember the narrow
-# valley of lab 01). Second, with batch normalisation the gradient of a small batch
+# the loss curves in the same way along the whole step. Second, with batch normalisation the gradient of a small batch
 # depends on the statistics of only a few images.
 
 # %% [markdown]
@@ -1138,9 +1139,9 @@ with no_hang("what does not work"):
 
 # %% [markdown]
 # If accumulation failed, this is the reason: the gradients are added up over the replicas
-# only after the last small batch of a step. In the graph this decision is an `if`, but
-# inside an `if` the replicas are not allowed to wait for each other. (TensorFlow's
-# message calls this waiting a `merge_call`.) In a loop of your own ([lab
+# only after the last small batch of a step. TensorFlow's graph decides this with an `if`.
+# But adding up gradients makes the replicas wait for each other, and TensorFlow does not
+# allow that inside an `if`. (Its message calls this waiting a `merge_call`.) In a loop of your own ([lab
 # 06](06_many_gpus_loop.ipynb)) you can accumulate anyway, because each replica can add up
 # its own gradients before it calls `apply`.
 
