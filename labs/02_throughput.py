@@ -942,8 +942,7 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 #
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
-# `batch_size`. So the figure shows growth only for larger sizes. At the first of them the
-# growth is too small, because part of the memory was already there.
+# `batch_size`. So only larger sizes show any growth, and the first of them too little.
 
 # %%
 mib = 2**20
@@ -1009,8 +1008,8 @@ session.finish()
 #
 # Is it true that larger batches make training faster? On your machine it is true up to a
 # point. Your fit gives the scale: the batch size $t_0\, r_\infty$ reaches half of the peak,
-# and nine times this size reaches 90%. Far below the half, a step is mostly fixed cost, and a larger batch takes hardly
-# any more time. Far above, a larger batch buys little speed, needs more memory, and
+# and nine times this size reaches 90%. Far below the half, a step is mostly fixed cost,
+# and a larger batch takes hardly any more time. Far above, a larger batch buys little speed, needs more memory, and
 # leaves fewer updates in an epoch. You also know how certain these numbers are, and how far
 # the peak of your machine lies above the peak of your network.
 #
