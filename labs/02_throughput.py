@@ -237,8 +237,8 @@ def build_model():
 #
 # - Print one line after each epoch, with the number of images divided by the seconds of
 #   this epoch.
-# - Measure from the start of the epoch's first batch to the end of its last, including any
-#   time between batches, but not the time that other callbacks take between epochs.
+# - Measure from the beginning of the epoch to the end of its last batch, including any time
+#   between batches, but not the time that other callbacks take between epochs.
 # - Validation trains nothing. Keras calls `on_test_begin` when it begins, so stop the clock
 #   there.
 # - In an epoch without validation, the clock runs until the epoch ends. The same callback

@@ -247,7 +247,7 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 #   training is stopped early. The first epoch is 1.
 # - Measure from the moment when training began, including validation and the time between
 #   epochs. Each `fit` starts again from zero.
-# - Give all seconds with two decimals.
+# - Give all seconds with two decimals: 12.30, not 12.3.
 
 # %% [markdown]
 # **Rules for its parts**

@@ -39,6 +39,8 @@ def make_sweep(rng: Random) -> dict:
         case(rng.randint(0, 3)),
         *[case(1, too_large=6, other=name) for name in OTHER_ERRORS],
     ]
+    # All sizes of this one fit. One is listed twice, and then it has a point.
+    cases[5]["batch_sizes"].append(cases[5]["batch_sizes"][0])
     return {"cases": cases}
 
 
@@ -85,7 +87,7 @@ def sweep_events(case: dict, mistakes: tuple[str, ...] = ()) -> list:
             if not (error and "not_recorded" in mistakes):
                 key = str(size) if "text_keys" in mistakes else size
                 (late if "late" in mistakes else events).append(["store", key, speed])
-                done[size] = speed
+                done[key] = speed
             if error and "went_on" not in mistakes:
                 break
         elif "stopped_early" in mistakes or (

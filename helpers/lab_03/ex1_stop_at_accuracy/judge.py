@@ -48,7 +48,8 @@ def make_stopping(rng: Random) -> dict:
     almost = [high] * (patience - 1)
     never = [low, *almost, target, *almost]
     cases.append(case(never, target, patience))
-    cases.append(case([*almost, low, *almost], target, patience, [True, True]))
+    # No accuracy is too low to be one.
+    cases.append(case([*almost, 0.0, *almost], target, patience, [True, True]))
     # The first fit is interrupted after `almost`: Keras does not end it.
     target, low, high, patience = drawn()
     almost = [high] * (patience - 1)
@@ -62,6 +63,12 @@ def make_stopping(rng: Random) -> dict:
     almost = [high] * (patience - 1)
     resumed = {"interrupted_after": patience - 1, "initial_epochs": [0, patience - 2]}
     cases.append(case([*almost, low, low], target, patience, [True, True], **resumed))
+    # A fit that begins with a later epoch has seen no epoch yet.
+    target, low, high, patience = drawn()
+    begins = [low] * rng.randint(4, 6)
+    later = {"initial_epochs": [0, len(begins)]}
+    epochs = [*begins, *[high] * (patience - 1), low]
+    cases.append(case(epochs, target, patience, [True, True], **later))
     target, low, high, _ = drawn(above=0.05)
     patience = rng.choice([1, 4])
     stopped = [high] * (patience + 2)

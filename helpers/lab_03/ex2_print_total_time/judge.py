@@ -60,6 +60,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
                 _wrong_times(spans, lines, total, is_constant, without_validation, number)
                 or _wrong_steps(spans, total, is_constant)
                 or _wrong_parts(parts[: number + 1], lines)
+                or _not_two_decimals(lines)
             )
         if verdict and number:
             return verdict._replace(seen=phrase("second_fit", what=verdict.seen))
@@ -145,6 +146,16 @@ def _too_few_decimals(question, printed):
     ]
     if any(said) and all(abs(10 * n - round(10 * n)) < 1e-6 for n in said):
         return wrong("decimals", "one_decimal", seconds=said[:9])
+    return None
+
+
+def _not_two_decimals(lines):
+    """A line whose seconds are right, but written as 12.3 instead of 12.30."""
+    for line in lines:
+        if line.startswith((BOTH, PARTS_BEGIN)):
+            seconds = re.findall(r": *([\d.]+)", line[:LONGEST])
+            if not all(re.fullmatch(r"\d+\.\d\d", one) for one in seconds):
+                return wrong("decimals", "not_two", line=line)
     return None
 
 

@@ -14,6 +14,8 @@ def make_cases(rng: Random) -> dict:
     alone = [_numbers(rng, bend=(50, 5000), half=(2, 200)) for _ in range(2)]
     # Smallest where a batch is a few images, or less than one: nothing is rounded.
     alone.append(_numbers(rng, bend=(3, 9), half=(0.5, 2)))
+    # Smallest far above the bend.
+    alone.append(_numbers(rng, bend=(3, 9), half=(60, 200)))
     several = [alone[0] | {"devices": rng.choice([3, 5, 7])}]
     several.append(alone[1] | {"devices": rng.choice([2, 64, 1024])})
     several.append(_numbers(rng, bend=(10, 40), half=(2, 4)) | {"devices": 512})

@@ -19,6 +19,9 @@ def make_schedules(rng: Random) -> dict:
         cases.append({"base_rate": base, "factor": factor, "warmup_steps": warmup})
         cases[-1]["steps"] = steps
     cases[0] |= {"warmup_steps": 1, "steps": [2, 1, 0]}
+    # Steps that float16 cannot count.
+    long = rng.randint(2500, 4000)
+    cases[-1] |= {"warmup_steps": long, "steps": [0, 1, 2051, long - 1, long, long + 1]}
     return {"cases": cases}
 
 

@@ -5,7 +5,9 @@ from random import Random
 from helpers.checks.judging.formulas import Formula
 from helpers.verdict import Wrong, wrong
 
-KINDS = "link", "computing", "exact", "large", "together", "each", "one", "single"
+KINDS = (
+    "link", "computing", "exact", "large", "together", "each", "one", "single", "alike",
+)  # fmt: skip
 
 
 def make_steps(rng: Random) -> dict:
@@ -36,6 +38,8 @@ def make_step(rng: Random, kind: str) -> list:
         sizes[0], sizes[1] = bucket_bytes // 3, 2 * bucket_bytes + rng.randint(1, 9999)
         # So is the last but one: what comes after it is short.
         sizes[-2:] = 3 * bucket_bytes + rng.randint(1, 9999), rng.randint(1000, 9999)
+    if kind == "alike":  # some gradients are of one size
+        sizes = rng.choices(sizes[:3], k=count)
     gaps = [rng.uniform(0.001, 0.02) for _ in sizes]
     if kind == "together":  # a layer's gradients are ready at one time
         gaps = [gap if place % 3 == 0 else 0.0 for place, gap in enumerate(gaps)]

@@ -359,7 +359,24 @@ def looks_for_a_word_in_the_message(batch_sizes, measure, points):
             break
 
 
+def looks_at_the_points_once(batch_sizes, measure, points):
+    """Measures a size twice that is listed twice."""
+    left = []
+    for size in batch_sizes:
+        if size not in points:
+            left.append(size)
+        elif points[size] is None:
+            break
+    for size in left:
+        try:
+            points[size] = measure(size)
+        except MemoryError:
+            points[size] = None
+            break
+
+
 WRONG = [
+    ("every_size", "other", looks_at_the_points_once),
     ("other_errors", "caught_stop", catches_the_stop_button),
     ("other_errors", "caught_message", looks_for_a_word_in_the_message),
     ("known", "start", start_code),

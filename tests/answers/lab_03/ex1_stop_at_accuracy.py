@@ -454,7 +454,50 @@ class TakesTheMean(Stop):
             self.stop(epoch)
 
 
+class TakesZeroForMissing(keras.callbacks.Callback):
+    def __init__(self, target=0.85, patience=2):
+        super().__init__()
+        self.target, self.patience = target, patience
+
+    def on_train_begin(self, logs=None):
+        self.met = 0
+
+    def on_epoch_end(self, epoch, logs=None):
+        accuracy = (logs or {}).get("val_accuracy")
+        if not accuracy:
+            print("val_accuracy is missing in the logs")
+            return
+        self.met = self.met + 1 if accuracy > self.target else 0
+        if self.met >= self.patience:
+            print(f"Early stopping after epoch {epoch + 1}")
+            self.model.stop_training = True
+
+
+class CountsFromTheLastBadEpoch(keras.callbacks.Callback):
+    """Before its first epoch, it takes all earlier ones for good."""
+
+    def __init__(self, target=0.85, patience=2):
+        super().__init__()
+        self.target, self.patience = target, patience
+
+    def on_train_begin(self, logs=None):
+        self.bad = -1
+
+    def on_epoch_end(self, epoch, logs=None):
+        accuracy = (logs or {}).get("val_accuracy")
+        if accuracy is None:
+            print("val_accuracy is missing in the logs")
+            self.bad = epoch
+        elif accuracy <= self.target:
+            self.bad = epoch
+        elif epoch - self.bad >= self.patience:
+            print(f"Early stopping after epoch {epoch + 1}")
+            self.model.stop_training = True
+
+
 WRONG = [
+    ("stops", "other", TakesZeroForMissing),
+    ("new_fit", "again", CountsFromTheLastBadEpoch),
     ("new_fit", "interrupted", SetsBackAtTheEndOnly),
     ("stops", "other", LooksAtBlocks),
     ("stops", "shared", CountsInTheClass),

@@ -564,7 +564,7 @@ class TrainingOfTheBatches(Split):
 
 
 class OriginalTotal(keras.callbacks.Callback):
-    """As the original lab's students wrote it, with the parts added."""
+    """As the original lab's students wrote it, with the parts and two decimals."""
 
     def on_train_begin(self, logs=None):
         self.start_time = time.time()
@@ -584,15 +584,15 @@ class OriginalTotal(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         elapsed_time = round(time.time() - self.start_time, 2)
-        print(f"Cumulative training time after epoch {epoch + 1}: {elapsed_time}")
+        print(f"Cumulative training time after epoch {epoch + 1}: {elapsed_time:.2f}")
 
     def on_train_end(self, logs=None):
         elapsed_time = round(time.time() - self.start_time, 2)
         validation = round(self.validation_time, 2)
         training = round(elapsed_time - self.startup_time - validation, 2)
-        print(f"Cumulative training time: {elapsed_time}")
-        print(f"Start-up: {self.startup_time}, training: {training}", end=", ")
-        print(f"validation: {validation}")
+        print(f"Cumulative training time: {elapsed_time:.2f}")
+        print(f"Start-up: {self.startup_time:.2f}, training: {training:.2f}", end=", ")
+        print(f"validation: {validation:.2f}")
 
 
 class WithDatetime(keras.callbacks.Callback):
@@ -676,7 +676,7 @@ class CutsOff(Callback):
 
     def say(self, when):
         hundredths = int(100 * (perf_counter() - self.began))
-        print(f"Cumulative training time{when}: {hundredths / 100}", flush=True)
+        print(f"Cumulative training time{when}: {hundredths / 100:.2f}", flush=True)
 
     def on_epoch_end(self, epoch, logs=None):
         self.say(f" after epoch {1 + epoch}")
@@ -687,7 +687,7 @@ class CutsOff(Callback):
         parts = (
             int(100 * p) / 100 for p in (self.first - self.began, rest, sum(self.marks))
         )
-        print("Start-up: {}, training: {}, validation: {}".format(*parts))
+        print("Start-up: {:.2f}, training: {:.2f}, validation: {:.2f}".format(*parts))
         self.began = None
         del self.first
 
@@ -862,6 +862,7 @@ WRONG = [
     ("validations", "validation_part", ValidationOfTheFirstEpoch),
     ("validations", "validation_part", ValidationFromTheLastBatch),
     ("new_fit", "again", ValidationOfAllFits),
+    ("decimals", "decimals", Rounds),
     ("rest", "rest", TrainingIsTheTotal),
     ("rest", "rest", TrainingWithStartUp),
     ("rest", "rest", TrainingWithValidation),
@@ -869,5 +870,5 @@ WRONG = [
 ]
 RIGHT = [
     Split, OriginalTotal, WithDatetime, AddsUpTheEpochs, InNanoseconds, CountsItself,
-    WithLabels, StartsAtTheFirstEpoch, Rounds, CutsOff, total_by_closure,
+    WithLabels, StartsAtTheFirstEpoch, CutsOff, total_by_closure,
 ]  # fmt: skip

@@ -273,7 +273,22 @@ def by_a_generator(floor, bend, t0_seconds, peak, *more):
     yield floor * (1 + bend / (devices * batch)) * (t0_seconds + batch / peak)
 
 
+def searches_up_to_the_bend(floor, bend, t0_seconds, peak, devices=1):
+    def total(size):
+        return floor * (1 + bend / (devices * size)) * (t0_seconds + size / peak)
+
+    low, high = 0.0, bend
+    for _ in range(300):
+        third = (high - low) / 3
+        if total(low + third) < total(high - third):
+            high -= third
+        else:
+            low += third
+    return low, total(low)
+
+
 WRONG = [
+    ("batch", "other", searches_up_to_the_bend),
     ("batch", "start", takes_the_bend_at_the_floor),
     ("batch", "bend", takes_the_bend),
     ("batch", "bend", takes_the_bend_of_all),

@@ -292,7 +292,21 @@ def from_pieces(base_rate, factor, warmup_steps):
     return Wrapped()
 
 
+class CountsInFloat16(keras.optimizers.schedules.LearningRateSchedule):
+    """Above 2,048 it knows even steps only."""
+
+    def __init__(self, base_rate, factor, warmup_steps):
+        super().__init__()
+        self.base_rate, self.factor, self.steps = base_rate, factor, warmup_steps
+
+    def __call__(self, step):
+        step = keras.ops.cast(keras.ops.cast(step, "float16"), "float32")
+        part = keras.ops.minimum(step / self.steps, 1.0)
+        return self.base_rate * (1 + part * (self.factor - 1))
+
+
 WRONG = [
+    ("line", "coarse", CountsInFloat16),
     ("start", "start", StartSchedule),
     ("start", "from_zero", StartsAtZero),
     ("start", "one_off", CountsFromOne),

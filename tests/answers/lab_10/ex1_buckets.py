@@ -249,7 +249,24 @@ def empties_the_list(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes)
     return end
 
 
+def looks_up_when_a_size_was_ready(
+    gradient_bytes, ready_at, latency, bandwidth, bucket_bytes
+):
+    """It finds the first gradient of this size."""
+    end, held = 0.0, 0
+    for size in gradient_bytes:
+        held += size
+        if held >= bucket_bytes:
+            ready = ready_at[list(gradient_bytes).index(size)]
+            end = max(ready, end) + latency + held / bandwidth
+            held = 0
+    if held:
+        end = max(ready_at[-1], end) + latency + held / bandwidth
+    return end
+
+
 WRONG = [
+    ("seconds", "other", looks_up_when_a_size_was_ready),
     ("packed", "start", one_message),
     ("packed", "each_alone", bucket_answer(full=lambda held, size, least: True)),
     (
