@@ -66,3 +66,4 @@ requirements: setup ## pin every dependency again from pyproject.toml
 	$(COMPILE) --group grading --constraint requirements.txt -o requirements-grading.txt
 	$(COMPILE) --group dev --constraint requirements.txt --constraint requirements-grading.txt \
 	  -o requirements-dev.txt
+	$(COMPILE) --group hub --constraint requirements.txt -o requirements-hub.txt
