@@ -12,7 +12,7 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab build outputs verify grade bench site contact-sheet release requirements
+.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab hub build outputs verify grade bench site contact-sheet release requirements
 
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
@@ -26,6 +26,8 @@ test-changed: setup-tests ## those of `make test` that changes since their last 
 	$(PYTEST) -m "not weekly" --changed
 lab: setup ## JupyterLab on the start page
 	$(LABS) lab
+hub: setup ## JupyterHub for a class on this machine: make hub HUB_ADDRESS=http://127.0.0.1:8000
+	@sh kit/place/hub.sh
 build: setup-dev ## generate notebooks, references and the README's table from labs/*.py
 	$(LABS) build
 outputs: setup-dev ## execute the solutions at laptop scale and store what they print
@@ -66,3 +68,4 @@ requirements: setup ## pin every dependency again from pyproject.toml
 	$(COMPILE) --group grading --constraint requirements.txt -o requirements-grading.txt
 	$(COMPILE) --group dev --constraint requirements.txt --constraint requirements-grading.txt \
 	  -o requirements-dev.txt
+	$(COMPILE) --group hub --constraint requirements.txt -o requirements-hub.txt

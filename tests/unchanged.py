@@ -26,7 +26,7 @@ from kit.todo_cells import modules
 
 KEY = "labs/passed"  # in pytest's cache
 CODE = ("callbacks", "helpers", "kit", "tests", ".ci")
-BESIDE_CODE = ("Makefile", "pyproject.toml")
+BESIDE_CODE = ("Makefile", "pyproject.toml", "requirements-hub.txt")
 PINS = ("requirements.txt", "requirements-grading.txt", "requirements-dev.txt")
 DATA = (".toml", ".json", ".cfg")
 NOT_CODE = (".pyc", ".ipynb")

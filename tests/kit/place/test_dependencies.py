@@ -15,6 +15,7 @@ FILES = {
     "student": "requirements.txt",
     "grading": "requirements-grading.txt",
     "dev": "requirements-dev.txt",
+    "hub": "requirements-hub.txt",
 }
 each_role = pytest.mark.parametrize("role", FILES)
 
@@ -62,7 +63,7 @@ def test_every_pin_has_a_hash_and_no_index_is_named(role):
         assert not line.startswith("-")
 
 
-@pytest.mark.parametrize("role", ["grading", "dev"])
+@pytest.mark.parametrize("role", ["grading", "dev", "hub"])
 def test_a_role_adds_packages_and_changes_none(role):
     student = pinned("student")
     for name, pins in pinned(role).items():
