@@ -528,10 +528,11 @@ show_figure(
 # ## Exercise 3.3: median and spread
 #
 # The race has left a list of runs. Each run is a dict with its `batch_size` and two lists,
-# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The *time to
-# accuracy* of a run is the wall time at its first look with at least the target accuracy,
-# rounded to six decimals or not. But what is the time of a batch size if some of its runs
-# never get there?
+# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). Here the seconds
+# are those of training alone, without validation. The *time to accuracy* of a run is the
+# entry of `wall_seconds` at its first look with at least the target accuracy. You may round
+# the accuracy to six decimals first, but need not. What is the time of a batch size if some
+# of its runs never get there?
 
 # %% [markdown]
 # **Write** `summarize(runs, target)`, which returns a dict with a row for every batch size:
@@ -657,8 +658,8 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# If no size has 100% in the first column, one run of each size could have named a different
-# winner. In the second column, a size is *in front* if it comes first in at least 5% of the
+# If no size has 100% in the first column, a race with only one run of each size could have
+# had another winner. In the second column, a size is *in front* if it comes first in at least 5% of the
 # draws. If several sizes are in front, the race is undecided, and a prediction of any of
 # them counts as right.
 
@@ -707,7 +708,7 @@ for size, needed in typical_steps.items():
 # $$ n(b) = n_0 \left(1 + \frac{B}{b}\right). $$
 #
 # The *floor* $n_0$ is the number of steps that even an infinitely large batch needs. The
-# *bend* $B$ is the batch size, in images, at which the training takes twice as many. This
+# *bend* $B$ is the batch size, in images, at which the training takes $2 n_0$ steps. This
 # is the law of [lab 01](01_gradient_descent.ipynb), summed over a whole training.
 
 # %% [markdown]
@@ -982,8 +983,8 @@ text += f"and the laws had said {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If the forecast is wrong, the first three printed lines tell you which law is to blame.
-# But if the control's time has changed as well, the machine is probably part of the reason.
+# If the forecast is wrong, look at the first two printed lines: one tests the law for the
+# steps, and the other the law for the time of a step. But if the control's time has changed as well, the machine is probably part of the reason.
 #
 # Is the new size faster than the winner of the race by more than the scatter of the runs?
 # The curve is flat near its lowest point, so the theory can be useful without being exact:
@@ -1017,9 +1018,9 @@ for devices in (1, 4, 16, 64):
 # - The mean $G$ of all these gradients is the signal.
 # - Their scatter around $G$ is the noise. Let $V$ be its variance, summed over all weights.
 #
-# The mean gradient of $b$ images has a variance of only $V / b$. This variance equals the
-# squared length of the signal, $|G|^2$, at the batch size that you met in [lab
-# 01](01_gradient_descent.ipynb) as the [*noise scale*](../docs/glossary.md):
+# The mean gradient of $b$ images has a variance of only $V / b$. At one batch size, this
+# variance is as large as $|G|^2$, the squared length of the signal. That batch size is the
+# [*noise scale*](../docs/glossary.md) of [lab 01](01_gradient_descent.ipynb):
 #
 # $$ B = \frac{V}{|G|^2}. $$
 #

@@ -92,8 +92,8 @@ from helpers.workers.processes import run_ring
 # $\sigma = 0.5$, a worker takes $c\,(1 + \sigma) = 30$ ms on average.
 
 # %% [markdown]
-# **Predict:** With spread 0.5 and 4 workers, how many times as long as 20 ms is an average
-# step? And with 10,000 workers?
+# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple of
+# 20 ms? And with 10,000 workers?
 
 # %%
 my_straggler_guess = {"of_4": None, "of_10000": None}  # change both, to numbers
@@ -285,8 +285,8 @@ print(f"{max(gradient_sizes) / 1e6:.2f} MB, the smallest {min(gradient_sizes)} b
 print(f"An all-reduce takes {1e3 * latency:g} ms, and {1e3 / bandwidth * 1e6:.0f} ms for a MB")
 
 # %% [markdown]
-# We try bucket sizes from 1 kB, where most gradients are sent alone, to 20,000 kB, where
-# everything is sent at the end.
+# We try bucket sizes from 1 kB, where only small gradients travel together, to 20,000 kB,
+# where everything is sent at the end.
 #
 # **Predict:** With which bucket size, in kB, does the last all-reduce end soonest?
 
@@ -323,8 +323,8 @@ show_figure(figure, text, session.caption())
 # The curve has the shape of a U, and its two ends are expensive for opposite reasons. Small
 # buckets pay the latency many times, so the link cannot keep up with backward. One bucket
 # for everything pays the latency only once, but the link is idle until backward has ended.
-# At the best size, only the last bucket still has to be sent when backward ends. The
-# predicted curve has steps where the number of buckets changes.
+# In between, when backward ends, only the last bucket still has to be sent, and it is
+# small. The predicted curve has steps where the number of buckets changes.
 #
 # If your measured points lie above the prediction, the reason is probably that the machine
 # also needs time to copy the bytes and to add them up, which the law leaves out.
@@ -466,7 +466,7 @@ card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 #
 # A forecast needs an error bar, and it has to be stated before the measurement. How large
 # should it be? We first let the law forecast the steps that we set aside. The law from all
-# rounds makes a forecast, and so does the law from each single round. Because these steps
+# rounds makes a forecast, and so does a law from each round alone. Because these steps
 # were measured, we see by which factor the worst forecast misses.
 #
 # For the real forecast we state the *square* of this factor as the error, but at least a
@@ -535,8 +535,8 @@ show_figure(figure, text, session.caption())
 # A lower score is better. The penalty is the second term, which is zero if $m$ lies in the
 # range. Its factor of 20 belongs to a range that should hit nine times out of ten.
 #
-# The law competes with a forecast that knows nothing of links: it says only that one more
-# worker adds something between nothing and its full share.
+# The law competes with a simple forecast, which starts from the speed of one worker less: it
+# says that one more worker adds something between nothing and its full share.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -586,11 +586,11 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # The law misses most of that fall. In a larger ring, each device still sends about twice
 # the gradient, exactly $2\,(n - 1) / n$ times. So in the law only the latency grows.
 #
-# In the real clusters, something else may have grown as well. With more GPUs, it is more likely that
-# one of them is slow (section 1), and other traffic may share the network. The software may
-# also differ, because the two figures come from two versions of the documentation. Nothing
-# here can tell which of these was the cause. But if you had planned with the law alone, you
-# would have expected about ten points too many.
+# In the real clusters, something else may have grown as well. With more GPUs, it is more
+# likely that one of them is slow (section 1), and other traffic may share the network. The
+# software may also differ, because the two figures come from two versions of the
+# documentation. Nothing here can tell which of these was the cause. But a plan by the law
+# alone would have promised almost twelve points too many at 512 GPUs.
 
 # %% [markdown]
 # The next figure compares the law with four reports. Horovod reports three networks on 512
@@ -619,8 +619,8 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # so a report below "in turn" would have refuted it.
 #
 # Why is VGG-16 so far below the others? Of the four networks, it has the most parameters
-# relative to its computing time for an image. In a ring, its gradient of 553 MB needs 354
-# ms over 25 Gbit/s, of which at best 258 ms hide behind backward. So even the law with
+# relative to its computing time for an image. In a ring over 25 Gbit/s, its gradient of
+# 553 MB needs 354 ms, and backward can hide at most 258 ms of this. So even the law with
 # overlap stays below 100%. The report, however, says only 68%. The order of the gradients
 # cannot explain this: three quarters of the bytes belong to the first dense layer, whose
 # gradient is ready early, and that helps the overlap.
@@ -707,7 +707,8 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # The explorer combines everything so far:
 #
 # - your law, with the fastest kind of all-reduce;
-# - stragglers as in section 1, but with a spread on both sides of the mean;
+# - stragglers as in section 1, but here a worker's time varies as far above its mean as
+#   below;
 # - failures, and Young's interval from lab 09;
 # - the extra images that training needs with a large batch. Their number follows from the
 #   [*critical batch size*](../docs/glossary.md) ([McCandlish et al.
