@@ -151,8 +151,8 @@ print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6
 
 # %% [markdown]
 # A run that has reached the target might therefore keep training for nothing. So this
-# course **rounds an accuracy to six decimals** before it compares it with a target. The
-# rounding has no other effect, because even a single image out of 10,000 makes a difference
+# course **rounds an accuracy to six decimals** before it compares it with a target: in the
+# race, `EpochRecorder` does so when it records. The rounding has no other effect, because even a single image out of 10,000 makes a difference
 # of 0.0001.
 #
 # Chance has a larger effect: with other test images, you would measure another accuracy. If
