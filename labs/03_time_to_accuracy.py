@@ -1012,6 +1012,8 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # ## How large a batch is useful?
 #
+# This section goes deeper. You can run its cells now, and read it another day.
+#
 # A race is an expensive way to find the bend. Could you have predicted it? Every image has
 # a gradient of its own.
 #

@@ -935,6 +935,8 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # %% [markdown]
 # ## Which rule is right for one step?
 #
+# This section goes deeper. You can run its cells now, and read it another day.
+#
 # If whole trainings cannot decide, we need a smaller question. The law of lab 01 is about
 # a *single* step: which learning rate lowers the loss most? We can measure it directly:
 #
