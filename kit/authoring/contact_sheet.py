@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
@@ -85,7 +85,19 @@ def _pictures(browser, name, path, out) -> dict[str, Any]:
             tall = page.evaluate("document.scrollingElement.scrollHeight")
             # Not Chromium's picture of a whole page, which fails for the tallest.
             page.set_viewport_size(size | {"height": min(tall, MOST_HEIGHT)})
-            page.screenshot(path=out / file, type="jpeg", quality=80, animations="disabled")
+            _shoot(page, out / file)
             shots.append({"file": file, "width": width, "scheme": scheme, "wider": wider})
             page.close()
     return {"name": name, "shots": shots}
+
+
+def _shoot(page, path):
+    """Take the picture; on a busy machine Chromium fails now and then."""
+    for again in (True, True, True, False):
+        try:
+            page.screenshot(path=path, type="jpeg", quality=80, animations="disabled")
+            return
+        except Error:
+            if not again:
+                raise
+            page.wait_for_timeout(1000)
