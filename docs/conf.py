@@ -20,6 +20,7 @@ REPOSITORY_URL = os.environ.get("LABS_REPOSITORY_URL", "")
 project = "Scaling Labs"
 release = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
 language = "en"
+author = "its authors"
 copyright = "MIT licence"
 
 extensions = ["myst_nb", "sphinx_copybutton"]

@@ -348,8 +348,8 @@ def collect(
         typer.echo(f"left out: {line}")
     handed_in = sum(any(path.iterdir()) for path in submissions.iterdir())
     typer.echo(
-        f"Notebooks of {handed_in} students: {submissions}. Who is in the class, and when "
-        f"they submitted: {out / 'roster.csv'}"
+        f"Notebooks of {handed_in} student{'s' * (handed_in != 1)}: {submissions}. Who is "
+        f"in the class, and when they submitted: {out / 'roster.csv'}"
     )
 
 

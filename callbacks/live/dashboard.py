@@ -222,7 +222,8 @@ class TrainingDashboard(keras.callbacks.Callback):
         if view is None:
             return
         seconds = time.perf_counter() - self.began
-        summary = f"{verb} {len(self.epoch_seconds)} epochs in {seconds:.2f} s"
+        epochs = len(self.epoch_seconds)
+        summary = f"{verb} {epochs} epoch{'s' * (epochs != 1)} in {seconds:.2f} s"
         if self.epoch_seconds:
             name = next(name for name in self.series if name.endswith("_per_second"))
             # The start-up is in the first epoch only.

@@ -124,7 +124,11 @@ def static_quiz(questions: list[dict]) -> str:
             for choice in question["choices"]
         )
         parts.append(f"<fieldset><legend>{legend}</legend>\n{choices}\n</fieldset>")
-    return "<p>Open the answer that you would give.</p>\n" + "\n".join(parts)
+    advice = (
+        "<p>Open the answer that you would give. "
+        "Run this cell before, if your answers are to count.</p>"
+    )
+    return "\n".join([advice, *parts])
 
 
 def unframed(page: str) -> str:

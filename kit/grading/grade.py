@@ -25,7 +25,7 @@ from kit.grading.box.allowlist import visible_files
 from kit.grading.cache_key import fingerprint
 from kit.grading.classroom import feedback
 from kit.grading.classroom.class_files import Person, for_students
-from kit.grading.classroom.left_out import read_left_out
+from kit.grading.classroom.left_out import read_collected, read_left_out
 from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
 from kit.grading.one_submission import grade_one, result_of, starved
@@ -118,6 +118,7 @@ def grade(
         unassigned += [(file, reason) for file, reason in files]
     class_files = for_students(class_files, {one.student for one in submissions})
     submissions += absent(submissions, labs, class_files.roster)
+    _refuse_a_part_of_the_class(submissions, folder, out)
     if not submissions:
         raise LabError(f"{folder} holds no notebooks; see docs/instructor.md.")
     out.mkdir(parents=True, exist_ok=True)
@@ -170,6 +171,32 @@ def absent(
     absent = sorted({person.student for person in roster} - there)
     problem = NOTHING_HANDED_IN
     return [Submission(student, lab, None, problem) for student in absent for lab in labs]
+
+
+def _refuse_a_part_of_the_class(submissions, folder, out):
+    """Who handed in before must not become missing, only because a folder lacks them."""
+    collected = read_collected(out)
+    gone = [
+        one
+        for one in submissions
+        if one.problem == NOTHING_HANDED_IN
+        and not (folder / one.student).is_dir()
+        and (one.student in collected.get(one.lab.name, {}) or _was_graded(out, one))
+    ]
+    if gone:
+        more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        raise LabError(
+            f"{gone[0].student}{more} handed in before, but {folder} has no folder of "
+            "theirs: put the new folders into that of the whole class, and grade that one."
+        )
+
+
+def _was_graded(out, submission):
+    path = out / "results" / file_name(submission.student) / f"{submission.lab.name}.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))["status"] != "missing"
+    except (OSError, ValueError, KeyError):
+        return False
 
 
 def _read_all(

@@ -66,7 +66,7 @@ def combinations(texts: Iterable[str], lab: Lab) -> tuple[list[str], list[dict]]
         count *= len(each)
     if count > MOST_RUNS:
         raise LabError(
-            f"these are {count:,} runs, but a sweep has at most {MOST_RUNS:,}: give fewer "
+            f"these are too many runs: a sweep has at most {MOST_RUNS:,}, so give fewer "
             "values."
         )
     points = [

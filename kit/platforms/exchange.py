@@ -18,7 +18,7 @@ from helpers.plain_json import write_json
 from kit.grading.classroom import class_files
 from kit.grading.classroom.csv_text import CsvFormat, read_csv_text
 from kit.grading.classroom.feedback import feedback_path, points
-from kit.grading.classroom.left_out import LeftOut, remember
+from kit.grading.classroom.left_out import COLLECTED, LeftOut, read_collected, remember
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle
@@ -26,7 +26,6 @@ from kit.platforms.archive import PACKED, notebooks
 
 LONGEST_NAME = 60  # characters of a student's name
 MOST_BYTES = 150  # of a name in the folder of submissions; most file systems take 255
-COLLECTED = "collected.json"  # how names of files that go back begin, by lab and student
 
 
 def collect(
@@ -62,7 +61,7 @@ def collect(
     # Before anything is written: a mistake here must leave no half-filled folder.
     known = class_files.read_roster(out, find_lab)
     people = read_table(table)[0] if table else None
-    collected, names = _collected(out), _names(known)
+    collected, names = read_collected(out), _names(known)
     with _whole_or_nothing(submissions) as folder:
         owners, uploads, left_out = _unpack(archive, folder, names)
         if not owners:
@@ -72,7 +71,8 @@ def collect(
                 f"{archive} hides the names, so {table} does not say whose files they are: "
                 "collect it without --table, and enter the grades by hand."
             )
-        by_lab, labs = _by_lab(folder, owners, uploads)
+        by_lab, labs, of_others = _by_lab(folder, owners, uploads)
+        left_out += of_others
         for (student, lab), upload in by_lab.items():
             collected.setdefault(lab, {})[student] = upload
         write_json(out / COLLECTED, collected)
@@ -134,6 +134,8 @@ def _unpack(archive, submissions, names):
 def _by_lab(folder, owners, uploads):
     """How the name of each student's page begins, by student and lab; and the zip's labs.
 
+    Also who handed in a notebook of another lab only.
+
     In Canvas it has the number of one file, which differs from lab to lab. A student
     without a notebook has other files for the lab that most of the class handed in.
     """
@@ -141,24 +143,19 @@ def _by_lab(folder, owners, uploads):
     own = {(one.student, one.lab.name): uploads[one.path] for one in found if one.path}
     most = Counter(lab for _, lab in own).most_common(1)
     labs = [lab for lab, _ in most] or [lab.name for lab in all_labs()]
+    there = {who for who, lab in own if lab in labs}
+    of_others = [
+        LeftOut(one.student, one.path.name, f"a notebook of {one.lab.name}, not {labs[0]}")
+        for one in found
+        if one.path and one.student not in there
+    ]
     others = {
         (who, lab): owner.upload
         for who, owner in owners.items()
         for lab in labs
         if owner.upload  # else no page can go back
     }
-    return others | own, labs
-
-
-def _collected(out):
-    try:
-        return json.loads((out / COLLECTED).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except ValueError as error:
-        raise LabError(
-            f"{out / COLLECTED} is damaged: delete it, and `labs collect` every zip again."
-        ) from error
+    return others | own, labs, of_others
 
 
 def _names(known):
@@ -377,7 +374,7 @@ def _sentence(result):
 
 def _pages(out, results, is_moodle):
     """A zip of pages, named so that the platform finds their owners; and who has none."""
-    collected, content, without = _collected(out), io.BytesIO(), []
+    collected, content, without = read_collected(out), io.BytesIO(), []
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for result in results:
             upload = collected.get(result["lab"], {}).get(result["student"])

@@ -9,6 +9,7 @@ from helpers.errors import LabError
 from helpers.plain_json import write_json
 
 NAME = "left_out.json"
+COLLECTED = "collected.json"  # how names of files that go back begin, by lab and student
 Remembered = dict[str, dict[str, list[list[str]]]]  # (file, reason) by lab and student
 
 
@@ -29,6 +30,18 @@ def read_left_out(out: Path) -> Remembered:
     except ValueError as error:
         raise LabError(
             f"{out / NAME} is damaged: delete it, and `labs collect` every zip again."
+        ) from error
+
+
+def read_collected(out: Path) -> dict[str, dict[str, str]]:
+    """Read how names of files that go back begin, by lab and student, of all zips."""
+    try:
+        return json.loads((out / COLLECTED).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise LabError(
+            f"{out / COLLECTED} is damaged: delete it, and `labs collect` every zip again."
         ) from error
 
 

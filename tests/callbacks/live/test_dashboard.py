@@ -188,7 +188,7 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
         text = text_of(cell)
         assert re.findall(r"^Epoch (\d): .*val_loss \d", text, re.M) == [*"123"[:done]]
         summary = re.search(
-            rf"^{said} {done} epochs in .*images/s without, .*val_loss.*$", text, re.M
+            rf"^{said} {done} epochs? in .*images/s without, .*val_loss.*$", text, re.M
         )
         picture = "".join(html_of(cell))
         assert f'<img alt="{summary[0]}" src="data:image/png;base64,' in picture

@@ -260,7 +260,8 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
     assert {path.parent.name for path in (tmp_path / "in").rglob("*.ipynb")} == {
         "lovelaceada_901", "latedan_902",
     }  # fmt: skip
-    (tmp_path / "none").mkdir()
+    for student in (tmp_path / "in").iterdir():
+        (tmp_path / "none" / student.name).mkdir(parents=True)
     # Nothing to run: all are missing.
     grade(tmp_path / "none", [LAB], out, seed="s", jobs=1)
     document = json.loads((out / "grades.json").read_text())

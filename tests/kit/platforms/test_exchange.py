@@ -4,6 +4,7 @@ import codecs
 import csv
 import html
 import io
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -302,7 +303,34 @@ def test_what_was_left_out_is_on_the_overview_and_on_the_students_page(tmp_path)
     # A later zip with a notebook that can be read replaces what was known of them.
     again = zipped(tmp_path / "again.zip", [f"Big_1_assignsubmission_file/{name}"])
     labs("collect", again, tmp_path / "later", "--out", grades)
-    labs("grade", tmp_path / "later", "--lab", "01", "--no-sandbox", "--out", grades)
+    # Alone, it would turn all others into students who handed in nothing.
+    kept = (grades / "grades.csv").read_bytes()
+    command = ["--lab", "01", "--no-sandbox", "--out", grades]
+    said = labs("grade", tmp_path / "later", *command, status=1)
+    assert "and 2 more handed in before, but" in said
+    assert (grades / "grades.csv").read_bytes() == kept
+    shutil.copytree(tmp_path / "later", tmp_path / "in", dirs_exist_ok=True)
+    labs("grade", tmp_path / "in", *command)
     overview = (grades / "overview.html").read_text()
     assert "46 MB" not in overview
     assert "work.zip" in overview
+
+
+def test_the_notebook_of_another_lab_is_not_nothing(tmp_path):
+    """So a rule that gives 0 to those who handed in nothing leaves it to the instructor."""
+    grades, other = tmp_path / "grades", find_lab("02").notebook.name
+    names = [f"Ada_1_assignsubmission_file/{LAB.notebook.name}"]
+    names += [f"Bob_2_assignsubmission_file/{LAB.notebook.name}"]
+    names += [f"Alan_3_assignsubmission_file/{other}"]
+    said = labs("collect", zipped(tmp_path / "class.zip", names), tmp_path / "in",
+                "--out", grades)  # fmt: skip
+    reason = f"{other}: a notebook of 02_throughput, not {LAB.name}"
+    assert f"Alan_3: {reason}" in said
+    (grades / "rules.toml").write_text("missing = 0\n")
+    labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
+    overview = (grades / "overview.html").read_text()
+    needs = overview.partition("Needs you</h2>")[2].partition("<h2>The labs")[0]
+    assert reason in needs
+    with open(grades / "grades.csv", encoding="utf-8", newline="") as file:
+        [alan] = [row for row in csv.DictReader(file) if row["student"] == "Alan_3"]
+    assert alan["total"] == ""
