@@ -17,6 +17,7 @@ import pytest
 
 from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from tests.scheduling import Crashes
 from tests.unchanged import Unchanged
 
 # Else each process that a test starts lists the fonts again, into the test's own cache.
@@ -37,6 +38,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Start TensorFlow, but not in the process that only hands out tests to others."""
     config.pluginmanager.register(Unchanged(config))
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Crashes())
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         silence_tensorflow()
         from helpers.machine.devices import prepare_devices

@@ -106,7 +106,8 @@ def live(
             axis.relim()
             axis.autoscale_view()
         words = in_words(settings | now, planned(now))
-        text.value = "<br>".join(words)
+        # In widgets, lines are as high as sliders: then the last ones are out of sight.
+        text.value = f'<div style="line-height: 1.35">{"<br>".join(words)}</div>'
         figure.canvas.draw_idle()
         for tell in moved:
             tell("\n".join(words))

@@ -33,7 +33,7 @@ CUT = """() => {
     const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.node.querySelectorAll("details").forEach(details => details.open = true);
     const right = notebook.node.getBoundingClientRect().right;
-    const apart = "svg, .cm-cursorLayer, .jp-cell-menu";
+    const apart = "svg, mjx-container, .cm-cursorLayer, .jp-cell-menu";
     const isCut = element => {
         const box = element.getBoundingClientRect();
         return box.width && !element.closest(apart) && (

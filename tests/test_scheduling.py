@@ -1,0 +1,49 @@
+"""A worker that dies costs no test, and the run ends."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from helpers.files import REPOSITORY
+
+CONFTEST = """
+from tests.scheduling import Crashes
+
+def pytest_configure(config):
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Crashes())
+"""
+TESTS = """
+import os, pathlib, time
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+
+@pytest.mark.parametrize("number", range(60))
+def test_one(number):
+    time.sleep(0.01)
+    if number in {crashing}:
+        note = HERE / f"crashed-{{number}}"
+        if not note.exists() or {always}:
+            note.touch()
+            os._exit(1)
+"""
+
+
+@pytest.mark.parametrize("always", [False, True])
+def test_a_dead_worker_costs_no_test_and_the_run_ends(tmp_path, always):
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    text = TESTS.format(crashing=[17, 40], always=always)
+    (tmp_path / "test_crashing.py").write_text(text)
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-rs"]
+    ended = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path],
+        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120,
+        env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    passed = int(re.search(r"(\d+) passed", ended.stdout)[1])
+    assert passed == (58 if always else 60), ended.stdout
+    assert "it is run again" in ended.stdout
+    assert ended.returncode == (1 if always else 0), ended.stdout
