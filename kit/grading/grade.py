@@ -174,7 +174,7 @@ def absent(
 
 
 def _refuse_a_part_of_the_class(submissions, folder, out):
-    """Who handed in before must not become missing, only because a folder lacks them."""
+    """Students who handed in before do not become missing because a folder lacks them."""
     collected = read_collected(out)
     gone = [
         one

@@ -12,7 +12,7 @@ PAGE = """<!doctype html>
 <body><p>{text}</p></body>
 </html>
 """
-OURS_ALONE = 0o600  # whoever knows the address may give points
+OURS_ALONE = 0o600  # the address lets anybody give points
 
 
 def write(out: Path, address: str = "") -> None:

@@ -248,6 +248,8 @@ def test_the_cells_before_one_that_never_ends_are_returned(ended, name):
     before, cell, after = outputs(ended[name][1])
     assert before == ["left [None, None]\n"]
     if name == "never ends":
-        assert (cell[-1], after) == ("KeyboardInterrupt", ["after\n"])
+        # The interrupt also ends the processes that it left, and they say so at any time.
+        assert "KeyboardInterrupt" in cell
+        assert "after\n" in after
     else:
         assert (cell, after) == ([], [])
