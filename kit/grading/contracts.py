@@ -135,6 +135,7 @@ class MarkedText(TypedDict):
     text: str
     points: float | None
     comment: str
+    counted: bool  # whether the totals of the class have its points
 
 
 class Lateness(TypedDict):

@@ -148,8 +148,11 @@ def _write_page(out, result):
         number: in_words(number, verdict["question"], verdict["observation"])
         for number, verdict in result["exercises"].items()
     }
+    # An empty answer has a row, too, as soon as the total counts its 0 points.
+    texts = [t for t in result["texts"] if t["text"] or t["comment"] or t["counted"]]
     page = _template("feedback.html.j2").render(
         result=result,
+        texts=texts,
         heading=heading,
         titles=_titles(result),
         tables=tables,

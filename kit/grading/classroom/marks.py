@@ -106,10 +106,14 @@ def _marked(
             "overridden": has_points,
         }
     closed = handed_in or is_zero
-    written = [_text(text, result, own.get(text.number), closed) for text in texts]
+    in_total = {text.number for text in counted}
+    written = [
+        _text(text, result, own.get(text.number), closed, text.number in in_total)
+        for text in texts
+    ]
     person = person_of(result["student"], result["lab"], class_files.roster)
     parts = [v["points"] for v in exercises.values()]
-    parts += [text["points"] for text in written if text["number"] in _numbers(counted)]
+    parts += [text["points"] for text in written if text["counted"]]
     known = [points for points in parts if points is not None]
     reached = sum(known) if len(known) == len(parts) else None
     late, needs = _late(person, handed_in, class_files.rules)
@@ -153,12 +157,12 @@ def left_out(result: Result) -> list[str]:
     return [f"left out: {file}: {reason}" for file, reason in files]
 
 
-def _numbers(texts):
-    return {text.number for text in texts}
-
-
 def _text(
-    text: "Written", result: Result, override: Override | None, handed_in: bool
+    text: "Written",
+    result: Result,
+    override: Override | None,
+    handed_in: bool,
+    counted: bool,
 ) -> MarkedText:
     """What was written; who has written nothing gets 0, and no one has to read it."""
     said = result["about"].get("texts", {}).get(text.number, "")
@@ -172,6 +176,7 @@ def _text(
         "text": said,
         "points": points,
         "comment": override.comment if override else "",
+        "counted": counted,
     }
 
 

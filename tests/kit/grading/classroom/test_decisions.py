@@ -130,6 +130,10 @@ def test_words_that_nobody_has_read_need_you_and_have_statistics(graded):
     graded(
         overrides="student,exercise,points,comment\nada,2.figure,1.5,\ncyd,2.figure,0,\n"
     )
+    bob = page_of(out, "bob")
+    assert "0 of 8 points" in bob
+    assert '2.figure</a></th><td>an answer in words</td><td>0 of 2</td>' in bob
+    assert "You wrote nothing here." in bob
     overview = (out / "overview.html").read_text()
     assert "nobody has read" not in overview
     assert "<td>2 of 2</td><td>0.75 of 2</td><td>1 × 0, 1 × 1.5</td>" in overview
