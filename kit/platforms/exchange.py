@@ -60,12 +60,15 @@ def collect(
         raise LabError(f"{submissions} is not empty: give the name of a new folder.")
     # Before anything is written: a mistake here must leave no half-filled folder.
     known = class_files.read_roster(out, find_lab)
-    people = read_table(table)[0] if table else None
+    people = read_table(table)[0] if table else []
     collected, names = read_collected(out), _names(known)
     with _whole_or_nothing(submissions) as folder:
         owners, uploads, left_out = _unpack(archive, folder, names)
         if not owners:
             raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
+        if table:
+            files = [owner.upload for owner in owners.values()]
+            _refuse_another_platform(table, people, files, archive)
         if table and any(map(canvas.hides_names, owners.values())):
             raise LabError(
                 f"{archive} hides the names, so {table} does not say whose files they are: "
@@ -79,6 +82,17 @@ def collect(
         remember(out, left_out, ["", *owners], labs)
         unread = _write_roster(out / "roster.csv", known, owners, people, due)
     return [_line(one) for one in left_out] + unread
+
+
+def _refuse_another_platform(path, table, uploads, source):
+    """A table that numbers people otherwise than the files do: grades would be mixed up."""
+    platforms = {True: "Moodle's grading worksheet", False: "Canvas' gradebook"}
+    is_moodle = moodle.is_table(table[0])
+    if uploads and all(upload.endswith("/") != is_moodle for upload in uploads):
+        raise LabError(
+            f"{path} is {platforms[is_moodle]}, but the files in {source} are named as "
+            f"{'Canvas' if is_moodle else 'Moodle'} does: give {platforms[not is_moodle]}."
+        )
 
 
 def _line(one):
@@ -314,6 +328,8 @@ def hand_back(
         if number
     }
     is_moodle = moodle.is_table(table[0])
+    collected = [*read_collected(out).get(lab.name, {}).values()]
+    _refuse_another_platform(table_path, table, collected, "the zip that was collected")
     made = moodle.filled(table, grades) if is_moodle else (
         canvas.filled(table, grades, lab, column)
     )  # fmt: skip

@@ -115,6 +115,28 @@ def test_a_second_zip_adds_to_the_pages_that_can_go_back_to_canvas(tmp_path):
     assert len(lines) == 2
 
 
+def test_a_table_of_another_platform_than_the_zip_is_refused(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    head = ["Student", "ID", "SIS Login ID", "Section", "Lab 01"]
+    gradebook = table(tmp_path / "gradebook.csv", head, ["Ada B", "1", "", "A", ""])
+    given = worksheet(tmp_path / "worksheet.csv", _1="Submitted for grading")
+    moodles = zipped(tmp_path / "m.zip", [f"Ada B_1_assignsubmission_file/{name}"])
+    canvases = zipped(tmp_path / "c.zip", [f"bada_1_701_{name}"])
+    for archive, wrong, asked in (
+        (moodles, gradebook, "give Moodle's grading worksheet."),
+        (canvases, given, "give Canvas' gradebook."),
+    ):
+        said = labs("collect", archive, tmp_path / "in", "--table", wrong, "--out", grades,
+                    status=1)  # fmt: skip
+        assert asked in " ".join(said.split())
+        assert not (tmp_path / "in").exists()
+    labs("collect", moodles, tmp_path / "in", "--table", given, "--out", grades)
+    labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
+    said = labs("hand-back", gradebook, "--out", grades, status=1)
+    assert "give Moodle's grading worksheet." in " ".join(said.split())
+    assert not (grades / "hand-back").exists()
+
+
 ENGLISH = {
     "head": [
         "Identifier", "Full name", "Email address", "Status", "Grade", "Maximum grade",
