@@ -58,6 +58,8 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 
+KEYBOARD = 'tabindex="0" role="group" aria-label="formula"'
+
 
 def _make_lab_page(app, name, source):
     folder, _, lab = name.rpartition("/")
@@ -69,7 +71,10 @@ def _write_formula(display):
     """As MathML, which browsers draw by themselves: MathJax would come from the web."""
 
     def visit(writer, node):
-        writer.body.append(convert(node.astext(), display=display))
+        formula = convert(node.astext(), display=display)
+        if display == "block":  # a long one scrolls by keyboard, too
+            formula = f'<div class="formula" {KEYBOARD}>{formula}</div>'
+        writer.body.append(formula)
         raise nodes.SkipNode
 
     return visit
