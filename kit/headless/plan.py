@@ -1,9 +1,11 @@
 """`labs plan`: time to accuracy on many devices, from the newest run cards."""
 
 import re
+import time
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
+from helpers.files import REPOSITORY, runs_folder
 from helpers.lab_10.forecast import (
     DEFAULTS,
     critical_batch_of_lab_03,
@@ -14,6 +16,7 @@ from helpers.lab_10.forecast import (
     race_of_lab_03,
 )
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from helpers.run_card.documents import read_card
 
 LINK = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
 
@@ -140,9 +143,23 @@ def from_cards() -> tuple[dict, list[str]]:
             "no run card has the fixed cost and the peak of a step: run lab 02 or lab 10 "
             "first, `labs run 02`."
         )
-    sources = [f"t0, peak and parameters of lab {lab}"]
+    name = {"02": "02_throughput", "10": "10_more_machines"}[lab]
+    sources = [f"t0, peak and parameters of lab {lab} ({_run_card(name, 'fit')})"]
     if bend := critical_batch_of_lab_03():
-        sources.append("the bend of lab 03 as the critical batch")
+        card = _run_card("03_time_to_accuracy", "bend")
+        sources.append(f"the bend of lab 03 as the critical batch ({card})")
     if race := race_of_lab_03():
-        sources.append("the goal of lab 03, and its images to it")
+        card = _run_card("03_time_to_accuracy", "laws")
+        sources.append(f"the goal of lab 03, and its images to it ({card})")
     return laws[lab] | bend | race, sources
+
+
+def _run_card(lab, measurement):
+    """The date and the file of a lab's newest run card that has a measurement."""
+    for path in sorted((runs_folder() / lab).glob("*.json"), reverse=True):
+        if (card := read_card(path)) and card["measurements"].get(measurement):
+            began = time.localtime(card["started_unix_seconds"])
+            in_kit = path.absolute().is_relative_to(REPOSITORY)
+            shown = path.absolute().relative_to(REPOSITORY) if in_kit else path
+            return f"{time.strftime('%Y-%m-%d %H:%M', began)}, {shown}"
+    return "its run card has been removed since"

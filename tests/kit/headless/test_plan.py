@@ -4,13 +4,15 @@ import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from typer.testing import CliRunner
 
 from helpers.errors import LabError
+from helpers.files import runs_folder
 from helpers.lab_10.forecast import law_of_lab_10
-from helpers.run_card.documents import open_card
+from helpers.run_card.documents import open_card, read_card
 from kit.cli import app
 from kit.generate import generate
 from kit.headless import plan
@@ -54,7 +56,10 @@ def test_a_plan_says_its_sources_and_what_it_assumes(fit):
     result = labs_plan(1)
     # One device, 64 images: 64 / (0.01 + 0.064) images per second, and nobody waits.
     assert "1 devices at 25 Gbit/s: 864.9 images/s, efficiency 100.0%" in result.output
-    assert "From t0, peak and parameters of lab 02." in result.output
+    [card] = runs_folder().glob("02_throughput/*.json")
+    began = time.localtime(read_card(card)["started_unix_seconds"])
+    date = time.strftime("%Y-%m-%d %H:%M", began)
+    assert f"From t0, peak and parameters of lab 02 ({date}, {card})." in result.output
     assert "Assumed: critical_batch 1,000, images 1,000,000" in result.output
 
 
@@ -77,7 +82,7 @@ def test_speed_and_parameters_are_those_of_one_network():
     card = open_card("10_more_machines", {}, {})
     card.measure("fit", LAW | {"parameters": 203_530})
     said = labs_plan(8).output
-    assert "From t0, peak and parameters of lab 10." in said
+    assert "From t0, peak and parameters of lab 10 (" in said
     assert "Assumed: critical_batch" in said
     assert said == labs_plan(8, "--parameters", "203530").output
     larger = labs_plan(8, "--parameters", "25000000").output
