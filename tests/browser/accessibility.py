@@ -6,6 +6,9 @@ GRAVE = ("serious", "critical")
 # No preload: of a file's style sheets it may not, and would complain in the console. Of
 # what passes the first element is enough to know.
 OPTIONS = {"preload": False, "resultTypes": ["violations"]}
+FADED_IN = """() => Promise.allSettled(document.getAnimations()
+    .filter(one => one.effect.getComputedTiming().endTime < Infinity)
+    .map(one => one.finished))"""
 
 
 def violations(page, within=None):
@@ -23,6 +26,8 @@ def violations(page, within=None):
         A rule and the first element that breaks it.
     """
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    # What the site unfolds fades in: until then its contrast is too low.
+    page.evaluate(FADED_IN)
     context = {"include": [[selector] for selector in within]} if within else None
     found = Axe().run(page, context, OPTIONS).response["violations"]
     return [
