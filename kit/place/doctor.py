@@ -20,7 +20,7 @@ from helpers import plain_json
 from helpers.data.places import DataSet, user_cache
 from helpers.data.sets import DATA_SETS
 from helpers.errors import LabError
-from helpers.files import REPOSITORY, runs_folder, write_atomically
+from helpers.files import FULL, REPOSITORY, runs_folder, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from kit.place import environment
@@ -173,13 +173,10 @@ def data(data_set: DataSet, load: Callable) -> Finding:
 
 
 def writable(folder: Path, variable: str) -> Finding:
-    """Whether a file can be written to a folder."""
-    probe = folder / ".doctor"
-    try:
-        write_atomically(probe, "")
-        probe.unlink()
-    except OSError as error:
-        remedy = f"Make it writable, or set {variable} to a folder that is."
+    """Whether a file of a MiB can be written to a folder: a quota shows only then."""
+    if error := why_not_writable(folder):
+        cure = "Free some space there" if error.errno in FULL else "Make it writable"
+        remedy = f"{cure}, or set {variable} to a folder that can be written."
         return "missing", f"{folder}: {error.strerror}", remedy
     return "ok", str(folder), ""
 

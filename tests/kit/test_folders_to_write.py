@@ -68,6 +68,21 @@ def test_a_disk_that_is_full_is_named_before_a_lab_runs(command, tmp_path):
     assert not list((tmp_path / "runs").glob("*/*"))
 
 
+@needs_mounts
+def test_the_doctor_finds_a_full_disk_by_writing_to_it(tmp_path, monkeypatch):
+    """The disk of the repository has room: only that of the run cards is full."""
+    monkeypatch.setenv("COLUMNS", "600")
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    fill = 'head -c 9M /dev/zero >"$0" 2>/dev/null; exec "$@"'
+    ended = run(*SMALL_DISK, runs, "sh", "-c", fill, runs / "full", LABS, "doctor")
+    assert ended.returncode == 1
+    [row] = [line for line in ended.stdout.splitlines() if "run cards" in line]
+    assert " missing " in row
+    assert f"{runs}: No space left on device" in row
+    assert "Free some space there, or set LABS_RUNS_DIR to" in row
+
+
 @pytest.mark.slow
 @needs_mounts
 def test_a_disk_that_fills_up_while_a_lab_runs_ends_in_lines(tmp_path):
