@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import platformdirs
 
@@ -123,7 +124,7 @@ class DataSet(NamedTuple):
                 ) from error
             except ConnectionError as error:
                 raise ConnectionError(
-                    f"{name} could not be downloaded. {self.elsewhere}"
+                    f"{name} could not be downloaded ({_reason(error)}). {self.elsewhere}"
                 ) from error
             except OSError as error:
                 raise DataError(
@@ -218,6 +219,22 @@ class DataSet(NamedTuple):
 
     def _missing(self, folder):
         return [name for name in self.registry if not self.has(folder / name)]
+
+
+def _reason(error):
+    """Why a download failed, in a few words, from the errors that led to this one."""
+    import requests
+
+    host, reason = urlsplit(BASE_URL).hostname, "the connection broke"
+    while error := error.__cause__ or error.__context__:
+        if isinstance(error, requests.HTTPError) and error.response is not None:
+            answer = error.response
+            return f"{host} answered {answer.status_code} {answer.reason}".strip()
+        if isinstance(error, requests.Timeout | TimeoutError):
+            return f"{host} has not answered for {SILENCE_SECONDS} seconds"
+        if isinstance(error, OSError) and error.strerror:
+            reason = f"{host}: {error.strerror}"  # the innermost is the system's own
+    return reason
 
 
 def _sweep(folder):

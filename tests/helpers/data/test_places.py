@@ -104,7 +104,10 @@ def test_without_copy_and_network_a_line_says_what_to_do(data_set, load):
     first = next(iter(data_set.registry))
     with pytest.raises(DataError) as error:
         load(offline_fallback=False)
-    assert str(error.value) == f"{first} could not be downloaded. {data_set.elsewhere}"
+    assert str(error.value) == (
+        f"{first} could not be downloaded (127.0.0.1: Connection refused). "
+        f"{data_set.elsewhere}"
+    )
     assert "LABS_DATA_DIR" in data_set.elsewhere
     assert not kept(data_set)
 
@@ -167,9 +170,24 @@ def test_a_slow_download_within_the_limit_is_kept(slow_server, monkeypatch, caps
 
 def test_a_connection_that_breaks_leaves_nothing(slow_server):
     slow_server(SLOW_BODY, 3)
-    with pytest.raises(ConnectionError, match="could not be downloaded"):
+    with pytest.raises(ConnectionError, match="downloaded .the connection broke"):
         MNIST.download()
     assert not kept(MNIST)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        (None, r"127\.0\.0\.1 answered 404 File not found"),
+        ("http://no-such-host.invalid/", r"no-such-host\.invalid: .*[Nn]ame"),
+    ],
+    ids=["no such file", "no such host"],
+)
+def test_a_download_that_fails_gives_the_reason(address, reason, server, monkeypatch):
+    if address:
+        monkeypatch.setattr(places, "BASE_URL", address)
+    with pytest.raises(ConnectionError, match=rf"downloaded \({reason}.*\)\. "):
+        MNIST.download()
 
 
 def test_an_endless_download_does_not_fill_the_memory(server, monkeypatch):
