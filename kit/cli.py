@@ -614,11 +614,10 @@ def mutants(
     ] = None,
 ) -> None:
     """Change each reference in many small ways, and ask whether its check refuses it."""
-    from tqdm import tqdm
-
     from kit.authoring.mutants import ask
     from kit.authoring.mutants.table import build_table, right_mutants, score
     from kit.authoring.recorded_answers import stored_mutants
+    from kit.progress import Progress
     from kit.todo_cells import todo_cells
 
     known = [e.number for lab in all_labs() for e in todo_cells(lab)]
@@ -631,7 +630,7 @@ def mutants(
     ]
     for number in names or changed:
         result = ask.ask_mutants(
-            number, lambda found, n=number: tqdm(found, n, leave=False)
+            number, lambda found, n=number: Progress(found, what=n, unit="mutant")
         )
         right = right_mutants(number)
         unexplained = [change for change in result["passed"] if change not in right]

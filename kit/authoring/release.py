@@ -14,7 +14,6 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from tqdm import tqdm
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise, numbers_of, shared_words
@@ -25,6 +24,7 @@ from kit.authoring.index import generate_index
 from kit.generate import generate
 from kit.imports import files_behind, imported_by
 from kit.labs import all_labs
+from kit.progress import Progress
 from kit.todo_cells import modules
 from kit.version import kit_version
 
@@ -139,7 +139,8 @@ def _is_new(there, made):
 
 def _write(folder):
     labs, copied = all_labs(), sorted(files())
-    with tqdm(total=len(copied) + len(labs), unit="file", leave=False) as bar:
+    files_to_write = len(copied) + len(labs)
+    with Progress(what="hand-out", total=files_to_write, unit="file") as bar:
         for path in copied:
             write_atomically(folder / path, (REPOSITORY / path).read_bytes())
             bar.update()
@@ -156,7 +157,7 @@ def _write_archive(archive, folder, paths):
     """The zip has the files' own dates: Python would take equal ones for equal files."""
     with tempfile.NamedTemporaryFile(dir=archive.parent, suffix=TEMPORARY) as temporary:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as made:
-            for path in tqdm(paths, "zip", unit="file", leave=False):
+            for path in Progress(paths, what="zip", unit="file"):
                 made.write(folder / path, Path(folder.name, path))
         temporary.flush()
         write_atomically(archive, Path(temporary.name).read_bytes())

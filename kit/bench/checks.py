@@ -11,7 +11,6 @@ import random
 import time
 
 from rich.console import Console
-from tqdm import tqdm
 
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
@@ -19,6 +18,7 @@ from helpers.machine import computer
 from helpers.plain_json import write_json
 from kit.authoring.recorded_answers import recorded_answers
 from kit.labs import all_labs
+from kit.progress import Progress
 from kit.todo_cells import todo_cells
 
 RUNS = 1000
@@ -36,7 +36,9 @@ def bench() -> None:
     with context.Pool(LOAD // 2) as judges:
         for process in busy:
             process.start()
-        for verdict in tqdm(judges.imap_unordered(_judge, jobs), total=RUNS):
+        for verdict in Progress(
+            judges.imap_unordered(_judge, jobs), what="checks", total=RUNS, unit="check"
+        ):
             loads.append(os.getloadavg()[0])
             if verdict:
                 refused.append(verdict)

@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tqdm import tqdm
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
@@ -45,6 +44,7 @@ from kit.grading.submissions import (
 )
 from kit.labs import Lab
 from kit.parallel import exercise_pool, workers
+from kit.progress import Progress
 from kit.todo_cells import (
     modules,
     own_cells,
@@ -314,7 +314,7 @@ def _work(
         done = workers.on_a_cluster(grade_one, plain, scheduler)
     else:
         done = workers.on_this_machine(grade_one, plain, jobs or os.cpu_count() or 1)
-    with tqdm(total=len(tasks), unit="submission", leave=False) as bar:
+    with Progress(what="grading", total=len(tasks), unit="submission") as bar:
         for index, result in done:
             task, stored = tasks[index]
             if isinstance(result, Exception):  # the others are still graded

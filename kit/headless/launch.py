@@ -24,6 +24,7 @@ from helpers.parameters import at_scale, scale_asked_for
 from helpers.plain_json import as_json, write_json
 from kit.headless.given_parameters import declared
 from kit.labs import Lab
+from kit.progress import Progress
 
 # What the folder `workers` of a lab has for them: a module that is one worker.
 ENGINES = {"tensorflow": "launched", "jax": "launched_on_jax"}
@@ -276,7 +277,8 @@ def _follow(job):
     """Show what the workers write until all have ended, with one bar for all."""
     heard = time.monotonic()
     # srun shows what all tasks write: there only the first has a bar.
-    with tqdm(unit="step", disable=_in_slurm() and job.ranks[0] > 0) as bar:
+    quiet = _in_slurm() and job.ranks[0] > 0
+    with Progress(what="training", unit="step", leave=True, quiet=quiet) as bar:
         while True:
             running = any(job.alive())
             for rank in job.ranks:

@@ -21,7 +21,6 @@ from pathlib import Path
 import nbformat
 from rich.console import Console
 from rich.table import Table
-from tqdm import tqdm
 
 from helpers import plain_json
 from helpers.errors import LabError
@@ -34,6 +33,7 @@ from kit.headless.report import facts, page, write_table
 from kit.headless.sweep_figure import draw
 from kit.labs import Lab, find_lab
 from kit.parallel.workers import on_a_cluster, tls
+from kit.progress import Progress
 
 MOST_RUNS = 10_000
 
@@ -193,7 +193,7 @@ def _work(tasks, scheduler):
         if scheduler
         else ((index, run_one(task)) for index, task in enumerate(tasks))
     )
-    with tqdm(total=len(tasks), unit="run", leave=False) as bar:
+    with Progress(what="sweep", total=len(tasks), unit="run") as bar:
         for index, result in done:
             bar.update()
             if isinstance(result, Exception):  # the others still run

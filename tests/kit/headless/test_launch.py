@@ -73,7 +73,9 @@ print("done", rank)
     launch.launch(python(source), folder, 2)
     out, bar = capsys.readouterr()
     assert sorted(out.split("\n")) == ["", "[worker 0] done 0", "[worker 1] done 1"]
-    assert "3/3" in bar
+    first, last = bar.splitlines()
+    assert first == "training: started"
+    assert re.fullmatch(r"training: 3 of 3 steps, \d+ s", last), "a log has no bar"
     assert "done" in (folder / "worker-1.log").read_text()
 
 
@@ -169,7 +171,7 @@ def test_in_srun_each_task_is_the_worker_that_slurm_says(folder):
         out, errors = task.communicate(timeout=2 * LIMIT)
         assert task.returncode == 0, errors
         assert f"[worker {rank}] worker {rank} has met the other" in out
-        assert ("step/s" in errors) == (rank == 0), "one bar for all tasks"
+        assert ("training: started" in errors) == (rank == 0), "one bar for all"
 
 
 def test_hosts_of_slurm_are_counted_in_its_own_order(monkeypatch):

@@ -1,0 +1,44 @@
+"""Bars are for terminals: a log file gets a line at the start and one at the end."""
+
+import re
+import subprocess
+import sys
+
+from helpers.files import REPOSITORY
+from kit.progress import Progress
+from tests.terminal import on_a_terminal
+
+COMMAND = [
+    sys.executable,
+    "-c",
+    "from kit.progress import Progress\n"
+    "for _ in Progress(range(3), what='copying', unit='file'): pass\n"
+    "with Progress(what='training', unit='step', leave=True) as bar:\n"
+    "    bar.total = 2\n    bar.set_description('epoch 1')\n    bar.update(2)",
+]
+
+
+def test_a_log_has_two_lines_and_a_terminal_a_bar():
+    ended = subprocess.run(
+        COMMAND, capture_output=True, text=True, check=True, cwd=REPOSITORY
+    )
+    assert re.sub(r"\d+ s$", "N s", ended.stderr, flags=re.M).splitlines() == [
+        "copying: 0 of 3 files", "copying: 3 of 3 files, N s",
+        "training: started", "epoch 1: 2 of 2 steps, N s",
+    ]  # fmt: skip
+    drawn = on_a_terminal(COMMAND)
+    assert re.search(r"copying: +\d+%\|", drawn)
+    assert re.search(r"epoch 1: 100%\|.* 2/2 \[", drawn)
+    assert "copying: 0 of 3" not in drawn
+
+
+def test_what_is_interrupted_says_how_far_it_came_and_nothing_to_do_says_nothing(capsys):
+    with Progress(what="grading", total=3, unit="submission") as bar:
+        bar.update()
+    with Progress(what="grading", total=0, unit="submission"):
+        pass
+    with Progress(what="training", total=3, unit="step", quiet=True) as bar:
+        bar.update()
+    assert capsys.readouterr().err.splitlines() == [
+        "grading: 0 of 3 submissions", "grading: 1 of 3 submissions, 0 s",
+    ]  # fmt: skip
