@@ -194,6 +194,14 @@ def _late(
         return late, []
     days = math.ceil(over / DAY)
     percent = min(days * rules.percent_per_day, rules.at_most_percent)
-    hours = over / timedelta(hours=1)
-    words = f"{hours:.1f} hours late" if hours < 48 else f"{over / DAY:.1f} days late"
-    return {"days": days, "percent": percent, "words": words}, []
+    return {"days": days, "percent": percent, "words": _in_words(over)}, []
+
+
+def _in_words(over):
+    """As Moodle writes it: "1 day 10 hours late", "45 minutes late"."""
+    minutes = math.ceil(over / timedelta(minutes=1))
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = [(days, "day"), (hours, "hour"), (0 if days else minutes, "minute")]
+    words = " ".join(f"{n} {unit}{'s' * (n != 1)}" for n, unit in parts if n)
+    return f"{words} late"

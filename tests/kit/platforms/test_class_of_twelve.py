@@ -173,7 +173,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert {number for number, row in rows.items() if not row["1.1"]} == OPEN
     assert rows["101"]["total"] == "7.5"
     assert rows["101"]["of"] == "8"
-    assert rows["104"]["late"] == "32.0 hours late"
+    assert rows["104"]["late"] == "1 day 8 hours late"
     assert (rows["104"]["penalty"], rows["104"]["total"]) == ("1.2", "4.8")
     assert (rows["112"]["late"], rows["112"]["total"]) == ("", "6"), "an extension"
     assert rows["103"]["total"] == "0"

@@ -77,6 +77,22 @@ def test_lateness_costs_what_the_rules_say(tmp_path, submitted, rules, total):
     )
 
 
+@pytest.mark.parametrize(
+    ("submitted", "words"),
+    [
+        ("2026-11-21 00:00", "1 minute late"),
+        ("2026-11-21 01:04", "1 hour 5 minutes late"),
+        ("2026-11-21 23:59", "1 day late"),
+        ("2026-11-22 10:17", "1 day 10 hours late"),
+        ("2026-12-24 01:59", "33 days 2 hours late"),
+    ],
+)
+def test_lateness_is_said_in_whole_units(tmp_path, submitted, words):
+    roster = f"student;id;due;submitted\nada;7;2026-11-20 23:59;{submitted}\n"
+    [one] = marked(tmp_path, result(), roster=roster)
+    assert one["late"]["words"] == words
+
+
 def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
     said = [result(name, texts={"2.figure": "A law."}) for name in ("ada", "bob")]
     both = marked(tmp_path, *said, result("cyd"))
