@@ -21,6 +21,11 @@ from helpers.notebook.stop import stop_only_the_cells_code
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
+SET_UP = "Set up"  # the heading of a lab's first cells; without it they come before any
+RUN_SET_UP = (
+    "Run the set-up cells first, and then this one. They are the folded cells at the top of "
+    f'the notebook, with those under "{SET_UP}".'
+)
 
 
 class Cell(NamedTuple):
@@ -31,6 +36,13 @@ class Cell(NamedTuple):
     identity: object  # the notebook's for the cell, or None
     problem: str  # "was stopped in epoch 1 of 5"; empty: it ran to its end
     ended_unix_seconds: float
+
+
+class NotebookCell(NamedTuple):
+    """A code cell of the notebook, as stored."""
+
+    source: str
+    is_set_up: bool  # it comes before the lab itself
 
 
 class CellErrors:
@@ -151,13 +163,18 @@ class CellErrors:
     def _not_run(self, missing):
         """The notebook makes it in a cell that was not run in this kernel."""
         were_run = {self.source, *(cell.source for cell in self.cells)}
-        for source in ("".join(cell["source"]) for cell in _notebook_cells()):
-            if missing in _bound(source) and source not in were_run:
-                return (
-                    f"`{missing}` is not defined yet: the cell {_quoted(source)} has not "
-                    f"been run. {RUN_ABOVE}"
-                )
-        return None
+        left = [cell for cell in _notebook_sources() if cell.source not in were_run]
+        maker = next((cell for cell in left if missing in _bound(cell.source)), None)
+        if not maker:
+            return None
+        undefined = _names(self.source, ast.Load) - self.shell.user_ns.keys()
+        others = [_bound(cell.source) for cell in left if not cell.is_set_up]
+        # A quiz or a hint needs no training, so not all cells above it.
+        only_set_up = maker.is_set_up and not (undefined & set().union(*others))
+        return (
+            f"`{missing}` is not defined yet: the cell {_quoted(maker.source)} has not "
+            f"been run. {RUN_SET_UP if only_set_up else RUN_ABOVE}"
+        )
 
 
 def problem_of_answer(exercise: str, missing: bool = False) -> str:
@@ -303,12 +320,24 @@ def _under_way():
 
 
 def _notebook_cells():
-    """The code cells of this kernel's notebook, as stored; none where nobody says which."""
+    """The cells of this kernel's notebook, as stored; none where nobody says which."""
     try:
         notebook = json.loads(Path(os.environ["JPY_SESSION_NAME"]).read_text("utf-8"))
-        return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        return [cell for cell in notebook["cells"] if cell["cell_type"]]
     except (KeyError, OSError, ValueError, TypeError):
         return []
+
+
+def _notebook_sources():
+    """The code cells of this kernel's notebook, from the first to the last."""
+    found, is_set_up = [], True
+    for cell in _notebook_cells():
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            found.append(NotebookCell(source, is_set_up))
+        elif heading := re.search(r"^## +(.+?) *$", source, re.M):
+            is_set_up = heading[1] == SET_UP
+    return found
 
 
 def _what_the_page_has_missed(cells):
@@ -317,7 +346,11 @@ def _what_the_page_has_missed(cells):
     A page that is reloaded shows the notebook as it was stored last. The kernel goes
     on with the cells that it was given, and nobody gets what they show.
     """
-    stored = {cell.get("id"): cell.get("execution_count") for cell in _notebook_cells()}
+    stored = {
+        cell.get("id"): cell.get("execution_count")
+        for cell in _notebook_cells()
+        if cell["cell_type"] == "code"
+    }
     if not stored:
         return ""
     stored_unix_seconds = Path(os.environ["JPY_SESSION_NAME"]).stat().st_mtime

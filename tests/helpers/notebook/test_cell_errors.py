@@ -88,13 +88,23 @@ def end(started):
     manager.shutdown_kernel(now=True)
 
 
-@pytest.mark.parametrize("source", [CHECK, "hint()", "print(lab.epochs)"])
-def test_a_cell_that_was_not_run_is_named_in_one_line(kernel, source):
+@pytest.mark.parametrize(
+    ("source", "remedy"),
+    [
+        (CHECK, "Run All Above"),
+        ("hint()", "Run the set-up cells first"),
+        ('quiz("02")', "Run the set-up cells first"),
+        ("print(lab.epochs)", "Run the set-up cells first"),
+        ("print(lab.epochs, sweep)", "Run All Above"),
+    ],
+)
+def test_a_cell_that_was_not_run_is_named_in_one_line(kernel, source, remedy):
     raised, _ = kernel.run(source)
     assert "\n" not in raised
     name = re.match(r"`(\w+)` is not defined yet: the cell \"", raised)[1]
     assert name in source
-    assert "Run All Above" in raised
+    assert remedy in raised
+    assert raised.count("Run All Above") == (remedy == "Run All Above")
 
 
 ANSWER = "# TODO 2.2: measure\ndef {}(sizes):\n    return sizes\n"
@@ -621,5 +631,5 @@ def test_after_a_restart_each_cell_says_in_one_line_what_it_needs(kernel, number
         raised, _ = kernel.run(cell.source)
         said[cell.id] = raised
     assert not {name: text for name, text in said.items() if "\n" in text}
-    needed = [text for text in said.values() if "has not been run. In the menu" in text]
+    needed = [text for text in said.values() if "has not been run. " in text]
     assert len(needed) > len(said) / 2
