@@ -86,6 +86,20 @@ if (!window.labsAccessible) {
     new ResizeObserver(fit).observe(document.querySelector("#jp-main-dock-panel") || document.body);
     name();
 
+    // The button for the solution is then disabled, and would leave the focus nowhere.
+    document.addEventListener("click", (event) => {
+        const button = event.target.closest && event.target.closest(".labs-hint");
+        const area = button && button.closest(".jp-OutputArea");
+        if (!area || !button.innerText.includes("solution")) return;
+        const wait = new MutationObserver(() => {
+            const solution = area.querySelector(".labs-solution");
+            if (!solution) return;
+            wait.disconnect();
+            solution.focus();
+        });
+        wait.observe(area, {subtree: true, childList: true});
+    });
+
     // The arrows go to the next choice and do not choose it: the first answer counts.
     const steps = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1};
     window.addEventListener("keydown", (event) => {

@@ -49,7 +49,9 @@ def side_by_side(exercise: str) -> tuple[str, str]:
         f"{_scrolling(in_colour(code, line_numbers=False))}</div>"
         for title, code in columns.items()
     )
-    return text, f'<div class="labs-solution" style="{COLUMNS}">{shown}</div>'
+    # callbacks/live/accessible.js moves the focus here from the button.
+    label = f'tabindex="-1" role="group" aria-label="Our solution of {exercise}"'
+    return text, f'<div class="labs-solution" {label} style="{COLUMNS}">{shown}</div>'
 
 
 def _scrolling(page):
