@@ -35,7 +35,7 @@ def hint(exercise: str | float | None = None) -> None:
         return
     messages.show(*_next_help(exercise))
     if exercise not in _buttons:  # there is one already, under the check
-        offer_help(exercise)
+        _show_button(exercise)
 
 
 def offers_help() -> bool:
@@ -49,7 +49,8 @@ def offer_help(exercise: str, passed: bool = False) -> None:
     """Show a button for the next hint, where there are buttons, and its place below.
 
     After the last hint it shows the solution. What it shows is an output like others: it
-    stays in the notebook, the button does not.
+    stays in the notebook, the button does not. A check that is run again replaces them, so
+    the hints that were read before, in any run, are there from the beginning, folded.
 
     Parameters
     ----------
@@ -57,18 +58,29 @@ def offer_help(exercise: str, passed: bool = False) -> None:
     passed : bool
         The solution comes at once.
     """
-    from callbacks.live.picture import WHEN_DEAD  # and so Keras
+    if not offers_help():
+        return
+    if not passed and session.current_card():
+        read = session.done_so_far().hints.get(exercise, 0)
+        _asked[exercise] = max(_asked[exercise], min(read, len(KINDS)))
+    _show_button(exercise, passed, 0 if passed else _asked[exercise])
 
+
+def _show_button(exercise, passed=False, read=0):
+    """The button, and its place below, which begins with the hints that were read."""
     if not offers_help() or exercise not in numbers_of(_lab_of(exercise)):
         return
     from IPython.display import display
     from ipywidgets import Button, Layout
 
+    from callbacks.live.picture import WHEN_DEAD, WHILE_ALIVE  # and so Keras
+
     button = Button(layout=Layout(width="auto"))
     button.add_class("labs-hint")
     display(button._repr_mimebundle_() | {"text/plain": ""}, raw=True)
-    nothing = {"text/plain": "", "text/html": WHEN_DEAD}
-    place = display(nothing, raw=True, display_id=True)
+    before = _folded(exercise, min(read, len(KINDS)))
+    at_first = {"text/plain": "", "text/html": f"{WHEN_DEAD}{WHILE_ALIVE}{before}"}
+    place = display(at_first, raw=True, display_id=True)
     pages = []
 
     def clicked(_):
@@ -77,7 +89,7 @@ def offer_help(exercise: str, passed: bool = False) -> None:
         text, page = side_by_side(exercise) if passed else _next_help(exercise)
         pages.append(page)
         # A screen reader reads out what is inserted as an alert.
-        page = f'{WHEN_DEAD}<div role="alert">{"".join(pages)}</div>'
+        page = f'{WHEN_DEAD}{before}<div role="alert">{"".join(pages)}</div>'
         place.update({"text/plain": text, "text/html": page}, raw=True)
 
     button.on_click(clicked)
@@ -94,8 +106,19 @@ def _name(button, exercise, text):
 
 def _what_is_next(exercise):
     if _is_solution_next(exercise):
-        return SOLUTION
-    return f"Hint {_asked[exercise] + 1} of {len(KINDS)}"
+        return f"{SOLUTION} (no hint left)"
+    number = min(_asked[exercise] + 1, len(KINDS))
+    left = len(KINDS) - number
+    return f"Hint {number} of {len(KINDS)} ({left or 'none'} left after it)"
+
+
+def _folded(exercise, read):
+    """The hints up to a strength, behind one line that opens; nothing if there are none."""
+    if not read:
+        return ""
+    shown = "".join(_page_of(exercise, strength) for strength in range(1, read + 1))
+    what = "Hint 1, which you" if read == 1 else f"Hints 1 to {read}, which you"
+    return f"<details><summary>{what} have read for {exercise}</summary>{shown}</details>"
 
 
 def _is_solution_next(exercise):
@@ -118,8 +141,7 @@ def _next_hint(exercise):
     strength = min(_asked[exercise], len(KINDS))
     if card := session.current_card():
         card.hint(exercise, strength)
-    title = f"Hint {strength} of {len(KINDS)} for {exercise}, {KINDS[strength - 1]}:"
-    lines = find_exercise(exercise).hints[strength - 1].strip().splitlines()
+    title, lines = _title(exercise, strength), _lines(exercise, strength)
     more = f'This is the strongest hint. Our solution: call hint("{exercise}") again.'
     if strength < len(KINDS):
         more = f'A stronger one: call hint("{exercise}") again.'
@@ -127,8 +149,23 @@ def _next_hint(exercise):
         textwrap.fill(line, 86, initial_indent="  ", subsequent_indent="  ")
         for line in lines
     ]
-    shown = lines if offers_help() else [*lines, more]  # the button says it
-    return "\n".join([title, *wrapped, more]), messages.box("hint", title, "", shown)
+    more_on_page = "" if offers_help() else more  # the button says it
+    page = _page_of(exercise, strength, more_on_page)
+    return "\n".join([title, *wrapped, more]), page
+
+
+def _page_of(exercise, strength, more=""):
+    """A hint as a card."""
+    lines = [*_lines(exercise, strength), *([more] if more else [])]
+    return messages.box("hint", _title(exercise, strength), "", lines)
+
+
+def _title(exercise, strength):
+    return f"Hint {strength} of {len(KINDS)} for {exercise}, {KINDS[strength - 1]}:"
+
+
+def _lines(exercise, strength):
+    return find_exercise(exercise).hints[strength - 1].strip().splitlines()
 
 
 def _which(card):

@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import shutil
 import subprocess
 import sys
 
@@ -108,7 +109,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     again = browser.new_page(viewport={"width": 1280, "height": 1000})
     student.open_notebook(again, lab_server, notebook.name)
     panel = again.locator(student.PANEL)
-    expect(panel.get_by_text("Your answers")).to_be_visible()
+    expect(panel.get_by_text("Your answers", exact=True)).to_be_visible()
     expect(panel.locator("fieldset").first).to_have_css("border-top-width", "0px")
     expect(panel.get_by_text("Error displaying widget")).to_have_count(0)
     expect(panel.locator("img")).to_have_count(2)
@@ -133,7 +134,7 @@ def nothing_is_dead_after_a_restart(page):
         0
     )
     expect(pictures).to_have_count(2)
-    expect(page.get_by_text("Your answers")).to_be_visible()
+    expect(page.get_by_text("Your answers", exact=True)).to_be_visible()
     expect(page.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
     student.look(page, pictures.first, SCREENSHOTS / "restarted.png")
 
@@ -185,6 +186,10 @@ RUN_FIRST = """async () => {
     panel.content.activeCellIndex = 0;
     await window.jupyterapp.commands.execute("notebook:run-cell");
     await panel.context.save();
+}"""
+RUN_CHECK = """async () => {
+    window.jupyterapp.shell.currentWidget.content.activeCellIndex = 4;
+    await window.jupyterapp.commands.execute("notebook:run-cell");
 }"""
 RENAME = "name => window.jupyterapp.shell.currentWidget.context.rename(name)"
 DUPLICATE = """path => window.jupyterapp.serviceManager.contents.copy(path, "work")"""
@@ -257,7 +262,8 @@ QUIZ = "from helpers.coach import quiz\nquiz('02')"
 
 @pytest.fixture
 def own_lab(course, lab_server, page):
-    """A short notebook of lab 02, with the real first and last cells."""
+    """A short notebook of lab 02, with the real first and last cells; nothing is done."""
+    shutil.rmtree(course / "runs" / "02_throughput", ignore_errors=True)
     given = nbformat.read(find_lab("02").notebook, as_version=4)
     parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
     rest = ["card = lab.card", solved("2.3"), CHECK, GUESS, QUIZ, "session.finish()"]
@@ -283,6 +289,7 @@ def test_the_next_day_what_was_done_comes_back(own_lab, lab_server, page, browse
     both = page.locator(f"{student.PANEL} .labs-solution")
     expect(both).to_contain_text("Your cell for 2.3")
     expect(both).to_contain_text("Our solution of 2.3")
+    expect(both).to_be_focused()  # its button has been disabled
     student.look(page, both, SCREENSHOTS / "solution.png")
     assert not violations(page, [".labs-solution"])
     own, ours = both.locator(":scope > div").all()
@@ -303,6 +310,16 @@ def test_the_next_day_what_was_done_comes_back(own_lab, lab_server, page, browse
     student.look(page, end, SCREENSHOTS / "next-day-end.png")
     assert not violations(page, [".labs-message"])
     expect(end.get_by_role("link", name="Start page")).to_have_attribute("href", "/start")
+
+    # A check that is run again keeps what was read, folded, at one click.
+    page.get_by_role("button", name="Hint 1 of 3").first.click()
+    first_hint = shown.get_by_text("Hint 1 of 3 for 2.3")
+    expect(first_hint.first).to_be_visible()
+    page.evaluate(RUN_CHECK)
+    expect(first_hint).not_to_be_visible()
+    page.get_by_text("Hint 1, which you have read for 2.3").click()
+    expect(first_hint).to_be_visible()
+    expect(page.get_by_role("button", name="Hint 2 of 3").first).to_be_visible()
 
     with page.context.expect_page() as opened:
         end.get_by_role("link", name="Start page").click()

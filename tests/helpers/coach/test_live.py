@@ -127,15 +127,16 @@ def test_one_button_goes_through_the_hints_to_the_solution(screen, monkeypatch):
     check("2.3", lambda points: 1 / 0)
     assert "hint(" not in screen.pages[0], "the button says it"
     [button] = screen.buttons
-    assert button.description == "Hint 1 of 3"
+    assert button.description == "Hint 1 of 3 (2 left after it)"
     hint("2.3")
     assert len(screen.buttons) == 1
-    assert button.description == "Hint 2 of 3"
+    assert button.description == "Hint 2 of 3 (1 left after it)"
     button.click()
+    assert button.description == "Hint 3 of 3 (none left after it)"
     button.click()
     assert card.content["hints"] == {"2.3": [1, 2, 3]}
     assert as_html(find_exercise("2.3").hints[2]).strip()[:40] in screen.pages[2]
-    assert button.description == "Show our solution"
+    assert button.description == "Show our solution (no hint left)"
     button.click()
     assert button.disabled
     assert "labs-solution" in screen.pages[2]
@@ -144,6 +145,30 @@ def test_one_button_goes_through_the_hints_to_the_solution(screen, monkeypatch):
     assert "def mine(): ..." in read
     assert "def fit_throughput(points):" in read
     assert card.content["hints"] == {"2.3": [1, 2, 3]}
+
+
+def test_after_another_check_the_hints_that_were_read_are_folded_above_the_next(
+    screen, monkeypatch
+):
+    run(monkeypatch, 1)
+    check("2.3", lambda points: 1 / 0)
+    for _ in range(2):
+        screen.buttons[-1].click()
+    check("2.3", lambda points: 2 / 0)
+    button, page = screen.buttons[-1], screen.pages[-1]
+    assert button.description == "Hint 3 of 3 (none left after it)"
+    folded = re.search(r"<details>(.*)</details>", page, re.S)[1]
+    assert "<summary>Hints 1 to 2, which you have read for 2.3</summary>" in folded
+    for hint_read in find_exercise("2.3").hints[:2]:
+        assert as_html(hint_read).strip()[:40] in folded
+    button.click()
+    assert folded in screen.pages[-1], "they stay"
+    # The next day, in another kernel.
+    monkeypatch.setattr(hints, "_asked", hints.Counter())
+    run(monkeypatch, 2)
+    check("2.3", lambda points: 3 / 0)
+    assert "Hints 1 to 3, which you have read" in screen.pages[-1]
+    assert screen.buttons[-1].description == "Show our solution (no hint left)"
 
 
 def test_the_solution_waits_for_a_pass_or_the_third_hint(screen, monkeypatch, capsys):
