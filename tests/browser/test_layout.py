@@ -32,6 +32,8 @@ DRAWN = """path => {
 CUT = """() => {
     const notebook = window.jupyterapp.shell.currentWidget.content;
     notebook.node.querySelectorAll("details").forEach(details => details.open = true);
+    // What a screen reader gets of a formula is clipped, and nobody sees how wide it is.
+    notebook.node.querySelectorAll("mjx-assistive-mml").forEach(unseen => unseen.remove());
     const right = notebook.node.getBoundingClientRect().right;
     const apart = "svg, mjx-container, .cm-cursorLayer, .jp-cell-menu";
     const isCut = element => {
