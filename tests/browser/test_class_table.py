@@ -79,3 +79,25 @@ def test_the_search_leaves_the_rows_that_have_every_word(page, overview):
     assert names(table) == []
     search.fill("")
     assert len(names(table)) == len(POINTS)
+
+
+IN_SIGHT = """all => all.every(one => {
+    const box = one.getBoundingClientRect();
+    return box.width > 0 && box.left >= 0 && box.right <= innerWidth;
+})"""
+SCROLL = "all => all.forEach(box => { box.scrollLeft = 200; })"
+
+
+def test_on_a_telephone_tables_scroll_inside_the_page_under_their_captions(page, overview):
+    page.set_viewport_size({"width": 390, "height": 844})
+    pages = [overview, *sorted(overview.parent.glob("feedback/*/*.html"))]
+    assert len(pages) == 1 + len(POINTS)
+    for path in pages:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.scrollingElement.scrollWidth") == 390, path
+        page.locator(".scroll, .wide").evaluate_all(SCROLL)
+        assert page.locator("caption").evaluate_all(IN_SIGHT), path
+    page.goto(overview.as_uri())
+    reasons = page.get_by_role("table", name="Open submissions").locator("td")
+    assert "nothing was handed in" in reasons.last.text_content()
+    assert reasons.evaluate_all(IN_SIGHT)
