@@ -174,6 +174,7 @@ def _template(name):
     own = {
         "feedback_path": feedback_path,
         "state": state,
+        "noticed": noticed,
         "came": came,
         "left_out": marks.left_out,
     }
@@ -234,19 +235,26 @@ def came(result: Marked) -> str:
 
 def status(result: Marked) -> str:
     """In words: graded or why not, and what an instructor has to look at."""
-    verdicts = result["exercises"].items()
-    borrowed = [n for n, verdict in verdicts if verdict["borrowed"]]
-    changed = [n for n, verdict in verdicts if verdict.get("changed_check")]
     problem = result["problem"]
     return "; ".join(
         [
             result["status"] + (f": {problem}" if problem else ""),
             *(need for need in result["needs"] if need != problem),
-            *([f"borrowed {', '.join(borrowed)}"] if borrowed else []),
-            *([f"changed the check of {', '.join(changed)}"] if changed else []),
+            *noticed(result),
             *([] if result["isolated"] else ["isolation was off"]),
         ]
     )
+
+
+def noticed(result: Marked) -> list[str]:
+    """What an instructor has to decide about answers, although they have points."""
+    verdicts = result["exercises"].items()
+    borrowed = [n for n, verdict in verdicts if verdict["borrowed"]]
+    changed = [n for n, verdict in verdicts if verdict.get("changed_check")]
+    return [
+        *([f"borrowed {', '.join(borrowed)}"] if borrowed else []),
+        *([f"changed the check of {', '.join(changed)}"] if changed else []),
+    ]
 
 
 def state(result: Marked) -> str:

@@ -288,6 +288,23 @@ def test_a_page_that_shows_a_tiring_text_everywhere_is_written_in_its_time(text,
     assert len(page) < 10 * len(html.escape(text)) + 10**5
 
 
+def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_path):
+    common = {"limits": (), "seed": "s", "boxed": True, "full": False, "hide": []}
+    task = grader._task(
+        Submission("ada", LAB, None, ""), grader.NOTHING, common | {"modules": []}
+    )
+    result = result_of(task, {}) | {"status": "graded"}
+    passed = {"passed": True, "points": 2}
+    result["exercises"]["2.1"] |= passed | {"borrowed": ["PrintThroughput"]}
+    result["exercises"]["2.2"] |= passed | {"changed_check": True}
+    feedback.write([result], [LAB], [], tmp_path)
+    with open(tmp_path / "grades.csv", newline="") as file:
+        [row] = csv.DictReader(file)
+    assert row["status"] == "graded; borrowed 2.1; changed the check of 2.2"
+    overview = (tmp_path / "overview.html").read_text()
+    assert f'<span class="state graded">{row["status"]}</span>' in overview
+
+
 def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):
     common = {"limits": (), "seed": "s", "boxed": True, "full": False, "hide": []}
     nothing = Submission("ada", LAB, None, "")
