@@ -56,7 +56,7 @@ class Progress(tqdm):
             yield from super().__iter__()
             return
         try:
-            for one in self.iterable:
+            for one in self.iterable or ():
                 yield one
                 self.update()
         finally:

@@ -23,8 +23,8 @@ UNREADABLE = "has a syntax error"
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 SET_UP = "Set up"  # the heading of a lab's first cells; without it they come before any
 RUN_SET_UP = (
-    "Run the set-up cells first, and then this one. They are the folded cells at the top of "
-    f'the notebook, with those under "{SET_UP}".'
+    "Run the set-up cells first, and then this one. They are the folded cells at the top "
+    f'of the notebook, with those under "{SET_UP}".'
 )
 
 

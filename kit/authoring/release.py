@@ -14,7 +14,6 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-
 from helpers.errors import LabError
 from helpers.exercise import find_exercise, numbers_of, shared_words
 from helpers.files import REPOSITORY, TEMPORARY, write_atomically

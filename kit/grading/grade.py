@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from helpers.plain_json import as_json, storable, write_json

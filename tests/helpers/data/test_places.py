@@ -170,7 +170,7 @@ def test_a_slow_download_within_the_limit_is_kept(slow_server, monkeypatch, caps
 
 def test_a_connection_that_breaks_leaves_nothing(slow_server):
     slow_server(SLOW_BODY, 3)
-    with pytest.raises(ConnectionError, match="downloaded .the connection broke"):
+    with pytest.raises(ConnectionError, match=r"downloaded .the connection broke"):
         MNIST.download()
     assert not kept(MNIST)
 

@@ -132,7 +132,7 @@ def test_words_that_nobody_has_read_need_you_and_have_statistics(graded):
     )
     bob = page_of(out, "bob")
     assert "0 of 8 points" in bob
-    assert '2.figure</a></th><td>an answer in words</td><td>0 of 2</td>' in bob
+    assert "2.figure</a></th><td>an answer in words</td><td>0 of 2</td>" in bob
     assert "You wrote nothing here." in bob
     overview = (out / "overview.html").read_text()
     assert "nobody has read" not in overview
