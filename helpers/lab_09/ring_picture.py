@@ -9,7 +9,7 @@ import numpy as np
 
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import ORANGE, show_beside, show_figure
-from helpers.lab_09.workers.threads import run_in_threads
+from helpers.workers.threads import run_in_threads
 
 if TYPE_CHECKING:
     import ipywidgets as widgets

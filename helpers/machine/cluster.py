@@ -46,7 +46,7 @@ def start(
     Parameters
     ----------
     command : list of str
-        Such as ``[sys.executable, "-m", "helpers.workers.ring", folder]``. It
+        Such as ``[sys.executable, "-m", "package.module", folder]``. It
         runs in the repository's root: give absolute paths.
     workers : int
     log_dir : Path

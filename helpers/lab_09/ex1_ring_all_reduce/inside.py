@@ -4,36 +4,25 @@ from collections.abc import Callable
 
 import numpy as np
 
-from helpers.lab_09.ex1_ring_all_reduce.array_message import packed, unpacked
+from helpers.checks.probing.copies import by_copies
 from helpers.lab_09.ex1_ring_all_reduce.probe import as_list
-from helpers.lab_09.probing import by_copies
-
-
-class Stopped(BaseException):
-    """The grader has seen enough: what no worker can catch with `except Exception`."""
+from helpers.workers.array_message import unpacked
+from helpers.workers.boxed_worker import Stopped, cases_of, channels
 
 
 @by_copies
 def probe(copy: Callable, question: dict, wait: Callable) -> dict:
     """Be the worker of a rank in one case after the other, until there is no other."""
     rank, copies, cases, kept, changed = question["rank"], {}, [], [], ""
-
-    def ask(message):
-        reply = wait(message)
-        if "stop" in reply:
-            raise Stopped
-        if "error" in reply:
-            raise RuntimeError(reply["error"])
-        return reply
-
-    while "array" in (case := wait({"ready": True})):
+    for case in cases_of(wait):
         workers, array = case["workers"], unpacked(case["array"])
         # Where as many workers are asked again, they are the same ones.
         if workers not in copies:
             copies[workers] = copy()
         given = array.copy()
         try:
-            result = _work(copies[workers], given, rank, workers, ask)
+            ways = channels(rank, workers, wait)
+            result = copies[workers](given, rank, workers, *ways)
         except Stopped:
             cases.append({})
             continue
@@ -50,20 +39,3 @@ def probe(copy: Callable, question: dict, wait: Callable) -> dict:
         kept += [(result, result.copy())] if is_array else []
     stay = all(np.array_equal(now, then) for now, then in kept)
     return {"cases": cases, "changed": changed, "results_stay": stay}
-
-
-def _work(function, array, rank, workers, ask):
-    def number(other, way):
-        for one in range(workers):
-            if one == other:
-                return one
-        sender, receiver = (rank, other) if way == "to" else (other, rank)
-        raise ValueError(f"there is no message from worker {sender} to {receiver}")
-
-    def send(to, array):
-        ask({"send": number(to, "to"), "array": packed(np.array(array))})
-
-    def receive(sender):
-        return unpacked(ask({"receive": number(sender, "from")})["array"])
-
-    return function(array, rank, workers, send, receive)

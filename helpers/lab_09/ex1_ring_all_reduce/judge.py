@@ -1,15 +1,14 @@
 """Exercise 9.1: the questions, and the verdict on what the probe saw."""
 
-from collections import Counter
 from random import Random
 
 import numpy as np
 
+from helpers.checks.judging.copies import cannot_travel
+from helpers.checks.judging.messages import outside_of_ring, wrong_bytes, wrong_messages
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
-from helpers.lab_09.judging import cannot_travel
 from helpers.verdict import Wrong, phrase, wrong
 
-FLOAT32_BYTES = 4
 FRESH = 4  # cases in which each worker is called for the first time
 
 
@@ -85,7 +84,7 @@ def _judge_all_reduce(arrays, seen):
         return wrong(mistake, "to_itself", where=where, worker=seen["to_itself"])
     if verdict := _wrong_sum(where, arrays, seen):
         # Narrow numbers make wrong sums: they are named first.
-        return _wrong_bytes(where, seen["messages"], below=True) or verdict
+        return wrong_bytes(where, seen["messages"], below=True) or verdict
     return _wrong_messages(where, workers, values, seen["messages"]) or _wrong_array(
         where, workers, seen
     )
@@ -118,38 +117,12 @@ def _unusual_sum(arrays, said, right, seen):
 
 
 def _wrong_messages(where, workers, values, messages):
-    due, longest = 2 * (workers - 1), -(-values // workers)
-    for sender, receiver, *_ in messages:
-        if receiver != (sender + 1) % workers:
-            everyone = all(m[2] == values for m in messages) and workers > 2
-            mistake = "start" if everyone and _each_to_all(workers, messages) else "ring"
-            return wrong(mistake, "sent_to", where=where, sender=sender, receiver=receiver)
-    most = max((size for _, _, size, *_ in messages), default=0)
-    if most > longest:
-        mistake = "whole" if most == values > workers else "even"
-        return wrong(mistake, "long_message", where=where, values=most)
-    by_sender = Counter(sender for sender, *_ in messages)
-    for rank in range(workers):
-        if by_sender[rank] != due:
-            sent = by_sender[rank]
-            return wrong("messages", "sent", where=where, worker=rank, sent=sent, due=due)
-    if verdict := _wrong_bytes(where, messages):
-        return verdict
-    sent = sum(size for _, _, size, *_ in messages)
-    if sent < due * values:
-        return wrong("form", "too_few_values", where=where, values=sent)
-    return None
-
-
-def _wrong_bytes(where, messages, below=False):
-    """Values that are wider than float32, or narrower; `below`: only narrower ones."""
-    for sender, _, size, bytes_, dtype in messages:
-        each = bytes_ // max(size, 1)
-        if size and (each < FLOAT32_BYTES if below else each != FLOAT32_BYTES):
-            return wrong("bytes", "value_bytes", where=where, worker=sender, bytes=each)
-        if size and dtype != "float32" and not below:
-            return wrong("bytes", "value_type", where=where, worker=sender, dtype=dtype)
-    return None
+    found = outside_of_ring(workers, messages)
+    everyone = all(m[2] == values for m in messages) and workers > 2
+    if found and everyone and _each_to_all(workers, messages):
+        sender, receiver = found
+        return wrong("start", "sent_to", where=where, sender=sender, receiver=receiver)
+    return wrong_messages(where, workers, values, messages)
 
 
 def _each_to_all(workers, messages):

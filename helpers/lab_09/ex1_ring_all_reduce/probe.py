@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from helpers.lab_09.probing import by_copies
-from helpers.lab_09.workers.threads import DeadlockError, SelfSendError, run_in_threads
+from helpers.checks.probing.copies import by_copies
+from helpers.workers.threads import DeadlockError, SelfSendError, run_in_threads
 
 
 @by_copies

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from helpers.lab_09.judging import cannot_travel
+from helpers.checks.judging.copies import cannot_travel
 from helpers.verdict import Wrong, wrong
 
 MOST_ALONG = 0.9

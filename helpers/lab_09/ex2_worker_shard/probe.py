@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 
 import numpy as np
 
-from helpers.lab_09.probing import by_copies
+from helpers.checks.probing.copies import by_copies
 
 
 @by_copies

@@ -5,9 +5,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from helpers.checks.probing.copies import by_copies
 from helpers.lab_09.ex3_train_with_saves import saves
 from helpers.lab_09.ex3_train_with_saves.probe import live, train_elsewhere
-from helpers.lab_09.probing import by_copies
 
 
 @by_copies

@@ -4,8 +4,8 @@ from random import Random
 
 import numpy as np
 
+from helpers.checks.judging.copies import cannot_travel
 from helpers.checks.judging.verdicts import draw_apart, near, which
-from helpers.lab_09.judging import cannot_travel
 from helpers.verdict import Wrong, phrase, wrong
 
 STARTS = (

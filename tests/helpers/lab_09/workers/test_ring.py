@@ -5,12 +5,13 @@ import time
 
 import numpy as np
 import pytest
+from matplotlib import rcParams
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from helpers.lab_09 import ring_picture
-from helpers.lab_09.workers import threads
 from helpers.machine.cluster import free_ports
+from helpers.workers import threads
 from helpers.workers.channels import Channels
 from helpers.workers.processes import run_ring
 from kit.authoring.recorded_answers import recorded_answers
@@ -118,9 +119,9 @@ def test_the_live_picture_shows_the_chosen_round():
     figure, controls = ring_picture.live(rounds)
     chosen, row = controls.children
     [axis] = figure.axes
-    assert axis.get_title(loc="left") == "before"
+    assert axis.get_title(loc=rcParams["axes.titlelocation"]) == "before"
     chosen.value = len(rounds) - 1
-    assert axis.get_title(loc="left") == f"round {len(rounds) - 1}"
+    assert axis.get_title(loc=rcParams["axes.titlelocation"]) == f"round {len(rounds) - 1}"
     assert {text.get_text() for text in axis.texts} == {"all"}
     button, play = row.children
     button.click()

@@ -1,4 +1,4 @@
-"""What probes of lab 09 share."""
+"""Give a probe copies of the answer, as other processes have them."""
 
 import functools
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What judges of lab 09 share."""
+"""The verdict on an answer that cannot be copied."""
 
 from helpers.verdict import Wrong, wrong
 
