@@ -5,29 +5,19 @@ The notebook calls `compare`. The work is done in a process of its own, by `work
 """
 
 import json
-import math
-import re
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.machine import jax_process
+from helpers.machine import jax_process, meshes
 
 if TYPE_CHECKING:
     import keras
 
 DEVICES = 8
 RECORDED = Path(__file__).with_name("recorded_mesh.json")
-COLLECTIVES = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all",
-               "collective-permute")  # fmt: skip
-# An instruction of a compiled program: "%name = f32[512,10]{1,0} all-reduce(%operand)".
-INSTRUCTION = re.compile(
-    rf"^\s*(?:ROOT )?%[\w.-]+ = (.+?) ({'|'.join(COLLECTIVES)})(?:-start)?\(", re.MULTILINE
-)
-ARRAY = re.compile(r"[a-z]+(\d+)\[([\d,]*)\]")  # f32[512,10]
 
 
 def compare(
@@ -96,7 +86,7 @@ def _train(layout, job):
     import jax
     from jax.sharding import NamedSharding, PartitionSpec
 
-    mesh = _prepare(layout)
+    mesh = meshes.prepare(layout)
     model = _network(job["network"], job["seed"])
     weights = [variable.value for variable in model.trainable_variables]
     others = [variable.value for variable in model.non_trainable_variables]
@@ -114,30 +104,14 @@ def _train(layout, job):
     named |= {variable.path: variable.value for variable in model.trainable_variables}
     if unknown := set(layout["weights"]) - set(named):
         raise ValueError(f"the network has no weight {min(unknown)}")
-    found = {"arrays": {name: _placement(array) for name, array in named.items()}}
-    found["bytes"] = _bytes_by_device(weights)
-    found |= _collectives(compiled.as_text())
+    found = {"arrays": {name: meshes.placement(array) for name, array in named.items()}}
+    found["bytes"] = meshes.bytes_by_device(weights)
+    found |= meshes.collectives(compiled.as_text())
     losses = []
     for _ in range(job["steps"]):
         loss, weights, others = compiled(weights, others, images, labels)
         losses.append(float(loss))
     return found | {"losses": losses}
-
-
-def _prepare(layout):
-    """Tell Keras where the variables of the next model go; the mesh, as JAX has it."""
-    import jax
-    from keras import distribution
-
-    names, sizes = list(layout["mesh"]), tuple(layout["mesh"].values())
-    devices = jax.devices()[: math.prod(sizes)]
-    mesh = distribution.DeviceMesh(sizes, names, [f"cpu:{d.id}" for d in devices])
-    placed = distribution.LayoutMap(mesh)
-    for path, spec in layout["weights"].items():
-        placed[path] = tuple(spec)
-    chosen = distribution.ModelParallel(layout_map=placed, batch_dim_name=names[0])
-    distribution.set_distribution(chosen)
-    return jax.sharding.Mesh(np.array(devices).reshape(sizes), names)
 
 
 def _network(kind, seed):
@@ -159,43 +133,3 @@ def _batch(model, job):
     rng = np.random.default_rng(job["seed"])
     images = rng.normal(size=(job["batch"], *model.input_shape[1:])).astype("float32")
     return images, rng.integers(0, 10, job["batch"])
-
-
-def _placement(array):
-    shards = sorted(array.addressable_shards, key=lambda shard: shard.device.id)
-    return {
-        "shape": list(array.shape),
-        "spec": _spec(array),
-        "parts": [
-            [list(cut.indices(size)[:2])
-             for cut, size in zip(shard.index, array.shape, strict=True)]
-            for shard in shards
-        ],
-    }  # fmt: skip
-
-
-def _spec(array):
-    spec = list(getattr(array.sharding, "spec", ()))
-    return spec + [None] * (array.ndim - len(spec))
-
-
-def _bytes_by_device(arrays):
-    found = Counter()
-    for array in arrays:
-        for shard in array.addressable_shards:
-            found[shard.device.id] += shard.data.nbytes
-    return [found[device] for device in sorted(found)]
-
-
-def _collectives(program):
-    """The messages between devices, read from the text of a compiled program."""
-    messages = []
-    for types, kind in INSTRUCTION.findall(program):
-        arrays = ARRAY.findall(types)
-        sizes = [math.prod(map(int, filter(None, dims.split(",")))) for _, dims in arrays]
-        total = sum(n * int(bits) // 8 for n, (bits, _) in zip(sizes, arrays, strict=True))
-        messages.append({"kind": kind, "arrays": len(arrays), "bytes": total})
-    counts = Counter(one["kind"] for one in messages)
-    # The first two kinds are always listed, so that a reader sees their zeros.
-    kinds = [kind for i, kind in enumerate(COLLECTIVES) if i < 2 or counts[kind]]
-    return {"collectives": {kind: counts[kind] for kind in kinds}, "messages": messages}

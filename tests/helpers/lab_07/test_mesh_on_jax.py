@@ -7,7 +7,7 @@ import pytest
 from helpers.errors import LabError
 from helpers.lab_07 import mesh_on_jax
 from helpers.lab_07.reference import shard_of
-from helpers.machine import jax_process
+from helpers.machine import jax_process, meshes
 
 LAYOUTS = {
     "one device": {"mesh": {"data": 1}, "weights": {}},
@@ -81,7 +81,7 @@ def test_a_layout_for_a_weight_that_is_not_there_is_a_line():
 
 
 def test_messages_are_read_from_a_compiled_program():
-    found = mesh_on_jax._collectives(PROGRAM)
+    found = meshes.collectives(PROGRAM)
     assert found["collectives"] == {"all-reduce": 1, "all-gather": 1}
     assert found["messages"] == [
         {"kind": "all-reduce", "arrays": 2, "bytes": 4 + 4 * 256 * 784},
