@@ -10,6 +10,7 @@ import numpy as np
 from helpers.lab_10.all_reduces import seconds_by_way
 from helpers.notebook.estimate import wide_resnet
 from helpers.run_card.documents import newest_card_with
+from helpers.run_card.interval_score import interval_score as interval_score  # for lab 10
 
 GBIT = 1e9 / 8  # bytes per second
 
@@ -76,29 +77,6 @@ def stated_factor(forecast: Sequence[float], measured: Sequence[float]) -> float
     """
     factors = [max(f / m, m / f) for f, m in zip(forecast, measured, strict=True)]
     return max(1.1, max(factors) ** 2)
-
-
-def interval_score(low: float, high: float, measured: float, outside: float = 0.1) -> float:
-    """Score a range that was stated before the measurement: the lower, the better.
-
-    It is the interval score of Gneiting and Raftery (2007) for logarithms, so that a
-    factor counts the same at every speed: the width of the range, and if the measurement
-    lies outside of it, 2 / outside times the distance to it.
-
-    Parameters
-    ----------
-    low, high : float
-        The range.
-    measured : float
-    outside : float
-        The share of measurements that may lie outside of such a range.
-
-    Returns
-    -------
-    float
-    """
-    miss = max(math.log(low / measured), math.log(measured / high), 0.0)
-    return math.log(high / low) + 2 / outside * miss
 
 
 def slowest(devices: int, spread: float) -> float:
