@@ -1,0 +1,237 @@
+"""Published trainings: the range of utilisations they give, and a score for forecasts."""
+
+import functools
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from helpers.errors import LabError
+from helpers.lab_11 import planner
+from helpers.run_card.interval_score import interval_score
+
+FILE = Path(__file__).with_name("published.toml")
+MONTH_DAYS = 30.0
+# Model operations utilisations in table 3 of Chowdhery et al. (2022), arXiv 2204.02311: the
+# lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them.
+PALM_RANGE = 0.213, 0.462
+GUESSES = {
+    "narrow": "Planner, narrow range",
+    "wide": "Planner, wide range",
+    "peak": "All at their peak",
+    "month": "One month",
+}
+
+
+@dataclass(frozen=True)
+class Training:
+    """A published training, and how long it took."""
+
+    name: str
+    title: str
+    year: int
+    used: str  # "range", "scored" or "model"
+    model: planner.Model
+    cluster: planner.Cluster
+    device: str
+    days: float
+    quote: str
+    url: str
+    assumed: tuple[str, ...]
+
+
+@functools.cache
+def trainings() -> dict[str, Training]:
+    """All of published.toml, by name."""
+    content = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return {
+        name: _training(name, entry, content["devices"])
+        for name, entry in content["trainings"].items()
+    }
+
+
+def _training(name, entry, kinds):
+    model = planner.Model(**entry["model"])
+    link = entry["link_gbit"] * 1e9 / 8
+    cluster = planner.Cluster(
+        devices=entry["devices"], across_bytes_per_second=link, **kinds[entry["device"]]
+    )
+    steps = model.training_tokens / model.batch_tokens
+    if "days" in entry:
+        days = entry["days"]
+    elif "gpu_hours" in entry:
+        days = entry["gpu_hours"] / entry["devices"] / 24
+    else:
+        days = entry["step_seconds"] * steps / planner.DAY_SECONDS
+    shown = {key: entry[key] for key in ("title", "year", "used", "device", "quote", "url")}
+    return Training(
+        name=name, model=model, cluster=cluster, days=float(days),
+        assumed=tuple(entry["assumed"]), **shown,
+    )  # fmt: skip
+
+
+def utilisation_of(training: Training) -> float:
+    """The utilisation with which the planner's fastest plan takes the published time.
+
+    It contains all that the planner leaves out: slow kernels, failures, restarts, and a
+    team that could not use the fastest plan.
+    """
+    model, cluster = training.model, training.cluster
+    fitting = [
+        plan
+        for plan in planner.candidates(model, cluster)
+        if sum(planner.memory_of(model, plan).values()) <= cluster.memory_bytes
+    ]
+    published = training.days * planner.DAY_SECONDS
+    published *= model.batch_tokens / model.training_tokens
+    low, high = 0.01, 10.0
+    for _ in range(25):
+        middle = math.sqrt(low * high)
+        steps = (planner.seconds_of(model, cluster, plan, middle) for plan in fitting)
+        is_slower = min(sum(step.values()) for step in steps) > published
+        low, high = (middle, high) if is_slower else (low, middle)
+    return middle
+
+
+@functools.cache
+def narrow_range() -> tuple[float, float]:
+    """The lowest and highest utilisation of the trainings up to 2022.
+
+    Later ones are scored with it, so it has to come from earlier ones alone.
+    """
+    return _range(sources(scored=False))
+
+
+@functools.cache
+def planning_range() -> tuple[float, float]:
+    """The lowest and highest utilisation of all published trainings, for a new plan.
+
+    Nothing has been scored with this range.
+    """
+    return _range(sources(scored=True))
+
+
+def _range(found):
+    utilisations = [utilisation_of(one) for one in found]
+    return min(utilisations), max(utilisations)
+
+
+def sources(scored: bool) -> list[Training]:
+    """The trainings of `narrow_range`, and if `scored` also those that were scored."""
+    used = ("range", "scored") if scored else ("range",)
+    return [one for one in trainings().values() if one.used in used]
+
+
+def forecasts() -> list[dict[str, Any]]:
+    """Forecast the trainings from 2023 on, and score two ranges and two guesses.
+
+    A guess gets a range as wide as the wide range, so that only its place counts.
+
+    Returns
+    -------
+    list of dict
+        `name`, `days` (published), `peak_days` (each device at its peak: 6 N D operations),
+        `ranges` of days, and `hits` and `scores`, each by the keys of `GUESSES`.
+    """
+    return [_forecast(one) for one in trainings().values() if one.used == "scored"]
+
+
+def _forecast(training):
+    model, cluster, days = training.model, training.cluster, training.days
+    peak = cluster.devices * cluster.peak_operations_per_second
+    operations = 6 * model.parameters * model.training_tokens
+    peak_days = operations / peak / planner.DAY_SECONDS
+    narrow = _days(model, cluster, narrow_range())
+    wide = _days(model, cluster, PALM_RANGE)
+    half = math.sqrt(wide[1] / wide[0])
+    ranges = {
+        "narrow": narrow,
+        "wide": wide,
+        "peak": (peak_days / half, peak_days * half),
+        "month": (MONTH_DAYS / half, MONTH_DAYS * half),
+    }
+    return {
+        "name": training.title,
+        "days": days,
+        "peak_days": peak_days,
+        "ranges": ranges,
+        "hits": {key: low <= days <= high for key, (low, high) in ranges.items()},
+        "scores": {key: interval_score(*ends, days) for key, ends in ranges.items()},
+    }
+
+
+def _days(model, cluster, utilisations):
+    """Fewest and most days: at each end of the range by the plan that is fastest there."""
+    found = []
+    for share in reversed(utilisations):
+        best = planner.fastest(model, cluster, (share, share))
+        assert best is not None  # a test asks for each of them
+        found.append(best["training_days"][1])
+    return tuple(found)
+
+
+SETTINGS = ("model", "devices", "memory_gb", "link_gbit", "training_tokens")
+
+
+def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Plans for a published transformer on other devices of the same kind.
+
+    Parameters
+    ----------
+    settings : dict
+        `model`, a name in published.toml; `devices`; `memory_gb` of a device;
+        `link_gbit` of a device; `training_tokens`.
+
+    Returns
+    -------
+    list of dict
+        As `planner.plans`, with `planning_range`.
+
+    Raises
+    ------
+    LabError
+        If a setting is missing, unknown or impossible.
+    """
+    if set(settings) != set(SETTINGS):
+        raise LabError(f"the settings must be {', '.join(SETTINGS)}.")
+    known, name = trainings(), settings["model"]
+    if not isinstance(name, str) or name not in known:
+        raise LabError(f"model must be one of {', '.join(known)}, but is {name!r}.")
+    for key in SETTINGS[1:]:
+        number = settings[key]
+        is_number = isinstance(number, Real) and not isinstance(number, bool)
+        if not is_number or not 0 < number < 1e16:
+            raise LabError(f"{key} must be a number above 0, but is {number!r}.")
+    devices = settings["devices"]
+    if devices != int(devices) or devices > 1_000_000:
+        raise LabError(
+            f"devices must be a whole number up to 1,000,000, but is {devices!r}."
+        )
+    training = known[name]
+    cluster = replace(
+        training.cluster,
+        devices=int(devices),
+        memory_bytes=1e9 * settings["memory_gb"],
+        across_bytes_per_second=1e9 / 8 * settings["link_gbit"],
+    )
+    model = replace(training.model, training_tokens=settings["training_tokens"])
+    return planner.plans(model, cluster, planning_range())
+
+
+def in_words(rows: list[dict[str, Any]], shown: int = 4) -> list[str]:
+    """Plans as lines: the fastest that fit, and the smallest that do not."""
+    fit = [row for row in rows if row["fits"]]
+    too_large = [row for row in rows if not row["fits"]]
+    found = [f"{len(fit)} of {len(rows)} plans fit"]
+    for row in fit[:shown]:
+        low, _, high = row["training_days"]
+        found.append(
+            f"{row['plan'].in_words()}: {row['memory_bytes'] / 1e9:.1f} GB, a step "
+            f"{row['step_seconds'][1]:.1f} s, {low:,.0f} to {high:,.0f} days"
+        )
+    for row in too_large[:shown]:
+        found.append(f"does not fit: {row['plan'].in_words()} {row['reason']}")
+    return found

@@ -1,0 +1,58 @@
+"""Lab 11's figure about recomputation."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from helpers.figures import BLUE, GREY, ORANGE, VIOLET
+
+MEGA = 1e6
+
+
+def price(
+    by_law: Mapping[int, float],
+    by_compiler: Mapping[int, float],
+    kept: float,
+    times: Mapping[int, Sequence[float]],
+) -> plt.Figure:
+    """Memory and time of a step, over the number of segments.
+
+    Parameters
+    ----------
+    by_law, by_compiler : dict of int to float
+        Bytes at the peak by the number of segments.
+    kept : float
+        Bytes at the peak without recomputation.
+    times : dict of int to list of float
+        How many times as long a step takes as without recomputation, in each round.
+    """
+    figure, (memory, time) = plt.subplots(1, 2, figsize=(8, 3.4))
+    megabytes = {k: bytes_held / MEGA for k, bytes_held in by_law.items()}
+    memory.plot(
+        list(megabytes), list(megabytes.values()), "-", color=BLUE, label="predicted"
+    )
+    megabytes = {k: bytes_held / MEGA for k, bytes_held in by_compiler.items()}
+    memory.plot(
+        list(megabytes), list(megabytes.values()), "o", color=ORANGE, label="compiled"
+    )
+    memory.axhline(kept / MEGA, ls="--", color=GREY, label="keep everything")
+    memory.set(xlabel="segments", ylabel="peak [MB]", ylim=(0, None))
+    middle = np.array([np.median(one) for one in times.values()])
+    below = middle - [min(one) for one in times.values()]
+    above = [max(one) for one in times.values()] - middle
+    time.errorbar(
+        list(times), middle, [below, above], fmt="D", color=VIOLET, capsize=4,
+        label="measured: median and range",
+    )  # fmt: skip
+    time.axhline(4 / 3, ls="-", color=BLUE, label="predicted: 4/3")
+    time.axhline(1, ls="--", color=GREY, label="keep everything")
+    time.set(xlabel="segments", ylabel="time of a step [times]", ylim=(0, None))
+    for axes in (memory, time):
+        axes.set_xscale("log", base=2)
+        ticks = list(by_compiler)
+        axes.set_xticks(ticks, [str(k) for k in ticks])
+        axes.set_xlim(min(ticks) / 1.3, max(ticks) * 1.3)
+        axes.legend(fontsize=8)
+    figure.tight_layout()
+    return figure

@@ -1,0 +1,159 @@
+"""The planner: memory and time follow the formulas, and plans are compared fairly."""
+
+from dataclasses import replace
+
+import pytest
+
+from helpers.lab_11 import planner
+from helpers.lab_11.planner import Cluster, Model, Plan
+from helpers.lab_11.published_trainings import trainings
+
+MODEL = Model(
+    parameters=1e9, layers=24, hidden_width=1792, heads=16, vocabulary=50_000,
+    sequence_tokens=1024, training_tokens=20e9, batch_tokens=64 * 1024,
+)  # fmt: skip
+CLUSTER = Cluster(
+    devices=16, memory_bytes=40e9, peak_operations_per_second=1e14,
+    inside_bytes_per_second=100e9, across_bytes_per_second=10e9,
+)  # fmt: skip
+HALF = (0.5, 0.5)
+ALL = list(planner.candidates(MODEL, CLUSTER))
+
+
+@pytest.mark.parametrize(
+    ("stage", "size"), [(0, 16), (1, 4 + 12 / 8), (2, 2 + 14 / 8), (3, 16 / 8)]
+)
+def test_zero_shards_the_optimizer_then_gradients_then_weights(stage, size):
+    memory = planner.memory_of(MODEL, Plan(8, 2, 1, stage, recomputes=False))
+    kept = memory["weights"] + memory["gradients"] + memory["optimizer"]
+    assert kept == pytest.approx(size * 1e9 / 2)
+
+
+def test_activations_are_those_of_korthikanti():
+    s, h, a = 1024, 1792, 16
+    loss = 4 * s * (h + 50_000)
+    one = Plan(1, 1, 1, 0, recomputes=False)
+
+    def activations(model, plan):
+        return planner.memory_of(model, plan)["activations"] - loss / plan.tensor
+
+    assert activations(MODEL, one) == pytest.approx(24 * s * h * 34)
+    stored = replace(MODEL, flash_attention=False)
+    layer = s * h * (34 + 5 * a * s / h)
+    assert activations(stored, one) == pytest.approx(24 * layer)
+    assert activations(stored, replace(one, tensor=4)) == pytest.approx(24 * layer / 4)
+    again = activations(stored, replace(one, recomputes=True))
+    assert again == pytest.approx(24 * 2 * s * h + layer)
+    # The first of four stages holds four micro-batches of a quarter of the layers.
+    assert activations(stored, replace(one, pipeline=4)) == pytest.approx(24 * layer)
+
+
+def test_a_pipeline_holds_no_more_micro_batches_than_there_are():
+    few = replace(MODEL, batch_tokens=2 * 1024)
+    plan = Plan(1, 1, 8, 0, recomputes=False)
+    short, full = (planner.memory_of(m, plan)["activations"] for m in (few, MODEL))
+    assert short < full
+
+
+def test_one_device_computes_and_sends_nothing():
+    step = planner.seconds_of(
+        MODEL, replace(CLUSTER, devices=1), Plan(1, 1, 1, 0, False), 0.5
+    )
+    assert step["compute"] == pytest.approx(6 * 1e9 * 64 * 1024 / 1e14 / 0.5)
+    assert step["tensor"] == step["bubble"] == step["data"] == step["pipeline"] == 0
+
+
+def test_recomputation_takes_a_third_longer():
+    keeps, again = (
+        planner.seconds_of(MODEL, CLUSTER, Plan(2, 8, 1, 0, recomputes), 0.5)
+        for recomputes in (False, True)
+    )
+    assert again["compute"] == pytest.approx(4 / 3 * keeps["compute"])
+    assert again["tensor"] == pytest.approx(3 / 2 * keeps["tensor"])
+
+
+def test_the_bubble_is_the_idle_share_of_1f1b():
+    plan = Plan(1, 1, 8, 0, recomputes=False)
+    step = planner.seconds_of(MODEL, replace(CLUSTER, devices=8), plan, 0.5)
+    busy = step["compute"] + step["tensor"]
+    m = planner.micro_batches(MODEL, plan)
+    assert step["bubble"] / (busy + step["bubble"]) == pytest.approx(7 / (m + 7))
+
+
+def test_every_candidate_uses_all_devices_and_keeps_tensor_parallelism_inside():
+    for plan in ALL:
+        assert plan.data * plan.tensor * plan.pipeline == 16
+        assert plan.tensor <= CLUSTER.machine_devices
+        assert MODEL.heads % plan.tensor == 0
+        assert plan.data * plan.sequences <= 64
+        assert plan.pipeline == 1 or plan.stage < 2
+        assert all(value >= 0 for value in planner.memory_of(MODEL, plan).values())
+        step = planner.seconds_of(MODEL, CLUSTER, plan, 0.5)
+        assert step["compute"] >= 6 * 1e9 * 64 * 1024 / 16 / 1e14 / 0.5 * (1 - 1e-9)
+    assert len(set(ALL)) == len(ALL)
+
+
+def test_no_plan_gains_from_a_slower_link_or_device():
+    def seconds(plan, share=0.5, **changed):
+        return sum(
+            planner.seconds_of(MODEL, replace(CLUSTER, **changed), plan, share).values()
+        )
+
+    for plan in ALL:
+        now = seconds(plan)
+        assert seconds(plan, across_bytes_per_second=1e9) >= now
+        assert seconds(plan, inside_bytes_per_second=1e9) >= now
+        # Where messages hide the computation, a slower device may not show.
+        assert seconds(plan, share=0.25) >= now
+
+
+def test_the_first_plan_is_the_fastest_that_fits():
+    rows = planner.plans(MODEL, CLUSTER, (0.3, 0.5))
+    fit = [row for row in rows if row["fits"]]
+    assert rows[: len(fit)] == fit
+    assert fit
+    fastest = min(row["step_seconds"][1] for row in fit)
+    assert rows[0]["step_seconds"][1] == pytest.approx(fastest, abs=1e-6)
+    for row in rows:
+        low, middle, high = row["step_seconds"]
+        assert low <= middle <= high
+        assert row["mfu"][2] <= 0.5
+        assert row["fits"] == (row["memory_bytes"] <= 40e9)
+        assert bool(row["reason"]) != row["fits"]
+
+
+def test_plans_that_do_not_fit_say_what_is_largest():
+    small = replace(CLUSTER, memory_bytes=1e9)
+    rows = planner.plans(MODEL, small, HALF)
+    assert not any(row["fits"] for row in rows)
+    assert planner.fastest(MODEL, small, HALF) is None
+    sizes = [row["memory_bytes"] for row in rows]
+    assert sizes == sorted(sizes)
+    assert "GB, of which" in rows[0]["reason"]
+
+
+def test_more_memory_never_makes_the_fastest_plan_slower():
+    steps = [
+        planner.fastest(MODEL, replace(CLUSTER, memory_bytes=size), HALF)["step_seconds"][1]
+        for size in (10e9, 20e9, 40e9, 80e9)
+    ]
+    assert steps == sorted(steps, reverse=True)
+
+
+def test_the_fewest_devices_fit_and_a_machine_less_does_not():
+    of_70b = trainings()["llama-3-70b"]
+    fewest = planner.fewest_devices(of_70b.model, of_70b.cluster)
+    assert fewest % 8 == 0
+    assert planner.fastest(of_70b.model, replace(of_70b.cluster, devices=fewest), HALF)
+    less = replace(of_70b.cluster, devices=fewest - 8)
+    assert planner.fastest(of_70b.model, less, HALF) is None
+    assert planner.fewest_devices(of_70b.model, of_70b.cluster, most=8) is None
+
+
+def test_layers_that_do_not_divide_make_all_wait_for_the_fullest_stage():
+    uneven = replace(MODEL, layers=25)
+    even, odd = (
+        planner.seconds_of(model, CLUSTER, Plan(2, 1, 8, 0, False), 0.5)["compute"]
+        for model in (MODEL, uneven)
+    )
+    assert odd == pytest.approx(even * 4 * 8 / 25)

@@ -1,0 +1,105 @@
+"""Published trainings: sources, the range from earlier ones, and scores."""
+
+import math
+
+import pytest
+
+from helpers.errors import LabError
+from helpers.lab_11 import planner, published_trainings
+from helpers.run_card.interval_score import interval_score
+
+TRAININGS = published_trainings.trainings()
+ASKED = {
+    "model": "llama-3-70b", "devices": 64, "memory_gb": 80, "link_gbit": 400,
+    "training_tokens": 15e12,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda one: one.name)
+def test_a_training_has_a_source_and_a_time_that_its_devices_can_reach(training):
+    assert training.url.startswith("https://")
+    assert training.quote
+    model, cluster = training.model, training.cluster
+    operations = 6 * model.parameters * model.training_tokens
+    peak = cluster.devices * cluster.peak_operations_per_second
+    mfu = operations / peak / (training.days * planner.DAY_SECONDS)
+    assert 0.15 < mfu < 0.6
+    # 12 l h^2 and two tables of words, as every transformer of this kind has.
+    width, layers = model.hidden_width, model.layers
+    estimate = 12 * layers * width**2 + model.vocabulary * width
+    assert model.parameters == pytest.approx(estimate, rel=0.25)
+    assert model.hidden_width % model.heads == 0
+
+
+@pytest.mark.parametrize("training", TRAININGS.values(), ids=lambda one: one.name)
+def test_with_its_utilisation_the_fastest_plan_takes_the_published_time(training):
+    share = published_trainings.utilisation_of(training)
+    best = planner.fastest(training.model, training.cluster, (share, share))
+    assert best["training_days"][1] == pytest.approx(training.days, rel=1e-3)
+
+
+def test_the_range_was_known_before_what_it_is_scored_on():
+    used = {one.name for one in published_trainings.sources(scored=False)}
+    scored = [one for one in TRAININGS.values() if one.used == "scored"]
+    assert not used & {one.name for one in scored}
+    latest = max(TRAININGS[name].year for name in used)
+    assert all(one.year > latest for one in scored)
+    low, high = published_trainings.narrow_range()
+    wide_low, wide_high = published_trainings.planning_range()
+    assert wide_low <= low < high <= wide_high
+
+
+def test_a_hit_lies_in_the_range_and_guesses_get_as_wide_a_range():
+    rows = published_trainings.forecasts()
+    assert len(rows) == sum(one.used == "scored" for one in TRAININGS.values())
+    for row in rows:
+        assert set(row["ranges"]) == set(published_trainings.GUESSES)
+        widths = {key: high / low for key, (low, high) in row["ranges"].items()}
+        assert widths["peak"] == pytest.approx(widths["wide"])
+        assert widths["month"] == pytest.approx(widths["wide"])
+        assert 1 < widths["narrow"] < widths["wide"]
+        for key, (low, high) in row["ranges"].items():
+            assert row["hits"][key] == (low <= row["days"] <= high)
+            is_width_alone = row["scores"][key] == pytest.approx(math.log(widths[key]))
+            assert is_width_alone == row["hits"][key]
+        assert row["peak_days"] < row["ranges"]["wide"][0]
+
+
+def test_a_miss_costs_more_the_further_it_is():
+    hit, near, far = (interval_score(10, 20, days) for days in (15, 25, 50))
+    assert hit < near < far
+    assert interval_score(10, 20, 5) == pytest.approx(interval_score(10, 20, 40))
+
+
+def test_what_if_plans_for_the_devices_that_were_asked_for():
+    rows = published_trainings.what_if(ASKED)
+    fit = sum(row["fits"] for row in rows)
+    words = published_trainings.in_words(rows, 2)
+    assert words[0] == f"{fit} of {len(rows)} plans fit"
+    assert len(words) == 5
+    half = published_trainings.what_if(ASKED | {"training_tokens": 7.5e12})
+    assert half[0]["training_days"][1] == pytest.approx(rows[0]["training_days"][1] / 2)
+
+
+def test_what_if_says_that_nothing_fits():
+    words = published_trainings.in_words(
+        published_trainings.what_if(ASKED | {"devices": 8})
+    )
+    assert words[0].startswith("0 of ")
+    assert all(word.startswith("does not fit: ") for word in words[1:])
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"devices": 0}, {"devices": 2.5}, {"devices": "64"}, {"devices": True},
+        {"devices": 10**7}, {"devices": float("nan")}, {"memory_gb": -1},
+        {"memory_gb": float("inf")}, {"link_gbit": None}, {"training_tokens": 0},
+        {"model": "llama"}, {"model": ["llama-3-70b"]}, {"colour": "red"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_if_refuses_an_impossible_setting_in_one_line(changed):
+    with pytest.raises(LabError) as error:
+        published_trainings.what_if(ASKED | changed)
+    assert "\n" not in str(error.value)

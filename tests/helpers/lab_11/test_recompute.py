@@ -1,0 +1,71 @@
+"""Lab 11's recomputation: what JAX compiles, and what the law says of it."""
+
+import math
+
+import pytest
+
+from helpers.lab_11 import recompute_figures
+from helpers.lab_11 import recompute_on_jax as recompute
+from helpers.lab_11.ex2_segments.judge import least, parts_of, peak
+from helpers.lab_11.recompute_on_jax import Law
+from helpers.machine import jax_process
+
+
+@pytest.fixture(scope="module")
+def measured():
+    return recompute.measure(layers=16, batch_size=2, repeats=2, seed=0)
+
+
+def test_the_counted_law_predicts_what_the_compiler_plans(measured):
+    law = recompute.law(2, measured["small_bytes"])
+    for segments in recompute.between(16):
+        planned = measured["bytes"][segments]
+        assert law.peak(16, segments) == pytest.approx(planned, rel=0.02), segments
+
+
+def test_recomputation_saves_memory_and_changes_no_gradient(measured):
+    assert min(measured["bytes"].values()) < measured["kept"]
+    assert measured["off"] < 1e-4
+
+
+def test_every_round_has_a_time_for_each_number_of_segments(measured):
+    ratios = recompute.slower(measured)
+    assert sorted(ratios) == [2, 4, 8]
+    assert all(len(rounds) == 2 and min(rounds) > 0 for rounds in ratios.values())
+
+
+@pytest.mark.parametrize("layers", [8, 12, 20, 28, 64, 1024])
+def test_all_numbers_of_segments_divide_the_layers(layers):
+    chosen = recompute.numbers_of_segments(layers)
+    assert all(layers % segments == 0 for segments in chosen)
+    assert {1, 2, layers // 2, layers} <= set(chosen)
+    assert recompute.middle(layers) in recompute.between(layers)
+
+
+@pytest.mark.parametrize("layers", [4, 9, 16])
+def test_equal_layers_need_least_with_a_square_root_of_segments(layers):
+    root = math.isqrt(layers)
+    assert least((7,) * layers) == 7 * (2 * root - 1)
+    firsts = tuple(range(0, layers, root))
+    assert peak(parts_of((7,) * layers, firsts)) == 7 * (2 * root - 1)
+
+
+def test_the_law_is_lowest_where_its_derivative_is_zero():
+    law = Law(checkpoint=3.0, inside=12.0, fixed=5.0)
+    lowest = min(range(1, 101), key=lambda segments: law.peak(100, segments))
+    assert lowest == round(math.sqrt(100 * 12 / 3))
+
+
+def test_without_jax_one_line_says_so(monkeypatch, capsys):
+    monkeypatch.setattr(jax_process, "find_spec", lambda name: None)
+    assert recompute.measure(layers=8, batch_size=1, repeats=2, seed=0) is None
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith("JAX is not installed here")
+
+
+def test_the_figure_shows_memory_and_time():
+    times = {2: [1.2, 1.4], 4: [1.1, 1.5]}
+    figure = recompute_figures.price({2: 4e6, 4: 3e6}, {1: 9e6, 2: 4e6, 4: 3e6}, 9e6, times)
+    memory, time = figure.axes
+    assert memory.get_ylabel() == "peak [MB]"
+    assert time.get_ylim()[1] > 1.5

@@ -1,0 +1,51 @@
+"""Lab 11's counts by hand, compared with the network and with XLA."""
+
+import pytest
+
+from helpers.lab_11 import compiled_memory, transformer_sizes
+from helpers.lab_11.transformer import decoder
+
+SMALL = transformer_sizes.Sizes(
+    blocks=2, width=32, heads=4, words=16, vocabulary=100, batch_size=3
+)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return compiled_memory.measure(SMALL, repeats=2, seed=0)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_the_parameters_are_those_of_the_network(blocks):
+    sizes = SMALL._replace(blocks=blocks)
+    counted = decoder(**sizes.decoder).count_params()
+    assert transformer_sizes.parameters(sizes) == counted
+
+
+def test_llama_has_seventy_billion_parameters():
+    counted = transformer_sizes.llama_parameters(transformer_sizes.Llama())
+    assert 70e9 < counted < 71e9
+
+
+def test_the_compiler_holds_the_training_state_that_was_counted(compiled):
+    state = 4 * transformer_sizes.parameters(SMALL)
+    held = compiled["bytes"]
+    for kind, times in {"weights": 1, "gradients": 1, "optimizer": 2}.items():
+        assert times * state <= held[kind] <= times * state + 1000
+
+
+def test_the_compiler_plans_at_least_the_activations_that_were_counted(compiled):
+    counted = sum(map(sum, transformer_sizes.block_bytes(SMALL)))
+    assert counted <= compiled["bytes"]["activations"] < 4 * counted
+
+
+def test_the_count_of_operations_is_below_the_compilers(compiled):
+    by_hand = transformer_sizes.operations_by_hand(SMALL)
+    assert transformer_sizes.operations_by_parameters(SMALL) < by_hand
+    assert by_hand < compiled["operations"] < 1.3 * by_hand
+
+
+def test_each_repetition_takes_the_same_first_step(compiled):
+    first, second = compiled["losses"]
+    assert first == second
+    assert len(compiled["process_bytes"]) in (0, 2)
