@@ -571,7 +571,33 @@ def contact_sheet() -> None:
 @app.command(rich_help_panel=OPERATORS)
 def plan(
     devices: Annotated[int, typer.Option(min=1, help="How many devices.")],
-    link: Annotated[str, typer.Option(help="The link between machines, such as 25Gbit.")],
+    link: Annotated[
+        str | None,
+        typer.Option(
+            help="The link between machines, such as 25Gbit; --model has its own."
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Plan a published transformer instead, such as llama-3-70b (lab 11).",
+        ),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="With --model: the kind of device, such as h100.")
+    ] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="With --model: memory of a device, such as 80GB.")
+    ] = None,
+    tokens: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=10**15,
+            help="With --model: training tokens; by default as published.",
+        ),
+    ] = None,
     batch_size: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="Batch size of one device.")
     ] = 64,
@@ -595,8 +621,27 @@ def plan(
     ] = 700.0,
     as_json: AsJson = False,
 ) -> None:
-    """Forecast speed, time to accuracy and cost on many devices, from your run cards."""
+    """Forecast speed, time to accuracy and cost on many devices, from your run cards.
+
+    With --model, find the fastest way to train a published transformer that fits in memory.
+    """
     from helpers import plain_json
+
+    if model is not None:
+        if parameters is not None:
+            raise LabError("--parameters is not for --model, which has its own.")
+        from kit.headless import model_plan
+
+        asked = model_plan.plan_for(
+            model, devices, link, device, memory, tokens, machine_devices, price
+        )
+        words = "\n".join(model_plan.lines(asked))
+        typer.echo(plain_json.as_json(asked) if as_json else words)
+        return
+    if link is None:
+        raise LabError("give --link, such as 25Gbit, or --model with a transformer's name.")
+    if device or memory or tokens:
+        raise LabError("--device, --memory and --tokens need --model.")
     from kit.headless.plan import lines, plan_for
 
     others = {"machine_devices": machine_devices, "price": price, "watts": watts}

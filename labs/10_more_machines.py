@@ -812,6 +812,9 @@ session.finish()
 #
 # Take two questions along. Which result of a measurement would have refuted the law? And
 # what would you measure on two rented machines before you rent two hundred?
+#
+# All of this assumed that the whole network fits on every device. [Lab
+# 11](11_does_not_fit.ipynb) is about networks that do not.
 
 # %% [markdown]
 # To read on: [Li et al., "PyTorch Distributed" (2020)](https://arxiv.org/abs/2006.15704);

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from helpers.lab_11.pipeline_schedule import simulate
 from kit.authoring.diagrams.drawing import Drawing
 
 
@@ -367,6 +368,144 @@ def buckets() -> Drawing:
     return d
 
 
+def sharded_optimizer() -> Drawing:
+    """What each of four workers holds, computes and sends, before and after."""
+    d = Drawing(
+        700, 350,
+        "Four workers, before and after they share the optimizer. Before, each worker "
+        "holds all weights and the whole state of Adam, and updates everything after an "
+        "all-reduce. After, each still holds all weights, but only a quarter of the "
+        "state; it updates that quarter between reduce-scatter and all-gather.",
+    )  # fmt: skip
+    for x, title in (
+        (100, "before: each updates everything"),
+        (420, "after: each its part"),
+    ):
+        d.text(x + 115, 22, title)
+        d.text(x + 46, 50, "weights", kind="blue-ink", size=13)
+        d.text(x + 166, 50, "Adam's state", kind="orange-ink", size=13)
+        for rank in range(4):
+            for part in range(4):
+                y = 66 + 40 * rank
+                own = x == 100 or part == (rank + 1) % 4
+                d.box(x + 24 * part, y, 21, 28, kind="blue")
+                d.box(x + 120 + 24 * part, y, 21, 28, kind="orange" if own else "plain")
+    for rank in range(4):
+        d.text(20, 80 + 40 * rank, f"worker {rank}", anchor="start", size=13)
+    for x, steps in (
+        (100, ("all-reduce of the gradients", "update of all weights")),
+        (420, ("reduce-scatter of the gradients", "update of its own part",
+               "all-gather of the new weights")),
+    ):  # fmt: skip
+        for k, words in enumerate(steps):
+            y = 236 + 30 * k
+            d.text(x, y, f"{k + 1}. {words}", anchor="start", size=13)
+    d.text(20, 236, "a step:", anchor="start", kind="muted", size=13)
+    d.text(
+        350, 332, "both send 2 (N - 1) messages, each with an N-th of the array",
+        kind="muted", size=13,
+    )  # fmt: skip
+    return d
+
+
+def tensor_parallel() -> Drawing:
+    """Two matrices on two devices, split by columns and by rows, and one all-reduce."""
+    d = Drawing(
+        700, 300,
+        "Two devices hold the same input x. Each has half of the columns of the first "
+        "matrix and computes half of the hidden values. It multiplies them by its half of "
+        "the rows of the second matrix. The results are partial sums, and one all-reduce "
+        "adds them up on both devices.",
+    )  # fmt: skip
+    d.text(185, 22, "columns of A", kind="orange-ink", size=13)
+    d.text(407, 22, "rows of B", kind="orange-ink", size=13)
+    for i, (y, number) in enumerate(((44, "first"), (174, "second"))):
+        d.text(20, y + 94, f"device {i}", anchor="start", kind="muted", size=13)
+        d.box(20, y + 24, 70, 36, "x, whole", kind="blue", size=13)
+        # The matrix A is wide and B is high: each device has half of it.
+        for j in range(2):
+            kind = "orange" if i == j else "plain"
+            d.box(130 + 56 * j, y + 14, 54, 56, f"A{j}" if i == j else "", kind=kind)
+            d.box(380, y - 8 + 51 * j, 54, 49, f"B{j}" if i == j else "", kind=kind)
+        d.box(266, y + 24, 90, 36, f"{number} half\nof hidden", kind="blue", size=12)
+        d.box(468, y + 24, 86, 36, f"partial\nsum {i}", kind="violet", size=12)
+        d.arrow((90, y + 42), (128, y + 42))
+        d.arrow((242, y + 42), (264, y + 42))
+        d.arrow((356, y + 42), (378, y + 42))
+        d.arrow((434, y + 42), (466, y + 42))
+        d.arrow((554, y + 42), (582, y + 42))
+        d.arrow((658, y + 42), (690, y + 42))
+    d.box(584, 44, 74, 214, "all-reduce\nadds both", kind="green", size=12)
+    d.text(500, 284, "The only message of the two layers", kind="green-ink", size=13)
+    return d
+
+
+def pipeline() -> Drawing:
+    """Two orders of the same work: equally long, but with other needs of memory."""
+    d = Drawing(
+        700, 326,
+        "Time lines of three stages with four micro-batches. GPipe does all forwards and "
+        "then all backwards; with 1F1B the last stage does them in turn. Both end after "
+        "18 units of time, but stage 0 holds four micro-batches or three.",
+    )  # fmt: skip
+    unit, left = 34, 72
+    gpipe = ["F0 F1 F2 F3 B0 B1 B2 B3"] * 3
+    one_by_one = [
+        "F0 F1 F2 B0 F3 B1 B2 B3", "F0 F1 B0 F2 B1 F3 B2 B3", "F0 B0 F1 B1 F2 B2 F3 B3",
+    ]  # fmt: skip
+    for top, name, lists in ((20, "GPipe", gpipe), (164, "1F1B", one_by_one)):
+        work = [[(item[0], int(item[1])) for item in line.split()] for line in lists]
+        d.text(20, top, name, anchor="start")
+        for stage in range(len(work)):
+            d.text(20, top + 36 + 36 * stage, f"stage {stage}", "start", "muted", 12)
+        for box in simulate(work):
+            kind = "blue" if box.kind == "F" else "orange"
+            x, width = left + unit * box.begin, unit * (box.end - box.begin)
+            y, text = top + 20 + 36 * box.stage, f"{box.kind}{box.micro_batch}"
+            d.box(x + 1, y, width - 2, 32, text, kind, 13)
+    bottom = 296
+    d.arrow((left, bottom), (690, bottom))
+    for time in range(0, 19, 2):
+        d.text(left + unit * time, bottom + 16, f"{time}", kind="muted", size=12)
+    d.text(20, bottom, "time", "start", "muted", 13)
+    return d
+
+
+def recomputation() -> Drawing:
+    """Which inputs of layers are held while backward is in a segment."""
+    d = Drawing(
+        700, 252,
+        "Twelve layers in three segments of four, shown twice. During forward only the "
+        "inputs of layers 0, 4 and 8 are kept, and all others are dropped. While "
+        "backward is in the second segment, the inputs of layers 5, 6 and 7 have been "
+        "computed again from the kept input of layer 4.",
+    )  # fmt: skip
+    kept = dict.fromkeys((0, 4, 8), "green")
+    rows = (
+        (64, "forward", kept),
+        (160, "backward", kept | dict.fromkeys((5, 6, 7), "orange")),
+    )
+    for y, name, kinds in rows:
+        d.text(16, y + 18, name, anchor="start")
+        for i in range(12):
+            x = 104 + 48 * i + 6 * (i // 4)
+            d.box(x, y, 42, 36, str(i), kind=kinds.get(i, "plain"), size=13)
+    for k in range(3):
+        left = 104 + 198 * k
+        d.text(left + 93, 24, f"segment {k}", size=13)
+        d.line((left, 40), (left + 186, 40))
+    d.arrow((104, 114), (688, 114), kind="blue")
+    d.text(396, 130, "recompute segment 1 from the input of layer 4", size=13)
+    d.line((104 + 198 + 21, 138), (104 + 198 + 21, 148), kind="orange")
+    d.arrow((104 + 198 + 21, 148), (104 + 198 + 165, 148), kind="orange")
+    d.arrow((488, 208), (302, 208), kind="blue")
+    legend = ("green", "kept"), ("orange", "computed again"), ("plain", "dropped")
+    for x, (kind, words) in zip((104, 214, 398), legend, strict=True):
+        d.box(x, 222, 20, 18, kind=kind)
+        d.text(x + 28, 231, words, anchor="start", size=13)
+    return d
+
+
 DIAGRAMS: dict[str, dict[str, Callable[[], Drawing]]] = {
     "00": {"matrix_product": matrix_product},
     "01": {"gradient_noise": gradient_noise},
@@ -379,4 +518,10 @@ DIAGRAMS: dict[str, dict[str, Callable[[], Drawing]]] = {
     "08": {"prefetch": prefetch, "float_formats": float_formats},
     "09": {"ring": ring, "checkpoint_and_restart": checkpoint_and_restart},
     "10": {"buckets": buckets},
+    "11": {
+        "recomputation": recomputation,
+        "sharded_optimizer": sharded_optimizer,
+        "tensor_parallel": tensor_parallel,
+        "pipeline": pipeline,
+    },
 }

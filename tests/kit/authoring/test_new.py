@@ -10,7 +10,7 @@ import pytest
 from helpers.files import REPOSITORY
 from kit.grading.box import sandbox
 
-NAME = "11_example"
+NAME = "12_example"
 TESTS = (
     "tests/test_style.py", "tests/helpers/checks/test_checks.py",
     "tests/helpers/coach/test_coach.py", "tests/helpers/test_parameters.py",
@@ -53,24 +53,24 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     shutil.copytree(REPOSITORY, copy, ignore=ignore)
     before = files_of(copy)
     in_copy(copy, "kit.cli", "new", NAME)
-    in_copy(copy, "kit.cli", "mutants", "11.1")
-    in_copy(copy, "kit.cli", "outputs", "11")
+    in_copy(copy, "kit.cli", "mutants", "12.1")
+    in_copy(copy, "kit.cli", "outputs", "12")
     after = files_of(copy)
     ours = {
-        "labs/11_example.py",
-        "notebooks/11_example.ipynb",
-        "solutions/11_example.ipynb",
+        "labs/12_example.py",
+        "notebooks/12_example.ipynb",
+        "solutions/12_example.ipynb",
     }
     for path in after.keys() - before.keys():
         assert str(path) in ours or str(path).startswith(
-            ("helpers/lab_11/", "tests/answers/lab_11/", "docs/run_cards/11_example.json")
+            ("helpers/lab_12/", "tests/answers/lab_12/", "docs/run_cards/12_example.json")
         )
     changed = {str(path) for path in before if after[path] != before[path]}
     generated = {"README.md", "docs/checks.md", "notebooks/index.ipynb"}
     assert changed == generated, "lists of labs"
-    said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "11", *TESTS)
+    said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "12", *TESTS)
     assert "failed" not in said
-    said = in_copy(copy, "kit.cli", "run", "11", "-p", "batch_size=16", "-p", "scale=smoke")
+    said = in_copy(copy, "kit.cli", "run", "12", "-p", "batch_size=16", "-p", "scale=smoke")
     assert "1 of 1" in said
     if sandbox.problem():
         pytest.skip(sandbox.problem())
@@ -84,7 +84,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
         "grade",
         "handed-in",
         "--lab",
-        "11",
+        "12",
         "--out",
         "grades",
         "--jobs",
@@ -92,7 +92,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     )
     grades = (copy / "grades" / "grades.csv").read_text().splitlines()
     assert [line.split(",")[:7] for line in grades] == [
-        ["student", "lab", "11.1", "11.figure", "total", "of", "status"],
-        ["solved", "11_example", "1", "0", "1", "1", "graded"],
-        ["unsolved", "11_example", "0", "0", "0", "1", "graded"],
+        ["student", "lab", "12.1", "12.figure", "total", "of", "status"],
+        ["solved", "12_example", "1", "0", "1", "1", "graded"],
+        ["unsolved", "12_example", "0", "0", "0", "1", "graded"],
     ]

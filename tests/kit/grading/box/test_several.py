@@ -1,4 +1,4 @@
-"""Exercise 9.1 in boxes of its own for each worker: the grader is the network."""
+"""Exercises 9.1 and 11.3, with a box for each worker: the grader is the network."""
 
 import inspect
 import random
@@ -11,10 +11,11 @@ import pytest
 
 from helpers.checks import judge_answer
 from helpers.exercise import find_exercise
-from helpers.lab_09.ex1_ring_all_reduce import array_message
+from helpers.workers import array_message
 from kit.grading.box import sandbox
 from tests.answers.lab_09 import ex1_ring_all_reduce as recorded
 from tests.answers.lab_09.shared import ring
+from tests.answers.lab_11 import ex3_sharded_step as recorded_steps
 from tests.submissions.one_cell import examined
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("grading")]
@@ -51,6 +52,36 @@ def test_a_wrong_answer_is_told_what_the_notebook_tells_it(place):
 def test_a_right_answer_passes(place):
     module = recorded.__name__
     one = examined("9.1", f"from {module} import RIGHT\nring_all_reduce = RIGHT[{place}]")
+    assert one["passed"], one["reason"]
+
+
+@pytest.mark.parametrize(
+    "place",
+    range(len(recorded_steps.WRONG)),
+    ids=[one[1] for one in recorded_steps.WRONG],
+)
+def test_a_wrong_sharded_step_is_told_what_the_notebook_tells_it(place):
+    requirement, mistake, _ = recorded_steps.WRONG[place]
+    module = recorded_steps.__name__
+    one = examined("11.3", f"from {module} import WRONG\nsharded_step = WRONG[{place}][2]")
+    sentence = find_exercise("11.3").requirements[requirement]
+    assert (one["mistake"], one["requirement"]) == (mistake, sentence), one["reason"]
+
+
+@pytest.mark.parametrize("place", range(len(recorded_steps.RIGHT)))
+def test_a_right_sharded_step_passes(place):
+    module = recorded_steps.__name__
+    one = examined("11.3", f"from {module} import RIGHT\nsharded_step = RIGHT[{place}]")
+    assert one["passed"], one["reason"]
+
+
+@needs_box
+def test_a_sharded_step_passes_in_boxes_that_the_kernel_closes():
+    source = inspect.getsource(recorded_steps.with_slices).replace(
+        "with_slices", "sharded_step"
+    )
+    text = f"import itertools\nimport numpy as np\n{source}"
+    one = examined("11.3", text, boxed=True, limits=LIMITS)
     assert one["passed"], one["reason"]
 
 

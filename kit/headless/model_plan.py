@@ -1,0 +1,179 @@
+"""`labs plan --model`: how to train a published transformer on your devices."""
+
+import re
+from dataclasses import replace
+
+from helpers.errors import LabError
+from helpers.lab_11 import planner
+from helpers.lab_11.published_trainings import planning_range, sources, trainings
+from kit.headless.plan import gbit
+
+BYTES = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(G|T)(i?)B", re.IGNORECASE)
+SHOWN = 10  # plans that fit, and plans that do not
+
+
+def plan_for(
+    name: str,
+    devices: int,
+    link: str | None = None,
+    device: str | None = None,
+    memory: str | None = None,
+    tokens: int | None = None,
+    machine_devices: int = 8,
+    price: float = 2.0,
+) -> dict:
+    """All plans of a training, and the fastest that fits.
+
+    Parameters
+    ----------
+    name : str
+        Of a model in `helpers/lab_11/published.toml`.
+    devices : int
+    link : str, optional
+        Of each device to other machines, such as ``"400Gbit"``; None: the published one.
+    device : str, optional
+        Such as ``"h100"``; None: the one that the model was trained on.
+    memory : str, optional
+        Of a device, such as ``"80GB"``; None: the memory of `device`.
+    tokens : int, optional
+        Of the training; None: as many as were published.
+    machine_devices : int
+    price : float
+        Dollars for an hour of a device.
+
+    Returns
+    -------
+    dict
+        `model`, `settings`, `utilisation` (a range), its `sources`, `device_hours` and
+        `dollars` (low, middle, high), and `plans`, as `planner.plans` returns them.
+
+    Raises
+    ------
+    LabError
+        If the name, a unit or a device is unknown, or if no plan fits.
+    """
+    known = trainings()
+    if name not in known:
+        raise LabError(f"--model must be one of {', '.join(known)}, but is {name!r}.")
+    training = known[name]
+    kinds = {one.device: one.cluster for one in known.values()}
+    kind = device or training.device
+    if kind not in kinds:
+        raise LabError(f"--device must be one of {', '.join(kinds)}, but is {kind!r}.")
+    model = training.model
+    if tokens:
+        model = replace(model, training_tokens=tokens)
+    of_link = gbit(link) * 1e9 / 8 if link else training.cluster.across_bytes_per_second
+    cluster = replace(
+        kinds[kind],
+        devices=devices,
+        memory_bytes=bytes_of(memory) if memory else kinds[kind].memory_bytes,
+        across_bytes_per_second=of_link,
+        machine_devices=machine_devices,
+    )
+    rows = planner.plans(model, cluster, planning_range())
+    refuse_none(name, model, cluster, rows)
+    hours = [24 * days * devices for days in rows[0]["training_days"]]
+    return {
+        "model": {"name": name, "title": training.title} | vars(model),
+        "settings": {"device": kind} | vars(cluster) | {"price": price},
+        "utilisation": list(planning_range()),
+        "sources": [
+            {"title": one.title, "year": one.year, "url": one.url, "quote": one.quote}
+            for one in sources(scored=True)
+        ],
+        "device_hours": hours,
+        "dollars": [price * one for one in hours],
+        "plans": [row | {"plan": vars(row["plan"])} for row in rows],
+    }
+
+
+def refuse_none(
+    name: str, model: planner.Model, cluster: planner.Cluster, rows: list[dict]
+) -> None:
+    """`LabError` if no plan fits: with what the smallest needs, or how many are enough."""
+    if not rows:
+        raise LabError(
+            f"{cluster.devices:,} devices cannot share {name} and its batch evenly: ask "
+            "for a multiple of a machine's devices, with at most a few thousand."
+        )
+    if rows[0]["fits"]:
+        return
+    enough = planner.fewest_devices(model, cluster)
+    remedy = f"{enough:,} devices are enough" if enough else "give devices more memory"
+    devices = f"{cluster.devices:,} device{'s' * (cluster.devices > 1)}"
+    raise LabError(
+        f"{name} does not fit in {devices} of "
+        f"{cluster.memory_bytes / 1e9:g} GB: the smallest plan needs "
+        f"{rows[0]['memory_bytes'] / 1e9:,.0f} GB on each. Remedy: {remedy}."
+    )
+
+
+def lines(planned: dict) -> list[str]:
+    """A plan in lines: the fastest, the other plans, and what is assumed.
+
+    Parameters
+    ----------
+    planned : dict
+        As `plan_for` returns it.
+
+    Returns
+    -------
+    list of str
+    """
+    model, settings = planned["model"], planned["settings"]
+    best, *others = planned["plans"]
+    fit = [row for row in others if row["fits"]]
+    too_large = [row for row in others if not row["fits"]]
+    low, _, high = best["training_days"]
+    lowest, _, highest = best["step_seconds"]
+    shares = best["mfu"]
+    across_gbit = settings["across_bytes_per_second"] * 8e-9
+    hours, dollars = planned["device_hours"], planned["dollars"]
+    assumed_low, assumed_high = planned["utilisation"]
+    billion_tokens = model["training_tokens"] / 1e9
+    titles = ", ".join(source["title"] for source in planned["sources"])
+    return [
+        f"{model['title']}, {billion_tokens:,.6g} billion tokens in batches "
+        f"of {model['batch_tokens']:,.0f}, on {settings['devices']:,} {settings['device']} "
+        f"with {settings['memory_bytes'] / 1e9:g} GB each at {across_gbit:g} Gbit/s",
+        f"Fastest plan that fits: {planner.Plan(**best['plan']).in_words()}",
+        f"Memory of a device: {best['memory_bytes'] / 1e9:.1f} GB, "
+        + ", ".join(f"{part} {n / 1e9:.1f}" for part, n in best["memory"].items()),
+        f"A step: {lowest:.3g} to {highest:.3g} s; in the middle "
+        + ", ".join(f"{part} {n:.3g} s" for part, n in best["step"].items()),
+        f"The training: {_days(low)} to {_days(high)}, "
+        f"MFU {shares[0]:.2f} to {shares[2]:.2f}",
+        f"Cost: {hours[0]:,.0f} to {hours[2]:,.0f} device hours, {dollars[0]:,.0f} to "
+        f"{dollars[2]:,.0f} dollars at {settings['price']:g} per device hour",
+        *_others("also fit", fit, lambda row: f"{row['step_seconds'][1]:.3g} s a step"),
+        *_others("do not fit", too_large, lambda row: row["reason"]),
+        f"Assumed: while it computes, a device reaches {assumed_low:.2f} to "
+        f"{assumed_high:.2f} of its peak, as in {titles}; --json has their sources.",
+        f"Assumed: {settings['machine_devices']} devices in a machine at "
+        f"{settings['inside_bytes_per_second'] * 8e-9:,.0f} Gbit/s, "
+        f"{'with' if model['flash_attention'] else 'without'} FlashAttention.",
+    ]
+
+
+def _others(heading, rows, words):
+    if not rows:
+        return
+    yield f"{len(rows)} other plans {heading}:"
+    for row in rows[:SHOWN]:
+        yield f"  {planner.Plan(**row['plan']).in_words()}: {words(row)}"
+    if len(rows) > SHOWN:
+        yield f"  and {len(rows) - SHOWN} more, which --json prints"
+
+
+def _days(days):
+    return f"{days:.3g} days" if days < 1000 else f"{days / 365.25:.3g} years"
+
+
+def bytes_of(text: str) -> float:
+    """Bytes of memory: ``"80GB"``, ``"0.5 TB"``, ``"80GiB"``."""
+    found = BYTES.fullmatch(text.strip())
+    if not found or not float(found[1]):
+        raise LabError(f"--memory must be a number with GB, such as 80GB, but is {text!r}.")
+    step = 1024 if found[3] else 1000
+    return float(found[1]) * step ** {"g": 3, "t": 4}[found[2].lower()]

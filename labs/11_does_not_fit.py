@@ -1,0 +1,1334 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 11: What if the network does not fit?
+#
+# In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb) every device held the
+# whole network, and only the data were split. But training a network with 70 billion
+# parameters needs more than a terabyte of memory, and no GPU has that much. So how do people
+# train such networks at all?
+#
+# You begin by finding out where the bytes go. Then you spend time to save memory, share the
+# optimizer among the workers, then the weights, and in the end the layers. Every step has a
+# price, which you predict with a formula before you measure it. With these prices you finally
+# plan trainings that were published, and see how far off you are.
+
+# %% [markdown]
+# > **Limits.** You need only this one machine, so nothing in this lab is really too large.
+# > The networks are small, but their bytes are those that a real compiler plans, or that >
+# really travel. The workers are real processes that talk over TCP, but they share this
+# machine's > cores. The stages of the pipeline sleep instead of computing, because
+# otherwise they > would take each other's cores. The eight devices of section 4 are one
+# processor, so their > messages are real but their speed tells you nothing. Sections 1, 2
+# and 4 need JAX. Without > it they print one line, and the rest of the lab still runs.
+
+# %% tags=["parameters"]
+scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
+seed: int = 0
+epochs: int = 1  # every lab has it; nothing is trained to an accuracy here
+batch_size: int = 8  # sequences in a step
+workers: int = 4  # processes that train together
+repeats: int = None  # None here and below: set by the scale; measurements of each kind
+weights: int = None  # of the array that the workers train in section 3
+blocks: int = None  # of the transformer
+
+# %% [markdown]
+# ## Set up
+#
+# All workers compute on the CPU, because several processes would compete for the GPU.
+#
+# Stuck? `hint("11.1")` asks you a question, and each further call tells you more. Technical
+# terms are explained in the [glossary](../docs/glossary.md).
+
+# %% tags=["setup"]
+from helpers.notebook import session
+
+lab = session.start("11_does_not_fit", globals(), devices="none")
+
+# %%
+# math and np are for your answers: use these names as you like. Our own cells use others.
+import math
+from statistics import median
+
+import numpy
+import numpy as np
+
+from helpers.checks import check
+from helpers.coach import hint, quiz
+from helpers.figures import show_figure, use_figures
+
+use_figures()
+card = lab.card
+folder = card.path.with_suffix("")  # what the processes of this run write
+
+# %% [markdown]
+# ## 1. Where do the bytes go?
+#
+# With 16 bits each, 70 billion weights take 140 GB. Why does their training need more than a
+# terabyte? Besides the *weights*, a training step keeps
+#
+# - the *gradients*, one for each weight;
+# - the [*optimizer state*](../docs/glossary.md). [Adam](https://arxiv.org/abs/1412.6980), for
+#   example, keeps two values for each weight from step to step;
+# - the [*activations*](../docs/glossary.md), which forward computes and backward needs
+#   again. They alone grow with the batch.
+
+# %% [markdown]
+# In float32 a value takes 4 bytes. In [mixed
+# precision](https://arxiv.org/abs/1710.03740), weights and gradients take only 2, but small
+# updates would be lost in such short numbers. So the optimizer also keeps a
+# [*master copy*](../docs/glossary.md) of the weights in float32. Without activations, a
+# network with $P$ weights (its parameters) needs
+#
+# $$ M = P\,(b_w + b_g + 4\,s + m) \quad\text{bytes,} $$
+#
+# because a weight takes $b_w$ bytes, a gradient $b_g$, and the optimizer keeps $s$ values for
+# each weight. The master copy takes $m = 4$ bytes in mixed precision, otherwise $m = 0$.
+#
+# **Question.** Does mixed precision make $M$ smaller?
+
+# %% [markdown]
+# If several devices train together, each holds the same $M$ bytes. So
+# [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
+# 2020](https://arxiv.org/abs/1910.02054)), splits the optimizer over the devices in its
+# stage 1, in stage 2 also the gradients, and in stage 3 also the weights.
+#
+# Activations need another remedy, because they belong to each device's own batch. A network
+# is a chain of *blocks*, and a block's activations are its *input* and its *inside*, which is
+# everything else that backward needs of it. With *recomputation* (section 2), only the inputs
+# stay, and each inside is computed again when backward reaches its block.
+
+# %% [markdown]
+# ## Exercise 11.1: memory_budget
+#
+# **Write** `memory_budget(parameters, blocks, precision, states, devices, stage,
+# recompute)`, which returns the bytes on the device that holds the most, as a dict with
+# exactly the keys `"weights"`, `"gradients"`, `"optimizer"` and `"activations"`.
+#
+# - `parameters`, `devices`: how many there are, 1 or more;
+# - `blocks`: a list, perhaps empty, with a pair `(input_bytes, inside_bytes)` for each block,
+#   for the batch of one device;
+# - `precision`: `"float32"` or `"mixed"`;
+# - `states`: 0 for plain SGD, 1 with momentum, 2 for Adam;
+# - `stage`: the stage of ZeRO, from 0 (nothing is split) to 3;
+# - `recompute`: True or False.
+#
+# **Rules**
+#
+# - A weight and a gradient take 4 bytes each with `"float32"`, and 2 each with `"mixed"`.
+# - In both precisions, the optimizer keeps `states` values of 4 bytes for each parameter.
+#   With `"mixed"`, and only then, `"optimizer"` also contains the master copy, 4 bytes for
+#   each parameter.
+# - The optimizer is split from stage 1 on, the gradients from stage 2 on, and the weights
+#   from stage 3 on. Whatever is not split is on every device in full.
+# - Whatever is split is split by whole parameters, as equally as possible, and the device
+#   that holds the most parameters counts.
+# - Without recomputation, the activations are the inputs and the insides of all blocks. With
+#   recomputation, they are the inputs of all blocks, and once the largest inside. Without
+#   blocks, they are 0 bytes. They are never split.
+# - Each value is a whole number of bytes (`int`). Do not modify `blocks`.
+#
+# **Example**
+#
+#     memory_budget(10, [(5, 70), (6, 80)], "mixed", 2, 4, 1, True)
+#     # {"weights": 20, "gradients": 20, "optimizer": 36, "activations": 91}
+#
+# The fullest device holds 12 bytes of the optimizer for each of 3 parameters, the inputs with
+# 11 bytes, and an inside with 80. You need about ten lines.
+
+# %% name="11.1-memory-budget" points=2
+# TODO 11.1: the bytes of each kind on the device that holds the most.
+#: start
+def memory_budget(parameters, blocks, precision, states, devices, stage, recompute):
+    """Bytes of weights, gradients, optimizer and activations on a device, as a dict."""
+    return {
+        "weights": 4 * parameters,
+        "gradients": 4 * parameters,
+        "optimizer": 4 * states * parameters,
+        "activations": sum(map(sum, blocks)),
+    }
+#: solution
+def memory_budget(parameters, blocks, precision, states, devices, stage, recompute):
+    """Bytes of weights, gradients, optimizer and activations on a device, as a dict."""
+    share = -(-parameters // devices)
+    value_bytes, master_bytes = (4, 0) if precision == "float32" else (2, 4)
+    inputs = [input_bytes for input_bytes, _ in blocks]
+    insides = [inside_bytes for _, inside_bytes in blocks]
+    return {
+        "weights": value_bytes * (share if stage >= 3 else parameters),
+        "gradients": value_bytes * (share if stage >= 2 else parameters),
+        "optimizer": (4 * states + master_bytes) * (share if stage >= 1 else parameters),
+        "activations": sum(inputs) + (max(insides, default=0) if recompute else sum(insides)),
+    }
+#: end
+
+# %%
+memory_budget = check("11.1", memory_budget)
+
+# %% [markdown]
+# Does a real program need as much as your budget says? We try a small
+# [transformer](https://arxiv.org/abs/1706.03762), which predicts each word of a text from
+# the words before it. A block consists of *attention*, which mixes the values of the words,
+# and two dense layers, with a norm before each of these parts. At the end, a dense layer
+# computes the *logits*, a value for each word of the vocabulary.
+#
+# A block's input is an array with `width` values for each word of the batch. Its inside
+# holds, by our count, 15 arrays of this size, and the weights with which attention mixes the
+# words.
+
+# %%
+from helpers.lab_11 import compiled_memory, memory_figures, transformer_sizes
+
+sizes = transformer_sizes.Sizes(
+    blocks=max(2, min(16, lab.blocks // 4)), width=256, heads=4, words=64, vocabulary=2000,
+    batch_size=lab.batch_size,
+)
+session.show_source(transformer_sizes.block_bytes)
+print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} parameters")
+
+# %% [markdown]
+# **Predict:** A network with 7 billion parameters trains with Adam in mixed precision, on one
+# device. How many GB (of $10^9$ bytes) does it need without activations? And when our small
+# network trains in float32, how many percent of the bytes that the compiler
+# [XLA](https://openxla.org/xla) plans are activations and other temporary arrays?
+
+# %%
+my_memory_guess = {"gigabytes_of_7b": None, "activations_percent": None}  # change both
+card.predict("memory", my_memory_guess)
+
+# %%
+card.lock("memory")
+small = (transformer_sizes.parameters(sizes), transformer_sizes.block_bytes(sizes))
+budget = memory_budget(*small, "float32", 2, 1, 0, False)
+compiled = compiled_memory.measure(sizes, lab.repeats, lab.seed)
+of_7b = sum(memory_budget(7 * 10**9, [], "mixed", 2, 1, 0, False).values())
+print(f"7 billion parameters, mixed precision, Adam: {of_7b / 1e9:.1f} GB")
+for kind, predicted_bytes in budget.items():
+    print(f"{kind.capitalize()}: predicted {predicted_bytes / 1e6:.2f} MB", end="")
+    if compiled:
+        planned = compiled["bytes"][kind]
+        print(f", compiled {planned / 1e6:.2f} MB, error ", end="")
+        print(f"{100 * (predicted_bytes / planned - 1):+.1f}%", end="")
+    print()
+
+# %%
+if compiled:
+    kinds = compiled["bytes"]
+    activations_percent = 100 * kinds["activations"] / sum(kinds.values())
+    print(f"Activations: {activations_percent:.1f}% of all compiled bytes")
+    card.outcome("memory", {
+        "gigabytes_of_7b": of_7b / 1e9, "activations_percent": activations_percent,
+    })
+    card.measure("compiled_bytes", kinds)
+
+# %% [markdown]
+# With either precision, each of the 7 billion parameters needs 16 bytes. In the small network,
+# only our count of the activations is clearly off. Why? The next cell
+# compares smaller networks, to find out what one more block takes, and what the logits take.
+
+# %%
+if compiled:
+    of_one, of_two, of_doubled = compiled["small_bytes"]
+    one_more = of_two - of_one
+    counted_block = sum(transformer_sizes.block_bytes(sizes)[0])
+    logits_bytes = transformer_sizes.VALUE_BYTES * sizes.tokens * sizes.vocabulary
+    extrapolated = of_one + (sizes.blocks - 1) * one_more
+    off = 100 * (extrapolated / kinds["activations"] - 1)
+    print(f"One more block: counted {counted_block / 1e6:.2f} MB, ", end="")
+    print(f"compiled {one_more / 1e6:.2f} MB")
+    print("Arrays as large as the logits: counted 1.0, ", end="")
+    print(f"compiled {(of_doubled - of_one) / logits_bytes:.1f}")
+    print(f"Predicted from one and two blocks: {extrapolated / 1e6:.2f} MB, error {off:+.1f}%")
+
+# %% [markdown]
+# Our count of a block misses some arrays, and where we counted one array as large as the
+# logits, the compiler plans several. We have not found out what each of them is for. Two
+# small compilations predict the large one better than our count, because each further block
+# takes about as much as the second.
+#
+# Does a real process grow as much as the compiler plans for a whole step, including Adam?
+
+# %%
+if compiled:
+    step_bytes, grown = compiled["step_bytes"], compiled["process_bytes"][1:]
+    together = sum(compiled["bytes"].values())
+    print(f"All four kinds: {together / 1e6:.1f} MB, ", end="")
+    print(f"the whole step: {step_bytes / 1e6:.1f} MB compiled")
+    if grown:
+        errors = [100 * (step_bytes / one - 1) for one in grown]
+        print(f"The process grew by {median(grown) / 1e6:.1f} MB, error of the plan ", end="")
+        print(f"{min(errors):+.1f}% to {max(errors):+.1f}%")
+        card.measure("process_bytes", grown)
+    else:
+        print("This system does not tell the most memory of a process.")
+
+# %% [markdown]
+# An error below zero means that the process took more than the plan. The step can need less
+# than its four kinds together, if not all of them are in memory at the same time. For
+# example, the compiler may update a weight as soon as its gradient is there.
+
+# %% [markdown]
+# ### How many operations?
+#
+# A plan also needs the time. For each word, the $N$ weights of all dense layers take $2 N$
+# operations in forward, and twice as many in backward, so about $6 N$ together ([Kaplan et
+# al. 2020](https://arxiv.org/abs/2001.08361)). In $L$ blocks of width $w$, with $S$ words in a
+# sequence, attention adds a second term ([Chowdhery et al.
+# 2022](https://arxiv.org/abs/2204.02311), appendix B):
+#
+# $$ C = 6\,N + 12\,L\,S\,w \quad\text{operations for each word.} $$
+
+# %%
+by_hand = transformer_sizes.operations_by_hand(sizes)
+by_six = transformer_sizes.operations_by_parameters(sizes)
+print(f"By hand: {by_hand / 1e9:.3f} billion operations")
+print(f"By 6 N: {by_six / 1e9:.3f} billion, {100 * (by_six / by_hand - 1):+.2f}%")
+if compiled:
+    operations = compiled["operations"]
+    print(f"By the compiler: {operations / 1e9:.3f} billion, ", end="")
+    print(f"{100 * (operations / by_hand - 1):+.2f}%")
+    card.measure("operations", {"by_hand": by_hand, "by_6n": by_six, "compiled": operations})
+
+# %% [markdown]
+# The second term grows with the sequence, so the short rule $6 N$ fails for long ones. The
+# compiler also counts norms, ReLU, softmax and the loss.
+
+# %% [markdown]
+# ### A published network
+#
+# [Llama 3 70B](https://arxiv.org/abs/2407.21783) was trained on GPUs with 80 GB. We apply
+# your function to its published sizes, with Adam, mixed precision and recomputation, and one
+# sequence of 8,192 tokens (words or pieces of words) on each device. The budget is
+# ours, because its authors also split the network in other ways.
+#
+# **Question.** Which stages fit with 8 devices, and which with 64?
+
+# %%
+llama = transformer_sizes.Llama()
+of_llama = (transformer_sizes.llama_parameters(llama), transformer_sizes.llama_block_bytes(llama))
+llama_budgets = {
+    devices: {
+        stage: memory_budget(*of_llama, "mixed", 2, devices, stage, True) for stage in range(4)
+    }
+    for devices in (1, 8, 64)
+}
+for devices, by_stage in llama_budgets.items():
+    totals = [sum(held.values()) / 1e9 for held in by_stage.values()]
+    print(f"{devices:>2} devices, stages 0 to 3: {', '.join(f'{n:.1f}' for n in totals)} GB")
+smallest = sum(llama_budgets[64][3].values()) / 1e9
+figure = memory_figures.stages(llama_budgets, limit_bytes=80e9)
+text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
+show_figure(figure, text, session.caption())
+
+# %% [markdown]
+# With 8 devices no stage fits, and with 64 only stage 3 does, because at the others every
+# device holds all weights, 141 GB. The activations are the same in every bar, although
+# recomputation has already made them smaller. How does it do that, and what does it cost?
+
+# %% [markdown]
+# ## 2. Compute it twice, or keep it?
+#
+# Backward computes the gradient of a layer's weights from the layer's input. So a plain
+# training step keeps the inputs of all layers until backward has used them. But it could also
+# compute them a second time. How much memory would that save, and how much time would it cost?
+#
+# [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the network into *segments*, and
+# keep only the input of each segment's first layer, a *checkpoint*. When backward reaches a
+# segment, it runs forward through this segment again. This is called
+# [*recomputation*](../docs/glossary.md) or activation checkpointing.
+#
+# ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
+
+# %% [markdown]
+# Let $n$ layers with inputs of $c$ bytes be cut into $k$ equal segments. Then $k$ checkpoints
+# are held until backward ends, and in addition the other $n / k - 1$ inputs of the segment in
+# which backward is. So the *peak*, the most bytes that are held at the same time, is
+#
+# $$ P(k) = c \left( k + \frac{n}{k} - 1 \right). $$
+#
+# Its derivative $c\,(1 - n / k^2)$ is zero at $k = \sqrt{n}$, so 100 equal layers need only
+# about 19 activations. Real layers are not equal, however, and then you have to search.
+
+# %% [markdown]
+# ## Exercise 11.2: segments
+#
+# **Write** `segments(activation_bytes, budget)`, which returns the first layer of each
+# segment, so that a training step needs at most `budget` bytes for its activations.
+#
+# - `activation_bytes`: a list with the bytes of each layer's input, whole numbers from 1.
+#   There are 1 to 16 layers, counted from 0;
+# - `budget`: a whole number of bytes, 1 or more.
+#
+# **Rules**
+#
+# - If the sum of all bytes is at most `budget`, return an empty list.
+# - Otherwise return a *segmentation*: a list with the first layer of each segment, as whole
+#   numbers. It begins with 0, strictly increases, and stays below the number of layers.
+# - For the peak of a segmentation, add up the bytes of all these first layers. Then, for each
+#   segment, add up the bytes of its *other* layers, 0 if there are none. The peak is the first
+#   sum plus the largest of the second ones.
+# - A sum or a peak of exactly `budget` bytes fits. If several segmentations fit, return any
+#   of them, and if none fits, return `None`.
+# - The result depends only on the arguments. Each call returns a list of its own, and does
+#   not modify `activation_bytes`.
+#
+# **Example**
+#
+#     segments([10, 20, 30, 20], 80)   # []: the sum fits
+#     segments([10, 20, 30, 20], 60)   # [0, 2]: 10 + 30, and the larger of 20 and 20
+#     segments([10, 20, 30, 20], 59)   # None
+#
+# Sixteen layers have only $2^{15}$ segmentations, so you can try them all. You need about
+# ten lines.
+
+# %% name="11.2-segments" points=2
+# TODO 11.2: the first layer of each segment, so that the peak is at most the budget.
+#: start
+def segments(activation_bytes, budget):
+    """The first layers of the segments; [] if all fits, None if nothing does."""
+    return []
+#: solution
+def segments(activation_bytes, budget):
+    """The first layers of the segments; [] if all fits, None if nothing does."""
+    from itertools import combinations
+
+    if sum(activation_bytes) <= budget:
+        return []
+    n = len(activation_bytes)
+    for more in range(n):
+        for rest in combinations(range(1, n), more):
+            firsts = [0, *rest]
+            kept = sum(activation_bytes[first] for first in firsts)
+            ends = [*rest, n]
+            again = [sum(activation_bytes[a + 1 : b]) for a, b in zip(firsts, ends, strict=True)]
+            if kept + max(again) <= budget:
+                return firsts
+    return None
+#: end
+
+# %%
+segments = check("11.2", segments)
+
+# %% [markdown]
+# Where does your function cut a network of equal layers, and where one whose early layers are
+# larger, as in a network for images?
+
+# %%
+chain_length = min(lab.blocks, 16)
+chains = {
+    "Equal layers": [8] * chain_length,
+    "Large early layers": [8 * 2 ** (3 - 4 * i // chain_length) for i in range(chain_length)],
+}
+for chain, layer_bytes in chains.items():
+    for part in (1, 0.6, 0.45, 0.4):
+        cut = segments(layer_bytes, int(part * sum(layer_bytes)))
+        print(f"{chain}, a budget of {100 * part:.0f}%: {cut}")
+
+# %% [markdown]
+# Does a real compiler save as much as the formula says? We give
+# [JAX](https://docs.jax.dev) a network of four times `blocks` dense layers with a ReLU. One
+# loop runs over the segments, with
+# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) around
+# each of them, and another over the layers of a segment. The compiler plans the memory in
+# advance, and tells us how many bytes a step holds besides its arguments and results.
+
+# %%
+from helpers.lab_11 import recompute_figures
+from helpers.lab_11 import recompute_on_jax as recompute
+
+session.show_source(recompute.training_step)
+
+# %% [markdown]
+# The time has a law as well. If forward takes $f$ multiplications, then backward takes $2 f$,
+# because it computes two gradients, of the weights and of the input. Recomputation adds at
+# most one more forward, so the step takes at most $4 f / (3 f) = 4/3$ times as long, if only
+# multiplications count.
+#
+# **Predict:** With the best number of segments, what share of the memory does the step
+# need, compared with keeping everything? And with segments of about $\sqrt n$ layers, how
+# many times as long does it take? At laptop scale, there are 64 layers.
+
+# %%
+my_recompute_guess = {"memory": None, "time": None}  # a share such as 0.5, and times
+card.predict("recompute", my_recompute_guess)
+
+# %%
+card.lock("recompute")
+layer_count = 4 * lab.blocks
+recomputed = recompute.measure(layer_count, lab.batch_size, lab.repeats, lab.seed)
+if recomputed:
+    kept_bytes, segment_bytes = recomputed["kept"], recomputed["bytes"]
+    least_segments = min(segment_bytes, key=segment_bytes.get)
+    memory_share = segment_bytes[least_segments] / kept_bytes
+    step_ratios = recompute.slower(recomputed)
+    square_root = recompute.middle(layer_count)
+    print(f"Keeping everything: {kept_bytes / 1e6:.1f} MB; best, with {least_segments} ", end="")
+    print(f"segments: {segment_bytes[least_segments] / 1e6:.1f} MB, a share of {memory_share:.3f}")
+    times = median(step_ratios[square_root])
+    print(f"A step with {square_root} segments takes {times:.2f} times as long")
+    card.outcome("recompute", {"memory": memory_share, "time": times})
+    card.measure("recompute_bytes", segment_bytes)
+
+# %% [markdown]
+# The formula promised $(2 \sqrt n - 1) / n$, that is 0.23 for 64 layers. Why does the
+# compiler need more? For each layer of the current segment, the loop holds not only the input
+# of $c$ bytes. It also holds a copy of the layer's weights, their gradient, and the *mask* of
+# the ReLU, which says which outputs are positive, in $c / 4$ bytes. Together these are $s$
+# bytes, so the law becomes
+#
+# $$ P(k) = k\, c + \frac{n}{k}\, s + e. $$
+#
+# We take the constant $e$, for everything else, from a single measurement of four layers in
+# two segments. We state our error in advance: at most 2%, except at both ends.
+
+# %%
+if recomputed:
+    held_by_law = recompute.law(lab.batch_size, recomputed["small_bytes"])
+    for what, amount in held_by_law._asdict().items():
+        print(f"Counted, {what}: {amount / 1e6:.2f} MB")
+    for k in (1, 2, square_root, layer_count // 2, layer_count):
+        expected, peak = held_by_law.peak(layer_count, k), segment_bytes[k]
+        print(f"{k} segments: law {expected / 1e6:.2f} MB, ", end="")
+        print(f"compiled {peak / 1e6:.2f} MB, off by {100 * (expected / peak - 1):+.2f}%")
+
+# %%
+if recomputed:
+    fine = numpy.geomspace(2, layer_count // 2, 100)
+    curve = {k: held_by_law.peak(layer_count, k) for k in fine}
+    figure = recompute_figures.price(curve, segment_bytes, kept_bytes, step_ratios)
+    least, most = min(step_ratios[square_root]), max(step_ratios[square_root])
+    off = 100 * (4 / 3 / median(step_ratios[square_root]) - 1)
+    text = f"With {least_segments} segments, a step needs {memory_share:.2f} times the memory."
+    print(f"Time with {square_root} segments: predicted at most 1.33 times, measured ", end="")
+    print(f"{least:.2f} to {most:.2f} times, off by {off:+.1f}%")
+    show_figure(figure, text, session.caption())
+
+# %% [markdown]
+# Did the law keep to its stated error? At the ends, one of the two loops has only a single
+# pass, so the compiler builds another program. In between, the law is lowest at
+#
+# $$ k = \sqrt{\frac{n\, s}{c}} > \sqrt n. $$
+#
+# With the default batch, $s = 2\,c$, which gives 11.3 segments for 64 layers. So 8 and
+# 16 segments need equally many bytes.
+#
+# **Question.** The law of the time counts only multiplications. How far is your ratio from
+# 4/3, and does the range of the repetitions explain the difference?
+
+# %% [markdown]
+# [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope) and
+# [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
+# recompute as well, but with the former, `fit` failed in Keras 3.15.1 with TensorFlow ([known
+# issue](https://github.com/keras-team/keras/issues/21207)).
+#
+# In every framework, check what the compiler does. When we wrote 16 layers out without loops,
+# with `jax.checkpoint` around each segment, JAX 0.10.2 on the CPU computed all of them again,
+# but saved no memory. So measure the memory, before you pay with time.
+
+# %% [markdown]
+# ## 3. Share the optimizer
+#
+# In float32, Adam's state takes twice as many bytes as the weights. In a [data
+# parallel](../docs/glossary.md) step, all [workers](../docs/glossary.md) compute the same
+# update from the same state, so four workers keep four copies of it. Can each of them keep
+# only a quarter, without changing a single bit of the result?
+
+# %%
+from helpers.lab_11 import sharded_training, zero, zero_figures
+
+session.show_source(zero.adam)
+
+# %% [markdown]
+# Adam works value by value, so an update of a quarter of the weights needs only the mean
+# gradient of this quarter. The ring of [lab 09](09_many_machines.ipynb) provides it after
+# [reduce-scatter](../docs/glossary.md). [All-gather](../docs/glossary.md) can then hand
+# round new weights instead of gradients.
+#
+# ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
+#
+# This is stage 1 of [ZeRO](https://arxiv.org/abs/1910.02054). With $P$ weights, each of $N$
+# workers keeps $8\,P / N$ bytes of Adam's state instead of $8\,P$. In a step it sends
+# $N - 1$ chunks of the gradient and $N - 1$ of the new weights, each with $4\,P / N$ bytes.
+
+# %% [markdown]
+# ## Exercise 11.3: the sharded step
+#
+# **Write** `sharded_step(weights, gradient, state, update, rank, workers, send, receive)`,
+# which makes one step and returns `(new_weights, new_state)`.
+#
+# - `weights`, `gradient`: float32 arrays with one axis and the same length. All workers get
+#   the same weights, but each has a gradient of its own;
+# - `state`: the state that this worker's last call for this training returned (None at
+#   first);
+# - `update(part, mean_gradient, state)`: returns `(new_part, new_state)` for a part of the
+#   weights, and works value by value;
+# - `rank`, `workers`, `send(to, array)`, `receive(sender)`: as in exercise 9.1. So `send` does
+#   not wait, but `receive` does.
+
+# %% [markdown]
+# **Rules**
+#
+# - The mean gradient is the sum over all $N$ workers, divided by $N$.
+# - Each worker calls `update` exactly once in a step, even if its part is empty, with
+#   float32 arrays of at most `len(weights) / N` values, rounded up. The length need not be
+#   a multiple of $N$.
+# - `update` gets the `state` of the call, and you return the state that it returns.
+# - All workers return the same new float32 array, **to the last bit**. It is the array that
+#   `update` makes of all weights with the mean gradient, although its last bits may depend on
+#   the order in which you add.
+# - A worker sends only to rank `rank + 1`, and the last worker to rank 0. Each sends
+#   `2 (N - 1)` messages, even if they are empty, and a single worker sends none. The
+#   workers never all wait for each other.
+# - A message is a float32 array of at most `len(weights) / N` values, rounded up.
+# - Do not modify `weights` or `gradient`. Keep nothing between two calls except in the
+#   state that you return, because two trainings may alternate.
+# - Each worker has its own copy of your function, and of everything that it uses from other
+#   cells.
+#
+# **Example.** Two workers have the weights `[1, 2, 3]` and the gradients `[2, 2, 2]` and
+# `[4, 4, 4]`. If `update` subtracts the mean gradient, both return `[-2, -1, 0]`.
+# One worker updated two values, and the other worker a single one.
+#
+# You can add in any order, and divide before or after. You need about ten lines.
+
+# %% name="11.3-sharded-step" points=3
+# TODO 11.3: one step of a training in which each worker updates only its part.
+#: start
+def sharded_step(weights, gradient, state, update, rank, workers, send, receive):
+    """The new weights, and the new state of this worker's part."""
+    return update(weights, gradient, state)
+#: solution
+def sharded_step(weights, gradient, state, update, rank, workers, send, receive):
+    """The new weights, and the new state of this worker's part."""
+    sums = np.array_split(gradient.copy(), workers)
+    parts = np.array_split(weights.copy(), workers)
+    after, before = (rank + 1) % workers, (rank - 1) % workers
+    for step in range(workers - 1):  # reduce-scatter
+        send(after, sums[(rank - step) % workers])
+        sums[(rank - step - 1) % workers] += receive(before)
+    parts[after], state = update(parts[after], sums[after] / workers, state)
+    for step in range(workers - 1):  # all-gather
+        send(after, parts[(rank + 1 - step) % workers])
+        parts[(rank - step) % workers] = receive(before)
+    return np.concatenate(parts), state
+#: end
+
+# %%
+sharded_step = check("11.3", sharded_step)
+
+# %% [markdown]
+# Now processes that talk over TCP make five steps from the same weights in two ways:
+#
+# - **Data parallel.** With an update that returns the mean gradient, your function is an
+#   [all-reduce](../docs/glossary.md). Then each worker updates all weights with Adam.
+# - **ZeRO-1.** Your function runs with Adam as its update.
+#
+# **Predict:** With ZeRO-1, how many MB does each worker send in a step, and how many MB of
+# Adam's state does it keep? After five steps, how large is the largest difference of a
+# weight between the two trainings, or between two workers?
+
+# %%
+print(f"All weights together: {4 * lab.weights / 1e6:.2f} MB")
+# Change these three to numbers.
+my_sharing_guess = {"sent_megabytes": None, "state_megabytes": None, "difference": None}
+card.predict("shared_optimizer", my_sharing_guess)
+
+# %%
+card.lock("shared_optimizer")
+training_of = sharded_step, lab.workers, lab.weights, lab.repeats, lab.seed
+in_two_ways = sharded_training.train(folder / "two", ("data parallel", "ZeRO-1"), *training_of)
+by_formula = sharded_training.predicted_bytes(lab.weights, lab.workers)
+for way, done in in_two_ways.items():
+    held, due = done.held["state"] / 1e6, by_formula[way]
+    print(f"{way}, in MB:")
+    print(f"  Sent in a step: {done.sent / 1e6:.2f}, by the formula {due['sent'] / 1e6:.2f}")
+    print(f"  Adam's state: {held:.2f}, by the formula {due['state'] / 1e6:.2f}")
+    print(f"  Growth of the process: {done.resident / 1e6:.1f}")
+
+# %%
+as_one, shared = in_two_ways["data parallel"], in_two_ways["ZeRO-1"]
+difference = max(
+    sharded_training.largest_difference(shared.weights, other)
+    for other in (as_one.weights, shared.weights[0])
+)
+print(f"Largest difference of a weight: {difference:.1e}")
+for way, done in in_two_ways.items():
+    middle, low, high = (1e3 * f(done.seconds) for f in (numpy.median, numpy.min, numpy.max))
+    print(f"A step, {way}: {middle:.1f} ms, from {low:.1f} to {high:.1f} ms")
+outcome_of_sharing = {"sent_megabytes": shared.sent / 1e6, "difference": difference}
+outcome_of_sharing |= {"state_megabytes": shared.held["state"] / 1e6}
+card.measure("shared_optimizer", outcome_of_sharing)
+card.measure("sharded_steps_per_second", 1 / float(numpy.median(shared.seconds)))
+card.outcome("shared_optimizer", outcome_of_sharing)
+
+# %% [markdown]
+# **The same bits from a quarter of Adam's memory!** That is what a difference of 0 means, if
+# you have four workers: each kept a quarter of Adam's state, and sent no more bytes than
+# before. Both trainings used your ring, so they added the same numbers in the same order.
+# Adam then did the same arithmetic with each value, whichever worker did it.
+
+# %% [markdown]
+# Why stop at the state? Two more stages of ZeRO share the rest:
+#
+# - **ZeRO-2.** As soon as backward has computed a layer's gradient, reduce-scatter adds it
+#   up, and each worker keeps only its part.
+# - **ZeRO-3.** Each worker keeps only its part of the weights. All-gather collects a layer
+#   before forward needs it, and again before backward. PyTorch's FSDP works like this
+#   ([Zhao et al. 2023](https://arxiv.org/abs/2304.11277)).
+
+# %%
+session.show_source(zero.zero_3_step)
+
+# %% [markdown]
+# **Predict:** How many MB does each worker send in a step of ZeRO-2, and of ZeRO-3? Count
+# how often reduce-scatter and all-gather run over all weights.
+
+# %%
+my_zero_guess = {"zero_2": None, "zero_3": None}  # change both to numbers of MB
+card.predict("zero_megabytes", my_zero_guess)
+
+# %%
+card.lock("zero_megabytes")
+further = sharded_training.train(folder / "further", ("ZeRO-2", "ZeRO-3"), *training_of)
+all_ways = in_two_ways | further
+for way, done in further.items():
+    due = by_formula[way]["sent"] / 1e6
+    apart = sharded_training.largest_difference(done.weights, as_one.weights)
+    print(f"{way}: sent in a step {done.sent / 1e6:.2f} MB, by the formula {due:.2f} MB")
+    print(f"  Growth of the process: {done.resident / 1e6:.1f} MB")
+    print(f"  Largest difference of a weight from data parallel: {apart:.1e}")
+sent_megabytes = {"zero_2": further["ZeRO-2"].sent / 1e6, "zero_3": further["ZeRO-3"].sent / 1e6}
+card.outcome("zero_megabytes", sent_megabytes)
+
+# %%
+by_worker = {way: done.held | {"sent": done.sent} for way, done in all_ways.items()}
+card.measure("zero_bytes", by_worker)
+kept_megabytes = {
+    way: (done["weights"] + done["gradient"] + done["state"]) / 1e6
+    for way, done in by_worker.items()
+}
+text = "A worker holds " + ", ".join(f"{mb:.2f} MB ({w})" for w, mb in kept_megabytes.items())
+figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
+show_figure(figure_of_zero, f"{text}.", session.caption())
+
+# %% [markdown]
+# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. So a worker sends
+#
+# $$ 2 \cdot \frac{N - 1}{N}\, 4\,P \quad\text{or, with ZeRO-3,}\quad 3 \cdot \frac{N - 1}{N}\, 4\,P \quad\text{bytes.} $$
+#
+# In return, a worker with ZeRO-3 keeps only an $N$-th of the weights, of the gradient and of
+# Adam's state, and a whole layer only while it uses it. If these two ways
+# differ a little from data parallelism, it is because they cut each layer into chunks of
+# its own, so the ring adds in another order.
+
+# %% [markdown]
+# ## 4. The same in three lines
+#
+# In section 3 you wrote every message yourself. This section goes deeper. You can run its
+# cells now, and read it another day.
+#
+# In [lab 07](07_tpu_cores.ipynb) a compiler inserted the messages. Can it do the same for a
+# transformer? Keras needs three lines: a
+# [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) names the axes of the
+# [mesh](../docs/glossary.md), here 2 x 4 devices along `data` and `model`, a
+# [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says which axis of each
+# weight is split, and [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)
+# applies it. The second line is the hard one, because a wrong choice costs messages.
+
+# %% [markdown]
+# A split along `model` gives each device a part of the *network*, which is called
+# [*tensor parallelism*](../docs/glossary.md). A layer computes $y_j = \sum_i x_i \,
+# W_{ij}$.
+#
+# - If $W$ is split along $j$, a device computes some of the $y_j$, but needs all of $x$.
+# - If $W$ is split along $i$, it needs only some of the $x_i$, but knows only a *partial
+#   sum* of each $y_j$. An [all-reduce](../docs/glossary.md) has to add these up.
+#
+# ReLU needs complete values, because $\max(a + b, 0)$ is not $\max(a, 0) + \max(b, 0)$. In
+# attention, the dense layers `query`, `key` and `value` compute three arrays. Their columns
+# belong to several *heads*, which compare and mix the words independently of each other,
+# until the layer `output` mixes the heads. After the attention come the layers `up` and
+# `down`.
+#
+# **Question.** Follow an input through `down(relu(up(x)))` on four devices. Along which
+# axis would you split `up`, and along which axis `down`, so that the devices communicate
+# only once?
+
+# %% [markdown]
+# ## Exercise 11.4: layout
+#
+# **Write** `layout(path, shape)`, which returns how a weight of a transformer is split: a
+# tuple or list with one entry for each axis, `"model"` if the axis is split over the mesh axis
+# `model`, and None if it is not.
+#
+# - `path`: names joined by `/`. The last one is the weight (`kernel`, `bias`, ...), and the
+#   one before it is the layer;
+# - `shape`: the tuple of the weight's sizes, one for each of its axes, of which there are at
+#   most four. A dense kernel has the shape (inputs, outputs), and its bias (outputs,). The
+#   sizes that you have to split can be divided by the number of devices along `model`.
+
+# %% [markdown]
+# **Rules**
+#
+# - A weight belongs to a block if one part of its path is `block_` followed by a number of
+#   any size, wherever that part is. So `decoder/block_12/up/kernel` is in a block, but
+#   `block_norm/up/kernel` is not.
+# - In a block, the kernels of `query`, `key`, `value`, `output`, `up` and `down` are each
+#   split along exactly one axis, whatever their sizes. These six layers have a kernel, most of
+#   them a bias, and no other weights.
+# - The compiled forward pass of a block has two all-reduces, and no other
+#   [collective](../docs/glossary.md).
+# - A bias of one of these layers is split exactly if the output of its layer is split.
+# - All other weights of a block stay whole, for example those of its norms.
+# - Weights outside of the blocks stay whole, even if their layer has one of the six names.
+# - Compare whole names: `output_norm` is not `output`.
+# - A weight without axes gets `()`. The same call always gives the same result.
+#
+# **Example**
+#
+# ```python
+# layout("block_3/norm_1/gamma", (512,))            # (None,)
+# layout("words/embeddings", (8000, 512))           # (None, None)
+# layout("decoder/block_12/up/kernel", (512, 512))  # either ("model", None) or (None, "model")
+# ```
+#
+# You need about ten lines.
+
+# %% name="11.4-layout" points=2
+# TODO 11.4: along which axis each weight of a transformer is split.
+#: start
+def layout(path, shape):
+    """For each axis of a weight: "model" if it is split, None if not."""
+    return (None,) * len(shape)
+#: solution
+def layout(path, shape):
+    """For each axis of a weight: "model" if it is split, None if not."""
+    *outer, layer, weight = path.split("/")
+    in_block = any(part[:6] == "block_" and part[6:].isdigit() for part in outer)
+    if in_block and layer in ("query", "key", "value", "up"):
+        return (None, "model") if weight == "kernel" else ("model",)
+    if in_block and layer in ("output", "down") and weight == "kernel":
+        return ("model", None)
+    return (None,) * len(shape)
+#: end
+
+# %%
+layout = check("11.4", layout)
+
+# %% [markdown]
+# Three layouts of a small decoder compete. In the first one, every device has all weights.
+# The second one is yours. The third one splits each kernel of a block over `data`, along
+# which the batch is split as well. So it stores the kernels as ZeRO-3 does.
+
+# %%
+from helpers.lab_11 import tensor_parallel, tensor_parallel_figures, transformer
+from helpers.machine import meshes
+
+sizes_of_decoder = {"blocks": 2, "width": 256, "heads": 8, "words": 64, "vocabulary": 512}
+shapes_of_decoder = {
+    weight.path: tuple(weight.shape) for weight in transformer.decoder(**sizes_of_decoder).weights
+}
+split_by_you = {path: tuple(layout(path, shape)) for path, shape in shapes_of_decoder.items()}
+split_by_you = {path: spec for path, spec in split_by_you.items() if any(spec)}
+split_over_data = {path: ("data", None) for path in split_by_you if path.endswith("kernel")}
+mesh_layouts = {
+    "data parallel": {"mesh": {"data": 8}, "weights": {}},
+    "2 x 4": {"mesh": {"data": 2, "model": 4}, "weights": split_by_you},
+    "kernels over data": {"mesh": {"data": 8}, "weights": split_over_data},
+}
+total_bytes = sum(4 * numpy.prod(shape) for shape in shapes_of_decoder.values())
+split_bytes = sum(4 * numpy.prod(shapes_of_decoder[path]) for path in split_by_you)
+
+# %%
+session.show_source(meshes.prepare)
+print(f"The weights of the decoder have {total_bytes / 1e6:.2f} MB, ", end="")
+print(f"and {split_bytes / 1e6:.2f} MB of them are in kernels that you split")
+
+# %% [markdown]
+# [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
+# eight devices. So we time nothing, but the compiled collectives and the bytes are real.
+#
+# **Predict:** what percentage of the weights does a device of the 2 x 4 mesh hold? How many
+# all-reduces are in the forward pass of one block, and how many in the compiled training
+# step of the whole decoder with its two blocks?
+
+# %%
+my_weights_guess = None  # change this: percent
+card.predict("weights_on_2x4", my_weights_guess)
+my_collectives_guess = {"forward_of_a_block": None, "whole_step": None}  # change both
+card.predict("all_reduces_on_2x4", my_collectives_guess)
+
+# %%
+card.lock("weights_on_2x4", "all_reduces_on_2x4")
+sequences = 8 * -(-lab.batch_size // 8)  # as many for each device
+on_meshes = tensor_parallel.compare(
+    mesh_layouts, sizes_of_decoder, batch=sequences, steps=3, seed=lab.seed
+)
+for name, one in on_meshes.items():
+    print(f"{name}: {one['weights'][0]:,} bytes of weights on a device, ", end="")
+    print(f"{one['moments'][0]:,} bytes of Adam's state")
+    print(f"    forward {one['forward']['collectives']}")
+    print(f"    step    {one['step']['collectives']}")
+
+# %%
+if on_meshes:
+    mine, whole = on_meshes["2 x 4"], on_meshes["data parallel"]
+    share_held = 100 * mine["weights"][0] / whole["weights"][0]
+    forward_reduces = mine["forward"]["collectives"]["all-reduce"] / sizes_of_decoder["blocks"]
+    step_reduces = mine["step"]["collectives"]["all-reduce"]
+    print(f"A device of the 2 x 4 mesh holds {share_held:.1f}% of the weights")
+    card.outcome("weights_on_2x4", share_held)
+    reduces = {"forward_of_a_block": forward_reduces, "whole_step": step_reduces}
+    card.outcome("all_reduces_on_2x4", reduces)
+    pairs = [zip(one["losses"], whole["losses"], strict=True) for one in on_meshes.values()]
+    most_apart = max(abs(a - b) for pair in pairs for a, b in pair)
+    print(f"The losses of 3 steps differ by at most {most_apart:.1e}")
+    bytes_held = {name: one["weights"][0] for name, one in on_meshes.items()}
+    card.measure("bytes_of_weights_on_a_device", bytes_held)
+
+# %%
+if on_meshes:
+    sent_by_kind = {
+        name: tensor_parallel.bytes_by_kind(one["step"]["messages"])
+        for name, one in on_meshes.items()
+    }
+    figure = tensor_parallel_figures.kept_and_sent(bytes_held, sent_by_kind)
+    text = f"2 x 4 keeps {share_held:.0f}% of the weights on a device, and needs no all-gather."
+    show_figure(figure, text, session.caption())
+
+# %% [markdown]
+# If the six kernels of all blocks hold the share $p$ of the weights, and there are $m$
+# devices along `model`, a device holds the share $1 - p + p / m$ of all weights. The right
+# part of the figure adds up the results of the collectives on one device.
+
+# %% [markdown]
+# ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
+#
+# This pair of splits comes from [Megatron-LM](https://arxiv.org/abs/1909.08053). Attention
+# is such a pair as well, with `query`, `key` and `value` in front of `output`. So the
+# forward pass of a block has two all-reduces. Backward adds two more, because each device
+# knows only a part of the gradient of each pair's input. A last all-reduce adds up the
+# gradients of all weights along `data`, at least with JAX 0.10.
+#
+# In the third layout, a device needs whole kernels for its part of the batch, so XLA
+# fetches them with all-gathers. There the weights travel, whereas in your layout the
+# [activations](../docs/glossary.md) do.
+#
+# **Question.** Which of the messages grow with the batch, and which with the width?
+
+# %% [markdown]
+# Why is the mesh axis `model` usually kept inside one machine? The next cell calculates the
+# time of the four all-reduces in each of the 80 blocks of
+# [LLaMA-65B](https://arxiv.org/abs/2302.13971), which is 8,192 wide. We assume 2,048 words,
+# two bytes for each value, and eight GPUs in a ring. [NVIDIA's
+# H100](https://www.nvidia.com/en-us/data-center/h100/) has 450 GB/s of NVLink in each
+# direction, while a network may have 400 Gbit/s.
+
+# %%
+activation_bytes = 2 * 2048 * 8192
+sent_bytes = 4 * 80 * activation_bytes * 2 * 7 / 8  # 4 all-reduces in each block
+for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
+    print(f"{link_name}: at least {1e3 * sent_bytes / link_speed:.0f} ms for a sequence")
+
+# %% [markdown]
+# Between machines, the messages take nine times as long. For comparison, at 40% of their peak
+# of $989 \cdot 10^{12}$ operations per second, the eight GPUs would compute this sequence in
+#
+# $$ \frac{6 \cdot 65 \cdot 10^9 \cdot 2048}{8 \cdot 0.4 \cdot 989 \cdot 10^{12}} \approx 0.25 \text{ seconds.} $$
+#
+# The messages are also hard to hide, because each layer waits for the sum of the previous
+# one. The gradients along `data` can use this slower network, because they travel during
+# backward ([lab 10](10_more_machines.ipynb)).
+
+# %% [markdown]
+# ## 5. Split the layers: a pipeline
+#
+# Tensor parallelism sends messages in every layer, so it needs fast links. Where links are
+# slower, each worker can hold whole layers instead. But how long will the workers then wait
+# for each other?
+#
+# In a [*pipeline*](../docs/glossary.md), the layers are split into $p$ *stages*, one for
+# each worker. A stage sends its output to the next stage, and in backward the gradient of
+# this output comes back. So that several stages can work at a time, the batch is cut into
+# $m$ [*micro-batches*](../docs/glossary.md), whose gradients are added up before the
+# update, as in [gradient accumulation](../docs/glossary.md).
+
+# %%
+from helpers.lab_11 import (
+    pipeline,
+    pipeline_explorer,
+    pipeline_figures,
+    pipeline_schedule,
+    pipeline_trace,
+)
+
+# %% [markdown]
+# ![Time lines of three stages with four micro-batches. In GPipe's order each stage does four forwards and then four backwards. In the other order, the last stage does them in turn. Both take equally long, and have the same idle time.](../helpers/lab_11/diagrams/pipeline.svg)
+#
+# Where the figure is blank, a stage is idle. How large is this
+# [*bubble*](../docs/glossary.md)? Suppose that on each stage a forward takes $f$ seconds
+# and a backward $b$ seconds. The last stage waits for $p - 1$ forwards and works for
+# $m\,(f + b)$ seconds, and then the last gradient passes through $p - 1$ more stages. So a
+# step takes $(m + p - 1)(f + b)$ seconds, and a stage is idle for the share
+#
+# $$ \frac{p - 1}{m + p - 1}. $$
+
+# %% [markdown]
+# The two orders have the same bubble, but not the same memory, because a stage keeps the
+# activations of a micro-batch until the end of its backward. In the order of GPipe ([Huang
+# et al. 2019](https://arxiv.org/abs/1811.06965)), a stage holds all $m$ micro-batches
+# before its first backward. In [*1F1B*](../docs/glossary.md), "one forward, one backward"
+# ([Narayanan et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as
+# soon as it can. So the last stage holds a single micro-batch, and stage $s$, counted from
+# 0, at most $p - s$.
+#
+# **Question.** In the figure, a forward takes 1 unit of time and a backward 2. Which
+# micro-batches does stage 0 hold at the time 8, in each order?
+
+# %% [markdown]
+# ## Exercise 11.5: order
+#
+# **Write** `order(stage, stages, micro_batches)`, which returns the list of all that this
+# stage does in a step: `("F", i)` for the forward of micro-batch `i`, and `("B", i)` for
+# its backward. Stages and micro-batches are numbered from 0, and there is at least one of
+# each.
+
+# %% [markdown]
+# **Rules**
+#
+# - A stage does its items in turn, each as soon as it can. A forward takes 1 unit of time,
+#   a backward 2, and a message none.
+# - The forward of `i` needs the forward of `i` on the stage before, if there is one. The
+#   backward of `i` needs the backward of `i` on the stage after or, on the last stage, the
+#   forward of `i` there.
+# - Each item is a pair (a tuple or a list) of `"F"` or `"B"` and a whole number.
+# - Each stage does the forward and the backward of each micro-batch exactly once.
+# - Taken together, the lists of all stages never deadlock: no stage waits forever.
+# - At no time does stage $s$ hold more than `stages - s` micro-batches, from the beginning
+#   of their forward to the end of their backward.
+# - All stages together end as early as possible, at $3\,(m + p - 1)$ units of time.
+# - The list depends only on the three arguments, because each stage calls a copy of the
+#   function in its own process.
+#
+# **Example**
+#
+#     order(0, 2, 3)   # [("F", 0), ("F", 1), ("B", 0), ("F", 2), ("B", 1), ("B", 2)]
+#     order(1, 2, 3)   # [("F", 0), ("B", 0), ("F", 1), ("B", 1), ("F", 2), ("B", 2)]
+#
+# You need about seven lines.
+
+# %% name="11.5-order" points=3
+# TODO 11.5: the forwards and backwards of a stage, in an order that saves memory.
+#: start
+def order(stage, stages, micro_batches):
+    """GPipe's order: all forwards, then all backwards."""
+    forwards = [("F", i) for i in range(micro_batches)]
+    return forwards + [("B", i) for i in range(micro_batches)]
+#: solution
+def order(stage, stages, micro_batches):
+    """1F1B: some forwards, and then a backward and a forward in turn."""
+    ahead = min(stages - stage, micro_batches)
+    work = [("F", i) for i in range(ahead)]
+    for i in range(micro_batches):
+        work.append(("B", i))
+        if i + ahead < micro_batches:
+            work.append(("F", i + ahead))
+    return work
+#: end
+
+# %%
+order = check("11.5", order)
+
+# %% [markdown]
+# Now four processes work in your order, one for each stage. They sleep for 8 ms in a
+# forward and 16 ms in a backward, but their messages are real.
+#
+# **Predict:** With 4 stages and 1, 4 and 16 micro-batches, what share of the time are the
+# stages idle, as a number from 0 to 1?
+
+# %%
+my_idle_guess = {"of_1": None, "of_4": None, "of_16": None}  # change all three
+card.predict("idle_share", my_idle_guess)
+
+# %% [markdown]
+# **Predict:** With 16 micro-batches, how many of them does stage 0 hold at its peak, in
+# GPipe's order and in 1F1B?
+
+# %%
+my_held_guess = {"gpipe": None, "one_f_one_b": None}  # change both
+card.predict("held_micro_batches", my_held_guess)
+
+# %%
+card.lock("idle_share", "held_micro_batches")
+pipeline_orders = {"yours": order, "GPipe": pipeline_schedule.gpipe}
+pipeline_plan = [("yours", m) for m in (1, 2, 4, 8, 16)] + [("GPipe", 16)]
+pipeline_runs = pipeline.measure(
+    folder / "pipeline", pipeline_orders, pipeline_plan, lab.repeats
+)
+idle_by_run = {
+    run: [pipeline_schedule.idle_share(one.boxes) for one in repetitions]
+    for run, repetitions in pipeline_runs.items()
+}
+for (name, m), shares in idle_by_run.items():
+    error = 50 * (max(shares) - min(shares))
+    print(f"{name}, m = {m}: formula {100 * pipeline_schedule.formula(4, m):.1f}%, ", end="")
+    print(f"measured {100 * median(shares):.1f}% +- {error:.1f} points")
+
+# %% [markdown]
+# The error after "+-" is half the range of the repetitions.
+
+# %%
+idle_of_yours = {m: shares for (name, m), shares in idle_by_run.items() if name == "yours"}
+idle_medians = {m: median(shares) for m, shares in idle_of_yours.items()}
+card.outcome("idle_share", {f"of_{m}": idle_medians[m] for m in (1, 4, 16)})
+card.measure("pipeline_idle_share", idle_medians)
+one, many = (100 * idle_medians[m] for m in (1, 16))
+text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
+show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
+
+# %% [markdown]
+# If your shares lie a little above the formula, the reason is probably that it leaves out
+# the messages, and the moment that a process needs to wake up. The next cell prints the
+# micro-batches that each process held at its peak, as it counted them itself.
+
+# %%
+peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
+for name, peaks in peaks_by_order.items():
+    print(f"{name}: stages 0 to 3 held {', '.join(map(str, peaks))} of 16 micro-batches")
+held_by_stage_0 = {
+    "gpipe": peaks_by_order["GPipe"][0], "one_f_one_b": peaks_by_order["yours"][0]
+}
+card.outcome("held_micro_batches", held_by_stage_0)
+card.measure("pipeline_held", peaks_by_order)
+
+# %% [markdown]
+# And this is how the processes spent the last step with 16 micro-batches.
+
+# %%
+boxes_by_order = {name: pipeline_runs[name, 16][-1].boxes for name in ("GPipe", "yours")}
+ends = {name: 1e3 * max(box.end for box in boxes) for name, boxes in boxes_by_order.items()}
+text = f"GPipe's step ends after {ends['GPipe']:.1f} ms, yours after {ends['yours']:.1f} ms."
+show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption())
+trace_file = pipeline_trace.write(folder / "pipeline_trace.json", boxes_by_order)
+print("Trace of both orders:", trace_file)
+
+# %% [markdown]
+# By the formula, both orders take equally long, so a difference between their ends comes
+# from messages, or from other programs. Only the memory differs: with 1F1B, stage $s$ never
+# holds more than $p - s$ micro-batches, however large $m$ is. You can open the trace at
+# [ui.perfetto.dev](https://ui.perfetto.dev). The next figure is simulated, and has sliders
+# in JupyterLab.
+
+# %%
+pipeline_explorer.explore(order, session.caption())
+
+# %% [markdown]
+# **Question.** What keeps you from using 1,000 micro-batches?
+#
+# With $k$ sequences in a micro-batch and $r$ [replicas](../docs/glossary.md) of the
+# pipeline, the batch has $k \cdot m \cdot r$ sequences. Beyond the [critical batch
+# size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps. So with a
+# larger $m$, you need fewer replicas or a smaller $k$, and small matrix products are less
+# efficient on a GPU.
+
+# %% [markdown]
+# ## 6. What would you do?
+#
+# This section goes deeper. You can run its cells now, and read it another day.
+#
+# Real trainings combine all of this: $n$ devices are $d \cdot t \cdot p$ devices, with $d$
+# for [data parallelism](../docs/glossary.md), $t$ for tensor parallelism inside a machine,
+# and $p$ stages of a pipeline. Which combination is the fastest that fits, and how long
+# will it take?
+#
+# A *planner* tries them all. By its law, a network of $N$ parameters takes
+#
+# $$ T = \frac{6\, N D}{n\, u\, F} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds} $$
+#
+# for $D$ tokens. Here $F$ is the peak of a device in operations per second, and the
+# *utilisation* $u$ is the share of it that a device reaches while it computes. Messages add
+# $T_\text{messages}$ if no computation hides them. With recomputation, the 6 becomes an 8. The
+# operations of attention are left out, so $u$ absorbs them.
+
+# %%
+from helpers.lab_11 import plan_figures, planner
+from helpers.lab_11 import published_trainings as published
+
+session.show_source(planner.memory_of)
+for training in published.sources(scored=False):
+    utilisation = published.utilisation_of(training)
+    print(f"{training.title} ({training.year}): u = {utilisation:.2f}, {training.url}")
+for range_name, (u_low, u_high) in {
+    "Narrow range": published.narrow_range(), "Wide range": published.PALM_RANGE
+}.items():
+    print(f"{range_name}: u from {u_low:.2f} to {u_high:.2f}")
+
+# %% [markdown]
+# The source shows the memory of a device, with the activations of [Korthikanti et al.
+# (2022)](https://arxiv.org/abs/2205.05198). No formula gives $u$, so the planner finds the
+# $u$ with which its fastest plan takes as long as a published training did. This $u$ also
+# contains failures and whatever else the planner leaves out. (For MT-NLG, only the time of
+# a step is published.)
+#
+# The three trainings above give the narrow range. The wide range is the lowest and highest
+# [MFU](../docs/glossary.md) (model FLOP utilisation) in table 3 of [Chowdhery et al.
+# (2022)](https://arxiv.org/abs/2204.02311). MFU also counts idle time as lost, which our
+# formula adds once more, so these forecasts are a little slow. Both ranges are from sources
+# older than all trainings that are scored below. Which one would you trust?
+
+# %% [markdown]
+# **Predict:** LLaMA with 65.2 billion parameters, published in 2023, was trained on 1.4
+# trillion tokens with 2,048 A100 GPUs of 80 GB. Their peak is $312 \cdot 10^{12}$
+# operations per second. How many days did that take?
+#
+# And on how many H100 GPUs of 80 GB, in whole machines of eight, can you train a network
+# with 70 billion parameters at all, with sequences of 8,192 tokens, Adam in mixed precision,
+# and everything in the memory of the GPUs?
+
+# %%
+my_days_guess = None  # change this: days
+my_fewest_guess = None  # change this: GPUs
+card.predict("llama_days", my_days_guess)
+card.predict("fewest_gpus", my_fewest_guess)
+
+# %%
+card.lock("llama_days")
+forecasts = published.forecasts()
+for row in forecasts:
+    print(f"{row['name']} took {row['days']:.1f} days, at its peak {row['peak_days']:.1f}")
+    for key in ("narrow", "wide"):
+        low, high = row["ranges"][key]
+        verdict = "hit" if row["hits"][key] else "miss"
+        print(f"  {key} range: {low:.1f} to {high:.1f} days, {verdict}")
+for guess, words in published.GUESSES.items():
+    hits = sum(row["hits"][guess] for row in forecasts)
+    mean_score = sum(row["scores"][guess] for row in forecasts) / len(forecasts)
+    print(f"{words}: {hits} of {len(forecasts)} hits, mean score {mean_score:.2f}")
+card.outcome("llama_days", published.trainings()["llama-65b"].days)
+
+# %%
+text = f"{sum(r['hits']['wide'] for r in forecasts)} of {len(forecasts)} wide ranges hit, "
+text += f"and {sum(r['hits']['narrow'] for r in forecasts)} narrow ones."
+card.measure("plan_scores", {row["name"]: row["scores"]["wide"] for row in forecasts})
+show_figure(plan_figures.published(forecasts), text, session.caption())
+
+# %% [markdown]
+# The score is the [interval score](../docs/glossary.md) of [lab
+# 10](10_more_machines.ipynb), and lower is better. The last two lines score guesses without a
+# planner. So that the comparison is fair, their ranges are as wide as the wide one.
+
+# %% [markdown]
+# The narrow range misses every training, on both sides. Even if nothing changes, a new
+# value lies between the lowest and highest of three others only half of the time. The wide
+# range hits all except LLaMA, which used more of its peak than any training in that table.
+#
+# One thing has to be said about our own honesty: we added the wide range after the narrow
+# one had missed, so we knew the results when we chose its source. Only trainings that are
+# still to come can test it.
+
+# %% [markdown]
+# The sources of all days are in `published.toml` in the folder of this lab, which also says
+# what is assumed. For a plan of your own, the planner takes the lowest and the highest $u$ of
+# all ten trainings. Where does a network with 70 billion parameters fit?
+
+# %%
+card.lock("fewest_gpus")
+of_70b = published.trainings()["llama-3-70b"]
+fewest_gpus = planner.fewest_devices(of_70b.model, of_70b.cluster)
+weights_gb = (2 + 2 + 12) * of_70b.model.parameters / 1e9
+print(f"{of_70b.title} fits on {fewest_gpus} GPUs; its weights, gradients and ", end="")
+print(f"optimizer need {weights_gb:,.0f} GB, or {weights_gb / 80:.1f} GPUs of 80 GB")
+card.outcome("fewest_gpus", fewest_gpus)
+
+# %% [markdown]
+# Weights, gradients and optimizer alone would just fit on two machines, but they would
+# leave hardly any memory for activations.
+#
+# **Question.** You have 64 such GPUs. Would you choose tensor parallelism, a pipeline,
+# ZeRO, or all of them? And what changes with a slower link between the machines? Change the
+# numbers in the next cell.
+
+# %%
+my_plan = {
+    "model": "llama-3-70b",
+    "devices": 64,
+    "memory_gb": 80,  # of a device
+    "link_gbit": 400,  # of a device to other machines, in Gbit/s
+    "training_tokens": 15e12,
+}
+
+# %%
+print("\n".join(published.in_words(published.what_if(my_plan))))
+for slower_gbit in (25, 5):
+    slower = published.what_if(my_plan | {"link_gbit": slower_gbit})
+    print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
+
+# %% [markdown]
+# All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
+# Several plans differ by less than one percent in time. With a slower
+# link, the planner leaves ZeRO 3, which sends all weights again for each micro-batch, and
+# takes a pipeline, whose stages send only activations.
+#
+# The range of days is much wider than these differences, so before you rent 64 GPUs,
+# measure $u$ on a few of them. The command
+# `labs plan --model llama-3-70b --devices 64 --memory 80GB` prints such a plan with its
+# cost.
+
+# %% [markdown]
+# ## Quiz
+#
+# How much of this do you remember? Every answer comes with an explanation.
+
+# %%
+quiz("11")
+
+# %%
+session.finish()
+
+# %% [markdown]
+# ## Explain your figure
+#
+# Look at the time lines of the pipeline. What does each stage do while it is idle, and why does
+# the idle share fall with more micro-batches? What do more micro-batches cost?
+#
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
+
+# %% [markdown] name="11.figure" points=2
+# **11.figure, your answer:**
+
+# %% [markdown]
+# ## What you learned
+#
+# What if the network does not fit? Count first: most of the bytes are often neither weights
+# nor gradients, but the state of the optimizer and the activations. Each of them can be
+# made smaller, at a price:
+#
+# - Recomputation trades activations for time, at most one more forward pass in each step.
+# - A sharded optimizer costs no extra bytes on the wire, because the update fits between the
+#   two phases of the ring. Sharded weights cost half as many bytes again.
+# - Tensor parallelism splits each layer, and needs a fast link in every layer.
+# - A pipeline splits the layers into stages, and pays with idle time that more micro-batches
+#   make smaller.
+#
+# Take two questions along. If the memory of your GPUs doubled overnight, which of these would
+# you give up first? And which number would you measure on one machine before you rent a
+# hundred?
+
+# %% [markdown]
+# To read on: [Chen et al., "Training Deep Nets with Sublinear Memory Cost"
+# (2016)](https://arxiv.org/abs/1604.06174); [Rajbhandari et al., "ZeRO"
+# (2020)](https://arxiv.org/abs/1910.02054); [Zhao et al., "PyTorch FSDP"
+# (2023)](https://arxiv.org/abs/2304.11277); [Shoeybi et al., "Megatron-LM"
+# (2019)](https://arxiv.org/abs/1909.08053); [Huang et al., "GPipe"
+# (2019)](https://arxiv.org/abs/1811.06965); [Narayanan et al., "Efficient Large-Scale
+# Language Model Training on GPU Clusters Using Megatron-LM"
+# (2021)](https://arxiv.org/abs/2104.04473); [Korthikanti et al., "Reducing Activation
+# Recomputation in Large Transformer Models" (2022)](https://arxiv.org/abs/2205.05198);
+# [Chowdhery et al., "PaLM" (2022)](https://arxiv.org/abs/2204.02311).
