@@ -10,6 +10,9 @@ from helpers.lab_11.ex2_segments.judge import least, parts_of, peak
 from helpers.lab_11.recompute_on_jax import Law
 from helpers.machine import jax_process
 
+# One process compiles or trains for all of these tests.
+pytestmark = pytest.mark.xdist_group("recompute")
+
 
 @pytest.fixture(scope="module")
 def measured():

@@ -12,6 +12,9 @@ from helpers.machine import jax_process
 if jax_process.why_not():
     pytest.skip("there is no JAX here", allow_module_level=True)
 
+# One process compiles or trains for all of these tests.
+pytestmark = pytest.mark.xdist_group("tensor_parallel")
+
 WIDTH, BLOCKS = 32, 1
 SIZES = {"blocks": BLOCKS, "width": WIDTH, "heads": 4, "words": 8, "vocabulary": 64}
 MESH = {"data": 2, "model": 4}

@@ -5,6 +5,9 @@ import pytest
 from helpers.lab_11 import compiled_memory, transformer_sizes
 from helpers.lab_11.transformer import decoder
 
+# One process compiles or trains for all of these tests.
+pytestmark = pytest.mark.xdist_group("transformer_sizes")
+
 SMALL = transformer_sizes.Sizes(
     blocks=2, width=32, heads=4, words=16, vocabulary=100, batch_size=3
 )

@@ -10,6 +10,9 @@ from helpers.lab_11.sharded_training import WAYS, largest_difference, predicted_
 from helpers.workers.threads import run_in_threads
 from kit.authoring.recorded_answers import recorded_answers
 
+# One process compiles or trains for all of these tests.
+pytestmark = pytest.mark.xdist_group("zero")
+
 SHARDED_STEP = find_exercise("11.3").reference
 WEIGHTS, WORKERS = 4800, 3  # every layer has as many for each worker
 answers = recorded_answers("11.3")
