@@ -21,12 +21,12 @@
 
 # %% [markdown]
 # > **Limits.** You need only this one machine, so nothing in this lab is really too large.
-# > The networks are small, but their bytes are those that a real compiler plans, or that >
-# really travel. The workers are real processes that talk over TCP, but they share this
-# machine's > cores. The stages of the pipeline sleep instead of computing, because
-# otherwise they > would take each other's cores. The eight devices of section 4 are one
-# processor, so their > messages are real but their speed tells you nothing. Sections 1, 2
-# and 4 need JAX. Without > it they print one line, and the rest of the lab still runs.
+# > The networks are small, but their bytes are those that a real compiler plans, or that
+# > really travel. The workers are real processes that talk over TCP, but they share this
+# > machine's cores. The stages of the pipeline sleep instead of computing, because
+# > otherwise they would take each other's cores. The eight devices of section 4 are one
+# > processor, so their messages are real but their speed tells you nothing. Sections 1, 2
+# > and 4 need JAX. Without it they print one line, and the rest of the lab still runs.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
