@@ -11,7 +11,7 @@ from pathlib import Path
 from docutils import nodes
 from latex2mathml.converter import convert
 
-from kit.authoring.site_page import site_page
+from kit.authoring.pages.site_page import site_page
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Of a copy on GitHub, for the buttons of Colab and Binder; a workflow knows its own.

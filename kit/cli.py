@@ -91,7 +91,7 @@ def build(names: Names = None) -> None:
     from kit.authoring.build import build as build_lab
     from kit.authoring.diagrams import build_diagrams
     from kit.authoring.index import build_index
-    from kit.authoring.readme import build_readme
+    from kit.authoring.pages.readme import build_readme
 
     written = [p for lab in _chosen(names) for p in (*build_lab(lab), *build_diagrams(lab))]
     written += build_index() + build_readme()
@@ -125,7 +125,7 @@ def outputs(
 ) -> None:
     """Execute the solutions and store their outputs."""
     from kit.authoring.outputs import store_outputs
-    from kit.authoring.readme import build_readme
+    from kit.authoring.pages.readme import build_readme
 
     failed = []
     for lab in _chosen(names):
@@ -362,10 +362,10 @@ def mark(
     ] = False,
 ) -> None:
     """Show the answers in words on a page, and save points and comments."""
-    from kit.grading.classroom import marking_link
     from kit.grading.classroom.class_files import read_overrides
     from kit.grading.classroom.feedback import all_points
-    from kit.grading.classroom.marking_server import serve
+    from kit.grading.classroom.marking import link as marking_link
+    from kit.grading.classroom.marking.server import serve
 
     server, address = serve(out, lambda: read_overrides(out, all_points()), port, names)
     marking_link.write(out, address)
@@ -559,8 +559,8 @@ def new_version(
 @app.command(rich_help_panel=AUTHORS)
 def contact_sheet() -> None:
     """Take screenshots of every kind of page, at four widths, light and dark."""
-    from kit.authoring.contact_sheet import OUT
-    from kit.authoring.contact_sheet import contact_sheet as take_pictures
+    from kit.authoring.pages.contact_sheet import OUT
+    from kit.authoring.pages.contact_sheet import contact_sheet as take_pictures
 
     problems = take_pictures()
     typer.echo(f"wrote {OUT.relative_to(REPOSITORY) / 'index.html'}")

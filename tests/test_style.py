@@ -18,7 +18,7 @@ from callbacks import PrintThroughput, PrintTotalTime, StopAtAccuracy
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from helpers.machine import devices
-from kit.authoring.readme import build_readme
+from kit.authoring.pages.readme import build_readme
 from kit.generate import generate
 from kit.guesses import NOTE
 from kit.labs import all_labs

@@ -29,10 +29,9 @@ from kit.version import kit_version
 
 # Commands that are for instructors and authors; what only they import stays here.
 NOT_FOR_STUDENTS = (
-    "kit.authoring.contact_sheet", "kit.authoring.mutants", "kit.authoring.new",
-    "kit.authoring.new_version", "kit.authoring.outputs",
-    "kit.authoring.readme", "kit.authoring.release", "kit.authoring.verify", "kit.bench",
-    "kit.grading", "kit.platforms",
+    "kit.authoring.mutants", "kit.authoring.new", "kit.authoring.new_version",
+    "kit.authoring.outputs", "kit.authoring.pages", "kit.authoring.release",
+    "kit.authoring.verify", "kit.bench", "kit.grading", "kit.platforms",
 )  # fmt: skip
 WHOLE = (
     "LICENSE", "environment.yml", "pyproject.toml", "requirements.txt",

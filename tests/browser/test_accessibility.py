@@ -6,8 +6,9 @@ import shutil
 import nbformat
 import pytest
 
-from kit.grading.classroom import feedback, marking_server
-from kit.grading.classroom.rubric import Item
+from kit.grading.classroom import feedback
+from kit.grading.classroom.marking import server as marking_server
+from kit.grading.classroom.marking.rubric import Item
 from kit.headless.report import write_report
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells

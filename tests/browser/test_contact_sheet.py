@@ -5,7 +5,7 @@ import re
 import pytest
 from PIL import Image
 
-from kit.authoring import contact_sheet
+from kit.authoring.pages import contact_sheet
 
 KINDS = ("start page", "report", "sweep", "grading, overview", "grading, marking")
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
-from kit.authoring.site_page import site_page
+from kit.authoring.pages.site_page import site_page
 from kit.labs import all_labs, find_lab
 from tests.browser.accessibility import violations
 

@@ -15,9 +15,10 @@ from helpers.exercise import find_exercise
 from helpers.files import write_atomically
 from helpers.plain_json import write_json
 from kit import look
-from kit.grading.classroom import item_statistics, marking_link, marks
+from kit.grading.classroom import item_statistics, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
 from kit.grading.classroom.in_words import Plot, in_words
+from kit.grading.classroom.marking import link as marking_link
 from kit.grading.classroom.similar import similar
 from kit.grading.contracts import Marked, Result
 from kit.labs import Lab, all_labs, find_lab, title_and_question

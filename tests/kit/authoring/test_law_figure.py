@@ -7,7 +7,7 @@ from PIL import Image
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from kit.authoring import law_figure
+from kit.authoring.pages import law_figure
 
 
 def test_the_stored_figure_is_the_one_that_would_be_drawn(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 import tensorflow as tf
 
 from helpers.network.recipes import fast_network
-from kit.authoring import readme
+from kit.authoring.pages import readme
 from kit.bench import accuracy, training
 from kit.bench.measurement import resumable
 

@@ -23,9 +23,9 @@ from helpers.files import REPOSITORY
 from kit.grading import grade as grader
 from kit.grading import submissions
 from kit.grading.box import sandbox
-from kit.grading.classroom import marking_server
 from kit.grading.classroom.class_files import read_overrides
 from kit.grading.classroom.feedback import all_points
+from kit.grading.classroom.marking import server as marking_server
 from kit.grading.submissions import find
 from kit.labs import find_lab
 from kit.todo_cells import written

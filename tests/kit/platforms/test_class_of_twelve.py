@@ -23,7 +23,7 @@ from kit.generate import generate
 from kit.grading.box import sandbox
 from kit.grading.classroom.class_files import read_overrides
 from kit.grading.classroom.feedback import all_points
-from kit.grading.classroom.marking_server import serve
+from kit.grading.classroom.marking.server import serve
 from kit.grading.grade import grade
 from kit.labs import find_lab
 from kit.platforms import exchange

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
-from kit.authoring.law_figure import law_section
+from kit.authoring.pages.law_figure import law_section
 from kit.labs import all_labs, title_and_question
 from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
 

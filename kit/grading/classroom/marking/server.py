@@ -28,8 +28,8 @@ from kit.grading.classroom.class_files import (
     number,
     write_overrides,
 )
-from kit.grading.classroom.like_answers import in_groups
-from kit.grading.classroom.rubric import (
+from kit.grading.classroom.marking.like_answers import in_groups
+from kit.grading.classroom.marking.rubric import (
     Item,
     as_lines,
     from_lines,
@@ -335,7 +335,7 @@ def page(
         shown |= ticked
     lines = {one["number"]: as_lines(_items_of(one, rubric)) for one in collected}
     return look.render(
-        Path(__file__).with_name("marking.html.j2"),
+        Path(__file__).with_name("page.html.j2"),
         answers=collected,
         before=digests(collected, overrides),
         form=shown,

@@ -10,7 +10,7 @@ from playwright.sync_api import Error, sync_playwright
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from kit import look
-from kit.authoring.sample_pages import write_sample_pages
+from kit.authoring.pages.sample_pages import write_sample_pages
 
 OUT = REPOSITORY / "build" / "contact_sheet"
 SITE = REPOSITORY / "build" / "site"

@@ -25,7 +25,7 @@ from kit.labs import find_lab
 PATH = REPOSITORY / "docs" / "images" / "law.png"
 # What else decides how it looks, and what it says.
 SOURCES = (
-    "kit/authoring/law_figure.py", "callbacks/live/style.py",
+    "kit/authoring/pages/law_figure.py", "callbacks/live/style.py",
     "helpers/lab_02/reference.py",
 )  # fmt: skip
 

@@ -10,7 +10,8 @@ from rich.console import Console
 
 from helpers.plain_json import write_json
 from kit import look
-from kit.grading.classroom import feedback, marking_server
+from kit.grading.classroom import feedback
+from kit.grading.classroom.marking import server as marking_server
 from kit.headless.report import write_report
 from kit.headless.sweep import write_sweep
 from kit.jupyter import jupyter_server, start_page
