@@ -9,16 +9,20 @@
 # %% [markdown]
 # # Lab 03: Is the fastest epoch the fastest training?
 #
-# In [lab 02](02_throughput.ipynb) larger batches mostly trained more images per second. But
-# you want a network that is good enough, and you want it soon. Does the batch size with the
-# highest [throughput](../docs/glossary.md) also get there first?
+# In [lab 02](02_throughput.ipynb) larger batches mostly trained more images per second.
+# But you want a network that is good enough, and you want it soon. Does the batch size
+# with the highest [throughput](../docs/glossary.md) also get there first?
 #
-# To find out, you let several batch sizes race to the same accuracy. Then you combine the
-# law of lab 02 for the speed with a new law for the number of training steps. Together they
-# predict the best batch size, and you test the prediction.
+# To find out, you let several batch sizes race to the same accuracy, in four parts:
 #
-# If you are stuck, for example in exercise 3.1, call `hint("3.1")` in a new cell. Each
-# further call tells you more.
+# 1. You build a clock that you can trust.
+# 2. You give each batch size a suitable learning rate, and start the race.
+# 3. You find out why the winner wins.
+# 4. You calculate which batch size would be best, and train with it to see if that is
+#    true.
+#
+# The end of a part is a good place for a break. If you are stuck, for example in exercise
+# 3.1, call `hint("3.1")` in a new cell. Each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -45,12 +49,19 @@ flip: bool = False
 # %% [markdown]
 # ## Set up
 #
-# The data and the family of networks are the same as in lab 02. You are going to train more
-# than forty times, so on a laptop the network is shallow, and pools the image after its
-# first convolution: its blocks work on a sixteenth of the positions. The
-# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a part
-# of each step over into the following steps. It speeds up training, so a few epochs are
-# enough.
+# The data and the kind of network come from lab 02. You are going to train more than
+# forty times, so on a laptop the network is smaller. The
+# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a
+# part of each step over into the following steps. It speeds up training, so a few epochs
+# are enough.
+
+# %% [markdown]
+# <details><summary>How much smaller is the network?</summary>
+#
+# It has few layers, and it pools the image right after its first convolution. Its blocks
+# therefore work on only a sixteenth of the positions.
+#
+# </details>
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -108,7 +119,7 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# Each compiled model pays the start-up cost of lab 02 once. So we compile a single model
+# Each newly compiled model pays the start-up cost of lab 02. So we compile a single model
 # and restart it for every training, with new weights, a reset optimizer, and its own
 # [learning rate](../docs/glossary.md).
 
@@ -127,22 +138,11 @@ def rate_by_rule(batch_size):
     return lab.learning_rate * (batch_size / 32) ** 0.5
 
 # %% [markdown]
-# A larger batch has a less noisy gradient, so its learning rate may be larger. By which
-# factor should it grow if the batch is $k$ times as large? There are two rules of thumb:
+# ## Part 1: a clock that you can trust
 #
-# - The *square-root rule* is $\sqrt{k}$, which keeps the variance of a step constant.
-#   [Krizhevsky (2014)](https://arxiv.org/abs/1404.5997) derives it.
-# - The *linear rule* is $k$. Krizhevsky's experiments use it, and so do [Goyal et al.
-#   (2017)](https://arxiv.org/abs/1706.02677), after a [warm-up](../docs/glossary.md) in
-#   which the rate rises step by step.
-#
-# We start from the square-root rule, and then try several rates around it.
-
-# %% [markdown]
-# ## When is an accuracy good enough?
-#
-# If 820 of 1,000 images are classified correctly, the accuracy is 0.82. But Keras computes
-# it as a float32 number. **Question.** Is that number at least 0.82?
+# A race needs a finishing line, which here is a target accuracy. But when has a network
+# reached it? If 820 of 1,000 images are classified correctly, the accuracy is 0.82, and
+# Keras computes it as a float32 number. **Question.** Is that number at least 0.82?
 
 # %%
 share = float(numpy.float32(820 / 1000))
@@ -150,13 +150,14 @@ print(f"As a float32 number: {share:.10f}")
 print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6) >= 0.82}")
 
 # %% [markdown]
-# A run that has reached the target might therefore keep training for nothing. So this
-# course **rounds an accuracy to six decimals** before it compares it with a target: in the
-# race, `EpochRecorder` does so when it records. The rounding has no other effect, because even a single image out of 10,000 makes a difference
-# of 0.0001.
+# The number is slightly below 0.82, so a run that has reached the target might keep
+# training for nothing. That is why this course **rounds an accuracy to six decimals**
+# before comparing it with a target. Rounding has no other effect, because even a single
+# image out of 10,000 makes a difference of 0.0001.
 #
-# Chance has a larger effect: with other test images, you would measure another accuracy. If
-# the true accuracy is $p$, the accuracy measured on $n$ images has the standard deviation
+# Chance matters more than rounding: with other test images, you would measure another
+# accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the
+# standard deviation
 #
 # $$ \sigma = \sqrt{\frac{p\,(1 - p)}{n}}. $$
 
@@ -168,6 +169,10 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # %% [markdown]
 # ## Exercise 3.1: stop when it is good enough
 #
+# The accuracy also goes up and down from epoch to epoch, so a single epoch above the
+# target may be luck. A careful training waits for several good epochs in a row.
+
+# %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
 # callback](https://keras.io/api/callbacks/base_callback/) that ends training after
 # `patience` epochs *in a row* whose validation accuracy is *above* `target`.
@@ -175,12 +180,13 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # **Rules**
 #
 # - An epoch at or below the target sets the count back to zero.
-# - So does a new `fit`, whatever its `initial_epoch` is, and even if the previous `fit` was
-#   interrupted.
+# - So does a new `fit`, whatever its `initial_epoch` is, and even if the previous `fit`
+#   was interrupted.
 # - When the callback stops the training, it prints one line, as in the example. The first
 #   epoch is 1.
-# - `logs` is a dict with the metrics of the epoch. If it has no `val_accuracy`, print what
-#   is missing and let the training continue. Whether such an epoch ends a row is up to you.
+# - `logs` is a dict with the metrics of the epoch. If it has no `val_accuracy`, print
+#   what is missing and let the training continue. Whether such an epoch ends a row is up
+#   to you.
 #
 # **Example:** with a target of 0.80 and a patience of 2, the validation accuracies 0.79,
 # 0.83, 0.80, 0.82 and 0.84 lead to
@@ -228,11 +234,12 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # %% [markdown]
 # ## Exercise 3.2: where did the time go?
 #
-# Before you compare times, find out what they consist of. The first `fit` of a model starts
-# with work that is never repeated: before the first batch is finished, TensorFlow traces
-# the graph of the training step, plans it and allocates memory. In a short run this
-# *start-up* can take a third of the time, or more. Validation takes time as well, although
-# it trains nothing.
+# Now for the clock itself. A `fit` does more than train:
+#
+# - *Start-up* comes first. Before the first batch is finished, TensorFlow traces the
+#   graph of the training step, plans it and allocates memory. A model does this work only
+#   once, but in a short run it can be a third of the time, or more.
+# - *Validation* takes time after each epoch, although it trains nothing.
 
 # %% [markdown]
 # **Write** `PrintTotalTime`, a callback that prints how the time of a `fit` was spent:
@@ -243,8 +250,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 #
 # **Rules for the total**
 #
-# - Print the first line after every epoch, and the other two once, at the end, even if the
-#   training is stopped early. The first epoch is 1.
+# - Print the first line after every epoch, and the other two once, at the end, even if
+#   the training is stopped early. The first epoch is 1.
 # - Measure from the moment when training began, including validation and the time between
 #   epochs. Each `fit` starts again from zero.
 # - Give all seconds with two decimals: 12.30, not 12.3.
@@ -302,8 +309,8 @@ PrintTotalTime = check("3.2", PrintTotalTime)
 # Now use both callbacks in a real training. The target is only 1%, which even guessing
 # reaches, so you will see the early stop on any machine and at any scale.
 #
-# **Question.** After which epoch will the training stop? And which of the three parts will
-# be the largest?
+# **Question.** After which epoch will the training stop? And which of the three parts
+# will be the largest?
 
 # %%
 restart(rate_by_rule(lab.batch_size), lab.seed)
@@ -327,13 +334,13 @@ last_epoch = len(training_history.epoch)
 print(f"It stopped after epoch {last_epoch}")
 
 # %% [markdown]
-# Training cannot stop before epoch `patience`, because it needs that many good epochs in a
-# row. Why ask for more than one? The accuracy after a single epoch is noisy, so one epoch
-# above the target may be luck.
+# Every epoch is above a target of 1%, so training stops as soon as it has seen `patience`
+# epochs.
 #
-# Start-up is paid once, so its share shrinks in a longer training. To keep start-up and
-# validation out of the race below, we use one compiled model for all runs, and stop the
-# clock during validation.
+# Compare the three parts that the callback printed. Start-up is paid once, so its share
+# shrinks in a longer training. In the race it should not count at all, and neither should
+# validation. That is why all runs will use one compiled model, and the clock will stop
+# during validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -341,24 +348,36 @@ card.measure("images_per_second", speeds[-1])
 print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 
 # %% [markdown]
-# ## A learning rate for each batch size
+# ## Part 2: a fair race
 #
-# If all batch sizes raced with the same learning rate, the size that this rate happens to
-# suit would win. Instead, each size tries a *ladder* of three rates: the rate of the
-# square-root rule, a third of it, and three times it. If the best of these is the lowest or
-# the highest rung, a better rate may lie beyond it, so the ladder grows on that side, by
-# three rungs at most.
+# The clock is ready, but the race is not fair yet. If all batch sizes used the same
+# learning rate, the winner would be the size that this rate happens to suit.
+#
+# A larger batch has a less noisy gradient, so its learning rate may be larger. How much
+# larger, if the batch is $k$ times as large? There are two rules of thumb:
+#
+# - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
+#   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
+# - The *linear rule* multiplies it by $k$ ([Goyal et al.
+#   2017](https://arxiv.org/abs/1706.02677)). [Lab 05](05_many_gpus_fit.ipynb) puts it to
+#   the test.
 
 # %% [markdown]
-# The test images must not influence this choice, because choosing a rate by its result on
-# them would mean learning from them. We therefore set aside a fifth of the *training*
-# images, train on the rest, and judge each rate by its accuracy on this fifth.
+# Instead of trusting a rule, each batch size tries a *ladder* with three rungs: the rate
+# of the square-root rule, a third of it, and three times it. If the best rate is at an
+# end of the ladder, a better one may lie beyond it. Then the ladder grows on that side,
+# by three rungs at most.
 
 # %% [markdown]
-# Checking the accuracy once per epoch would be too coarse: with batches of 1,024, an epoch
-# of 5,000 images has only five steps. Instead, we take a *look* at the accuracy after every
-# `look_images` images, whatever the batch size. For Keras, the training between two looks
-# is a short epoch.
+# Two details keep the comparison fair:
+#
+# - **The test images must not choose the rate**, because that would mean learning from
+#   them. So we set aside a fifth of the *training* images, train on the rest, and judge
+#   each rate by its accuracy on this fifth.
+# - **Every batch size is measured after about the same number of images.** One accuracy
+#   per epoch would be too coarse, because with batches of 1,024 an epoch of 5,000 images
+#   has only five steps. Instead, we take a *look* at the accuracy after every
+#   `look_images` images. For Keras, the training between two looks is a short epoch.
 
 # %%
 def steps_per_look(batch_size):
@@ -428,8 +447,7 @@ def tune(batch_size):
 # %% [markdown]
 # **Predict:** what will you get if you divide the best rate of the largest batch size by
 # the best rate of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the
-# square-root rule says 8 and the linear rule says 64. [Lab 01](01_gradient_descent.ipynb)
-# suggests that the answer depends on the [noise scale](../docs/glossary.md).
+# square-root rule says 8 and the linear rule says 64.
 
 # %%
 my_rate_ratio_guess = None  # change this: rate at the largest / rate at the smallest
@@ -463,25 +481,28 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# Neighbouring rungs differ by a factor of 3, so we know the ratio of two best rates only to
-# within a factor of 3 either way. The line "Largest over smallest" states this range, and
-# any prediction within it counts as right.
-#
-# Each rate also had only one run, so a different seed might favour a different rung.
+# The first lines list for each rate whether the run reached the target, and after how
+# many looks it ended. Neighbouring rungs differ by a factor of 3, so we know the ratio of
+# two best rates only to within a factor of 3 either way. The line "Largest over smallest"
+# states this range, and any prediction within it counts as right. Each rate also had only
+# one run, so a different seed might favour a different rung.
 
 # %% [markdown]
-# However large the batch, the learning rate cannot grow indefinitely: above some ceiling
-# training diverges, even if the gradient is exact. Then the accuracy stays near 0.1, which
-# is mere guessing, or the loss becomes `nan` (not a number), because the computation has
-# overflowed.
+# <details><summary>Did a loss become nan, or an accuracy stay near 0.1?</summary>
+#
+# However large the batch, the learning rate cannot grow indefinitely. Above some ceiling
+# training diverges, even if the gradient is exact. Then the network merely guesses, with
+# an accuracy near 0.1, or the computation overflows and the loss becomes `nan` (not a
+# number).
+#
+# </details>
 
 # %% [markdown]
-# ## Which batch size gets there first?
+# ### Which batch size gets there first?
 #
-# Now start the race. It trains on all training images, measures the accuracy on the test
-# images, and runs each size several times with different seeds, which takes some minutes on
-# a laptop. A run may reach the target by luck, and a size that needs more images gets more
-# chances, because it takes more looks.
+# Now start the race. It trains on all training images, and measures the accuracy on the
+# test images. Each size runs several times with different seeds, because a single run may
+# be lucky. On a laptop this takes some minutes.
 #
 # **Predict:** which batch size will reach the target first? And how many times as many
 # *steps* will the smallest batch size take, compared with the largest?
@@ -508,10 +529,18 @@ card.measure("val_accuracy", max(max(run["val_accuracy"]) for run in runs))
 print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reached the target")
 
 # %% [markdown]
-# Each run is saved to the [run card](../docs/glossary.md) as soon as it ends, so an
-# interrupted race resumes where it stopped. All batch sizes run with one seed before the
-# next seed begins: if the machine slows down, all sizes suffer alike.
+# <details><summary>What if the machine slows down, or you interrupt the race?</summary>
 #
+# All batch sizes run with one seed before the next seed begins, so if the machine slows
+# down, all sizes suffer alike. Each run is saved to the [run card](../docs/glossary.md)
+# as soon as it ends, so an interrupted race resumes where it stopped.
+#
+# One advantage remains: a size that needs more images takes more looks, so it has more
+# chances to reach the target by luck.
+#
+# </details>
+
+# %% [markdown]
 # In the figure, a run reaches the target where its curve meets the horizontal line.
 
 # %%
@@ -527,17 +556,19 @@ show_figure(
 # %% [markdown]
 # ## Exercise 3.3: median and spread
 #
-# The race has left a list of runs. Each run is a dict with its `batch_size` and two lists,
-# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). Here the seconds
-# are those of training alone, without validation. The *time to accuracy* of a run is the
-# entry of `wall_seconds` at its first look with at least the target accuracy. You may round
-# the accuracy to six decimals first, but need not. What is the time of a batch size if some
-# of its runs never get there?
+# The curves of one batch size differ, so it takes several runs to describe a size. The
+# race has left a list of them. Each run is a dict with its `batch_size` and two lists,
+# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The seconds
+# count training alone, without validation.
+#
+# The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
+# least the target accuracy. You may round the accuracy to six decimals first, but need
+# not. **Question.** What is the time of a batch size if some of its runs never get there?
 
 # %% [markdown]
-# **Write** `summarize(runs, target)`, which returns a dict with a row for every batch size:
-# how many of its runs reached the target, how many runs it has, and the median, the fastest
-# and the slowest time to accuracy.
+# **Write** `summarize(runs, target)`, which returns a dict with a row for every batch
+# size: how many of its runs reached the target, how many runs it has, and the median, the
+# fastest and the slowest time to accuracy.
 #
 #     {32: {"reached": 2, "runs": 3, "median_seconds": 9.1,
 #           "fastest_seconds": 7.5, "slowest_seconds": 9.1}, ...}
@@ -634,13 +665,15 @@ figure = figures.time_to_accuracy_spread(times, winner_guess)
 show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption())
 
 # %% [markdown]
-# ## Is there a winner?
+# ### Would it win again?
 #
 # One size has the lowest median. If you repeated the race, would it win again? The next
-# cell imitates this a thousand times: it picks one run of each size at random, and counts
-# how often each size comes first. Then it does the same with medians of `repeats` runs. It
-# draws them with replacement, so it may draw the same run twice. This way of reusing runs
-# is called the [*bootstrap*](../docs/glossary.md). With so few runs, the estimate is rough.
+# cell imitates this a thousand times. Each time it picks one run of each size at random,
+# and notes which size comes first. Then it does the same with medians of `repeats` runs.
+#
+# The runs are drawn with replacement, so the same run may be drawn twice. This way of
+# reusing runs is called the [*bootstrap*](../docs/glossary.md). With so few runs, the
+# estimate is rough.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -658,10 +691,12 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# If no size has 100% in the first column, a race with only one run of each size could have
-# had another winner. In the second column, a size is *in front* if it comes first in at least 5% of the
-# draws. If several sizes are in front, the race is undecided, and a prediction of any of
-# them counts as right.
+# If no size has 100% "by one run", a race with only one run of each size could have had
+# another winner.
+#
+# By the median, a size is *in front* if it comes first in at least 5% of the draws. If
+# several sizes are in front, the race is undecided, and a prediction of any of them
+# counts as right.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -670,10 +705,10 @@ first = winner_guess if winner_guess in in_front else winner
 card.outcome("fastest_batch_size", first, choices=True)
 
 # %% [markdown]
-# ## What slows down the smallest and the largest batches?
+# ## Part 3: why does the winner win?
 #
-# The time to the target is the number of images that a size needs, divided by its images
-# per second. The next cell prints the number of steps, and then these two numbers.
+# The time to the target is the number of images that a batch size needs, divided by its
+# images per second. The next cell prints the number of steps, and then these two numbers.
 #
 # **Question.** As the batch grows, which of the three columns falls, and which two rise?
 
@@ -691,29 +726,32 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# A very small batch is slow, because it pays the fixed cost of each step for only a few
-# images. A very large batch is fast, but its number of steps no longer falls in proportion,
-# so it needs more images in total. As soon as the number of images grows faster than the
-# speed, a larger batch loses.
+# Now you can see what slows down both ends:
+#
+# - A very small batch pays the fixed cost of each step for only a few images, so it is
+#   slow.
+# - A very large batch is fast, but its number of steps no longer falls in proportion, so
+#   it needs more images in total.
+#
+# As soon as the number of images grows faster than the speed, a larger batch loses. Lab
+# 02 had a law for the speed. Is there a law for the steps, too?
 
 # %% [markdown]
-# ## Steps to target
+# ### A law for the steps
 #
-# Speed depends on the machine, but the number of steps does not: with the same network,
-# data and rates, any machine should need about as many. If twice the batch took half the
-# steps, scaling would be [*perfect*](../docs/glossary.md), like the dashed line in the
-# figure below. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162) expect the
-# number of steps with batch size $b$ to be
+# If twice the batch took half the steps, scaling would be
+# [*perfect*](../docs/glossary.md), like the dashed line in the figure below. [McCandlish
+# et al. (2018)](https://arxiv.org/abs/1812.06162) expect instead that training with
+# batches of $b$ images takes
 #
-# $$ n(b) = n_0 \left(1 + \frac{B}{b}\right). $$
+# $$ n(b) = n_0 \left(1 + \frac{B}{b}\right) \quad\text{steps.} $$
 #
-# The *floor* $n_0$ is the number of steps that even an infinitely large batch needs. The
-# *bend* $B$ is the batch size, in images, at which the training takes $2 n_0$ steps. This
-# is the law of [lab 01](01_gradient_descent.ipynb), summed over a whole training.
-
-# %% [markdown]
-# Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch save almost
-# nothing. The next cell fits $n_0$ and $B$ to the medians of the race.
+# - The *floor* $n_0$ is the number of steps that even an infinitely large batch needs.
+# - The *bend* $B$ is the batch size, in images, at which the training takes $2 n_0$
+#   steps. Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch
+#   save almost nothing.
+#
+# The next cell fits $n_0$ and $B$ to the medians of the race.
 
 # %%
 def relative_fit(rows, measured):
@@ -736,12 +774,17 @@ for size, needed in typical_steps.items():
     print(f"Batch {size}: measured steps over those of the fit: {in_words(off, 'times')}")
 
 # %% [markdown]
-# How certain is the bend? The bootstrap helps again: different draws of our runs give
+# How certain is the bend? The bootstrap helps again: different draws of your runs give
 # different bends, and their range shows the uncertainty.
+
+# %% [markdown]
+# <details><summary>What the bootstrap cannot show</summary>
 #
-# But the bootstrap cannot show every error. If one of the factors printed above is far from
-# 1, either the formula misses something, or the ladder gave this size a poor rate. With
-# only four batch sizes you cannot tell the two causes apart.
+# If one of the factors printed above is far from 1, either the formula misses something,
+# or the ladder gave this size a poor rate. With only four batch sizes you cannot tell the
+# two causes apart.
+#
+# </details>
 
 # %%
 chance = Random(lab.seed)
@@ -764,10 +807,12 @@ summary = "Steps to the target by batch size, beside perfect scaling and the fit
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# What does the law say about the learning rate? In [lab 01](01_gradient_descent.ipynb)
-# noise reduced the progress of a step by the factor $1 + B/b$, and the best rate was
-# smaller by the same factor. So the rate should grow in proportion to the batch far below
-# the bend, but hardly at all far above it.
+# Speed depends on the machine, but the number of steps does not: with the same network,
+# data and rates, any machine should need about as many.
+#
+# In [lab 01](01_gradient_descent.ipynb) the factor $1 + B/b$ had a second effect: the
+# best learning rate was smaller by this factor. So your bend should also explain the
+# rates of your ladder:
 
 # %%
 lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
@@ -775,31 +820,30 @@ print(f"Best rates, largest batch over smallest: {rate_ratio:.1f} by the ladder,
 print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend")
 
 # %% [markdown]
-# Is the second number inside the range of the ladder? This is a weak test, because the
-# range spans a factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a sharper test, with
-# single steps.
+# **Question.** Is the second number inside the range of the ladder? (This is a weak test,
+# because the range spans a factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a sharper
+# one.)
 
 # %% [markdown]
-# ## The best batch size, from theory
+# ## Part 4: the best batch size, predicted
 #
 # Now you have two laws that pull in opposite directions:
 #
 # - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
-# - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$ seconds,
-#   which favours small batches. Here $t_0$ is the fixed cost of a step in seconds, and
-#   $r_\infty$ is the speed of an infinitely large batch, in images per second.
+# - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$
+#   seconds, which favours small batches. Here $t_0$ is the fixed cost of a step in
+#   seconds, and $r_\infty$ is the speed of an infinitely large batch, in images per
+#   second.
 #
 # The time $T$ of the whole training is the product of both:
 #
-# ![The steps to the target, which fall and then level off, times the seconds per step,
-# which are level and then rise, give a time to the target with a minimum in
-# between.](../helpers/lab_03/diagrams/time_to_target.svg)
+# ![The steps to the target, which fall and then level off, times the seconds per step, which are level and then rise, give a time to the target with a minimum in between.](../helpers/lab_03/diagrams/time_to_target.svg)
 #
 # $$ T(b) = n_0 \left(1 + \frac{B}{b}\right) \left(t_0 + \frac{b}{r_\infty}\right)
 # \quad\text{seconds.} $$
 #
-# The race has measured all four numbers: for $t_0$ and $r_\infty$ we fit a line to the
-# seconds per step, as in exercise 2.3.
+# You already know $n_0$ and $B$. For $t_0$ and $r_\infty$, the next cell fits a line to
+# the seconds per step of the race, as in exercise 2.3.
 
 # %%
 def fit_step(some_runs):
@@ -828,25 +872,27 @@ for size in lab.batch_sizes:
     print(f"{in_words(medians.get(size, never), 's')} measured")
 
 # %% [markdown]
-# Multiply out the two factors of $T$, and you see which terms pull in which direction:
+# So where is the minimum of $T$? Multiply out its two factors, and you see which terms
+# pull in which direction:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
-# **Question.** Which of the four terms are the same for all batch sizes? What do the other
-# two mean, and which of them is larger for a very small batch?
+# **Question.** Which of the four terms are the same for all batch sizes? What do the
+# other two mean, and which of them is larger for a very small batch?
 
 # %% [markdown]
 # ## Exercise 3.4: derive the best batch size
 #
 # **Write** `best_batch_size(floor, bend, t0_seconds, peak, devices=1)`, which returns the
 # pair `(batch_size, seconds)`: the batch size at which $T$ is smallest, and the value of
-# $T$ there. The arguments are $n_0$, $B$, $t_0$, $r_\infty$ and the number of devices $N$.
+# $T$ there. The arguments are $n_0$, $B$, $t_0$, $r_\infty$ and the number of devices
+# $N$.
 #
 # **Rules**
 #
 # - With several devices, all of them take part in every step, each with $b$ images of its
-#   own. A step then sees $N b$ images, so $B/b$ becomes $B/(Nb)$ in the law for the steps.
-#   A step still takes $t_0 + b/r_\infty$ seconds.
+#   own. A step then sees $N b$ images, so $B/b$ becomes $B/(Nb)$ in the law for the
+#   steps. A step still takes $t_0 + b/r_\infty$ seconds.
 # - Return the batch size $b$ of *one* device.
 # - Do not round anything, not even a batch size below 1.
 #
@@ -882,12 +928,12 @@ best_batch_size = check("3.4", best_batch_size)
 #
 # $$ b^* = \sqrt{B \cdot t_0\, r_\infty}. $$
 #
-# You have met both factors: $B$ is the bend of the steps, and $t_0 r_\infty$ is the bend of
-# the speed in lab 02. The best batch size is their geometric mean: large enough for the
-# machine, but small enough for the learning.
+# You have met both factors: $B$ is the bend of the steps, and $t_0 r_\infty$ is the bend
+# of the speed in lab 02. The best batch size is their geometric mean: large enough for
+# the machine, but small enough for the learning.
 #
-# Probably no batch in your race had this size, so this is a genuine forecast. How certain
-# is it? As before, the next cells draw runs with replacement, and fit all four numbers to
+# Probably no batch in your race had this size, so this is a genuine forecast. To see how
+# certain it is, the next cells use the bootstrap once more, and fit all four numbers to
 # each draw.
 
 # %%
@@ -922,13 +968,13 @@ print(f"It takes {in_words(forecast, 's')}; in nine of ten draws ", end="")
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
-# Now train several times with this batch size. Its learning rate is interpolated between
-# the rates of its neighbours in the race, on a logarithmic scale. The machine may be faster
-# or slower by now, so the winner of the race runs again as a *control*, in alternation with
-# the new size.
+# Now train several times with this batch size. Its learning rate lies between the rates
+# of its neighbours in the race. The winner of the race runs again in alternation with the
+# new size, because the machine may be faster or slower by now. Such a run is called a
+# *control*.
 #
-# **Predict:** how many seconds will the new size take, as the median of its runs? Enter the
-# forecast of the theory, or a better one if you distrust it.
+# **Predict:** how many seconds will the new size take, as the median of its runs? Enter
+# the forecast of the theory, or a better one if you distrust it.
 
 # %%
 my_best_seconds_guess = None  # change this: seconds, such as the forecast above
@@ -983,15 +1029,22 @@ text += f"and the laws had said {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If the forecast is wrong, look at the first two printed lines: one tests the law for the
-# steps, and the other the law for the time of a step. But if the control's time has changed as well, the machine is probably part of the reason.
+# How good was your forecast? If it is wrong, the first two printed lines say why: one
+# tests the law for the steps, and the other the law for the time of a step. But if the
+# control's time has changed as well, the machine is probably part of the reason.
 #
-# Is the new size faster than the winner of the race by more than the scatter of the runs?
-# The curve is flat near its lowest point, so the theory can be useful without being exact:
-# at twice or half of $b^*$ a training takes at most 12.5% longer, by this formula.
+# **Question.** Is the new size faster than the winner of the race by more than the
+# scatter of the runs?
 #
-# What about several devices? The next cell only calculates: it assumes that each device is
-# as fast as this machine, and that gradients are exchanged in no time.
+# Often it is not, because the curve is flat near its lowest point: at twice or half of
+# $b^*$ a training takes at most 12.5% longer, by this formula. So the theory can be
+# useful without being exact.
+
+# %% [markdown]
+# ### And with several devices?
+#
+# The next cell only calculates. It assumes that each device is as fast as this machine,
+# and that gradients are exchanged in no time.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1006,40 +1059,48 @@ for devices in (1, 4, 16, 64):
 # With four times as many devices, the best batch of each device is halved, so the best
 # [*global* batch](../docs/glossary.md) only doubles. The time does not fall to a quarter
 # either. It can never be less than $n_0 t_0$, because even the fewest possible steps pay
-# their fixed cost. Real devices also need time to exchange gradients: [lab
-# 05](05_many_gpus_fit.ipynb) and [lab 09](09_many_machines.ipynb) measure it.
+# their fixed cost.
+#
+# Real devices also need time to exchange gradients: [lab 05](05_many_gpus_fit.ipynb) and
+# [lab 09](09_many_machines.ipynb) measure it.
 
 # %% [markdown]
-# ## How large a batch is useful?
+# ## Going deeper: the bend without a race
 #
-# This section goes deeper. You can run its cells now, and read it another day.
+# You have answered the question of this lab. This section is for a second reading: run
+# its cells now, and continue with exercise 3.5 if you like.
 #
-# A race is an expensive way to find the bend. Could you have predicted it? Every image has
-# a gradient of its own.
+# A race is an expensive way to find the bend. Could you have predicted it? There is a
+# quantity that you can measure during a single training, the [*noise
+# scale*](../docs/glossary.md) of [lab 01](01_gradient_descent.ipynb). It is the batch
+# size at which a gradient contains as much noise as signal. With smaller batches each
+# step is mostly noise, so more images help. With much larger batches the gradient is
+# nearly exact already.
+
+# %% [markdown]
+# <details><summary>The noise scale as a formula, and how to measure it</summary>
+#
+# Every image has a gradient of its own.
 #
 # - The mean $G$ of all these gradients is the signal.
-# - Their scatter around $G$ is the noise. Let $V$ be its variance, summed over all weights.
+# - Their scatter around $G$ is the noise. Let $V$ be its variance, summed over all
+#   weights.
 #
-# The mean gradient of $b$ images has a variance of only $V / b$. At one batch size, this
-# variance is as large as $|G|^2$, the squared length of the signal. That batch size is the
-# [*noise scale*](../docs/glossary.md) of [lab 01](01_gradient_descent.ipynb):
+# The mean gradient of $b$ images has a variance of only $V / b$. It is as large as
+# $|G|^2$, the squared length of the signal, if the batch size is
 #
 # $$ B = \frac{V}{|G|^2}. $$
 #
-# With smaller batches each step is mostly noise, so more images help. With much larger
-# batches the gradient is nearly exact already.
-
-# %% [markdown]
 # To measure it, you do not need the gradient of any single image. On average, the squared
 # length of a batch's gradient is
 #
 # $$ |G|^2 + \frac{V}{b}, $$
 #
 # so two batch sizes give two equations for the two unknowns ([McCandlish et al.
-# 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with replacement,
-# because only then is the variance exactly $V / b$.
-# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape) computes the
-# gradient, as [lab 04](04_custom_training_loop.ipynb) explains.
+# 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with
+# replacement, because only then is the variance exactly $V / b$.
+#
+# </details>
 
 # %%
 labels = numpy.eye(10, dtype="float32")[y_train]
@@ -1075,11 +1136,11 @@ def measure_noise(small, big):
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
 
 # %% [markdown]
-# We train once, with one of the middle batch sizes, in four parts. Before the first part
-# and after each of them we measure the noise scale with batches of 64 and 512 images, and
-# at the end once more with 16 and 256. Each measurement averages over many draws. Each
-# quarter of them also gives its own estimate, and the scatter of these four shows how
-# certain the measurement is.
+# We train once, in four parts, and measure the noise scale five times: at the beginning
+# and after each part. Each measurement compares gradients of 64 and of 512 images, and
+# averages over many draws. A quarter of the draws also gives an estimate of its own, so
+# the scatter of the four quarters shows how certain the measurement is. The last line
+# repeats it with 16 and 256 images.
 #
 # **Predict:** what is the median of the noise scales from the batches of 64 and 512? You
 # already know the bend.
@@ -1116,36 +1177,37 @@ figure = figures.steps_to_target(steps, floor, bend, scales, noise_guess)
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# McCandlish et al. promise only the order of magnitude. Is the bend within a factor of ten
-# of the median? (A weak test: the race spans only a factor of 64.) Is the bend even within
-# the range of the noise scales? If so, pairs of gradients at five points of one training
-# have told you roughly as much as the whole race.
+# McCandlish et al. promise only the order of magnitude. **Question.** Is the bend within
+# a factor of ten of the median? (A weak test: the race spans only a factor of 64.) Is it
+# even within the range of the noise scales?
+#
+# If so, pairs of gradients at five points of one training have told you roughly as much
+# as the whole race. In practice an order of magnitude is enough for a warning: a batch
+# size ten times below the noise scale wastes hardware that could work in parallel, and
+# one ten times above it wastes images.
 
 # %% [markdown]
-# > **Limits.** The bend and the noise scale need not agree exactly.
-# >
-# > - The noise scale changes as the network learns, while the bend is one number for the
-# >   whole training.
-# > - The theory assumes plain gradient descent with the best rate at every step. We use
-# >   momentum and a few rates.
-# > - Batch normalisation mixes the images of a batch, so even the mean gradient depends on
-# >   the batch size. That is why the last two printed estimates need not agree.
-# > - If the signal is weak, a few draws may miss it. Then the formula divides by almost
-# >   nothing, and the result may even be negative.
-
-# %% [markdown]
-# In practice an order of magnitude is enough for a warning: a batch size ten times below
-# the noise scale wastes hardware that could work in parallel, and one ten times above it
-# wastes images.
+# <details><summary>Why the bend and the noise scale need not agree exactly</summary>
+#
+# - The noise scale changes as the network learns, while the bend is one number for the
+#   whole training.
+# - The theory assumes plain gradient descent with the best rate at every step. We use
+#   momentum and a few rates.
+# - Batch normalisation mixes the images of a batch, so even the mean gradient depends on
+#   the batch size. That is why the last two printed estimates need not agree.
+# - If the signal is weak, a few draws may miss it. Then the formula divides by almost
+#   nothing, and the result may even be negative.
+#
+# </details>
 
 # %% [markdown]
 # ## Exercise 3.5: find the bug
 #
-# All your conclusions depend on a clock that starts and stops at the right moments. Here is
-# a script that runs without an error and is wrong all the same. It is a race like yours:
-# `new_run(batch_size)` creates a run, which can `train` up to its next look and `validate`,
-# and `clock()` returns the time in seconds. The docstring is right, but because of **one
-# line** the script does something else.
+# All your conclusions depend on a clock that starts and stops at the right moments. Here
+# is a script that runs without an error and is wrong all the same. It is a race like
+# yours: `new_run(batch_size)` creates a run, which can `train` up to its next look and
+# `validate`, and `clock()` returns the time in seconds. The docstring is right, but
+# because of **one line** the script does something else.
 
 # %%
 from timeit import default_timer
@@ -1156,17 +1218,17 @@ from helpers.notebook.listing import show_listing
 show_listing(script.race)
 
 # %% [markdown]
-# **Write** `find_the_bug(looks, train_seconds, valid_seconds)`, which returns three things:
-# the number of the line, the corrected line as a string, and the cost of the bug. The cost
-# is a factor: the time that the script reports, divided by the seconds of training. Compute
-# it for a run that reaches the target at look number `looks`, in which each piece of
-# training takes `train_seconds` and each look takes `valid_seconds`.
+# **Write** `find_the_bug(looks, train_seconds, valid_seconds)`, which returns three
+# things: the number of the line, the corrected line as a string, and the cost of the bug.
+# The cost is a factor: the time that the script reports, divided by the seconds of
+# training. Compute it for a run that reaches the target at look number `looks`, in which
+# each piece of training takes `train_seconds` and each look takes `valid_seconds`.
 
 # %% [markdown]
 # **Rules**
 #
-# - Lines are numbered as in the listing. One line is replaced by exactly one line, and the
-#   spaces in front of it do not matter.
+# - Lines are numbered as in the listing. One line is replaced by exactly one line, and
+#   the spaces in front of it do not matter.
 # - With the new line the script does what its docstring says, whatever the runs do.
 #
 # **Example:** `return 6, "", 1.0` says that line 6 should be empty and that the bug costs
@@ -1196,9 +1258,9 @@ def find_the_bug(looks, train_seconds, valid_seconds):
 find_the_bug = check("3.5", find_the_bug)
 
 # %% [markdown]
-# The next cell measures the time of a look, and calls your function for the typical run of
-# each batch size. **Question.** With the bug in your race, would the fastest batch size
-# still be the fastest?
+# The next cell measures the time of a look, and calls your function for the typical run
+# of each batch size. **Question.** With the bug in your race, would the fastest batch
+# size still be the fastest?
 
 # %%
 def seconds_of_a_look():
@@ -1218,10 +1280,10 @@ for size in lab.batch_sizes:
     print(f"Batch {size}, time with the bug over time without: {factor_text}")
 
 # %% [markdown]
-# The factor is not the same for all sizes. It is largest if the training between two looks
-# takes little time and a run needs many looks. So the bug favours some batch sizes, and a
-# race with it may name the wrong winner. You will meet this mistake often, because a timer
-# around the whole of `fit` includes validation, too.
+# The factor is not the same for all sizes. It is largest if the training between two
+# looks takes little time and a run needs many looks. So the bug favours some batch sizes,
+# and a race with it may name the wrong winner. You will meet this mistake often, because
+# a timer around the whole of `fit` includes validation, too.
 
 # %% [markdown]
 # ## Quiz
@@ -1240,8 +1302,8 @@ session.finish()
 # Take the figure of exercise 3.3. Which batch size reached the target first on your
 # machine? Was it the size with the most images per second? Why, or why not?
 #
-# Write three to six sentences in the cell below, with numbers from your run. No check reads
-# them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check
+# reads them, but your instructor may.
 
 # %% [markdown] name="3.figure" points=2
 # **3.figure, your answer:**
@@ -1249,25 +1311,28 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The fastest epoch is the fastest training only as long as a larger batch gains more speed
-# than it costs in extra images. That is why [time to accuracy](../docs/glossary.md), not
-# throughput, tells you how soon you have a good network.
+# The fastest epoch is the fastest training only as long as a larger batch gains more
+# speed than it costs in extra images. Your own run shows it in three lines: compare the
+# size with the most images per second (part 3), the winner of the race (part 2), and the
+# size that the laws call best (part 4).
 #
-# - A larger batch needs fewer steps, but only up to a size that depends on the noise of the
-#   gradients.
+# - A network is good enough at a certain [time to accuracy](../docs/glossary.md), and
+#   throughput alone does not tell you when that is.
+# - A larger batch needs fewer steps, but only up to a size that depends on the noise of
+#   the gradients.
 # - Four numbers, two for the machine and two for the learning, predict the fastest batch
-#   size, and a race tests the prediction.
-# - A race needs several seeds and a suitable learning rate for each size. Runs that fail
-#   count, too.
+#   size.
+# - A fair race needs several seeds and a suitable learning rate for each size. Runs that
+#   fail count, too.
 #
-# Two questions to take with you. If you raise the target by three percentage points, which
-# batch sizes suffer most? And if a new GPU computes each image four times as fast, but has
-# the same fixed cost per step, what happens to the best batch size?
+# **Question.** If you raise the target by three percentage points, which batch sizes
+# suffer most? And if a new GPU computes each image four times as fast, but has the same
+# fixed cost per step, what happens to the best batch size?
 #
-# To read on: [Krizhevsky, "One weird trick for parallelizing convolutional neural networks"
-# (2014)](https://arxiv.org/abs/1404.5997); [Goyal et al., "Accurate, Large Minibatch SGD"
-# (2017)](https://arxiv.org/abs/1706.02677); [Coleman et al., "DAWNBench"
+# To read on: [Krizhevsky, "One weird trick for parallelizing convolutional neural
+# networks" (2014)](https://arxiv.org/abs/1404.5997); [Goyal et al., "Accurate, Large
+# Minibatch SGD" (2017)](https://arxiv.org/abs/1706.02677); [Coleman et al., "DAWNBench"
 # (2017)](https://dawn.cs.stanford.edu/publications/dawnbench/dawnbench-end-end-deep-learning-benchmark-and-competition);
 # [McCandlish et al., "An Empirical Model of Large-Batch Training"
-# (2018)](https://arxiv.org/abs/1812.06162); [Shallue et al., "Measuring the Effects of Data
-# Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600).
+# (2018)](https://arxiv.org/abs/1812.06162); [Shallue et al., "Measuring the Effects of
+# Data Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600).

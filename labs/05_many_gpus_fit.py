@@ -9,21 +9,25 @@
 # %% [markdown]
 # # Lab 05: What changes in my code on many GPUs, and in my learning rate?
 #
+# You have a training that works on one GPU, and now you get four. Your code hardly
+# changes, and the training could be almost four times as fast. But is it still the same
+# training, and which learning rate does the larger batch need?
+#
 # In [*data parallel*](../docs/glossary.md) training every device holds a copy of the
 # model, called a [*replica*](../docs/glossary.md). Each replica takes its share of the
 # batch and computes the mean gradient of that share. If all shares have the same size,
 # the mean of these means is the gradient of the whole batch. Every replica then makes the
 # same step, so the copies stay equal.
 #
-# ![A global batch is cut into four parts, each of four replicas computes the gradient of
-# its part with the same weights, an all-reduce adds the gradients up, and every replica
-# makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
+# ![A global batch is cut into four parts, each of four replicas computes the gradient of its part with the same weights, an all-reduce adds the gradients up, and every replica makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
 
 # %% [markdown]
-# With `fit`, your code hardly changes. In this lab you count what a replica keeps in
-# memory, test whether several replicas really train what one device trains, and measure
-# how much faster they are. With more replicas the batch usually grows, so the last part
-# asks which learning rate a larger batch needs.
+# The lab has four parts, and the end of each is a good place for a break:
+#
+# 1. You train on several replicas, and count what each of them keeps in memory.
+# 2. You test whether they really train what one device trains.
+# 3. You measure how much faster they are.
+# 4. You look for the learning rate that a larger batch needs.
 #
 # Stuck? `hint("5.1")` asks you a question; call it again for more.
 
@@ -91,6 +95,8 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
+# ## Part 1: from one device to many
+#
 # A [*strategy*](../docs/glossary.md) knows the replicas and adds up their gradients. Our
 # function `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
@@ -107,7 +113,7 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 #
 # **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns
 # a compiled model and the [*global batch*](../docs/glossary.md): the number of images
-# that all replicas together take in one step. An object with `__call__` will do as well.
+# that all replicas together take in one step.
 #
 # **Rules**
 #
@@ -194,7 +200,7 @@ with no_hang("training with fit"):
     )
 
 # %% [markdown]
-# ## What does a replica hold?
+# ### What does a replica hold?
 #
 # The memory of a device has to hold four things:
 #
@@ -226,28 +232,32 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full, so data parallelism makes room for a larger
-# batch, but not for a larger model. If the activations dominate, memory limits the
-# per-replica batch.
-#
-# In a large language model, however, the weights, the gradients and the two numbers that
-# Adam stores for each weight can exceed the memory of a GPU, so they have to be divided,
-# too ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054)).
+# Every replica holds the other three in full. So data parallelism makes room for a larger
+# batch, but not for a larger model.
 
 # %% [markdown]
-# The table is only a count: the real peak is higher, because each operation also needs
-# working memory. The outputs of batch normalisation are left out, because the backward
-# pass needs only its inputs. Its *running averages* are the mean and variance that it
-# keeps for validation, and no gradient trains them.
+# <details><summary>What this count leaves out, and what changes in a large language model</summary>
+#
+# The real peak is higher, because each operation also needs working memory. The outputs
+# of batch normalisation are not counted, because the backward pass needs only its inputs.
+# Its *running averages* are the mean and variance that it keeps for validation, and no
+# gradient trains them.
+#
+# In a large language model, the weights, the gradients and the two numbers that Adam
+# stores for each weight can exceed the memory of a GPU. So they have to be divided, too
+# ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054)), as in [lab
+# 11](11_does_not_fit.ipynb).
+#
+# </details>
 
 # %% [markdown]
-# ## What does a larger batch ask of the learning rate?
+# ### What does a larger batch ask of the learning rate?
 #
-# Let $b$ be the batch of each replica, in images. With $N$ replicas the global batch has
-# $N b$ images, so an epoch has only $1/N$ as many steps. To get as far in an epoch, each
-# step has to be $N$ times as long. If $\varepsilon(b)$ is a good learning rate for a
-# batch of $b$ images, this gives the [*linear scaling rule*](../docs/glossary.md) of
-# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677):
+# With $N$ replicas the global batch is $N$ times as large, so an epoch has only $1/N$ as
+# many steps. To get as far in an epoch, each step has to be $N$ times as long. If
+# $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
+# [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677):
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
@@ -323,12 +333,12 @@ top = f"The rate rises from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_steps
 show_figure(figures.learning_rates(lines), top, session.caption())
 
 # %% [markdown]
-# ## Is it really the same training?
+# ## Part 2: is it really the same training?
 #
-# The gradients of $N$ replicas add up to the gradient of one device, so $N$ replicas should
-# train the same network. To test this, start both trainings from the same weights, give them the same global batches
-# in the same order, and compare the weights afterwards. So nothing may shuffle the
-# images.
+# The gradients of $N$ replicas add up to the gradient of one device, so $N$ replicas
+# should train the same network. To test this, start both trainings from the same weights,
+# give them the same global batches in the same order, and compare the weights afterwards.
+# So nothing may shuffle the images.
 
 # %% [markdown]
 # ## Exercise 5.3: the test of equality
@@ -374,7 +384,7 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Now run this test on three small networks, for eight steps each.
+# Now run this test on three small networks, for eight steps each:
 #
 # - **No normalisation.** Rounding alone also makes a difference, and this network shows
 #   how large it is.
@@ -461,31 +471,38 @@ others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
 show_figure(figure, f"Another network with: {others or 'none'}.", session.caption())
 
 # %% [markdown]
-# With 4 replicas, for example, each uses the mean and variance of its own quarter of the
-# batch. These four normalisations give other outputs and gradients than a single one over
-# the whole batch. [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) do this on
-# purpose: as long as the per-replica batch stays the same, batch normalisation works in
-# the same way on any number of replicas.
-
-# %% [markdown]
+# Only with ordinary batch normalisation do the two trainings differ. With 4 replicas, for
+# example, each uses the mean and variance of its own quarter of the batch. These four
+# normalisations give other outputs and gradients than a single one over the whole batch.
+#
 # With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # the replicas average their statistics in every such layer, forward and backward. That
 # makes the trainings equal again, but each of these layers now waits for the slowest
-# replica. Synchronisation is meant for small per-replica batches, whose statistics are
-# mostly noise ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)).
+# replica.
 
 # %% [markdown]
-# ## A last batch that does not divide
+# <details><summary>Should you synchronise?</summary>
+#
+# Synchronisation is meant for small per-replica batches, whose statistics are mostly
+# noise ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)). In contrast, [Goyal et
+# al. 2017](https://arxiv.org/abs/1706.02677) normalise each share by itself on purpose:
+# as long as the per-replica batch stays the same, batch normalisation works in the same
+# way on any number of replicas.
+#
+# </details>
+
+# %% [markdown]
+# ### A last batch that does not divide
 #
 # If 11 images are divided into batches of 8, three images are left for the last batch.
 # One of two replicas gets two of these images, and the other gets one. Does `fit` end in
 # an error? If not, does each image count for a third?
 #
-# A single layer can answer this. Image `i` has a 1 at place `i` and zeros elsewhere, all
-# weights start at zero, the loss is minus the output, and the learning rate is 1. After
-# the step with image `i`, weight `i` is then exactly the share that this image had in the
-# mean.
+# A single layer can answer this. In image number $i$, only pixel $i$ is 1 and all others
+# are 0, so this image can only change weight $i$. All weights start at zero, the loss is
+# minus the output, and the learning rate is 1. After the step, weight $i$ is then exactly
+# the fraction that image $i$ contributed to the mean.
 #
 # **Predict:** how many times as much as the first of the three images does the last one
 # count?
@@ -523,16 +540,21 @@ for left in (4, 3, 1):
 # contributes a gradient of zero, so with two replicas the step is half as long. Nothing
 # in the log would tell you. (Other layers or versions can end in an error, as the end of
 # this lab tests.)
+#
+# That is why we drop the remainder with `drop_remainder=True`. An image that is left out
+# in one epoch gets its chance in the next, because the order changes.
 
 # %% [markdown]
-# That is why we drop the remainder with `drop_remainder=True`. An image that is left out
-# in one epoch gets its chance in the next, because the order changes. Your own loop can
-# do better if it divides by the size of the *global* batch ([lab
+# <details><summary>Do you have to leave images out?</summary>
+#
+# Not in a loop of your own, if it divides by the size of the *global* batch ([lab
 # 06](06_many_gpus_loop.ipynb)). Our validation drops its last images as well; [lab
 # 07](07_tpu_cores.ipynb) keeps them.
+#
+# </details>
 
 # %% [markdown]
-# ## The batch of a machine that you do not have
+# ### The batch of a machine that you do not have
 #
 # Can one device do the work of four? With [gradient accumulation](../docs/glossary.md) it
 # can, one share after the other. An [optimizer](https://keras.io/api/optimizers/) with
@@ -572,19 +594,27 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # updates them.
 #
 # On one device accumulation saves no time, and it needs memory for one more copy of the
-# gradients. With several devices it can save time, in a loop of your own: if $k$ small
+# gradients. But it lets you find out how a network learns with a batch that would need
+# many devices. You will use it for that in part 4.
+
+# %% [markdown]
+# <details><summary>Accumulation over several devices, and two traps in Keras 3.15</summary>
+#
+# In a loop of your own, accumulation can save time on several devices. If $k$ small
 # batches make up a step, only the last of them needs an
 # [all-reduce](../docs/glossary.md), which adds up the gradients of all replicas.
-
-# %% [markdown]
-# Keras 3.15 has two traps here, which we found in its source but did not measure. A
+#
+# We found two traps in the source of Keras 3.15, but did not measure them. A
 # learning-rate schedule counts small batches instead of steps, and gradients left over at
 # the end of an epoch are not applied until the next epoch.
+#
+# </details>
 
 # %% [markdown]
-# ## How much faster is it?
+# ## Part 3: how much faster is it?
 #
-# Two kinds of scaling are easily confused:
+# The replicas train the right network. Are they also fast? There are two ways to ask
+# this, and they are easily confused:
 #
 # - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
 #   do $N$ times the work in a step. Does the step still take as long as before?
@@ -666,38 +696,41 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # With all replicas, both kinds of scaling measure the same training, but they compare it
-# with a different single replica. In weak scaling this replica takes its usual batch, and
-# in strong scaling the whole global batch. Because of the fixed cost of a step ([lab
-# 02](02_throughput.ipynb)), it processes these batches at different speeds. So always say
-# which kind of scaling an efficiency refers to.
+# with a single replica in different ways. In weak scaling this replica takes its usual
+# batch, and in strong scaling the whole global batch. Because of the fixed cost of a step
+# ([lab 02](02_throughput.ipynb)), it processes these batches at different speeds. So
+# always say which kind of scaling an efficiency refers to.
 
 # %% [markdown]
-# Before you compare two efficiencies, look at how far the repeated measurements of a
-# single case differ. If they differ by more than the two efficiencies, you cannot say
-# which kind scales better. If a replica needs as long for half as many images, there are
-# two possible reasons: the fixed cost makes up most of its step, or the machine was busy.
-# Measure again to find out which.
+# <details><summary>How far can you trust your efficiencies?</summary>
+#
+# Look at how far the repeated measurements of a single case differ. If they differ by
+# more than the two efficiencies, you cannot say which kind scales better. If a replica
+# needs as long for half as many images, either the fixed cost makes up most of its step,
+# or the machine was busy. Measure again to find out which.
+#
+# Do not compare these speeds with the speed of your first training: there, each short
+# epoch set up its input again, and the dashboard ran as well.
+#
+# </details>
 
 # %% [markdown]
-# Do not compare these speeds with that of your first training: there, each short epoch
-# set up its input again, and the dashboard ran as well.
-
-# %% [markdown]
-# Why are $N$ replicas not $N$ times as fast? Simulated replicas are threads of one
-# processor, whose cores also read the images and add up the gradients. Together
-# they can be faster than one replica only because one replica alone leaves some cores idle
-# part of the time.
+# ### Why is the efficiency below 1?
+#
+# Simulated replicas are threads of one processor, whose cores also read the images and
+# add up the gradients. Together they can be faster than one replica only because one
+# replica alone leaves some cores idle part of the time.
 #
 # Real devices usually stay below an efficiency of 1 for four reasons:
-
-# %% [markdown]
-# 1. **They communicate.** Every step needs an all-reduce, whereas a single replica needs
-#    none.
+#
+# 1. **They communicate.** Every step needs an [all-reduce](../docs/glossary.md), which
+#    adds up the gradients of all replicas. A single replica needs none.
 # 2. **They wait.** A step ends when the slowest replica ends.
 # 3. **They share a host.** It must read and shuffle images $N$ times as fast, too.
 # 4. **Some work is not divided**, for example Python, the launch of each operation, and
 #    saving.
-#
+
+# %% [markdown]
 # To measure the communication alone, let all replicas add up arrays as large as the
 # gradients.
 
@@ -754,22 +787,20 @@ for n in (2, 8, 64):
 # sends no more bytes. But the global batch grows as well, and that has a price.
 
 # %% [markdown]
-# ## How large may a batch be?
+# ## Part 4: which learning rate does a large batch need?
 #
-# Thanks to accumulation, one device can show how a network learns with the global batch
-# of 16 devices. All runs compute on small batches of one size, so that batch
-# normalisation works in the same way. They differ in how many small batches make up a
-# step. The number of epochs is fixed, so a batch 16 times as large takes a 16th of the
-# steps: with 3,000 images and three epochs, 18 instead of 281.
+# The price is that fewer steps have to do the same work. In part 1, the linear rule
+# promised that longer steps make up for it. Does it keep that promise?
+#
+# Thanks to accumulation, one device can train with the global batch of 16 devices. All
+# runs compute on small batches of one size, so that batch normalisation works in the same
+# way. They differ in how many small batches make up a step. The number of epochs is
+# fixed, so a batch 16 times as large takes a 16th of the steps: with 3,000 images and
+# three epochs, 18 instead of 281.
 
 # %% [markdown]
-# To judge a rule, we train each batch size with several learning rates, and each rate
-# `seeds` times, with different initial weights and a different order of the images. The
-# largest batch is also trained with your warm-up.
-#
 # By the linear rule, a batch of 512 has 16 times the best rate of a batch of 32. [Lab
-# 01](01_gradient_descent.ipynb) tested a different law. For a batch of $b$ images, it
-# gives the best learning rate
+# 01](01_gradient_descent.ipynb) tested a different law:
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
@@ -795,6 +826,10 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
+# To compare the two rules, we train each batch size with several learning rates, and each
+# rate `seeds` times, with different initial weights and a different order of the images.
+# The largest batch is also trained with your warm-up.
+#
 # As in lab 03, one model is compiled for each batch size and reset for each run. A
 # callback sets the learning rate of each *step*, because a schedule would count small
 # batches.
@@ -898,16 +933,6 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# In two cases this experiment cannot decide between the two rules:
-#
-# - If the runs of all rates overlap with the runs of the best rate, the best rate may be
-#   chance, and so may the ratio in the last line.
-# - If the best rate is the smallest or the largest that we tried, a better one may lie
-#   outside the range.
-#
-# Expect this, because after a whole training many rates end at nearly the same accuracy.
-
-# %% [markdown]
 # **Question.** By the linear rule, the line of the large batch should be the line of the
 # small batch, moved to the right by the ratio of the two batch sizes. Is it? Judge the
 # difference by how far the runs of a single rate lie apart.
@@ -916,26 +941,41 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # guesses among ten classes.
 
 # %% [markdown]
-# The linear rule rests on this argument: 16 short steps and one step 16 times as long end
-# at about the same place, *if* the gradient hardly changes along the way. In the first
-# epochs it changes a lot, which is why they need the warm-up.
+# Do not be disappointed if your experiment cannot decide between the two rules. After a
+# whole training many rates end at nearly the same accuracy, so this is what you should
+# expect. There are two signs:
 #
-# With it, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the rule held
-# on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
+# - If the runs of all rates overlap with the runs of the best rate, the best rate may be
+#   chance, and so may the ratio in the last line.
+# - If the best rate is the smallest or the largest that we tried, a better one may lie
+#   outside the range.
+
+# %% [markdown]
+# Why should the linear rule hold at all? Its argument is that 16 short steps and one step
+# 16 times as long end at about the same place, *if* the gradient hardly changes along the
+# way. In the first epochs it changes a lot, which is why they need the warm-up.
+#
+# In practice, use a rule to choose the first rate that you try, and then tune it.
+
+# %% [markdown]
+# <details><summary>What larger experiments found</summary>
+#
+# With the warm-up, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the
+# linear rule held on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
 # 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
-# tasks, and found no simple rule that gave the best rate for all of them. So use a rule
-# to choose the first rate that you try, and then tune it.
-
-# %% [markdown]
-# Even then, the best rate for three epochs need not be the best rate for thirty.
-# Optimizers made for large batches, such as LAMB ([You et al.
-# 2020](https://arxiv.org/abs/1904.00962)), need the same tuning before a comparison is
-# fair.
-
-# %% [markdown]
-# ## Which rule is right for one step?
+# tasks, and found no simple rule that gave the best rate for all of them.
 #
-# This section goes deeper. You can run its cells now, and read it another day.
+# The best rate for three epochs need not be the best rate for thirty. Optimizers made for
+# large batches, such as LAMB ([You et al. 2020](https://arxiv.org/abs/1904.00962)), need
+# the same tuning before a comparison is fair.
+#
+# </details>
+
+# %% [markdown]
+# ## Going deeper: which rule is right for one step?
+#
+# This section is for a second reading: run its cells now, and continue with the last
+# section if you like.
 #
 # If whole trainings cannot decide, we need a smaller question. The law of lab 01 is about
 # a *single* step: which learning rate lowers the loss most? We can measure it directly:
@@ -950,7 +990,11 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # %% [markdown]
 # A small batch has a noisy gradient, which shows the right direction only roughly, so a
 # step that follows it should be short. The law
-# $\varepsilon(b) = \varepsilon_\infty / (1 + B/b)$ says how short:
+# $\varepsilon(b) = \varepsilon_\infty / (1 + B/b)$ says how short. The next cell prints
+# what both rules expect for three pairs of sizes.
+
+# %% [markdown]
+# <details><summary>How to read the law: three cases</summary>
 #
 # - Far below the noise scale $B$, the term $B/b$ is much larger than 1, so that
 #   $\varepsilon(b) \approx \varepsilon_\infty\, b/B$. Twice the batch allows twice the
@@ -959,7 +1003,7 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # - Far above $B$, the rate is almost $\varepsilon_\infty$ already, so a larger batch
 #   needs no larger rate.
 #
-# The next cell prints what both rules expect for three pairs of sizes.
+# </details>
 
 # %%
 pairs = [(8, 64), (32, 512), (512, 2048)]
@@ -1062,13 +1106,14 @@ for one, other in pairs:
 card.outcome("best_rate_ratios", step_ratios)
 
 # %% [markdown]
-# Is each measured ratio closer to the linear rule, or to the law? Far above $B$ the
-# gradient is already nearly exact, so the shape of the loss limits the best step, and no
-# longer the noise.
+# **Question.** Is each measured ratio closer to the linear rule, or to the law?
+#
+# Far above $B$ the gradient is already nearly exact, so the shape of the loss limits the
+# best step, and no longer the noise.
 
 # %% [markdown]
-# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03 is
-# the wrong number for these steps. To tell these apart, write the law as
+# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03
+# is the wrong number for these steps. To tell these apart, write the law as
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
@@ -1097,26 +1142,30 @@ for size, rate in step_rate.items():
 
 # %% [markdown]
 # If the fitted law meets all five rates to within 15%, these steps do not contradict its
-# formula, but they need another $B$ than lab 03. That is plausible, because the noise scale
-# changes during a training: [lab 03](03_time_to_accuracy.ipynb) measured values that were far
-# apart. A whole training averages over them, whereas the steps above start from a single
-# point.
-#
-# If the fitted law misses some rates, there are two suspects. First, the law assumes that
-# the loss curves in the same way along the whole step. Second, with batch normalisation the gradient of a small batch
-# depends on the statistics of only a few images.
+# formula, but they need another $B$ than lab 03. That is plausible, because the noise
+# scale changes during a training. A whole training averages over its values, whereas the
+# steps above start from a single point.
 
 # %% [markdown]
-# So the noise of the gradient determines how many steps a larger batch can save ([lab
-# 01](01_gradient_descent.ipynb)), which batch size is fastest ([lab
+# <details><summary>What if the fitted law misses some rates?</summary>
+#
+# There are two suspects. First, the law assumes that the loss curves in the same way
+# along the whole step. Second, with batch normalisation the gradient of a small batch
+# depends on the statistics of only a few images.
+#
+# </details>
+
+# %% [markdown]
+# So one quantity, the noise of the gradient, determines how many steps a larger batch can
+# save ([lab 01](01_gradient_descent.ipynb)), which batch size is fastest ([lab
 # 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning rate (here).
 
 # %% [markdown]
-# ## What does not work over replicas, today
+# ## What does not work over replicas today
 #
 # Some things that work with `fit` on one device fail on several. The next cell tries four
-# of them on two simulated replicas. The result depends on your versions, so try again
-# after an update.
+# of them on two simulated replicas, after one training that works. The result depends on
+# your versions, so try again after an update.
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
@@ -1140,23 +1189,27 @@ with no_hang("what does not work"):
     print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
 
 # %% [markdown]
-# If accumulation failed, this is the reason: the gradients are added up over the replicas
-# only after the last small batch of a step. TensorFlow's graph decides this with an `if`.
-# But adding up gradients makes the replicas wait for each other, and TensorFlow does not
-# allow that inside an `if`. (Its message calls this waiting a `merge_call`.) In a loop of your own ([lab
+# <details><summary>Why does accumulation fail?</summary>
+#
+# The gradients are added up over the replicas only after the last small batch of a step.
+# TensorFlow's graph decides this with an `if`. But adding up gradients makes the replicas
+# wait for each other, and TensorFlow does not allow that inside an `if`. (Its message
+# calls this waiting a `merge_call`.) In a loop of your own ([lab
 # 06](06_many_gpus_loop.ipynb)) you can accumulate anyway, because each replica can add up
 # its own gradients before it calls `apply`.
+#
+# </details>
 
 # %% [markdown]
-# Avoid `mixed_float16` as well. Because small gradients become zero in float16, Keras
-# multiplies the loss by a large factor ([loss scaling](../docs/glossary.md)), and checks
-# whether a gradient overflows. However, the source of Keras 3.15 checks only the first replica, so an
-# overflow on another could ruin the weights without any message. `mixed_bfloat16` has the
-# range of float32 and needs no such factor.
+# <details><summary>Why should you avoid mixed_float16 as well?</summary>
 #
-# > **Limits.** Simulated replicas tell you about your processor, and nothing about
-# > several GPUs. The times of the ring are calculated, and the trap in `mixed_float16` is
-# > read from the source: neither was measured.
+# Because small gradients become zero in float16, Keras multiplies the loss by a large
+# factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows.
+# However, the source of Keras 3.15 checks only the first replica, so an overflow on
+# another could ruin the weights without any message. We read this in the source, and did
+# not measure it. `mixed_bfloat16` has the range of float32 and needs no such factor.
+#
+# </details>
 
 # %% [markdown]
 # ## Quiz
@@ -1172,8 +1225,8 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# In the figure under "How much faster is it?", how far is your machine from an efficiency
-# of 1? Which costs make up the difference, and are your replicas real or simulated?
+# In the figure of part 3, how far is your machine from an efficiency of 1? Which costs
+# make up the difference, and are your replicas real or simulated?
 #
 # Write three to six sentences in the cell below, in your own words, with numbers from
 # your run. No check reads them, but your instructor may.
@@ -1189,7 +1242,8 @@ session.finish()
 #   for batch normalisation.
 # - **Memory.** Each replica holds all the weights, gradients and momenta, but only a
 #   share of the activations.
-# - **Speed.** Say of each efficiency whether it is for weak or for strong scaling.
+# - **Speed.** Your two efficiencies belong to your machine. Say of each whether it is for
+#   weak or for strong scaling.
 # - **Learning rate.** Far below the noise scale, the linear rule gives you a first rate
 #   to try, but above it the rule is no help. Your own ratios of best rates show how far
 #   you can trust the law that replaces it.
