@@ -9,9 +9,9 @@
 # %% [markdown]
 # # Lab 03: Is the fastest epoch the fastest training?
 #
-# In [lab 02](02_throughput.ipynb) larger batches mostly trained more images per second.
-# But you want a network that is good enough, and you want it soon. Does the batch size
-# with the highest [throughput](../docs/glossary.md) also get there first?
+# In [lab 02](02_throughput.ipynb), larger batches trained more images per second, up to a
+# point. But you want a network that is good enough, and you want it soon. Does the batch
+# size with the highest [throughput](../docs/glossary.md) also get there first?
 #
 # To find out, you let several batch sizes race to the same accuracy, in four parts:
 #
@@ -167,7 +167,7 @@ points = 100 * (p * (1 - p) / lab.valid_images) ** 0.5
 print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 
 # %% [markdown]
-# ## Exercise 3.1: stop when it is good enough
+# ### Exercise 3.1: stop when it is good enough
 #
 # The accuracy also goes up and down from epoch to epoch, so a single epoch above the
 # target may be luck. A careful training waits for several good epochs in a row.
@@ -232,7 +232,7 @@ class StopAtAccuracy(keras.callbacks.Callback):
 StopAtAccuracy = check("3.1", StopAtAccuracy)
 
 # %% [markdown]
-# ## Exercise 3.2: where did the time go?
+# ### Exercise 3.2: where did the time go?
 #
 # Now for the clock itself. A `fit` does more than train:
 #
@@ -482,10 +482,11 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 
 # %% [markdown]
 # The first lines list for each rate whether the run reached the target, and after how
-# many looks it ended. Neighbouring rungs differ by a factor of 3, so we know the ratio of
-# two best rates only to within a factor of 3 either way. The line "Largest over smallest"
-# states this range, and any prediction within it counts as right. Each rate also had only
-# one run, so a different seed might favour a different rung.
+# many looks it ended. The best rates are known only roughly, because neighbouring rungs
+# differ by a factor of 3, and each rate had only one run.
+#
+# That is why the line "Largest over smallest" gives a range: from a third of the ratio to
+# three times the ratio. Any prediction within it counts as right.
 
 # %% [markdown]
 # <details><summary>Did a loss become nan, or an accuracy stay near 0.1?</summary>
@@ -554,12 +555,12 @@ show_figure(
 )
 
 # %% [markdown]
-# ## Exercise 3.3: median and spread
+# ### Exercise 3.3: median and spread
 #
 # The curves of one batch size differ, so it takes several runs to describe a size. The
 # race has left a list of them. Each run is a dict with its `batch_size` and two lists,
 # `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The seconds
-# count training alone, without validation.
+# include training only, without validation.
 #
 # The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
 # least the target accuracy. You may round the accuracy to six decimals first, but need
@@ -881,7 +882,7 @@ for size in lab.batch_sizes:
 # other two mean, and which of them is larger for a very small batch?
 
 # %% [markdown]
-# ## Exercise 3.4: derive the best batch size
+# ### Exercise 3.4: derive the best batch size
 #
 # **Write** `best_batch_size(floor, bend, t0_seconds, peak, devices=1)`, which returns the
 # pair `(batch_size, seconds)`: the batch size at which $T$ is smallest, and the value of
@@ -1201,7 +1202,7 @@ show_figure(figure, summary, session.caption())
 # </details>
 
 # %% [markdown]
-# ## Exercise 3.5: find the bug
+# ### Exercise 3.5: find the bug
 #
 # All your conclusions depend on a clock that starts and stops at the right moments. Here
 # is a script that runs without an error and is wrong all the same. It is a race like
@@ -1219,10 +1220,15 @@ show_listing(script.race)
 
 # %% [markdown]
 # **Write** `find_the_bug(looks, train_seconds, valid_seconds)`, which returns three
-# things: the number of the line, the corrected line as a string, and the cost of the bug.
-# The cost is a factor: the time that the script reports, divided by the seconds of
-# training. Compute it for a run that reaches the target at look number `looks`, in which
-# each piece of training takes `train_seconds` and each look takes `valid_seconds`.
+# things:
+#
+# - the number of the line,
+# - the corrected line as a string,
+# - the cost of the bug, which is a factor: the time that the script reports, divided by
+#   the seconds of training.
+#
+# Compute the cost for a run that reaches the target at look number `looks`, in which each
+# piece of training takes `train_seconds` and each look takes `valid_seconds`.
 
 # %% [markdown]
 # **Rules**
@@ -1316,8 +1322,8 @@ session.finish()
 # size with the most images per second (part 3), the winner of the race (part 2), and the
 # size that the laws call best (part 4).
 #
-# - A network is good enough at a certain [time to accuracy](../docs/glossary.md), and
-#   throughput alone does not tell you when that is.
+# - [Time to accuracy](../docs/glossary.md), not throughput, tells you how soon you have a
+#   good network.
 # - A larger batch needs fewer steps, but only up to a size that depends on the noise of
 #   the gradients.
 # - Four numbers, two for the machine and two for the learning, predict the fastest batch

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Lab 05: What changes in my code on many GPUs, and in my learning rate?
 #
-# You have a training that works on one GPU, and now you get four. Your code hardly
-# changes, and the training could be almost four times as fast. But is it still the same
+# You have a network that trains well on one GPU, and now you get four. Your code hardly
+# changes, and training could be almost four times as fast. But is it still the same
 # training, and which learning rate does the larger batch need?
 #
 # In [*data parallel*](../docs/glossary.md) training every device holds a copy of the
@@ -95,8 +95,6 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# ## Part 1: from one device to many
-#
 # A [*strategy*](../docs/glossary.md) knows the replicas and adds up their gradients. Our
 # function `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
@@ -109,7 +107,13 @@ strategy = devices.new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
 # %% [markdown]
-# ## Exercise 5.1: a model on every replica
+# ## Part 1: from one device to many
+#
+# On one device you create a model and compile it. With several replicas you also have to
+# say where the variables belong.
+
+# %% [markdown]
+# ### Exercise 5.1: a model on every replica
 #
 # **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns
 # a compiled model and the [*global batch*](../docs/glossary.md): the number of images
@@ -251,13 +255,13 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # </details>
 
 # %% [markdown]
-# ### What does a larger batch ask of the learning rate?
+# ### Exercise 5.2: linear scaling with a warm-up
 #
-# With $N$ replicas the global batch is $N$ times as large, so an epoch has only $1/N$ as
-# many steps. To get as far in an epoch, each step has to be $N$ times as long. If
-# $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
-# [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677):
+# The code is ready for many devices, but is the learning rate? With $N$ replicas the
+# global batch is $N$ times as large, so an epoch has only $1/N$ as many steps. To get as
+# far in an epoch, each step has to be $N$ times as long. If $\varepsilon(b)$ is a good
+# learning rate for a batch of $b$ images, this gives the [*linear scaling
+# rule*](../docs/glossary.md) of [Goyal et al. 2017](https://arxiv.org/abs/1706.02677):
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
@@ -266,8 +270,6 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # begins with the rate of one replica and raises it gradually.
 
 # %% [markdown]
-# ## Exercise 5.2: linear scaling with a warm-up
-#
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
 # schedule](https://keras.io/api/optimizers/learning_rate_schedules/learning_rate_schedule/),
 # which an optimizer calls with the number of the step, from 0.
@@ -341,7 +343,7 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # So nothing may shuffle the images.
 
 # %% [markdown]
-# ## Exercise 5.3: the test of equality
+# ### Exercise 5.3: the test of equality
 #
 # **Write** `train_from(start, strategy, new_model, images, labels, global_batch)`, which
 # trains a new model for one epoch from given weights, and returns all its new weights as
@@ -396,8 +398,8 @@ train_from = check("5.3", train_from)
 # We call weights the same if they differ by less than $10^{-3}$.
 #
 # **Predict:** with ordinary batch normalisation, how large is the largest difference
-# between a weight on one device and on several? (The running averages of batch
-# normalisation count as weights here.)
+# between a weight on one device and on several? (The running averages of mean and
+# variance, which batch normalisation keeps for validation, count as weights here.)
 
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
@@ -538,8 +540,8 @@ for left in (4, 3, 1):
 # There is no error, but an image in a small share counts for more, because `fit` takes
 # the mean of each share and then the mean of these means. A replica without any image
 # contributes a gradient of zero, so with two replicas the step is half as long. Nothing
-# in the log would tell you. (Other layers or versions can end in an error, as the end of
-# this lab tests.)
+# in the log would tell you. (Other layers or versions may end in an error, as you will
+# see at the end of this lab.)
 #
 # That is why we drop the remainder with `drop_remainder=True`. An image that is left out
 # in one epoch gets its chance in the next, because the order changes.
@@ -933,9 +935,9 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# **Question.** By the linear rule, the line of the large batch should be the line of the
-# small batch, moved to the right by the ratio of the two batch sizes. Is it? Judge the
-# difference by how far the runs of a single rate lie apart.
+# **Question.** If the linear rule is right, the line of the large batch is the line of
+# the small batch, moved to the right by the ratio of the two batch sizes. Is it? Compare
+# any difference with the scatter of runs at the same rate.
 #
 # A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
 # guesses among ten classes.
@@ -1141,8 +1143,8 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# If the fitted law meets all five rates to within 15%, these steps do not contradict its
-# formula, but they need another $B$ than lab 03. That is plausible, because the noise
+# If the fitted law matches all five rates to within 15%, these steps do not contradict
+# its formula, but they need another $B$ than lab 03. That is plausible, because the noise
 # scale changes during a training. A whole training averages over its values, whereas the
 # steps above start from a single point.
 

@@ -37,7 +37,7 @@ def test_a_cell_holds_one_idea(lab):
             own = cell.source.replace(NOTE, "")
             short = len(own.split()) <= PROSE_WORDS
             # A picture, a formula, a table or a question is a rest for the reader.
-            exercise = own.startswith(("## Exercise", "**Write**", "**Rules"))
+            exercise = re.match(r"###? Exercise|\*\*(Write\*\*|Rules)", own)
             assert short or exercise or REST.search(own), cell.source
         elif cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", ()):
             lines = [line for line in cell.source.splitlines() if line.strip()]
