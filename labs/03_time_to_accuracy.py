@@ -138,7 +138,7 @@ def rate_by_rule(batch_size):
     return lab.learning_rate * (batch_size / 32) ** 0.5
 
 # %% [markdown]
-# ## Part 1: a clock that you can trust
+# ## 1. A clock that you can trust
 #
 # A race needs a finishing line, which here is a target accuracy. But when has a network
 # reached it? If 820 of 1,000 images are classified correctly, the accuracy is 0.82, and
@@ -348,7 +348,7 @@ card.measure("images_per_second", speeds[-1])
 print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 
 # %% [markdown]
-# ## Part 2: a fair race
+# ## 2. A fair race
 #
 # The clock is ready, but the race is not fair yet. If all batch sizes used the same
 # learning rate, the winner would be the size that this rate happens to suit.
@@ -706,10 +706,11 @@ first = winner_guess if winner_guess in in_front else winner
 card.outcome("fastest_batch_size", first, choices=True)
 
 # %% [markdown]
-# ## Part 3: why does the winner win?
+# ## 3. Why does the winner win?
 #
-# The time to the target is the number of images that a batch size needs, divided by its
-# images per second. The next cell prints the number of steps, and then these two numbers.
+# Your race has a winner, or at least some favourites. What makes them fast? The time to
+# the target is the number of images that a batch size needs, divided by its images per
+# second. The next cell prints the number of steps, and then these two numbers.
 #
 # **Question.** As the batch grows, which of the three columns falls, and which two rise?
 
@@ -826,7 +827,7 @@ print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend"
 # one.)
 
 # %% [markdown]
-# ## Part 4: the best batch size, predicted
+# ## 4. The best batch size, predicted
 #
 # Now you have two laws that pull in opposite directions:
 #

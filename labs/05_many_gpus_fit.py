@@ -107,7 +107,7 @@ strategy = devices.new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
 # %% [markdown]
-# ## Part 1: from one device to many
+# ## 1. From one device to many
 #
 # On one device you create a model and compile it. With several replicas you also have to
 # say where the variables belong.
@@ -335,7 +335,7 @@ top = f"The rate rises from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_steps
 show_figure(figures.learning_rates(lines), top, session.caption())
 
 # %% [markdown]
-# ## Part 2: is it really the same training?
+# ## 2. Is it really the same training?
 #
 # The gradients of $N$ replicas add up to the gradient of one device, so $N$ replicas
 # should train the same network. To test this, start both trainings from the same weights,
@@ -613,7 +613,7 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # </details>
 
 # %% [markdown]
-# ## Part 3: how much faster is it?
+# ## 3. How much faster is it?
 #
 # The replicas train the right network. Are they also fast? There are two ways to ask
 # this, and they are easily confused:
@@ -789,7 +789,7 @@ for n in (2, 8, 64):
 # sends no more bytes. But the global batch grows as well, and that has a price.
 
 # %% [markdown]
-# ## Part 4: which learning rate does a large batch need?
+# ## 4. Which learning rate does a large batch need?
 #
 # The price is that fewer steps have to do the same work. In part 1, the linear rule
 # promised that longer steps make up for it. Does it keep that promise?

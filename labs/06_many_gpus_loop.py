@@ -9,22 +9,24 @@
 # %% [markdown]
 # # Lab 06: What does the strategy do for me?
 #
-# In [lab 05](05_many_gpus_fit.ipynb) `fit` trained on several devices, and you changed hardly
-# a line. Somebody must have split each batch, added up the gradients, and kept all copies of
-# the network equal. How much of that is the strategy's work, and how much of it is yours?
-
-# %% [markdown]
-# To find out, you write the loop yourself. You begin with a loss that is right on any
-# number of replicas, go on to a step that all replicas make together, and finish with a
-# complete training under a [strategy](../docs/glossary.md). Along the way you measure the
-# damage that a wrong loss does, and find the bug in a script that somebody else wrote.
+# In [lab 05](05_many_gpus_fit.ipynb) `fit` trained on several devices, and you changed
+# hardly a line. Somebody must have split each batch, added up the gradients, and kept all
+# copies of the network equal. How much of that is the strategy's work, and how much of it
+# is yours? To find out, you write the loop yourself, in four parts. The end of a part is
+# a good place for a break.
+#
+# 1. You prepare what a [strategy](../docs/glossary.md) needs: batches, and a network in
+#    its scope.
+# 2. You write a loss that is right on any number of replicas, and a step that all of them
+#    make together. Then you measure the damage that a wrong loss does.
+# 3. You write a complete training, and train a large network.
+# 4. You find out why eight GPUs are not eight times as fast.
 
 # %% [markdown]
 # > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
-# > of one processor. Reading images, computing on every replica and exchanging gradients
-# > then all compete for the same cores, so a simulation can show that your code is right,
-# > but not how fast it would be on several devices. The lab also explains when Python waits
-# > for a GPU, but we have not measured this.
+# > of one processor. All their work competes for the same cores, so a simulation can show that your
+# > code is right, but not how fast it would be on several devices. The lab also explains
+# > when Python waits for a GPU, but we have not measured this.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -45,12 +47,13 @@ from_folders: bool = False  # train on image files, not on arrays
 #
 # The network is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et
 # al. 2018](https://arxiv.org/abs/1801.04381)). It was designed for mobile phones, so it
-# needs few operations, but it has many layers. At `gpu` scale you train it at full width on
-# all digits, at 112x112 pixels. The scales `smoke` and `laptop` use 64x64 pixels, about a
-# third of the width, and fewer digits.
+# needs few operations, but it has many layers. At `gpu` scale you train it at full width
+# on all digits, at 112x112 pixels. The scales `smoke` and `laptop` use 64x64 pixels,
+# about a third of the width, and fewer digits.
 #
-# Stuck? `hint("6.1")` asks you a question, and each further call tells you a little more. Words
-# such as *replica* and *global batch* are explained in the [glossary](../docs/glossary.md).
+# Stuck? `hint("6.1")` asks you a question, and each further call tells you a little more.
+# Words such as *replica* and *global batch* are explained in the
+# [glossary](../docs/glossary.md).
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -102,12 +105,13 @@ strategy = new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
 # %% [markdown]
-# ## The data, twice
+# ## 1. What the strategy needs
 #
-# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) has ten digits in
-# grey images of 28x28 pixels, and it comes as one array. Your own data probably look different:
-# most people keep images as files, with one folder for each class. To compare the two, the next
-# cell writes such files (`train/0/00001.png` and so on) into your cache.
+# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) has ten
+# digits in grey images of 28x28 pixels, and it comes as one array. Your own data probably
+# look different: most people keep images as files, with one folder for each class. To
+# compare the two, the next cell writes such files (`train/0/00001.png` and so on) into
+# your cache.
 
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
@@ -119,11 +123,11 @@ print(f"Image files: {file_count:,} to train on")
 
 # %% [markdown]
 # Keras reads such folders with
-# [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes the
-# name of the folder as the class.
+# [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes
+# the name of the folder as the class.
 #
-# **Question.** Before you run the cell: in which order will Keras read the images, and is it the
-# order of the array?
+# **Question.** Before you run the cell: in which order will Keras read the images, and is
+# it the order of the array?
 
 # %%
 def read_folder(part, **options):
@@ -147,15 +151,16 @@ print(f"Images that differ between files and array: {different}")
 print(f"Labels that differ: {(classes != y_train[order]).sum()}")
 
 # %% [markdown]
-# A PNG file keeps every pixel exactly, whereas a JPEG file does not. The order has changed,
-# however: the files are sorted by class. If you trained in that order, the network would at
-# first see nothing but images of the digit 0. So always shuffle images that you read from
-# folders.
+# A PNG file keeps every pixel exactly, whereas a JPEG file does not. The order has
+# changed, however: the files are sorted by class. If you trained in that order, the
+# network would at first see nothing but images of the digit 0. So always shuffle images
+# that you read from folders.
 #
-# Files are also slower to read. Each has to be found, opened and decoded, whereas the array
-# is already in memory.
+# Files are also slower to read. Each has to be found, opened and decoded, whereas the
+# array is already in memory.
 #
-# **Predict:** how many times as fast can you read images from the array as from the files?
+# **Predict:** how many times as fast can you read images from the array as from the
+# files?
 
 # %%
 my_array_guess = None  # change this: images/s from the array / images/s from the files
@@ -184,25 +189,26 @@ print(f"The array is {ratio:.1f} times as fast")
 card.outcome("array_over_files", ratio)
 
 # %% [markdown]
-# The files had been read a moment before, so the operating system still had them in memory. Reading
-# them from a slow disk may take longer.
+# The files had been read a moment before, so the operating system still had them in
+# memory. Reading them from a slow disk may take longer.
 #
-# Keep the speed of the files in mind. As long as a GPU trains more slowly than this, it never has
-# to wait, because the [host](../docs/glossary.md) prepares the next batch in the meantime. On a
-# CPU, however, reading and training compete for the same cores. And each replica that you add needs
-# images of its own, at the same time and from the same host.
+# Keep the speed of the files in mind. As long as a GPU trains more slowly than this, it
+# never has to wait, because the [host](../docs/glossary.md) prepares the next batch in
+# the meantime. On a CPU, however, reading and training compete for the same cores. And
+# each replica that you add needs images of its own, at the same time and from the same
+# host.
 
 # %% [markdown]
-# ## What a replica gets
+# ### What a replica gets
 #
-# The optimizer takes one step for each [global batch](../docs/glossary.md). The strategy cuts
-# this batch into one part for each [replica](../docs/glossary.md).
+# The optimizer takes one step for each [global batch](../docs/glossary.md). The strategy
+# cuts this batch into one part for each [replica](../docs/glossary.md).
 #
 # At the end of an epoch, fewer images may be left than a global batch needs. Our pipeline
 # drops this remainder, because some replica might get no image at all, and a network with
-# convolutions and batch normalisation fails on an empty batch. For the same reason it drops
-# the last images of the validation set. In exercise 6.3 you train on the remainder as well,
-# and [lab 07](07_tpu_cores.ipynb) shows how to test without losing an image.
+# convolutions and batch normalisation fails on an empty batch. For the same reason it
+# drops the last images of the validation set. In exercise 6.3 you train on the remainder
+# as well, and [lab 07](07_tpu_cores.ipynb) shows how to test without losing an image.
 
 # %%
 per_replica_batch = max(1, lab.batch_size // lab.replicas)
@@ -230,16 +236,17 @@ left_out = [n % global_batch for n in (lab.train_images, lab.valid_images)]
 print("Images left out of an epoch: {} in training, {} in validation".format(*left_out))
 
 # %% [markdown]
-# ## What the scope does
+# ### What the scope does
 #
 # Inside
 # [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
-# every variable is *mirrored*: each replica has a copy, and all copies start equal. That is why
-# everything that has variables must be created there: the network, the optimizer and the metrics.
+# every variable is *mirrored*: each replica has a copy, and all copies start equal. That
+# is why everything that has variables must be created there: the network, the optimizer
+# and the metrics.
 #
-# An optimizer creates its own variables when it is built, so build it there as well. Otherwise
-# it would create them in the middle of the first step. Here the lab opens the scope for you,
-# but in exercise 6.3 you do it yourself.
+# An optimizer creates its own variables when it is built, so build it there as well.
+# Otherwise it would create them in the middle of the first step. Here the lab opens the
+# scope for you, but in exercise 6.3 you do it yourself.
 
 # %%
 def new_metrics():
@@ -259,16 +266,21 @@ with strategy.scope():
 print(f"The network has {mobilenet.count_params():,} parameters")
 
 # %% [markdown]
-# The layers around MobileNetV2 enlarge a digit, copy it to three channels, pool, and
-# classify. An image of 64x64 pixels has shrunk to 2x2 positions before the pooling. Every
-# metric, too, has a copy on each replica. The copies count separately, and are added up
-# only when you ask for the result.
+# Every metric, too, has a copy on each replica. The copies count separately, and are
+# added up only when you ask for the result. The next cell shows the layers around
+# MobileNetV2, which enlarge a digit, copy it to three channels, pool, and classify.
 
 # %%
 session.show_source(enlarge_and_classify)
 
 # %% [markdown]
-# ## Exercise 6.1: whose mean?
+# ## 2. A loss and a step
+#
+# The strategy cuts every batch into parts. But what should a replica do with a loss that
+# belongs to the whole batch?
+
+# %% [markdown]
+# ### Exercise 6.1: whose mean?
 #
 # A step follows the gradient of the *mean* loss over the global batch,
 #
@@ -276,16 +288,16 @@ session.show_source(enlarge_and_classify)
 #
 # where $B$ is the number of images in the global batch and $\ell_i$ is the loss of image
 # $i$. But no replica sees the whole batch: each computes a gradient from its own part
-# alone. The optimizer then **adds up** the gradients of all replicas, and every copy of the
-# network takes the same step.
+# alone. The optimizer then **adds up** the gradients of all replicas, and every copy of
+# the network takes the same step.
 #
-# So replica $r$ needs a loss $s_r$ of its own, its *share*, such that $\sum_r s_r = L$: then the
-# gradients add up to the gradient of $L$. What does a replica have to compute?
+# So replica $r$ needs a loss $s_r$ of its own, its *share*, such that $\sum_r s_r = L$:
+# then the gradients add up to the gradient of $L$. What does a replica have to compute?
 
 # %% [markdown]
-# **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its share
-# $s_r$. Here `losses` is a tensor with the loss of each of *its* images, and `global_batch` is $B$,
-# the number of images on all replicas together, two or more.
+# **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
+# share $s_r$. Here `losses` is a tensor with the loss of each of *its* images, and
+# `global_batch` is $B$, the number of images on all replicas together, two or more.
 #
 # **Rules**
 #
@@ -295,8 +307,9 @@ session.show_source(enlarge_and_classify)
 # - A share is what the replica's own images contribute, and it is one number.
 # - The gradient flows through it.
 #
-# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and the
-# other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line is enough.
+# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and
+# the other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line
+# is enough.
 
 # %% name="6.1-global-loss" points=2
 # TODO 6.1: this replica's share of the mean loss over the global batch.
@@ -314,7 +327,7 @@ def global_loss(losses, global_batch):
 global_loss = check("6.1", global_loss)
 
 # %% [markdown]
-# ## How much does a remainder count?
+# ### How much does a remainder count?
 #
 # The share is a replica's sum of losses, divided by the size of the *global* batch:
 #
@@ -328,11 +341,11 @@ global_loss = check("6.1", global_loss)
 # have as many images as itself.
 
 # %% [markdown]
-# Take nine images with the losses 1, 2, ..., 9, whose mean is 5. If four replicas share them, they
-# get 3, 3, 3 and none, because a strategy fills one part after the other.
+# Take nine images with the losses 1, 2, ..., 9, whose mean is 5. If four replicas share
+# them, they get 3, 3, 3 and none, because a strategy fills one part after the other.
 #
-# **Question.** If the argument is left out, what do the four shares add up to? Work it out,
-# then run the cell.
+# **Question.** If the argument is left out, what do the four shares add up to? Work it
+# out, then run the cell.
 
 # %%
 nine = tensorflow.data.Dataset.range(1, 10, output_type=tensorflow.float32).batch(9)
@@ -350,63 +363,70 @@ for n in (1, 2, 3, 4):
 # $$ \frac{1}{n\, b_r} \sum_{i \in r} \ell_i, $$
 #
 # where $n$ is the number of replicas. So an image counts more if its replica has few
-# images, and a replica without images counts as if its loss were 0. Nothing warns you: with
-# a [*ragged* batch](../docs/glossary.md), which does not divide evenly, training silently
-# follows a different loss. Always divide by the number of images that all replicas have
-# together.
+# images, and a replica without images counts as if its loss were 0. Nothing warns you:
+# with a [*ragged* batch](../docs/glossary.md), which does not divide evenly, training
+# silently follows a different loss. Always divide by the number of images that all
+# replicas have together.
 #
-# Keras' loss objects contain a similar trap. Inside `strategy.run`, `CategoricalCrossentropy()`
-# already divides by the number of replicas, so if you divide once more, the result is wrong again.
-# Use [`keras.losses.categorical_crossentropy`](https://keras.io/api/losses/probabilistic_losses/)
+# Keras' loss objects contain a similar trap. Inside `strategy.run`,
+# `CategoricalCrossentropy()` already divides by the number of replicas, so if you divide
+# once more, the result is wrong again. Use
+# [`keras.losses.categorical_crossentropy`](https://keras.io/api/losses/probabilistic_losses/)
 # instead: it returns one loss for each image, and leaves the division to you.
 
 # %% [markdown]
-# ## Exercise 6.2: a step on all replicas
+# ### Exercise 6.2: a step on all replicas
 #
-# With the right share, you can write a training step. It consists of two functions, and the second
-# runs the first on all replicas:
+# With the right share, you can write a training step. It consists of two functions, and
+# the second runs the first on all replicas:
 #
-# - `replica_step(x, y)` describes what every replica does with its own part of the batch. It is the
-#   step of [lab 04](04_custom_training_loop.ipynb), with a
-#   [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), and it returns the
-#   replica's share.
+# - `replica_step(x, y)` describes what every replica does with its own part of the batch.
+#   It is the step of [lab 04](04_custom_training_loop.ipynb), with a
+#   [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), and it
+#   returns the replica's share.
 # - `train_step(x, y)` is a
-#   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function). It hands the batch to
-#   all replicas with
+#   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function). It hands the
+#   batch to all replicas with
 #   [`strategy.run(replica_step, args=(x, y))`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#run),
 #   which returns one object that holds the shares of all replicas. Then
 #   [`strategy.reduce("SUM", shares, axis=None)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#reduce)
 #   adds them up to one number.
 #
-# **Question.** Where are the gradients added up? Neither of these two functions mentions it.
+# **Question.** Where are the gradients added up? Neither of these two functions mentions
+# it.
 
 # %% [markdown]
-# They are added up in [`optimizer.apply`](https://keras.io/api/optimizers/), which waits for the
-# gradients of all replicas before it changes a weight. This exchange is called an
-# [*all-reduce*](../docs/glossary.md). So `apply` belongs in `replica_step`, where every replica
-# calls it.
+# They are added up in [`optimizer.apply`](https://keras.io/api/optimizers/), which waits
+# for the gradients of all replicas before it changes a weight. This exchange is called an
+# [*all-reduce*](../docs/glossary.md). So `apply` belongs in `replica_step`, where every
+# replica calls it.
 #
-# Leave out `jit_compile=True`, `gradient_accumulation_steps` and `mixed_float16`: the advice of
-# [lab 05](05_many_gpus_fit.ipynb) for `fit` under a strategy holds for your own loop, too.
+# Leave out `jit_compile=True`, `gradient_accumulation_steps` and `mixed_float16`: the
+# advice of [lab 05](05_many_gpus_fit.ipynb) for `fit` under a strategy holds for your own
+# loop, too.
 
 # %% [markdown]
-# **Write** `make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)`,
-# which returns `train_step`, a function of a distributed batch.
+# **Write**
+# `make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)`, which
+# returns `train_step`, a function of a distributed batch.
 #
 # **Rules**
 #
-# - Every replica works on its own part of the batch, and each image goes through the network
-#   once, with `training=True`.
+# - Every replica works on its own part of the batch, and each image goes through the
+#   network once, with `training=True`.
 # - The given optimizer follows the gradient of the sum of the shares, for all variables.
-# - A share comes from the `global_loss` that is given. Do not write your own, because the lab will
-#   also pass a wrong one.
-# - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the predictions
-#   of the same pass. Leave the two validation metrics alone, and reset no metric: the caller does that.
-# - `train_step` returns the batch's mean loss as one number, and Python does not run for every batch.
-#   (With a wrong `global_loss`, the sum of the shares is not this mean: then return either.)
+# - A share comes from the `global_loss` that is given. Do not write your own, because the
+#   lab will also pass a wrong one.
+# - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the
+#   predictions of the same pass. Leave the two validation metrics alone, and reset no
+#   metric: the caller does that.
+# - `train_step` returns the batch's mean loss as one number, and Python does not run for
+#   every batch. (With a wrong `global_loss`, the sum of the shares is not this mean: then
+#   return either.)
 #
-# **Example.** With an untrained network for ten classes, the first call of `train_step(x, y)`
-# returns about 2.3, because $-\ln 0.1 \approx 2.3$. You need about fifteen lines.
+# **Example.** With an untrained network for ten classes, the first call of
+# `train_step(x, y)` returns about 2.3, because $-\ln 0.1 \approx 2.3$. You need about
+# fifteen lines.
 
 # %% name="6.2-train-step" points=3
 # TODO 6.2: a step that all replicas do together; it returns the mean loss.
@@ -451,8 +471,8 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
 make_train_step = check("6.2", make_train_step)
 
 # %% [markdown]
-# A validation step is shorter. It needs no tape and no optimizer, and there are no shares to add
-# up, because the metrics keep count.
+# A validation step is shorter. It needs no tape and no optimizer, and there are no shares
+# to add up, because the metrics keep count.
 
 # %%
 def make_valid_step(strategy, model, metrics):
@@ -471,16 +491,16 @@ def make_valid_step(strategy, model, metrics):
     return valid_step
 
 # %% [markdown]
-# ## The wrong loss, measured
+# ### The wrong loss, measured
 #
 # Suppose that every replica takes the mean over its own images, because that is what you
 # have always done on one device. How much harm does this do? We let a small network take
 # its first step with your `make_train_step`, once with your loss and once with the wrong
-# one. It runs on 1, 2 and 4 *simulated* replicas, whichever devices you have, because here
-# we are interested in the numbers and not in the time.
+# one. It runs on 1, 2 and 4 *simulated* replicas, whichever devices you have, because
+# here we are interested in the numbers and not in the time.
 #
-# **Predict:** on four replicas, how many times as long is the step with the wrong loss as the
-# step with the right loss, for plain SGD and for Adam?
+# **Predict:** on four replicas, how many times as long is the step with the wrong loss as
+# the step with the right loss, for plain SGD and for Adam?
 
 # %%
 # Change both None: length of the wrong step / length of the right one.
@@ -560,28 +580,28 @@ for name, curve in shown.items():
     print(f"{name}: mean loss {numpy.mean(curve[-10:]):.3f} in the last ten steps")
 
 # %% [markdown]
-# With equal parts, a replica's own mean divides by $B/n$ instead of $B$. Summed over the replicas,
-# the gradient is therefore $n$ times too long:
+# With equal parts, a replica's own mean divides by $B/n$ instead of $B$. Summed over the
+# replicas, the gradient is therefore $n$ times too long:
 #
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# With SGD and the learning rate $\eta$, the step $\eta\, n\, \nabla L$ is exactly the step
-# that the learning rate $n \eta$ would make. You get no error message. The same script
-# simply trains differently on a machine with more devices, and you look for the reason
-# everywhere but in the loss.
+# With SGD and the learning rate $\eta$, the step $\eta\, n\, \nabla L$ is exactly the
+# step that the learning rate $n \eta$ would make. You get no error message. The same
+# script simply trains differently on a machine with more devices, and you look for the
+# reason everywhere but in the loss.
 
 # %% [markdown]
 # The right panel and the lines below it show the effect on the training of this network.
 # The rate of 0.2 is small for it, so twice that rate may even train better, whereas four
 # times that rate may be too much. Does one of the curves jump up? A script with this
-# mistake can seem to train better on two devices, and worse on four. However, each curve is
-# a single run, and other initial weights may reverse a small difference.
+# mistake can seem to train better on two devices, and worse on four. However, each curve
+# is a single run, and other initial weights may reverse a small difference.
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
-# 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. It divides the averaged gradient
-# $\hat m$ by its own typical size $\sqrt{\hat v}$, where $\hat v$ is the average of the squared
-# gradient. A factor of $n$ on every gradient therefore cancels:
+# 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. It divides the averaged
+# gradient $\hat m$ by its own typical size $\sqrt{\hat v}$, where $\hat v$ is the average
+# of the squared gradient. A factor of $n$ on every gradient therefore cancels:
 #
 # $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
 #
@@ -590,40 +610,48 @@ for name, curve in shown.items():
 # to clip it, or switches from Adam to SGD.
 
 # %% [markdown]
-# ## Exercise 6.3: from a strategy to epochs
+# ## 3. A whole training
 #
-# So far the lab opened the scope and distributed the data for you. Now you write a whole training
-# yourself, and this time no image is dropped.
+# The damage is measured, and the step is right. What is still missing is the training
+# around it.
+
+# %% [markdown]
+# ### Exercise 6.3: from a strategy to epochs
 #
-# Compared with 6.2, only one idea is new, and that is the number by which you divide. The last
-# batch may be smaller, so that one replica has fewer images than the others, or none at all. Python
-# can count the images before each step:
+# So far the lab opened the scope and distributed the data for you. Now you write a whole
+# training yourself, and this time no image is dropped.
+#
+# Compared with 6.2, only one idea is new, and that is the number by which you divide. The
+# last batch may be smaller, so that one replica has fewer images than the others, or none
+# at all. Python can count the images before each step:
 # `sum(len(part) for part in strategy.experimental_local_results(y))`.
 #
 # Two more functions help you.
 # [`strategy.experimental_distribute_dataset(data)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#experimental_distribute_dataset)
 # cuts each global batch into one part for each replica. And a
-# [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is created inside
-# the scope combines the values of all replicas by itself.
+# [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is
+# created inside the scope combines the values of all replicas by itself.
 
 # %% [markdown]
-# **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a list with
-# the mean loss of each epoch, as floats. `build()` makes a network with softmax and its
-# optimizer, and `data` is a [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset)
-# of global batches (images and one-hot labels) whose number `len(data)` knows.
+# **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a
+# list with the mean loss of each epoch, as floats. `build()` makes a network with softmax
+# and its optimizer, and `data` is a
+# [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) of
+# global batches (images and one-hot labels) whose number `len(data)` knows.
 #
 # **Rules**
 #
 # - Call `build` once, inside the scope of the strategy that is given.
-# - Go through `data` once in every epoch. Each image goes once through the network, on one
-#   replica, in `strategy.run` and in training mode.
-# - Each batch is one step of the optimizer that `build` made. It follows the gradient of the *mean*
-#   cross-entropy over the images in this batch.
-# - An epoch's loss is the mean over all images of this epoch, each measured in its own step.
+# - Go through `data` once in every epoch. Each image goes once through the network, on
+#   one replica, in `strategy.run` and in training mode.
+# - Each batch is one step of the optimizer that `build` made. It follows the gradient of
+#   the *mean* cross-entropy over the images in this batch.
+# - An epoch's loss is the mean over all images of this epoch, each measured in its own
+#   step.
 #
-# **Example.** `train_on(strategy, new_small, data, 3)` returns a network and a list of three
-# floats. You need about 20 lines, many of which you wrote in 6.2. Before you start: which of them
-# run once, which once in an epoch, and which once in a batch?
+# **Example.** `train_on(strategy, new_small, data, 3)` returns a network and a list of
+# three floats. You need about 20 lines, many of which you wrote in 6.2. Before you start:
+# which of them run once, which once in an epoch, and which once in a batch?
 
 # %% name="6.3-train-on" points=3
 # TODO 6.3: train on a strategy's replicas, from the scope to every epoch's mean loss.
@@ -674,8 +702,8 @@ train_on = check("6.3", train_on)
 # network trains for three epochs on 201 images in global batches of 64, so the last batch
 # has only nine images. Three replicas cannot even share 64 images equally.
 #
-# **Predict:** you train on two, three or four devices. By how much does a weight then differ, at
-# most, from its value after training on one device?
+# **Predict:** you train on two, three or four devices. By how much does a weight then
+# differ, at most, from its value after training on one device?
 
 # %%
 print(f"The largest weight starts as {abs(flat_weights(new_small()[0])).max():.4f}")
@@ -698,25 +726,31 @@ for n, difference in differences.items():
 card.outcome("largest_weight_difference", max(differences.values()))
 
 # %% [markdown]
-# The remaining differences come from rounding: float32 keeps about seven digits, and a sum
-# in a different order is rounded differently. Up to rounding, a strategy promises the same
-# training on any number of devices. So this is how you test every loop that you write:
-# train a small network with plain SGD on one device and on several, with a remainder, and
-# compare the weights. This test exposes all the wrong losses of this lab.
-#
-# It even finds mistakes that are not yours. `simulated_strategy` asks for the all-reduce
-# [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice),
-# because this comparison showed that `HierarchicalCopyAllReduce` of TensorFlow 2.21 adds up only
-# two of three replicas, without any message.
+# The remaining differences come from rounding: float32 keeps about seven digits, and a
+# sum in a different order is rounded differently. Up to rounding, a strategy promises the
+# same training on any number of devices. So this is how you test every loop that you
+# write: train a small network with plain SGD on one device and on several, with a
+# remainder, and compare the weights. This test exposes all the wrong losses of this lab.
 
 # %% [markdown]
-# ## The large network
+# <details><summary>A mistake in TensorFlow that this test found</summary>
 #
-# Your loop gives the right weights, so now you can trust it with MobileNetV2. The next cells train
-# this network on all devices, with your step from 6.2 and our loop over the epochs.
+# `simulated_strategy` asks for the all-reduce
+# [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice),
+# because this comparison showed that `HierarchicalCopyAllReduce` of TensorFlow 2.21 adds
+# up only two of three replicas, without any message.
 #
-# **Question.** Which line of `train_epoch` waits for the devices, and why must it come before the
-# clock stops?
+# </details>
+
+# %% [markdown]
+# ### The large network
+#
+# Your loop gives the right weights, so now you can trust it with MobileNetV2. The next
+# cells train this network on all devices, with your step from 6.2 and our loop over the
+# epochs.
+#
+# **Question.** Which line of `train_epoch` waits for the devices, and why must it come
+# before the clock stops?
 
 # %%
 def train_epoch(number, train_step, valid_step):
@@ -735,15 +769,15 @@ def train_epoch(number, train_step, valid_step):
     return figures | {"train_seconds": seconds}
 
 # %% [markdown]
-# While a GPU works, Python runs ahead. It has to wait for the GPU only when it reads a result, such
-# as a metric. That is why the loop reads a metric before it stops the clock: otherwise the measured
-# time would not include the last steps. But it does not read a metric after every single step,
-# because while Python waits, the GPU gets no new work. (On a CPU, TensorFlow finishes the step
-# before Python continues.)
+# While a GPU works, Python runs ahead. It has to wait for the GPU only when it reads a
+# result, such as a metric. That is why the loop reads a metric before it stops the clock:
+# otherwise the measured time would not include the last steps. But it does not read a
+# metric after every single step, because while Python waits, the GPU gets no new work.
+# (On a CPU, TensorFlow finishes the step before Python continues.)
 
 # %% [markdown]
-# The first step takes long, because TensorFlow runs your Python code once *for every replica* and
-# builds one large graph from it. The first epoch will show how long. As in
+# The first step takes long, because TensorFlow runs your Python code once *for every
+# replica* and builds one large graph from it. The first epoch will show how long. As in
 # [lab 04](04_custom_training_loop.ipynb), `follow` lets the dashboard watch.
 #
 # **Predict** the validation accuracy after the last epoch.
@@ -785,21 +819,26 @@ show_figure(figure, f"Validation accuracy ends at {accuracy:.3f}.", session.capt
 card.outcome("val_accuracy", accuracy)
 
 # %% [markdown]
-# The curves of training and validation do not measure the same thing. A training value is
-# the mean over an epoch in which the weights kept changing, whereas a validation value is
-# measured with the weights at the end of the epoch. Besides, batch normalisation ([Ioffe
-# and Szegedy 2015](https://arxiv.org/abs/1502.03167)) uses the mean and the standard
-# deviation of the images *on this replica* in training, but running averages of them in
-# validation. In a short training these averages lag behind the weights, so that validation
-# looks worse than the network is. [Lab 02](02_throughput.ipynb) takes such a case apart,
-# and [lab 05](05_many_gpus_fit.ipynb) has numbers for several replicas.
+# <details><summary>Why the curves of training and validation do not measure the same thing</summary>
+#
+# A training value is the mean over an epoch in which the weights kept changing, whereas a
+# validation value is measured with the weights at the end of the epoch. Besides, batch
+# normalisation ([Ioffe and Szegedy 2015](https://arxiv.org/abs/1502.03167)) uses the mean
+# and the standard deviation of the images *on this replica* in training, but running
+# averages of them in validation. In a short training these averages lag behind the
+# weights, so that validation looks worse than the network is. [Lab
+# 02](02_throughput.ipynb) takes such a case apart, and [lab 05](05_many_gpus_fit.ipynb)
+# has numbers for several replicas.
+#
+# </details>
 
 # %% [markdown]
 # After all these steps, in which each replica saw different images, do the copies still
 # agree?
 #
-# **Predict:** how many of the trained variables differ between the replicas: none, some or all? And
-# how many of the other variables, the running averages of batch normalisation?
+# **Predict:** how many of the trained variables differ between the replicas: none, some
+# or all? And how many of the other variables, the running averages of batch
+# normalisation?
 
 # %%
 trained, others = mobilenet.trainable_variables, mobilenet.non_trainable_variables
@@ -828,40 +867,47 @@ card.measure("gradient_mib", float(mib))
 print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 
 # %% [markdown]
-# The weights start equal, and every step adds the same sum to each copy, so nobody ever has to copy
-# weights from one replica to another. Instead, the gradients travel: in every step, each replica
-# waits until it has the sum of the gradients of all replicas.
+# The weights start equal, and every step adds the same sum to each copy, so nobody ever
+# has to copy weights from one replica to another. Instead, the gradients travel: in every
+# step, each replica waits until it has the sum of the gradients of all replicas.
 #
-# Running averages have no gradient, so the replicas do not exchange them. Each replica averages
-# over its own images, and when you save the network, you save the averages of the first replica.
+# Running averages have no gradient, so the replicas do not exchange them. Each replica
+# averages over its own images, and when you save the network, you save the averages of
+# the first replica.
 
 # %% [markdown]
-# ## Why are eight GPUs not eight times as fast?
+# ## 4. Why are eight GPUs not eight times as fast?
 #
-# You now know what a strategy does in a step. How much time does that take, and why does the speed
-# not grow in proportion to the number of devices? Here the global batch stays the same however many
-# replicas share it, which is called [*strong scaling*](../docs/glossary.md). In [*weak
-# scaling*](../docs/glossary.md), which you met in [lab 05](05_many_gpus_fit.ipynb), each replica
-# keeps its batch, so that the global batch grows.
+# You now know what a strategy does in a step. How much time does that take, and why does
+# the speed not grow in proportion to the number of devices? Here the global batch stays
+# the same however many replicas share it, which is called [*strong
+# scaling*](../docs/glossary.md). In [*weak scaling*](../docs/glossary.md), which you met
+# in [lab 05](05_many_gpus_fit.ipynb), each replica keeps its batch, so that the global
+# batch grows.
 
 # %% [markdown]
-# The time of a step has four parts. With more replicas, only the first of them becomes shorter:
+# The time of a step has four parts. With more replicas, only the first of them becomes
+# shorter:
 #
-# - *Computation.* A replica has fewer images to work on: if eight replicas share 64, each has 8.
-# - *Launch overhead.* Every operation has to be launched, which takes as long for 8 images as for
-#   64 images. This overhead is part of the fixed cost $t_0$ in [lab 02](02_throughput.ipynb).
-# - *Communication.* One device needs no all-reduce. With more devices, each replica sends up to
-#   twice the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)), however few images it has.
-# - *Waiting.* Each replica waits for the slowest one, and for the host to read, decode and send
-#   images.
+# - *Computation.* A replica has fewer images to work on: if eight replicas share 64, each
+#   has 8.
+# - *Launch overhead.* Every operation has to be launched, which takes as long for 8
+#   images as for 64 images. This overhead is part of the fixed cost $t_0$ in [lab
+#   02](02_throughput.ipynb).
+# - *Communication.* One device needs no all-reduce. With more devices, each replica sends
+#   up to twice the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)), however few
+#   images it has.
+# - *Waiting.* Each replica waits for the slowest one, and for the host to read, decode
+#   and send images.
 
 # %% [markdown]
-# **Question.** Suppose that one tenth of a step takes as long as before, while eight replicas share
-# the rest. How many times as fast are eight replicas as one?
+# **Question.** Suppose that one tenth of a step takes as long as before, while eight
+# replicas share the rest. How many times as fast are eight replicas as one?
 #
-# [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560) gives the answer. If a fraction $f$
-# of the time of a step cannot be shared, and $n$ replicas share the rest, then the step takes
-# $f + (1 - f)/n$ times as long as on one device. The speed-up is the inverse of this number:
+# [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560) gives the answer. If a
+# fraction $f$ of the time of a step cannot be shared, and $n$ replicas share the rest,
+# then the step takes $f + (1 - f)/n$ times as long as on one device. The speed-up is the
+# inverse of this number:
 #
 # $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
 
@@ -880,47 +926,49 @@ print(f"The image files came {spare:.1f} times as fast as this training needed t
 # %% [markdown]
 # Amdahl's law leaves out the costs that more replicas *add*, which are the all-reduce and
 # the waiting. The last line of the output shows a separate limit, which comes from the
-# host: once training is that many times as fast as here, reading becomes the slowest part,
-# however many GPUs you add. Even this limit is optimistic, because the files were read
-# while nothing trained and all cores of the host were free.
+# host: once training is that many times as fast as here, reading becomes the slowest
+# part, however many GPUs you add. Even this limit is optimistic, because the files were
+# read while nothing trained and all cores of the host were free.
 
 # %% [markdown]
-# What can you do about it? Let the global batch grow with the number of replicas, so that each step
-# has more work to share. Such large batches are the reason why [lab 05](05_many_gpus_fit.ipynb)
-# scales the learning rate. Each epoch then has fewer steps, but training may need more epochs, as
-# you saw in [lab 03](03_time_to_accuracy.ipynb).
+# What can you do about it? Let the global batch grow with the number of replicas, so that
+# each step has more work to share. Such large batches are the reason why [lab
+# 05](05_many_gpus_fit.ipynb) scales the learning rate. Each epoch then has fewer steps,
+# but training may need more epochs, as you saw in [lab 03](03_time_to_accuracy.ipynb).
 
 # %% [markdown]
-# ## Exercise 6.4: find the bug
+# ### Exercise 6.4: find the bug
 #
-# The scripts that you inherit at work run without an error, but some of them are wrong all the
-# same. Here is such a script. You know all its parts: replicas that share a batch, gradients that
-# are added up, several micro-batches for one step ([lab 05](05_many_gpus_fit.ipynb)), and a
-# learning rate that falls. The docstring is right, but **one line** does something else.
+# The scripts that you inherit at work run without an error, but some of them are wrong
+# all the same. Here is such a script. You know all its parts: replicas that share a
+# batch, gradients that are added up, several micro-batches for one step ([lab
+# 05](05_many_gpus_fit.ipynb)), and a learning rate that falls. The docstring is right,
+# but **one line** does something else.
 
 # %%
 show_listing(script.train)
 
 # %% [markdown]
-# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of the
-# wrong line, the line as it should be (a text), and the cost of the bug. The cost is the number
-# of optimizer steps that change no weight, in a training of `steps` steps with `accumulate`
-# micro-batches each.
+# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of
+# the wrong line, the line as it should be (a text), and the cost of the bug. The cost is
+# the number of optimizer steps that change no weight, in a training of `steps` steps with
+# `accumulate` micro-batches each.
 #
 # **Rules**
 #
-# - Lines are numbered as in the listing. You replace one line by one line, and its indentation
-#   does not matter.
+# - Lines are numbered as in the listing. You replace one line by one line, and its
+#   indentation does not matter.
 # - With the new line the script does what its docstring says, whatever the arguments.
 # - A step changes the weights as long as its rate is above 0.
 
 # %% [markdown]
-# **Example.** `return 6, "", 0` says that line 6 should be empty, and that the bug costs nothing.
+# **Example.** `return 6, "", 0` says that line 6 should be empty, and that the bug costs
+# nothing.
 #
-# Guessing line by line does not help, because a wrong line and a wrong repair get the same verdict.
-# Instead, run the script with sizes that you can follow by hand. For example,
-# `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4 steps of 2
-# micro-batches, and returns the weights and the rates.
+# Guessing line by line does not help, because a wrong line and a wrong repair get the
+# same verdict. Instead, run the script with sizes that you can follow by hand. For
+# example, `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4
+# steps of 2 micro-batches, and returns the weights and the rates.
 
 # %% name="6.4-find-the-bug" points=2
 # TODO 6.4: the number of the line, the line as it should be, and the wasted steps.
@@ -947,11 +995,11 @@ for accumulate in (1, 2, 4, 8):
     print(f"Micro-batches in a step: {accumulate}. Of 1,000 steps {wasted} change nothing")
 
 # %% [markdown]
-# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch in
-# a step the script is right, so every test on a small machine passes. The bug appears only
-# on the day when a batch no longer fits into memory, and somebody sets `accumulate` to more
-# than 1. It is a good habit to log numbers such as the learning rate in every training, and
-# to look at them at least once.
+# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch
+# in a step the script is right, so every test on a small machine passes. The bug appears
+# only on the day when a batch no longer fits into memory, and somebody sets `accumulate`
+# to more than 1. It is a good habit to log numbers such as the learning rate in every
+# training, and to look at them at least once.
 
 # %% [markdown]
 # ## Quiz
@@ -967,11 +1015,11 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure under "The wrong loss, measured". What goes wrong when every replica takes the
-# mean over its own part of the batch, and how does the figure show it?
+# Take the figure under "The wrong loss, measured". What goes wrong when every replica
+# takes the mean over its own part of the batch, and how does the figure show it?
 #
-# Write three to six sentences in the cell below, in your own words and with numbers from your
-# run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="6.figure" points=2
 # **6.figure, your answer:**
@@ -986,17 +1034,17 @@ session.finish()
 # measured in 6.3. Otherwise SGD's steps are too long by the factor in your figure, while
 # Adam hides the mistake.
 #
-# Launch overhead, communication and the host keep eight devices from being eight times as fast,
-# and the last line under Amdahl's law says how much room your own host leaves.
+# Launch overhead, communication and the host keep eight devices from being eight times as
+# fast, and the last line under Amdahl's law says how much room your own host leaves.
 
 # %% [markdown]
-# Here are two questions to think about. The `train_step` of [lab 04](04_custom_training_loop.ipynb)
-# averages with `tf.reduce_mean`: what would that do here, and would you notice it with Nadam, the
-# optimizer of lab 04? And if two replicas trained no faster than one, which line of your loop would
-# you look at first?
+# **Question.** The `train_step` of [lab 04](04_custom_training_loop.ipynb) averages with
+# `tf.reduce_mean`: what would that do here, and would you notice it with Nadam, the
+# optimizer of lab 04? And if two replicas trained no faster than one, which line of your
+# loop would you look at first?
 #
 # To read on: [Sandler et al. 2018](https://arxiv.org/abs/1801.04381) on MobileNetV2;
-# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such pitfalls;
-# [Amdahl 1967](https://doi.org/10.1145/1465482.1465560), "Validity of the Single Processor
-# Approach"; and TensorFlow's tutorial on
-# [custom training with a strategy](https://www.tensorflow.org/tutorials/distribute/custom_training).
+# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such
+# pitfalls; [Amdahl 1967](https://doi.org/10.1145/1465482.1465560), "Validity of the
+# Single Processor Approach"; and TensorFlow's tutorial on [custom training with a
+# strategy](https://www.tensorflow.org/tutorials/distribute/custom_training).

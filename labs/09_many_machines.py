@@ -15,15 +15,18 @@
 # which image? And when a machine dies, as sooner or later one will, what is left of the
 # training?
 #
-# By the end of this lab you will have killed a worker in the middle of an epoch, and you
-# will know, to the last digit, what survived.
+# Each of these questions has a part of its own, and the end of a part is a good place for
+# a break:
+#
+# 1. You write a ring that adds up the gradients of all processes.
+# 2. You let several processes train one network, each on its own images.
+# 3. You kill one of them in the middle of an epoch, and find out, to the last digit, what
+#    survives.
 
 # %% [markdown]
-# > **Limits.** Your workers are real processes. Each has its own memory, they talk over
-# > TCP, and their script would run unchanged on several machines. But here they all run on
-# > *one* machine, at the loopback address 127.0.0.1, so they share its cores, and the
-# > network between them is its memory. They compute on the CPU, because several processes
-# > would compete for the GPU. So you cannot see here how much a slow network costs, or how
+# > **Limits.** Your workers are real processes: each has its own memory, and they talk over
+# > TCP. But they all run on *one* machine, so they share its CPU, and the network between
+# > them is its memory. So you cannot see here how much a slow network costs, or how
 # > fast workers with cores of their own would be. [Lab 10](10_more_machines.ipynb)
 # > forecasts both.
 
@@ -82,27 +85,25 @@ use_figures()
 # %% [markdown]
 # ## 1. All-reduce by hand
 #
-# After the backward pass, each worker has a gradient of its own, but each needs the sum of
-# all gradients. An operation that adds up the arrays of all workers, and gives every worker
-# the sum, is called an [*all-reduce*](../docs/glossary.md). In its simplest version, every
-# worker sends its array to all others, so with $N$ workers each sends $N - 1$ arrays. Our
-# network has 100,000 weights, which take 0.4 MB. With a thousand workers, each would send
-# 400 MB in every step.
+# After the backward pass, each worker has a gradient of its own, but each needs the sum
+# of all gradients. An operation that adds up the arrays of all workers, and gives every
+# worker the sum, is called an [*all-reduce*](../docs/glossary.md). In its simplest
+# version, every worker sends its array to all others, so with $N$ workers each sends
+# $N - 1$ arrays. Our network has 100,000 weights, which take 0.4 MB. With a thousand
+# workers, each would send 400 MB in every step.
 
 # %% [markdown]
 # A *ring* sends far less ([Patarasuk and Yuan
 # 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)). Each worker sends only to the next
 # worker, and the last one sends to the first. The array is cut into $N$ *chunks*, so that
-# all workers can send different parts at the same time. NVIDIA's library NCCL uses rings
-# for large messages and trees for small ones ([Jeaugey
-# 2019](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)).
+# all workers can send different parts at the same time.
 
 # %% [markdown]
 # The ring works in two phases:
 #
-# - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is its
-#   rank. In return it receives a different chunk from the worker before it, adds its own
-#   values to it, and passes this sum on in the next round. After $N - 1$ rounds every
+# - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is
+#   its rank. In return it receives a different chunk from the worker before it, adds its
+#   own values to it, and passes this sum on in the next round. After $N - 1$ rounds every
 #   worker has one finished chunk, which contains the sum over all workers.
 # - **All-gather.** The finished chunks travel round the ring in another $N - 1$ rounds.
 #   Each worker replaces its own values with the finished chunk that it receives, and
@@ -117,7 +118,7 @@ use_figures()
 # which is less than two arrays, however many workers there are.
 
 # %% [markdown]
-# ## Exercise 9.1: the ring
+# ### Exercise 9.1: the ring
 #
 # **Write** `ring_all_reduce(array, rank, workers, send, receive)`. Every worker calls it
 # with its own `array`, which has one axis, dtype float32, and the same length on all
@@ -131,19 +132,19 @@ use_figures()
 # **Rules**
 #
 # - A worker sends only to rank `rank + 1`, and the last worker sends to rank 0.
-# - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker sends
-#   none.
+# - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker
+#   sends none.
 # - A message holds one chunk in the array's dtype, and so at most `len(array) / N`
 #   values, rounded up.
 #   [`np.array_split`](https://numpy.org/doc/stable/reference/generated/numpy.array_split.html)
 #   cuts an array in this way, but other borders are fine, and so is any order of the
 #   chunks.
 # - Do not modify `array`. The arrays that `receive` returns are yours to change.
-# - Each worker has its own copy of your function, and of everything that it uses from other
-#   cells.
+# - Each worker has its own copy of your function, and of everything that it uses from
+#   other cells.
 #
-# **Example.** Three workers have `[1, 2, 3]`, `[10, 20, 30]` and `[100, 200, 300]`. All of
-# them return `[111, 222, 333]`, and each sends four messages.
+# **Example.** Three workers have `[1, 2, 3]`, `[10, 20, 30]` and `[100, 200, 300]`. All
+# of them return `[111, 222, 333]`, and each sends four messages.
 #
 # You need about ten lines.
 
@@ -233,21 +234,32 @@ show_figure(figure, text, session.caption())
 # The number of bytes is exact: $2\,(N - 1)/N$ times the size of the array. The time,
 # however, tells you only about *this* network, which is the memory of one machine. All
 # messages share that memory, and all workers share the cores. Between real machines, all
-# links work at the same time, so the time depends on how many bytes a single worker sends.
+# links work at the same time, so the time depends on how many bytes a single worker
+# sends.
 #
 # An array of 4,000 bytes takes about as long as one of 40,000 bytes, because each message
-# has a fixed cost, its [*latency*](../docs/glossary.md). A ring needs $2\,(N - 1)$ rounds,
-# one after the other, and pays the latency in each round. That is why frameworks pack many
-# small gradients into one large array.
+# has a fixed cost, its [*latency*](../docs/glossary.md). A ring needs $2\,(N - 1)$
+# rounds, one after the other, and pays the latency in each round. That is why frameworks
+# pack many small gradients into one large array.
+
+# %% [markdown]
+# <details><summary>Do real libraries use rings?</summary>
+#
+# NVIDIA's library NCCL uses rings for large messages and trees, which need fewer rounds,
+# for small ones ([Jeaugey
+# 2019](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)).
+# [Lab 10](10_more_machines.ipynb) compares the two.
+#
+# </details>
 
 # %% [markdown]
 # ## 2. Two machines
 #
 # TensorFlow's
 # [`MultiWorkerMirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MultiWorkerMirroredStrategy)
-# performs such an all-reduce inside `optimizer.apply`. Every machine runs the same script.
-# How does the script know which worker it is, and where it can reach the others? It reads
-# the environment variable
+# performs such an all-reduce inside `optimizer.apply`. Every machine runs the same
+# script. How does the script know which worker it is, and where it can reach the others?
+# It reads the environment variable
 # [`TF_CONFIG`](https://www.tensorflow.org/guide/distributed_training):
 #
 #     {"cluster": {"worker": ["10.0.0.1:23456", "10.0.0.2:23456"]},
@@ -256,16 +268,16 @@ show_figure(figure, text, session.caption())
 # In this lab both addresses are 127.0.0.1, with two free ports.
 
 # %% [markdown]
-# The training loop is the loop of [lab 06](06_many_gpus_loop.ipynb), with one difference. A
-# worker sees only its own part of the [global batch](../docs/glossary.md), so it cannot
-# count the images of the other workers. That is why the step receives `in_all`, the number
-# of images that all workers have together.
+# The training loop is the loop of [lab 06](06_many_gpus_loop.ipynb), with one difference.
+# A worker sees only its own part of the [global batch](../docs/glossary.md), so it cannot
+# count the images of the other workers. That is why the step receives `in_all`, the
+# number of images that all workers have together.
 
 # %%
 session.show_source(worker.make_train_step)
 
 # %% [markdown]
-# ## Exercise 9.2: who reads what?
+# ### Exercise 9.2: who reads what?
 #
 # Each worker reads its images by itself, and nobody tells it which ones to read. It has
 # to work that out from the five arguments below.
@@ -278,8 +290,9 @@ session.show_source(worker.make_train_step)
 #
 # - In an epoch every example is read exactly once, by one of the workers, even if
 #   `examples` is not a multiple of `workers`.
-# - The order is random, differs from epoch to epoch, and changes in all epochs with `seed`.
-#   So `seed + epoch` is no seed for it: 1 + 2 and 2 + 1 must give different orders.
+# - The order is random, differs from epoch to epoch, and changes in all epochs with
+#   `seed`. So `seed + epoch` is no seed for it: 1 + 2 and 2 + 1 must give different
+#   orders.
 # - The same arguments give the same answer at any time and in any process, because each
 #   worker has its own copy of your function. The global random generators of NumPy and
 #   Python stay as they are.
@@ -309,10 +322,8 @@ def worker_shard(examples, epoch, rank, workers, seed):
 worker_shard = check("9.2", worker_shard)
 
 # %% [markdown]
-# Now the lab writes the script into the folder of this run, together with your function and
-# everything that this function uses, and starts all workers on this machine. If you have
-# several machines that share the folder and have the same Python,
-# `labs launch 09 --folder FOLDER --hosts a,b` prints the command to start on each of them.
+# Now the lab writes the script into the folder of this run, together with your function
+# and everything that this function uses, and starts all workers on this machine.
 #
 # **Predict:** After all steps, compare two workers weight by weight. How large is the
 # largest difference? And how large is it between a worker and a single process that
@@ -371,23 +382,30 @@ text = f"The loss of {len(curves['workers'])} steps: the curves differ by at mos
 show_figure(figures.losses(curves), text, session.caption())
 
 # %% [markdown]
-# The workers agree to the last bit, because all of them apply the very same sum to the same
-# weights. From the single process they differ only by rounding errors, because a sum in a
-# different order is rounded differently. Every training loop for several machines should
-# pass this test: it must agree with a single process up to rounding.
+# The workers agree to the last bit, because all of them apply the very same sum to the
+# same weights. From the single process they differ only by rounding errors, because a sum
+# in a different order is rounded differently. Every training loop for several machines
+# should pass this test: it must agree with a single process up to rounding.
 #
 # The speed, in contrast, tells you little about real machines. Your workers share the
 # cores of a single machine, and with such a small network they spend most of a step
 # exchanging gradients.
 
 # %% [markdown]
-# ## The same with `fit`
+# <details><summary>Do you have several machines?</summary>
+#
+# If they share a folder and have the same Python,
+# `labs launch 09 --folder FOLDER --hosts a,b` prints the command to start on each of
+# them.
+#
+# </details>
+
+# %% [markdown]
+# ### The same with `fit`
 #
 # In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
-# 20585](https://github.com/keras-team/keras/issues/20585)). Before the first step, it
-# averages a batch over the workers in a place where TensorFlow cannot do that, and after
-# each step it averages the metrics along an axis that they do not have. A small subclass of
-# the model avoids both. With the strategy's method `distribute_datasets_from_function`,
+# 20585](https://github.com/keras-team/keras/issues/20585)), but a small subclass of the
+# model makes it work. With the strategy's method `distribute_datasets_from_function`,
 # each worker builds its own input pipeline, from your `worker_shard`.
 #
 # **Question.** Before you run the cell: will the weights from `fit` be closer to the
@@ -406,8 +424,17 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # %% [markdown]
 # If all batches are whole, `fit` gives the same result as your loop. If the last line is
 # not 0, the results differ, because `fit` divides a worker's losses by the number of *its
-# own* images. As you saw in [lab 06](06_many_gpus_loop.ipynb), that is wrong if the workers
-# have different numbers of images.
+# own* images. As you saw in [lab 06](06_many_gpus_loop.ipynb), that is wrong if the
+# workers have different numbers of images.
+
+# %% [markdown]
+# <details><summary>Why does fit fail without the subclass?</summary>
+#
+# Before the first step, `fit` averages a batch over the workers in a place where
+# TensorFlow cannot do that. After each step it averages the metrics along an axis that
+# they do not have. The subclass avoids both.
+#
+# </details>
 
 # %% [markdown]
 # ## 3. A machine dies
@@ -429,7 +456,7 @@ from statistics import median
 from helpers.lab_09.workers import durable, failures
 
 # %% [markdown]
-# ## Exercise 9.3: resume as if nothing had happened
+# ### Exercise 9.3: resume as if nothing had happened
 #
 # **Write**
 # `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
@@ -440,8 +467,8 @@ from helpers.lab_09.workers import durable, failures
 #
 # - It calls `train_step(batch)` for each batch of `epochs` epochs. `data(epoch, first)`
 #   gives the batches of an epoch, beginning with batch number `first`, or none if `first`
-#   is the number of batches. Epochs and batches are counted from 0. The optimizer is built
-#   already.
+#   is the number of batches. Epochs and batches are counted from 0. The optimizer is
+#   built already.
 # - After every `save_every` steps, counted over the whole training, it saves to `folder`
 #   (a path, as text) with
 #   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
@@ -449,8 +476,8 @@ from helpers.lab_09.workers import durable, failures
 # - It may be killed at any moment. A new process then calls it again and has nothing but
 #   the files on disk. It resumes after the last save, with the weights and the
 #   optimizer's state of that save, in the same epoch, at the next batch.
-# - Only the worker with `chief=True` writes to `folder`, but every worker resumes from the
-#   last save.
+# - Only the worker with `chief=True` writes to `folder`, but every worker resumes from
+#   the last save.
 # - A save that was not finished is not used.
 #
 # **Example.** With 4 batches per epoch and `save_every=3`, a job is killed after 8 steps.
@@ -502,10 +529,10 @@ def train_with_saves(
 train_with_saves = check("9.3", train_with_saves)
 
 # %% [markdown]
-# Now we do it for real. First the workers train to the end without interruption. Then they
-# start again from the beginning, and worker 1 pauses at a random step in the second half of
-# the training. At this step the lab kills it with SIGKILL, which leaves it no chance to
-# write anything more.
+# Now we do it for real. First the workers train to the end without interruption. Then
+# they start again from the beginning, and worker 1 pauses at a random step in the second
+# half of the training. At this step the lab kills it with SIGKILL, which leaves it no
+# chance to write anything more.
 #
 # **Predict:** How many seconds after the kill does worker 0 notice it? At which step will
 # a new start resume? And what will be the largest difference between its final weights
@@ -557,17 +584,17 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # %% [markdown]
 # A difference of 0 means that the training ended as if nothing had happened, to the last
 # digit. A checkpoint achieves that only if it contains the complete state, including the
-# momentum and the place in the data. (In Keras 3.15 an optimizer in a checkpoint also
-# brings back the weights that it trains, but do not rely on that.)
+# momentum and the place in the data.  (In Keras 3.15 an optimizer in a checkpoint also
+# restores the weights that it trains, but do not rely on that.)
 
 # %% [markdown]
-# ## A polite end
+# ### A polite end
 #
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so. If you
 # save in that time, you do not lose the steps since the last regular save. The cell above
-# has already tried this. After its workers had resumed and finished, they trained once more
-# from the beginning, and at the step of the kill worker 1 received SIGTERM. This time the
-# training used TensorFlow's
+# has already tried this. After its workers had resumed and finished, they trained once
+# more from the beginning, and at the step of the kill worker 1 received SIGTERM. This
+# time the training used TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler):
 
 # %%
@@ -584,15 +611,17 @@ print(f"Largest difference of a weight from the training without a kill: {differ
 card.measure("polite_end", {"goes_on_at_step": polite_at, "weight_difference": difference})
 
 # %% [markdown]
-# Only one worker received the signal, but all of them agreed on a step, saved together, and
-# exited with code 42, which means "start me again". No regular save was needed. However, a
-# machine that dies gives no notice. So do both: save when you are asked to stop, and save
-# at regular intervals.
+# Only one worker received the signal, but all of them agreed on a step, saved together,
+# and exited with code 42, which means "start me again". No regular save was needed.
+# However, a machine that dies gives no notice. So do both: save when you are asked to
+# stop, and save at regular intervals.
+
+# %% [markdown]
+# ### How often should you save?
 #
-# But how often should you save? A save costs time, but so do the steps that have to be
-# repeated after a failure. First measure how long a save takes here. A model with a billion
-# parameters takes 12 GB: four bytes for each parameter, and as much again for each of the
-# two states of Adam.
+# A save costs time, but so do the steps that have to be repeated after a failure. First
+# measure how long a save takes here. A model with a billion parameters takes 12 GB: four
+# bytes for each parameter, and as much again for each of the two states of Adam.
 
 # %%
 save_mib = 64
@@ -603,7 +632,7 @@ print(f"So 12 GB take {save_seconds:.1f} s")
 card.measure("save_seconds_of_12_gb", save_seconds)
 
 # %% [markdown]
-# ## Exercise 9.4: the best interval
+# ### Exercise 9.4: the best interval
 #
 # **Write** `best_interval(save_seconds, restart_seconds, failure_seconds)`, which returns
 # the pair `(interval, lost)`: the seconds of training that should lie between two saves,
@@ -612,8 +641,9 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 # **Rules**
 #
 # - After every `interval` seconds of training the job saves, which takes `save_seconds`.
-# - Once in `failure_seconds` of training, on average, the job fails. It then has to repeat
-#   half an interval of training, on average, and a restart takes `restart_seconds`.
+# - Once in `failure_seconds` of training, on average, the job fails. It then has to
+#   repeat half an interval of training, on average, and a restart takes
+#   `restart_seconds`.
 # - `lost` is the sum of all three costs, for each second of training.
 # - `interval` is the interval with the smallest loss, to within 1%. You can rely on it to
 #   lie between 0.1 s and `failure_seconds`.
@@ -652,9 +682,9 @@ best_interval = check("9.4", best_interval)
 # Now imagine a thousand machines with eight GPUs each. How often does one of them fail?
 # Meta's 16,384 GPUs are as many as in 2,048 such machines, and they suffered 419
 # interruptions in 54 days. So each machine failed about once in
-# $2048 \times 54 / 419 \approx 264$ days. We assume that your machines fail as often, that
-# a restart takes 10 minutes, and that a save takes the time that you have just measured for
-# 12 GB.
+# $2048 \times 54 / 419 \approx 264$ days. We assume that your machines fail as often,
+# that a restart takes 10 minutes, and that a save takes the time that you have just
+# measured for 12 GB.
 #
 # **Predict:** What is the best interval between two saves, in minutes? And how many
 # seconds are then lost for each hour of training?
@@ -673,9 +703,9 @@ print(f"Best: {found / 60:.2f} min between two saves, {3600 * lost:.1f} s lost a
 
 # %% [markdown]
 # Your search needed no calculus, but calculus gives the answer in closed form. Let $d$ be
-# the time of a save, $R$ the time of a restart, $M$ the mean time between two failures, and
-# $\tau$ the interval between two saves, all in seconds. You minimised the cost for each
-# second of training,
+# the time of a save, $R$ the time of a restart, $M$ the mean time between two failures,
+# and $\tau$ the interval between two saves, all in seconds. You minimised the cost for
+# each second of training,
 #
 # $$ c(\tau) = \frac{d}{\tau} + \frac{1}{M} \left( \frac{\tau}{2} + R \right). $$
 #
@@ -719,24 +749,28 @@ card.outcome("save_interval", result)
 # %% [markdown]
 # The curve is flat near its minimum, so an interval that is twice as long costs little
 # more. Far to the right, however, the simulated jobs lose more than your cost function
-# predicts. The function assumes that a failure costs half an interval, but if intervals are
-# long, a second failure often comes before the next save, and then several attempts at the
-# same interval are lost. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016)
-# corrects Young's formula for that.
+# predicts. The function assumes that a failure costs half an interval, but if intervals
+# are long, a second failure often comes before the next save, and then several attempts
+# at the same interval are lost. [Daly
+# (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula for that.
 
 # %% [markdown]
-# Even the simulation leaves out three things that happen in practice: failures that come in
-# groups, broken machines that stay in the job, and checkpoints that cannot be read. So test
-# that you can restore a checkpoint before you need to.
+# <details><summary>What even the simulation leaves out</summary>
+#
+# Three more things happen in practice: failures come in groups, broken machines stay in
+# the job, and some checkpoints cannot be read. So test that you can restore a checkpoint
+# before you need to.
+#
+# </details>
 
 # %% [markdown]
-# ## Exercise 9.5: find the bug
+# ### Exercise 9.5: find the bug
 #
 # A crash at least tells you that something is wrong. A script that runs without any error
 # may be wrong all the same, as you saw in [lab 06](06_many_gpus_loop.ipynb), and here is
 # another one. It makes the batches of one worker from a shard like the shard of exercise
-# 9.2, and each worker also flips some of its images at random. The docstring is right, but
-# **one line** does not do what it says.
+# 9.2, and each worker also flips some of its images at random. The docstring is right,
+# but **one line** does not do what it says.
 
 # %%
 from helpers.lab_09.ex5_find_the_bug import script
@@ -801,10 +835,10 @@ for team in ((1, 1), (2, 1), (8, 1), (100, 1), (8, 3)):
 # %% [markdown]
 # With one worker the script is right, so a test on one machine finds nothing. With many
 # workers, the share of images that nobody sees hardly depends on the number of workers.
-# After several epochs nearly every image has been seen by some worker, but some images were
-# seen more often than others, and nothing reports that. A test of three lines would have
-# found the bug: collect the images that all workers read in an epoch, and compare them with
-# the data set.
+# After several epochs nearly every image has been seen by some worker, but some images
+# were seen more often than others, and nothing reports that. A test of three lines would
+# have found the bug: collect the images that all workers read in an epoch, and compare
+# them with the data set.
 
 # %% [markdown]
 # ## Quiz
@@ -834,21 +868,21 @@ session.finish()
 # ## What you learned
 #
 # What survives when a machine dies? Nothing that was in memory, because all workers stop
-# with that machine. Only the last checkpoint survives, and your killed training showed how
-# exactly a job can resume if the checkpoint holds the complete state. As long as no machine
-# dies, all of them train as one: each reads its own part of the same order, and a ring adds
-# up the gradients. The best interval between two saves balances two costs, the time for
-# saving and the time for repeating lost steps.
+# with that machine. Only the last checkpoint survives, and your killed training showed
+# how exactly a job can resume if the checkpoint holds the complete state. As long as no
+# machine dies, all of them train as one: each reads its own part of the same order, and a
+# ring adds up the gradients. The best interval between two saves balances two costs, the
+# time for saving and the time for repeating lost steps.
 #
-# Two questions to take along. If a thousand machines become four thousand, how does the
-# best interval change? And apart from checkpoints, which results of a long training would
-# you store every hour?
+# **Question.** If a thousand machines become four thousand, how does the best interval
+# change? And apart from checkpoints, which results of a long training would you store
+# every hour?
 
 # %% [markdown]
-# To read on: [Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
-# Workstations" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002);
-# [Young, "A First Order Approximation to the Optimum Checkpoint Interval"
+# To read on: [Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters
+# of Workstations" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002); [Young, "A First
+# Order Approximation to the Optimum Checkpoint Interval"
 # (1974)](https://doi.org/10.1145/361147.361115); [Daly, "A Higher Order Estimate of the
 # Optimum Checkpoint Interval for Restart Dumps"
-# (2006)](https://doi.org/10.1016/j.future.2004.11.016);
-# [Llama Team, "The Llama 3 Herd of Models" (2024)](https://arxiv.org/abs/2407.21783).
+# (2006)](https://doi.org/10.1016/j.future.2004.11.016); [Llama Team, "The Llama 3 Herd of
+# Models" (2024)](https://arxiv.org/abs/2407.21783).
