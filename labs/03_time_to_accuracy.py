@@ -142,7 +142,9 @@ def rate_by_rule(batch_size):
 #
 # A race needs a finishing line, which here is a target accuracy. But when has a network
 # reached it? If 820 of 1,000 images are classified correctly, the accuracy is 0.82, and
-# Keras computes it as a float32 number. **Question.** Is that number at least 0.82?
+# Keras computes it as a float32 number.
+#
+# **Question.** Is that number at least 0.82?
 
 # %%
 share = float(numpy.float32(820 / 1000))
@@ -170,7 +172,7 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # ### Exercise 3.1: stop when it is good enough
 #
 # The accuracy also goes up and down from epoch to epoch, so a single epoch above the
-# target may be luck. A careful training waits for several good epochs in a row.
+# target may be luck. A careful callback waits for several good epochs in a row.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -501,9 +503,9 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # %% [markdown]
 # ### Which batch size gets there first?
 #
-# Now start the race. It trains on all training images, and measures the accuracy on the
-# test images. Each size runs several times with different seeds, because a single run may
-# be lucky. On a laptop this takes some minutes.
+# Now the race can start. It trains on all training images, and measures the accuracy on
+# the test images. Each size runs several times with different seeds, because a single run
+# may be lucky. On a laptop this takes some minutes, so place your bets first.
 #
 # **Predict:** which batch size will reach the target first? And how many times as many
 # *steps* will the smallest batch size take, compared with the largest?
@@ -564,7 +566,9 @@ show_figure(
 #
 # The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
 # least the target accuracy. You may round the accuracy to six decimals first, but need
-# not. **Question.** What is the time of a batch size if some of its runs never get there?
+# not.
+#
+# **Question.** What is the time of a batch size if some of its runs never get there?
 
 # %% [markdown]
 # **Write** `summarize(runs, target)`, which returns a dict with a row for every batch
@@ -751,7 +755,7 @@ for size, needed in typical_steps.items():
 # - The *floor* $n_0$ is the number of steps that even an infinitely large batch needs.
 # - The *bend* $B$ is the batch size, in images, at which the training takes $2 n_0$
 #   steps. Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch
-#   save almost nothing.
+#   save almost no steps.
 #
 # The next cell fits $n_0$ and $B$ to the medians of the race.
 
@@ -1101,6 +1105,8 @@ for devices in (1, 4, 16, 64):
 # so two batch sizes give two equations for the two unknowns ([McCandlish et al.
 # 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with
 # replacement, because only then is the variance exactly $V / b$.
+# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape) computes
+# the gradient, as [lab 04](04_custom_training_loop.ipynb) explains.
 #
 # </details>
 
@@ -1179,9 +1185,10 @@ figure = figures.steps_to_target(steps, floor, bend, scales, noise_guess)
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# McCandlish et al. promise only the order of magnitude. **Question.** Is the bend within
-# a factor of ten of the median? (A weak test: the race spans only a factor of 64.) Is it
-# even within the range of the noise scales?
+# McCandlish et al. promise only the order of magnitude.
+#
+# **Question.** Is the bend within a factor of ten of the median? (A weak test: the race
+# spans only a factor of 64.) Is it even within the range of the noise scales?
 #
 # If so, pairs of gradients at five points of one training have told you roughly as much
 # as the whole race. In practice an order of magnitude is enough for a warning: a batch
@@ -1266,8 +1273,10 @@ find_the_bug = check("3.5", find_the_bug)
 
 # %% [markdown]
 # The next cell measures the time of a look, and calls your function for the typical run
-# of each batch size. **Question.** With the bug in your race, would the fastest batch
-# size still be the fastest?
+# of each batch size.
+#
+# **Question.** With the bug in your race, would the fastest batch size still be the
+# fastest?
 
 # %%
 def seconds_of_a_look():

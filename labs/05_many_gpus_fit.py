@@ -539,12 +539,13 @@ for left in (4, 3, 1):
 # %% [markdown]
 # There is no error, but an image in a small share counts for more, because `fit` takes
 # the mean of each share and then the mean of these means. A replica without any image
-# contributes a gradient of zero, so with two replicas the step is half as long. Nothing
-# in the log would tell you. (Other layers or versions may end in an error, as you will
-# see at the end of this lab.)
+# contributes a gradient of zero, so with two replicas the step is half as long.
 #
-# That is why we drop the remainder with `drop_remainder=True`. An image that is left out
-# in one epoch gets its chance in the next, because the order changes.
+# Nothing in the log would tell you. (Other layers or versions may end in an error, as you
+# will see at the end of this lab.)
+#
+# So we drop the remainder with `drop_remainder=True`. An image that is left out in one
+# epoch gets its chance in the next, because the order changes.
 
 # %% [markdown]
 # <details><summary>Do you have to leave images out?</summary>
@@ -697,11 +698,14 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# With all replicas, both kinds of scaling measure the same training, but they compare it
-# with a single replica in different ways. In weak scaling this replica takes its usual
-# batch, and in strong scaling the whole global batch. Because of the fixed cost of a step
-# ([lab 02](02_throughput.ipynb)), it processes these batches at different speeds. So
-# always say which kind of scaling an efficiency refers to.
+# With all replicas, both kinds of scaling measured the very same training. Why do their
+# efficiencies differ?
+#
+# They compare it with different trainings on a single replica. In weak scaling this
+# replica takes its usual batch, and in strong scaling the whole global batch. Because of
+# the fixed cost of a step ([lab 02](02_throughput.ipynb)), it usually processes more
+# images per second in the large batch. So always say which kind of scaling an efficiency
+# refers to.
 
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
@@ -780,10 +784,10 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# Beyond a few replicas, the volume that each has to send hardly depends on their number.
-# (A ring also has $2\,(N - 1)$ rounds, and each of them costs time to start.) The
-# important question is how long sending takes compared with computing. Part of it can be
-# hidden: some gradients can be sent while others are still being computed.
+# Beyond a few replicas, the number of bytes that each sends hardly grows. (A ring also
+# has $2\,(N - 1)$ rounds, and each of them costs time to start.) The important question
+# is how long sending takes compared with computing. Part of it can be hidden: some
+# gradients can be sent while others are still being computed.
 #
 # A larger per-replica batch scales better, because each step computes for longer but
 # sends no more bytes. But the global batch grows as well, and that has a price.

@@ -1,8 +1,11 @@
 """Each lab has formulas and links, and sentences that are tied together."""
 
+import re
+
 import pytest
 
 from kit.authoring.diagrams.pictures import DIAGRAMS
+from kit.generate import generate
 from kit.labs import all_labs
 from tests.prose import measure, sentences
 
@@ -14,6 +17,16 @@ def test_a_lab_has_formulas_links_connectives_and_its_diagrams(lab):
     assert found.links
     assert found.connectives
     assert found.diagrams == len(DIAGRAMS.get(lab.number, ()))
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_an_aside_is_a_cell_of_its_own_that_renders(lab):
+    """Markdown is read again after an empty line, but never within the summary."""
+    for cell in generate(lab)[0].cells:
+        if cell.cell_type == "markdown" and "details>" in cell.source:
+            aside = r"<details><summary>[^<>`*$[]+</summary>\n\n(?!#)[^\n].*\n\n</details>"
+            assert re.fullmatch(aside, cell.source, re.DOTALL), cell.source
+            assert cell.source.count("details>") == 2, cell.source
 
 
 def test_only_running_text_is_counted():
