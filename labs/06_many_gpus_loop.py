@@ -12,8 +12,10 @@
 # In [lab 05](05_many_gpus_fit.ipynb) `fit` trained on several devices, and you changed
 # hardly a line. Somebody must have split each batch, added up the gradients, and kept all
 # copies of the network equal. How much of that is the strategy's work, and how much of it
-# is yours? To find out, you write the loop yourself, in four parts. The end of a part is
-# a good place for a break.
+# is yours?
+#
+# To find out, you write the loop yourself, in four parts. The end of a part is a good
+# place for a break.
 #
 # 1. You prepare what a [strategy](../docs/glossary.md) needs: batches, and a network in
 #    its scope.
@@ -24,7 +26,7 @@
 
 # %% [markdown]
 # > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
-# > of one processor. All their work competes for the same cores, so a simulation can show that your
+# > of one processor. They compete for the same cores, so a simulation can show that your
 # > code is right, but not how fast it would be on several devices. The lab also explains
 # > when Python waits for a GPU, but we have not measured this.
 

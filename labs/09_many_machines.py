@@ -26,9 +26,8 @@
 # %% [markdown]
 # > **Limits.** Your workers are real processes: each has its own memory, and they talk over
 # > TCP. But they all run on *one* machine, so they share its CPU, and the network between
-# > them is its memory. So you cannot see here how much a slow network costs, or how
-# > fast workers with cores of their own would be. [Lab 10](10_more_machines.ipynb)
-# > forecasts both.
+# > them is its memory. You cannot see here how much a slow network costs, or how fast
+# > workers with cores of their own would be. [Lab 10](10_more_machines.ipynb) forecasts both.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
