@@ -1210,7 +1210,7 @@ show_figure(figure, summary, session.caption())
 # </details>
 
 # %% [markdown]
-# ### Exercise 3.5: find the bug
+# ## Exercise 3.5: find the bug
 #
 # All your conclusions depend on a clock that starts and stops at the right moments. Here
 # is a script that runs without an error and is wrong all the same. It is a race like

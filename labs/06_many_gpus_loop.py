@@ -939,7 +939,7 @@ print(f"The image files came {spare:.1f} times as fast as this training needed t
 # but training may need more epochs, as you saw in [lab 03](03_time_to_accuracy.ipynb).
 
 # %% [markdown]
-# ### Exercise 6.4: find the bug
+# ## Exercise 6.4: find the bug
 #
 # The scripts that you inherit at work run without an error, but some of them are wrong
 # all the same. Here is such a script. You know all its parts: replicas that share a

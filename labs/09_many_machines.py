@@ -763,7 +763,7 @@ card.outcome("save_interval", result)
 # </details>
 
 # %% [markdown]
-# ### Exercise 9.5: find the bug
+# ## Exercise 9.5: find the bug
 #
 # A crash at least tells you that something is wrong. A script that runs without any error
 # may be wrong all the same, as you saw in [lab 06](06_many_gpus_loop.ipynb), and here is
