@@ -572,8 +572,8 @@ show_figure(
 
 # %% [markdown]
 # **Write** `summarize(runs, target)`, which returns a dict with a row for every batch
-# size: how many of its runs reached the target, how many runs it has, and the median, the
-# fastest and the slowest time to accuracy.
+# size. The row says how many runs of this size reached the target and how many there are,
+# and it gives the median, the fastest and the slowest time to accuracy.
 #
 #     {32: {"reached": 2, "runs": 3, "median_seconds": 9.1,
 #           "fastest_seconds": 7.5, "slowest_seconds": 9.1}, ...}
@@ -1035,7 +1035,7 @@ text += f"and the laws had said {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# How good was your forecast? If it is wrong, the first two printed lines say why: one
+# How good was your forecast? If it is wrong, look at the first two printed lines. One
 # tests the law for the steps, and the other the law for the time of a step. But if the
 # control's time has changed as well, the machine is probably part of the reason.
 #
@@ -1191,9 +1191,9 @@ show_figure(figure, summary, session.caption())
 # spans only a factor of 64.) Is it even within the range of the noise scales?
 #
 # If so, pairs of gradients at five points of one training have told you roughly as much
-# as the whole race. In practice an order of magnitude is enough for a warning: a batch
-# size ten times below the noise scale wastes hardware that could work in parallel, and
-# one ten times above it wastes images.
+# as the whole race. In practice an order of magnitude is enough for a warning. A batch
+# size ten times below the noise scale wastes hardware that could work in parallel, and a
+# batch size ten times above it wastes images.
 
 # %% [markdown]
 # <details><summary>Why the bend and the noise scale need not agree exactly</summary>
@@ -1235,8 +1235,8 @@ show_listing(script.race)
 # - the cost of the bug, which is a factor: the time that the script reports, divided by
 #   the seconds of training.
 #
-# Compute the cost for a run that reaches the target at look number `looks`, in which each
-# piece of training takes `train_seconds` and each look takes `valid_seconds`.
+# Compute the cost for a run that reaches the target at look number `looks`. Each piece of
+# its training takes `train_seconds`, and each look takes `valid_seconds`.
 
 # %% [markdown]
 # **Rules**
@@ -1328,9 +1328,9 @@ session.finish()
 # ## What you learned
 #
 # The fastest epoch is the fastest training only as long as a larger batch gains more
-# speed than it costs in extra images. Your own run shows it in three lines: compare the
-# size with the most images per second (part 3), the winner of the race (part 2), and the
-# size that the laws call best (part 4).
+# speed than it costs in extra images. Your own run shows it. Compare three batch sizes:
+# the size with the most images per second (part 3), the winner of the race (part 2), and
+# the best size by the laws (part 4).
 #
 # - [Time to accuracy](../docs/glossary.md), not throughput, tells you how soon you have a
 #   good network.

@@ -832,9 +832,9 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# To compare the two rules, we train each batch size with several learning rates, and each
-# rate `seeds` times, with different initial weights and a different order of the images.
-# The largest batch is also trained with your warm-up.
+# To compare the two rules, we train each batch size with several learning rates. Each
+# rate gets `seeds` runs, which differ in their initial weights and in the order of the
+# images. The largest batch is also trained with your warm-up.
 #
 # As in lab 03, one model is compiled for each batch size and reset for each run. A
 # callback sets the learning rate of each *step*, because a schedule would count small
@@ -939,9 +939,10 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# **Question.** If the linear rule is right, the line of the large batch is the line of
-# the small batch, moved to the right by the ratio of the two batch sizes. Is it? Compare
-# any difference with the scatter of runs at the same rate.
+# **Question.** If the linear rule is right, the line of the large batch has the same
+# shape as the line of the small batch, but lies further to the right, by the ratio of the
+# two batch sizes. Is that so? Compare any difference with the scatter of runs at the same
+# rate.
 #
 # A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
 # guesses among ten classes.
@@ -1162,9 +1163,10 @@ for size, rate in step_rate.items():
 # </details>
 
 # %% [markdown]
-# So one quantity, the noise of the gradient, determines how many steps a larger batch can
-# save ([lab 01](01_gradient_descent.ipynb)), which batch size is fastest ([lab
-# 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning rate (here).
+# So one quantity keeps coming back, the noise of the gradient. It determines how many
+# steps a larger batch can save ([lab 01](01_gradient_descent.ipynb)), which batch size is
+# fastest ([lab 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning
+# rate (here).
 
 # %% [markdown]
 # ## What does not work over replicas today
