@@ -928,7 +928,7 @@ print(f"The image files came {spare:.1f} times as fast as this training needed t
 # %% [markdown]
 # Amdahl's law leaves out the costs that more replicas *add*, which are the all-reduce and
 # the waiting. The last line of the output shows a separate limit, which comes from the
-# host: once training is that many times as fast as here, reading becomes the slowest
+# host. Once training is that many times as fast as here, reading becomes the slowest
 # part, however many GPUs you add. Even this limit is optimistic, because the files were
 # read while nothing trained and all cores of the host were free.
 
@@ -1030,11 +1030,11 @@ session.finish()
 # ## What you learned
 #
 # A strategy mirrors variables, splits batches and adds up gradients, so that all copies
-# stay equal. But it cannot know by which number of images you want to divide. If each
-# replica divides its losses by the number of images on *all* replicas, even in a ragged
-# batch, then several devices make the same steps as one, up to the rounding that you
-# measured in 6.3. Otherwise SGD's steps are too long by the factor in your figure, while
-# Adam hides the mistake.
+# stay equal. But it cannot know by which number of images you want to divide. So each
+# replica has to divide its losses by the number of images on *all* replicas, even in a
+# ragged batch. Then several devices make the same steps as one, up to the rounding that
+# you measured in 6.3. Otherwise SGD's steps are too long by the factor in your figure,
+# while Adam hides the mistake.
 #
 # Launch overhead, communication and the host keep eight devices from being eight times as
 # fast, and the last line under Amdahl's law says how much room your own host leaves.

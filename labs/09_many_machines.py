@@ -748,10 +748,10 @@ card.outcome("save_interval", result)
 # %% [markdown]
 # The curve is flat near its minimum, so an interval that is twice as long costs little
 # more. Far to the right, however, the simulated jobs lose more than your cost function
-# predicts. The function assumes that a failure costs half an interval, but if intervals
-# are long, a second failure often comes before the next save, and then several attempts
-# at the same interval are lost. [Daly
-# (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula for that.
+# predicts. The function assumes that a failure costs half an interval. But if intervals
+# are long, a second failure often comes before the next save, so several attempts at the
+# same interval are lost. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016)
+# corrects Young's formula for that.
 
 # %% [markdown]
 # <details><summary>What even the simulation leaves out</summary>
