@@ -1073,8 +1073,8 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # ## Going deeper: the bend without a race
 #
-# You have answered the question of this lab. This section is for a second reading: run
-# its cells now, and continue with exercise 3.5 if you like.
+# You have answered the question of this lab. This section is for a second reading: for
+# now you can run its cells, skip its text, and continue with exercise 3.5.
 #
 # A race is an expensive way to find the bend. Could you have predicted it? There is a
 # quantity that you can measure during a single training, the [*noise

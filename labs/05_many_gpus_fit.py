@@ -981,8 +981,8 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # %% [markdown]
 # ## Going deeper: which rule is right for one step?
 #
-# This section is for a second reading: run its cells now, and continue with the last
-# section if you like.
+# This section is for a second reading: for now you can run its cells, skip its text, and
+# continue with the last section.
 #
 # If whole trainings cannot decide, we need a smaller question. The law of lab 01 is about
 # a *single* step: which learning rate lowers the loss most? We can measure it directly:
@@ -1115,8 +1115,8 @@ card.outcome("best_rate_ratios", step_ratios)
 # %% [markdown]
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
 #
-# Far above $B$ the gradient is already nearly exact, so the shape of the loss limits the
-# best step, and no longer the noise.
+# Far above $B$ the gradient is already nearly exact, so the shape of the loss, and no
+# longer the noise, limits the best step.
 
 # %% [markdown]
 # If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03
