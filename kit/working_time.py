@@ -1,15 +1,19 @@
 """How long a lab takes a person: an estimate, because no class has been timed."""
 
+from itertools import takewhile
+
 from helpers.texts import read_texts
 
 WORDS_PER_MINUTE = 100  # of a technical text, with its formulas and its code
 MINUTES_PER_POINT = 8  # of an exercise, or of a figure that is explained in words
 MINUTES_PER_QUESTION = 1  # of the quiz
 MINUTES_PER_PREDICTION = 2
+OPTIONAL = "## Going further"  # the heading of a lab's last part, which nobody has to read
 ASSUMPTIONS = (
     f"{WORDS_PER_MINUTE} words a minute, {MINUTES_PER_POINT} minutes for each point of an "
     f"exercise, {MINUTES_PER_PREDICTION} for a prediction, {MINUTES_PER_QUESTION} for a "
-    "question of the quiz, and the time that the cells take to run"
+    "question of the quiz, and the time that the cells take to run; parts called "
+    '"Going further" are left out'
 )
 
 
@@ -31,7 +35,9 @@ def working_minutes(number: str, notebook: dict, run_minutes: float) -> int:
         A multiple of five.
     """
     cells = notebook.get("cells", ())
-    text = " ".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    texts_of_cells = ["".join(c["source"]) for c in cells if c["cell_type"] == "markdown"]
+    required = takewhile(lambda text: not text.startswith(OPTIONAL), texts_of_cells)
+    text = " ".join(required)
     points = sum(
         cell.get("metadata", {}).get("nbgrader", {}).get("points", 0) for cell in cells
     )

@@ -4,32 +4,27 @@ The notebook calls `measure`. The work is done in a process of its own, by `work
 `helpers/machine/jax_process.py`. So only functions that run there import JAX.
 """
 
-import contextlib
-import ctypes
-import gc
-import re
-from pathlib import Path
-
 import numpy as np
 
+from helpers.lab_11 import process_memory
 from helpers.lab_11.transformer_sizes import Sizes
 from helpers.machine import jax_process
 
-STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-RESET_PEAK = "5"  # written to `CLEAR`, see proc(5)
 RATE, DECAY_1, DECAY_2, EPSILON = 1e-3, 0.9, 0.999, 1e-8  # of Adam
 
 
-def measure(sizes: Sizes, repeats: int, seed: int) -> dict | None:
+def measure(sizes: Sizes, words: list[list[int]], repeats: int, seed: int) -> dict | None:
     """Compile a training step with Adam, and run it; None without JAX, with a line.
 
     Parameters
     ----------
     sizes : Sizes
+    words : list of list of int
+        The batch, as `newswire_batch.draw` returns it.
     repeats : int
-        How often the memory of the running step is measured.
+        How often the memory of the running step is measured, after a first step.
     seed : int
-        Of the weights, and of the words: random numbers, each to be predicted.
+        Of the weights.
 
     Returns
     -------
@@ -41,7 +36,7 @@ def measure(sizes: Sizes, repeats: int, seed: int) -> dict | None:
         grew in each repetition, empty where the system does not tell; `losses` of the
         steps.
     """
-    job = {"sizes": list(sizes), "repeats": repeats, "seed": seed}
+    job = {"sizes": list(sizes), "words": words, "repeats": repeats, "seed": seed}
     try:
         return jax_process.call(__name__, job, devices=1)
     except jax_process.NoJaxError as error:
@@ -52,9 +47,7 @@ def measure(sizes: Sizes, repeats: int, seed: int) -> dict | None:
 def work(job: dict) -> dict:
     """The results of `measure`, from inside the process with JAX."""
     sizes = Sizes(*job["sizes"])
-    rng = np.random.default_rng(job["seed"])
-    shape = sizes.batch_size, sizes.words + 1
-    numbers = rng.integers(0, sizes.vocabulary, shape, "int32")
+    numbers = np.array(job["words"], "int32")
     batch = numbers[:, :-1], numbers[:, 1:]
     small = (
         sizes._replace(blocks=1),
@@ -80,7 +73,7 @@ def work(job: dict) -> dict:
         "step_bytes": step_bytes,
         "operations": gradients.cost_analysis()["flops"],
     }
-    return found | _run(step, arguments, batch, job["repeats"])
+    return found | _run(step, arguments, batch, job["repeats"] + 1)
 
 
 def _temporary(compiled):
@@ -136,43 +129,19 @@ def _step(model, loss, batch):
 
 
 def _run(step, arguments, batch, repeats):
-    """Take the first step `repeats` times, and measure by how much the process grows."""
+    """Take the first step again and again, and measure by how much the process grows.
+
+    The first time does not count, because JAX then allocates what it keeps for later.
+    """
     grown, losses = [], []
     for _ in range(repeats):
-        before = _held_bytes()
+        before = process_memory.held()
         state = arguments()
-        resettable = _reset_peak()
+        process_memory.reset_peak()
         value, *state = step(*state, *batch)
         losses.append(float(value))
-        peak = _status_bytes("VmHWM") if resettable else None
+        peak = process_memory.peak()
         del state
         if peak is not None and before is not None:
             grown.append(peak - before)
-    return {"process_bytes": grown, "losses": losses}
-
-
-def _held_bytes():
-    """The memory of this process, without what it has freed; None if it cannot be read."""
-    gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # only glibc has this function
-        ctypes.CDLL(None).malloc_trim(0)
-    return _status_bytes("VmRSS")
-
-
-def _reset_peak():
-    """Let Linux forget the most memory that this process ever had; whether it did."""
-    try:
-        CLEAR.write_text(RESET_PEAK, encoding="utf-8")
-    except OSError:
-        return False
-    return True
-
-
-def _status_bytes(name):
-    """A line of this process' status; None on a system without such a file."""
-    try:
-        text = STATUS.read_text(encoding="utf-8")
-    except OSError:
-        return None
-    found = re.search(rf"^{name}:\s*(\d+) kB$", text, re.M)
-    return 1024 * int(found[1]) if found else None
+    return {"process_bytes": grown[1:], "losses": losses}

@@ -5,35 +5,31 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREY, ORANGE, VIOLET
+from helpers.figures import BLUE, GREY, VIOLET
 
 
 def published(rows: Sequence[dict]) -> plt.Figure:
-    """Days of published trainings: two ranges of a forecast, the peak, and the real days.
+    """Days of published trainings: the forecast's range, the peak, and the real days.
 
     Parameters
     ----------
     rows : list of dict
         As `published_trainings.forecasts` returns them.
     """
-    figure, axes = plt.subplots(figsize=(7.5, 3.8))
+    figure, axes = plt.subplots(figsize=(7.5, 3.4))
     places = np.arange(len(rows))
-    low, high = np.array([row["ranges"]["wide"] for row in rows]).T
-    narrow_low, narrow_high = np.array([row["ranges"]["narrow"] for row in rows]).T
+    low, high = np.array([row["ranges"]["planner"] for row in rows]).T
     # The table of the figure names the rows because of these bars.
     axes.barh(
         places, high - low, 0.4, left=low, color=BLUE, alpha=0.4, label="_between them"
     )
-    axes.hlines(places, narrow_low, narrow_high, color=ORANGE, linewidth=4)
-    axes.plot(low, places, ">", color=BLUE, label="wide range, lowest")
-    axes.plot(high, places, "<", color=BLUE, label="wide range, highest")
-    axes.plot(narrow_low, places, ".", color=ORANGE, label="narrow range, lowest")
-    axes.plot(narrow_high, places, ".", color=ORANGE, label="narrow range, highest")
+    axes.plot(low, places, ">", color=BLUE, label="forecast, lowest")
+    axes.plot(high, places, "<", color=BLUE, label="forecast, highest")
     peak_days = [row["peak_days"] for row in rows]
     axes.plot(peak_days, places, "|", color=GREY, markersize=12, label="all at their peak")
     days = [row["days"] for row in rows]
     axes.plot(days, places, "D", color=VIOLET, label="published")
-    words = ["wide hits" if row["hits"]["wide"] else "wide misses" for row in rows]
+    words = ["hit" if row["hits"]["planner"] else "miss" for row in rows]
     names = [f"{row['name']}: {one}" for row, one in zip(rows, words, strict=True)]
     axes.set_yticks(places, names)
     axes.invert_yaxis()

@@ -19,8 +19,7 @@ MONTH_DAYS = 30.0
 # lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them.
 PALM_RANGE = 0.213, 0.462
 GUESSES = {
-    "narrow": "Planner, narrow range",
-    "wide": "Planner, wide range",
+    "planner": "Planner",
     "peak": "All at their peak",
     "month": "One month",
 }
@@ -97,38 +96,24 @@ def utilisation_of(training: Training) -> float:
 
 
 @functools.cache
-def narrow_range() -> tuple[float, float]:
-    """The lowest and highest utilisation of the trainings up to 2022.
-
-    Later ones are scored with it, so it has to come from earlier ones alone.
-    """
-    return _range(sources(scored=False))
-
-
-@functools.cache
 def planning_range() -> tuple[float, float]:
     """The lowest and highest utilisation of all published trainings, for a new plan.
 
     Nothing has been scored with this range.
     """
-    return _range(sources(scored=True))
-
-
-def _range(found):
-    utilisations = [utilisation_of(one) for one in found]
+    utilisations = [utilisation_of(one) for one in sources()]
     return min(utilisations), max(utilisations)
 
 
-def sources(scored: bool) -> list[Training]:
-    """The trainings of `narrow_range`, and if `scored` also those that were scored."""
-    used = ("range", "scored") if scored else ("range",)
-    return [one for one in trainings().values() if one.used in used]
+def sources() -> list[Training]:
+    """The trainings whose time is published."""
+    return [one for one in trainings().values() if one.used != "model"]
 
 
 def forecasts() -> list[dict[str, Any]]:
-    """Forecast the trainings from 2023 on, and score two ranges and two guesses.
+    """Forecast the trainings from 2023 on, and score the planner and two guesses.
 
-    A guess gets a range as wide as the wide range, so that only its place counts.
+    A guess gets a range as wide as the planner's, so that only its place counts.
 
     Returns
     -------
@@ -144,12 +129,10 @@ def _forecast(training):
     peak = cluster.devices * cluster.peak_operations_per_second
     operations = 6 * model.parameters * model.training_tokens
     peak_days = operations / peak / planner.DAY_SECONDS
-    narrow = _days(model, cluster, narrow_range())
-    wide = _days(model, cluster, PALM_RANGE)
-    half = math.sqrt(wide[1] / wide[0])
+    low, high = _days(model, cluster, PALM_RANGE)
+    half = math.sqrt(high / low)
     ranges = {
-        "narrow": narrow,
-        "wide": wide,
+        "planner": (low, high),
         "peak": (peak_days / half, peak_days * half),
         "month": (MONTH_DAYS / half, MONTH_DAYS * half),
     }

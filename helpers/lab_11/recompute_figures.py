@@ -7,37 +7,29 @@ import numpy as np
 
 from helpers.figures import BLUE, GREY, ORANGE, VIOLET
 
-MEGA = 1e6
-
 
 def price(
-    by_law: Mapping[int, float],
+    by_formula: Mapping[int, float],
     by_compiler: Mapping[int, float],
-    kept: float,
     times: Mapping[int, Sequence[float]],
 ) -> plt.Figure:
     """Memory and time of a step, over the number of segments.
 
     Parameters
     ----------
-    by_law, by_compiler : dict of int to float
-        Bytes at the peak by the number of segments.
-    kept : float
-        Bytes at the peak without recomputation.
+    by_formula, by_compiler : dict of int to float
+        By the number of segments, the peak as a share of keeping everything.
     times : dict of int to list of float
         How many times as long a step takes as without recomputation, in each round.
     """
     figure, (memory, time) = plt.subplots(1, 2, figsize=(8, 3.4))
-    megabytes = {k: bytes_held / MEGA for k, bytes_held in by_law.items()}
-    memory.plot(
-        list(megabytes), list(megabytes.values()), "-", color=BLUE, label="predicted"
-    )
-    megabytes = {k: bytes_held / MEGA for k, bytes_held in by_compiler.items()}
-    memory.plot(
-        list(megabytes), list(megabytes.values()), "o", color=ORANGE, label="compiled"
-    )
-    memory.axhline(kept / MEGA, ls="--", color=GREY, label="keep everything")
-    memory.set(xlabel="segments", ylabel="peak [MB]", ylim=(0, None))
+    for shares, style, colour, label in (
+        (by_formula, "--", BLUE, "predicted, inputs alone"),
+        (by_compiler, "o", ORANGE, "compiled"),
+    ):
+        memory.plot(list(shares), list(shares.values()), style, color=colour, label=label)
+    memory.axhline(1, ls="--", color=GREY, label="keep everything")
+    memory.set(xlabel="segments", ylabel="peak memory [times]", ylim=(0, None))
     middle = np.array([np.median(one) for one in times.values()])
     below = middle - [min(one) for one in times.values()]
     above = [max(one) for one in times.values()] - middle

@@ -55,6 +55,11 @@ def law(batch_size: int, small_bytes: float) -> Law:
     return without._replace(fixed=small_bytes - without.peak(SMALL, 2))
 
 
+def formula(layers: int, segments: int) -> float:
+    """The peak of equal segments as a share of keeping everything, if only inputs count."""
+    return (segments + layers / segments - 1) / layers
+
+
 def numbers_of_segments(layers: int) -> list[int]:
     """All powers of two that divide the number of layers, its half, and itself."""
     powers = [2**power for power in range(layers.bit_length())]

@@ -57,10 +57,11 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 def layout(path, shape):
     """For each axis of a weight: "model" if it is split, None if not."""
     *outer, layer, weight = path.split("/")
-    in_block = any(part[:6] == "block_" and part[6:].isdigit() for part in outer)
-    if in_block and layer in ("query", "key", "value", "up"):
+    if not any(part[:6] == "block_" and part[6:].isdigit() for part in outer):
+        return (None,) * len(shape)
+    if layer in ("query", "key", "value", "up"):
         return (None, "model") if weight == "kernel" else ("model",)
-    if in_block and layer in ("output", "down") and weight == "kernel":
+    if layer in ("output", "down") and weight == "kernel":
         return ("model", None)
     return (None,) * len(shape)
 

@@ -80,7 +80,7 @@ def plan_for(
         "utilisation": list(planning_range()),
         "sources": [
             {"title": one.title, "year": one.year, "url": one.url, "quote": one.quote}
-            for one in sources(scored=True)
+            for one in sources()
         ],
         "device_hours": hours,
         "dollars": [price * one for one in hours],

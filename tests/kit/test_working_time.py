@@ -6,7 +6,7 @@ import pytest
 
 from helpers.texts import read_texts
 from kit.labs import all_labs, find_lab
-from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
+from kit.working_time import ASSUMPTIONS, OPTIONAL, in_hours, working_minutes
 
 
 def notebook_of(words, *points):
@@ -27,6 +27,27 @@ def test_reading_solving_and_waiting_take_time():
         assert abs(found - minutes) <= 2.5
         assert found % 5 == 0
     assert working_minutes("99", {}, 0) == 5
+
+
+def test_an_optional_part_at_the_end_takes_no_time():
+    notebook = notebook_of(500)
+    notebook["cells"] += [
+        {"cell_type": "markdown", "source": [OPTIONAL, "\n", "word " * 2000]},
+        {"cell_type": "markdown", "source": ["word " * 2000]},
+    ]
+    assert working_minutes("02", notebook, 0) == working_minutes("02", notebook_of(500), 0)
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_nothing_in_an_optional_part_counts(lab):
+    cells = json.loads(lab.notebook.read_text("utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells]
+    begins = (i for i, text in enumerate(texts) if text.startswith(OPTIONAL))
+    begin = next(begins, len(cells))
+    assert all("nbgrader" not in cell["metadata"] for cell in cells[begin:])
+    counted = ("card.", "check(", "quiz(", "session.finish(", "\n## ")
+    for text in texts[begin:]:
+        assert not any(name in text for name in counted), text
 
 
 def test_all_labs_take_a_person_some_three_days():

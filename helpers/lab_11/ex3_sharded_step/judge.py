@@ -150,9 +150,8 @@ def _wrong_update(where, values, workers, seen):
             return wrong("once", "updates", where=where, worker=rank, count=count)
     for rank, [call] in enumerate(all_calls):
         if call["values"] > longest:
-            alone = not seen["messages"]
-            mistake = "start" if alone else "part"
             size = call["values"]
+            mistake = "start" if size == values else "part"
             return wrong(mistake, "long_part", where=where, worker=rank, values=size)
     for rank, [call] in enumerate(all_calls):
         if (dtype := call["dtype"]) != "float32":

@@ -660,7 +660,7 @@ def with_an_all_reduce(weights, gradient, state, update, rank, workers, send, re
 
 WRONG = [
     ("part", "start", each_alone),
-    ("part", "part", updates_everything),
+    ("part", "start", updates_everything),
     ("part", "part", variant("long_last_part", split=rest_in_the_last_part)),
     ("once", "once", updates_part_by_part),
     ("once", "once", never_updates),

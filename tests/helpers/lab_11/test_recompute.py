@@ -53,6 +53,14 @@ def test_equal_layers_need_least_with_a_square_root_of_segments(layers):
     assert peak(parts_of((7,) * layers, firsts)) == 7 * (2 * root - 1)
 
 
+@pytest.mark.parametrize("layers", [4, 9, 16])
+def test_the_formula_is_the_peak_that_exercise_2_asks_for(layers):
+    root = math.isqrt(layers)
+    firsts = tuple(range(0, layers, root))
+    share = peak(parts_of((7,) * layers, firsts)) / (7 * layers)
+    assert recompute.formula(layers, root) == pytest.approx(share)
+
+
 def test_the_law_is_lowest_where_its_derivative_is_zero():
     law = Law(checkpoint=3.0, inside=12.0, fixed=5.0)
     lowest = min(range(1, 101), key=lambda segments: law.peak(100, segments))
@@ -68,7 +76,7 @@ def test_without_jax_one_line_says_so(monkeypatch, capsys):
 
 def test_the_figure_shows_memory_and_time():
     times = {2: [1.2, 1.4], 4: [1.1, 1.5]}
-    figure = recompute_figures.price({2: 4e6, 4: 3e6}, {1: 9e6, 2: 4e6, 4: 3e6}, 9e6, times)
+    figure = recompute_figures.price({2: 0.4, 4: 0.3}, {1: 1, 2: 0.5, 4: 0.4}, times)
     memory, time = figure.axes
-    assert memory.get_ylabel() == "peak [MB]"
+    assert memory.get_ylabel() == "peak memory [times]"
     assert time.get_ylim()[1] > 1.5

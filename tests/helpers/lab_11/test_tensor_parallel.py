@@ -17,6 +17,7 @@ pytestmark = pytest.mark.xdist_group("tensor_parallel")
 
 WIDTH, BLOCKS = 32, 1
 SIZES = {"blocks": BLOCKS, "width": WIDTH, "heads": 4, "words": 8, "vocabulary": 64}
+WORDS = [[(7 * row + word) % 64 for word in range(9)] for row in range(4)]
 MESH = {"data": 2, "model": 4}
 # Each of these has to cost the forward pass more messages than the right layout.
 MORE_MESSAGES = (
@@ -52,7 +53,7 @@ def layout(mistake):
 def compiled():
     layouts = {name: layout(name) for name in ("", *MORE_MESSAGES, *MORE_BYTES)}
     layouts["one device"] = {"mesh": {"data": 1}, "weights": {}}
-    job = {"layouts": layouts, "sizes": SIZES, "batch": 4, "steps": 2, "seed": 0}
+    job = {"layouts": layouts, "sizes": SIZES, "words": WORDS, "steps": 2, "seed": 0}
     return jax_process.call("tests.helpers.lab_11.biased_layouts", job, 8)
 
 
@@ -94,7 +95,7 @@ def test_all_layouts_train_alike(compiled):
 
 def test_without_jax_a_line_says_why(monkeypatch, capsys):
     monkeypatch.setattr(jax_process, "find_spec", lambda name: None)
-    assert tensor_parallel.compare({"a": layout("")}, SIZES, batch=4, steps=1, seed=0) == {}
+    assert tensor_parallel.compare({"a": layout("")}, SIZES, WORDS, steps=1, seed=0) == {}
     [line] = capsys.readouterr().out.splitlines()
     assert line.startswith("JAX is not installed here")
 
@@ -102,7 +103,7 @@ def test_without_jax_a_line_says_why(monkeypatch, capsys):
 def test_a_layout_for_a_weight_that_is_not_there_is_a_line():
     wrong = {"mesh": {"data": 8}, "weights": {"block_0/upp/kernel": ("data", None)}}
     with pytest.raises(LabError, match="the network has no weight block_0/upp/kernel"):
-        tensor_parallel.compare({"typo": wrong}, SIZES, batch=8, steps=1, seed=0)
+        tensor_parallel.compare({"typo": wrong}, SIZES, WORDS, steps=1, seed=0)
 
 
 def test_bytes_are_added_up_by_kind():
