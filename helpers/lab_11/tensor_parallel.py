@@ -65,8 +65,8 @@ def bytes_by_kind(messages: list[dict]) -> dict[str, int]:
     }
 
 
-def training_step(model: "keras.Model", optimizer: "keras.Optimizer") -> Callable:
-    """One step that predicts each next word, as a function of arrays."""
+def next_word_loss(model: "keras.Model") -> Callable:
+    """The mean loss of each next word, as a function of the weights and of sequences."""
     import jax
     import jax.numpy as jnp
 
@@ -75,9 +75,18 @@ def training_step(model: "keras.Model", optimizer: "keras.Optimizer") -> Callabl
         chances = jax.nn.log_softmax(logits)
         return -jnp.mean(jnp.take_along_axis(chances, words[:, 1:, None], axis=2))
 
+    return loss_of
+
+
+def training_step(model: "keras.Model", optimizer: "keras.Optimizer") -> Callable:
+    """One step with this loss, as a function of arrays."""
+    import jax
+
+    loss = jax.value_and_grad(next_word_loss(model))
+
     def step(weights, moments, words):
-        loss, gradients = jax.value_and_grad(loss_of)(weights, words)
-        return loss, *optimizer.stateless_apply(moments, gradients, weights)
+        value, gradients = loss(weights, words)
+        return value, *optimizer.stateless_apply(moments, gradients, weights)
 
     return step
 

@@ -1,12 +1,12 @@
 """Exercise 11.5: the questions, and the verdict on what the probe saw."""
 
 from collections import Counter
-from itertools import accumulate
 from random import Random
 
+from helpers.lab_11.pipeline_schedule import Box, peak_held, simulate
 from helpers.verdict import Wrong, phrase, wrong
 
-SECONDS = {"F": 1, "B": 2}
+BOTH = 3  # units of time of a forward, 1, and of a backward, 2, as `simulate` has them
 
 
 def draw_question(rng: Random) -> dict:
@@ -76,15 +76,10 @@ def _wrong_items(call, work):
     return None
 
 
-def held(work: list) -> int:
-    """How many micro-batches a stage holds at its peak."""
-    return max(accumulate(1 if kind == "F" else -1 for kind, _ in work))
-
-
 def _too_many(pipeline, micro_batches, lists):
     stages = len(pipeline)
     for stage, work in enumerate(pipeline):
-        peak, limit = held(work), min(stages - stage, micro_batches)
+        peak, limit = peak_held(work), min(stages - stage, micro_batches)
         if peak > limit:
             return wrong(
                 _why_too_many(lists), "held", stage=stage, stages=stages,
@@ -96,7 +91,7 @@ def _too_many(pipeline, micro_batches, lists):
 def _why_too_many(lists):
     if all(_is_gpipe(work) for one in lists.values() for work in one):
         return "start"
-    peaks = {size: [held(work) for work in one] for size, one in lists.items()}
+    peaks = {size: [peak_held(work) for work in one] for size, one in lists.items()}
     if all(set(one) == {min(size)} for size, one in peaks.items()):
         return "same_limit"
     over = [
@@ -111,39 +106,8 @@ def _is_gpipe(work):
     return [kind for kind, _ in work] == sorted((kind for kind, _ in work), reverse=True)
 
 
-def simulate(pipeline: list[list]) -> tuple[float, list[tuple]]:
-    """When the last item ends, and the stages that wait forever, each with its item."""
-    ends, free, places = {}, [0] * len(pipeline), [0] * len(pipeline)
-    moved = True
-    while moved:
-        moved = False
-        for stage, work in enumerate(pipeline):
-            while places[stage] < len(work):
-                kind, number = work[places[stage]]
-                needed = _needs(stage, kind, number, len(pipeline) - 1)
-                if needed and needed not in ends:
-                    break
-                free[stage] = max(free[stage], ends.get(needed, 0)) + SECONDS[kind]
-                ends[stage, kind, number] = free[stage]
-                places[stage] += 1
-                moved = True
-    waiting = [
-        (stage, *work[place])
-        for stage, (work, place) in enumerate(zip(pipeline, places, strict=True))
-        if place < len(work)
-    ]
-    return max(free), waiting
-
-
-def _needs(stage, kind, number, last):
-    """What has to end before an item begins: (stage, kind, micro-batch)."""
-    if kind == "F":
-        return (stage - 1, "F", number) if stage else None
-    return (stage + 1, "B", number) if stage < last else (stage, "F", number)
-
-
 def _deadlock(pipeline, micro_batches, lists):
-    _, waiting = simulate(pipeline)
+    waiting = waiting_in(pipeline, simulate(pipeline))
     if not waiting:
         return None
     early = any(
@@ -158,18 +122,28 @@ def _deadlock(pipeline, micro_batches, lists):
     )  # fmt: skip
 
 
+def waiting_in(pipeline: list[list], boxes: list[Box]) -> list[tuple]:
+    """The stages that wait forever, each with its item."""
+    done = Counter(box.stage for box in boxes)
+    return [
+        (stage, *work[done[stage]])
+        for stage, work in enumerate(pipeline)
+        if done[stage] < len(work)
+    ]
+
+
 def _late(pipeline, micro_batches, lists):
     stages = len(pipeline)
-    end, _ = simulate(pipeline)
+    end = max(box.end for box in simulate(pipeline))
     # The last stage cannot begin before `stages - 1`, works for all micro-batches, and
     # then the last backward has to pass through all other stages.
-    least = (micro_batches + stages - 1) * sum(SECONDS.values())
+    least = (micro_batches + stages - 1) * BOTH
     if end == least:
         return None
-    peaks = [held(work) for work in pipeline]
+    peaks = [peak_held(work) for work in pipeline]
     fewer = [peak < min(stages - s, micro_batches) for s, peak in enumerate(peaks)]
     mistake = "too_few" if any(fewer) else "late"
-    if all(held(work) == 1 for one in lists.values() for work in one):
+    if all(peak_held(work) == 1 for one in lists.values() for work in one):
         mistake = "one_by_one"
     return wrong(
         mistake, "late", stages=stages, micro_batches=micro_batches, end=end, least=least

@@ -100,10 +100,10 @@ def test_gpipe_has_the_same_bubble_and_holds_everything(size):
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("function", [ORDER, gpipe])
-def test_both_simulators_agree(function, size):
+def test_nobody_waits_forever_in_a_right_order(function, size):
     work = lists_of(function, *size)
     boxes = pipeline_schedule.simulate(work)
-    assert judge.simulate(work) == (max(box.end for box in boxes), [])
+    assert judge.waiting_in(work, boxes) == []
 
 
 def test_a_deadlock_leaves_boxes_out_and_names_who_waits():
@@ -112,7 +112,10 @@ def test_a_deadlock_leaves_boxes_out_and_names_who_waits():
         [("F", 1), ("B", 1), ("F", 0), ("B", 0)],
     ]
     assert [box[:3] for box in pipeline_schedule.simulate(work)] == [(0, "F", 0)]
-    assert judge.simulate(work)[1] == [(0, "B", 0), (1, "F", 1)]
+    assert judge.waiting_in(work, pipeline_schedule.simulate(work)) == [
+        (0, "B", 0),
+        (1, "F", 1),
+    ]
 
 
 def test_a_trace_has_a_named_row_for_each_stage_and_every_box(tmp_path):
