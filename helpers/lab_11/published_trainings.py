@@ -16,7 +16,8 @@ from helpers.run_card.interval_score import interval_score
 FILE = Path(__file__).with_name("published.toml")
 MONTH_DAYS = 30.0
 # Model operations utilisations in table 3 of Chowdhery et al. (2022), arXiv 2204.02311: the
-# lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them.
+# lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them. Both
+# are from memory: no copy of the table was at hand when the other sources were read again.
 PALM_RANGE = 0.213, 0.462
 GUESSES = {
     "planner": "Planner",
@@ -39,6 +40,7 @@ class Training:
     days: float
     quote: str
     url: str
+    checked: str
     assumed: tuple[str, ...]
 
 
@@ -65,7 +67,8 @@ def _training(name, entry, kinds):
         days = entry["gpu_hours"] / entry["devices"] / 24
     else:
         days = entry["step_seconds"] * steps / planner.DAY_SECONDS
-    shown = {key: entry[key] for key in ("title", "year", "used", "device", "quote", "url")}
+    texts = ("title", "year", "used", "device", "quote", "url", "checked")
+    shown = {key: entry[key] for key in texts}
     return Training(
         name=name, model=model, cluster=cluster, days=float(days),
         assumed=tuple(entry["assumed"]), **shown,

@@ -1,7 +1,7 @@
 """Measure what `tf.recompute_grad` saves and costs, around the blocks of lab 11's decoder.
 
 ``python -m kit.bench.recompute_grad`` starts a process for each measurement, because
-TensorFlow keeps memory that it has allocated. It takes three to five minutes.
+TensorFlow keeps memory that it has allocated. It takes a few minutes.
 """
 
 import json
@@ -13,6 +13,7 @@ import time
 
 from helpers.lab_11 import process_memory
 from helpers.run_card.documents import versions
+from kit.bench.measurement import store
 
 WAYS = "keep", "recompute"
 REPEATS, STEPS = 5, 3
@@ -20,7 +21,7 @@ BLOCKS, WIDTH, HEADS, WORDS, BATCH = 16, 256, 4, 64, 32
 
 
 def main() -> None:
-    """Measure both ways in turn; print medians, ranges and the single measurements."""
+    """Measure both ways in turn; write docs/bench/recompute_grad.json, print the ratios."""
     found = {way: [] for way in WAYS}
     for _ in range(REPEATS):
         for way in WAYS:
@@ -28,16 +29,16 @@ def main() -> None:
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             found[way].append(json.loads(done.stdout.splitlines()[-1]))
     pairs = list(zip(*found.values(), strict=True))
-    for kind in ("bytes", "seconds"):
+    for kind in ("bytes", "cpu_seconds"):
         ratios = [again[kind] / kept[kind] for kept, again in pairs]
         print(f"{kind}: {statistics.median(ratios):.3f} times as many, ", end="")
         print(f"from {min(ratios):.3f} to {max(ratios):.3f}")
     load = round(os.getloadavg()[0], 1)
-    print(json.dumps(found | {"load_average": load, "versions": versions()}, indent=2))
+    store("recompute_grad", found | {"load_average": load, "versions": versions()})
 
 
 def measure(way: str) -> dict:
-    """The growth of this process in a step, the step's time, and its loss and gradient."""
+    """By how much this process grows in a step, its CPU time, its loss and gradient."""
     from helpers.machine.quiet_tensorflow import silence_tensorflow
 
     silence_tensorflow()
@@ -68,12 +69,12 @@ def measure(way: str) -> dict:
     before, seconds = process_memory.held(), []
     process_memory.reset_peak()
     for _ in range(STEPS):
-        began = time.perf_counter()
+        began = time.process_time()  # another program on the machine does not count
         loss, norm = step(x)
         results = {"loss": float(loss), "norm": float(norm)}
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
     grown = process_memory.peak() - before
-    return {"bytes": grown, "seconds": statistics.median(seconds)} | results
+    return {"bytes": grown, "cpu_seconds": statistics.median(seconds)} | results
 
 
 if __name__ == "__main__":

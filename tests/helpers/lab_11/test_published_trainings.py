@@ -20,6 +20,7 @@ ASKED = {
 def test_a_training_has_a_source_and_a_time_that_its_devices_can_reach(training):
     assert training.url.startswith("https://")
     assert training.quote
+    assert training.checked
     model, cluster = training.model, training.cluster
     operations = 6 * model.parameters * model.training_tokens
     peak = cluster.devices * cluster.peak_operations_per_second
