@@ -16,8 +16,8 @@ from helpers.run_card.interval_score import interval_score
 FILE = Path(__file__).with_name("published.toml")
 MONTH_DAYS = 30.0
 # Model operations utilisations in table 3 of Chowdhery et al. (2022), arXiv 2204.02311: the
-# lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them. Both
-# are from memory: no copy of the table was at hand when the other sources were read again.
+# lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them.
+# Read again in reviews of the paper. PaLM's counts operations of attention, too.
 PALM_RANGE = 0.213, 0.462
 GUESSES = {
     "planner": "Planner",
