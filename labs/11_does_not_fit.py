@@ -196,9 +196,9 @@ sizes = transformer_sizes.Sizes(
 )
 newswires = reuters(sizes.vocabulary)
 session.note_data_source("Reuters", newswires.source, "Random words")
-batch_shape = sizes.batch_size, sizes.words, sizes.vocabulary
-words_of_batch = newswire_batch.draw(newswires.x_train, *batch_shape, lab.seed)
+counted_bytes = sum(map(sum, transformer_sizes.block_bytes(sizes)))
 print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} parameters")
+print(f"Activations, by our count: {counted_bytes / 1e6:.2f} MB")
 
 # %% [markdown]
 # **Predict:** A network with 7 billion parameters trains with Adam in mixed precision, on one
@@ -214,9 +214,9 @@ card.predict("memory", my_memory_guess)
 card.lock("memory")
 small = (transformer_sizes.parameters(sizes), transformer_sizes.block_bytes(sizes))
 budget = memory_budget(*small, "float32", 2, 1, 0, False)
-compiled = compiled_memory.measure(sizes, words_of_batch, lab.repeats, lab.seed)
-of_7b = sum(memory_budget(7 * 10**9, [], "mixed", 2, 1, 0, False).values())
-print(f"7 billion parameters, mixed precision, Adam: {of_7b / 1e9:.1f} GB")
+of_batch = sizes.batch_size, sizes.words, sizes.vocabulary
+batch = newswire_batch.draw(newswires.x_train, *of_batch, lab.seed)
+compiled = compiled_memory.measure(sizes, batch, lab.repeats, lab.seed)
 for kind, predicted_bytes in budget.items():
     print(f"{kind.capitalize()}: predicted {predicted_bytes / 1e6:.2f} MB", end="")
     if compiled:
@@ -229,6 +229,8 @@ for kind, predicted_bytes in budget.items():
 if compiled:
     kinds = compiled["bytes"]
     activations_percent = 100 * kinds["activations"] / sum(kinds.values())
+    of_7b = sum(memory_budget(7 * 10**9, [], "mixed", 2, 1, 0, False).values())
+    print(f"7 billion parameters, mixed precision, Adam: {of_7b / 1e9:.1f} GB")
     print(f"Activations: {activations_percent:.1f}% of all compiled bytes")
     card.outcome("memory", {
         "gigabytes_of_7b": of_7b / 1e9, "activations_percent": activations_percent,
@@ -549,8 +551,8 @@ sharded_step = check("11.3", sharded_step)
 #   [all-reduce](../docs/glossary.md). Then each worker updates all weights with Adam.
 # - **ZeRO-1.** Your function runs with Adam as its update.
 #
-# **Predict:** With ZeRO-1, how many MB does each worker send in a step, and how many MB of
-# Adam's state does it keep? After five steps, how large is the largest difference of a
+# **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step, and
+# how many MB of Adam's state does it keep? After five steps, how large is the largest difference of a
 # weight between the two trainings, or between two workers?
 
 # %%
@@ -657,17 +659,18 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # [*tensor parallelism*](../docs/glossary.md). A dense layer computes $y_j = \sum_i x_i \,
 # W_{ij}$.
 #
-# - If $W$ is split along $j$, a device computes some of the $y_j$, but needs all of $x$.
-# - If $W$ is split along $i$, it needs only some of the $x_i$, but knows only a *partial
-#   sum* of each $y_j$. An [all-reduce](../docs/glossary.md) has to add these up.
+# - If $W$ is split along $j$, by columns, a device computes some of the $y_j$, but needs all
+#   of $x$.
+# - If $W$ is split along $i$, by rows, it needs only some of the $x_i$, but knows only a
+#   *partial sum* of each $y_j$. An [all-reduce](../docs/glossary.md) has to add these up.
 #
 # A block contains `down(relu(up(x)))`. ReLU needs complete values, because $\max(a + b, 0)$ is
 # not $\max(a, 0) + \max(b, 0)$. Attention is such a pair of steps as well: the layers `query`,
 # `key` and `value` compute columns for several independent *heads*, and then the layer
 # `output` mixes the heads.
 #
-# **Question.** On four devices, along which axis would you split `up`, and along which axis
-# `down`, so that the devices communicate only once?
+# **Question.** Which of `up` and `down` would you split by columns, and which by rows, so that
+# the devices communicate only once?
 
 # %% [markdown]
 # ## Exercise 11.4: layout
@@ -777,10 +780,10 @@ card.predict("mesh", my_mesh_guess)
 # %%
 card.lock("mesh")
 sequences = 8 * -(-lab.batch_size // 8)  # as many for each device
-shape = sequences, sizes_of_decoder["words"], sizes_of_decoder["vocabulary"]
-words_of_batch = newswire_batch.draw(newswires.x_train, *shape, lab.seed)
+of_sequences = sequences, sizes_of_decoder["words"], sizes_of_decoder["vocabulary"]
+sequences_of_words = newswire_batch.draw(newswires.x_train, *of_sequences, lab.seed)
 on_meshes = tensor_parallel.compare(
-    mesh_layouts, sizes_of_decoder, words_of_batch, steps=3, seed=lab.seed
+    mesh_layouts, sizes_of_decoder, sequences_of_words, steps=3, seed=lab.seed
 )
 for name, one in on_meshes.items():
     print(f"{name}: {one['weights'][0]:,} bytes of weights on a device, ", end="")
@@ -1188,7 +1191,13 @@ if recomputed:
 # At both ends, one of the two loops has only a single pass, so the compiler builds another
 # program, which the law does not describe.
 #
-# RECOMPUTE_GRAD_PARAGRAPH
+# In TensorFlow,
+# [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad) does the
+# same for a block. With 16 blocks of our transformer, a process grew by 197 MiB in a step
+# instead of 622 MiB ([how it was
+# measured](../docs/measurements.md#recomputation-in-tensorflow)). In contrast, `fit` failed in
+# Keras 3.15.1 with [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope)
+# ([known issue](https://github.com/keras-team/keras/issues/21207)).
 #
 # In every framework, check what the compiler does. When we wrote 16 layers out without loops,
 # with `jax.checkpoint` around each segment, JAX 0.10.2 on the CPU computed all of them again,
