@@ -21,10 +21,9 @@
 
 # %% [markdown]
 # > **Limits.** This one machine is enough, so nothing here is really too large. The bytes are
-# > those that a real compiler plans, or that really travel over TCP between processes. Speeds
-# > are less real: the processes share a few cores, the eight devices of section 4 are one
-# > processor, and the stages of the pipeline sleep instead of computing. Sections 1, 2 and 4
-# > need JAX. Without it they print one line, and the rest of the lab still runs.
+# > real, because a compiler plans them or processes send them over TCP. The speeds are not: the
+# > eight devices of section 4 are one processor, and the stages of the pipeline sleep instead
+# > of computing. Sections 1, 2 and 4 need JAX. Without it they print one line.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -309,7 +308,7 @@ show_figure(figure, text, session.caption())
 # $$ P(k) = c \left( k + \frac{n}{k} - 1 \right). $$
 #
 # Its derivative $c\,(1 - n / k^2)$ is zero at $k = \sqrt{n}$, so 100 equal layers need only
-# about 19 activations. Real layers are not equal, however, and then you have to search.
+# about 19 activations. If the layers are not equal, you have to search.
 
 # %% [markdown]
 # ## Exercise 11.2: segments
@@ -962,8 +961,8 @@ text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
-# If your shares lie a little above the formula, the reason is probably that it leaves out
-# the messages, and the moment that a process needs to wake up. Next you see how the processes
+# If your shares lie a little above the formula, it is probably because it leaves out the
+# messages, and the moment that a process needs to wake up. Next you see how the processes
 # spent the last step with 16 micro-batches, and how many of them each held at its peak.
 
 # %%
@@ -997,10 +996,9 @@ pipeline_explorer.explore(order, session.caption())
 # %% [markdown]
 # ## 6. Plan a training
 #
-# Real trainings combine all of this: $n$ devices are $d \cdot t \cdot p$ devices, with $d$
-# for [data parallelism](../docs/glossary.md), $t$ for tensor parallelism inside a machine,
-# and $p$ stages of a pipeline. Which combination is the fastest that fits, and how long
-# will it take?
+# Real trainings combine all of this: $n = d \cdot t \cdot p$ devices, with $d$ for [data
+# parallelism](../docs/glossary.md), $t$ for tensor parallelism inside a machine, and $p$
+# stages of a pipeline. Which combination is the fastest that fits, and how long will it take?
 #
 # First count the operations. For each word, $N$ weights take $2 N$ operations in forward, and
 # twice as many in backward, so about $6 N$ together ([Kaplan et
@@ -1111,8 +1109,8 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the time lines of the pipeline. What does each stage do while it is idle, and why does
-# the idle share fall with more micro-batches? What do more micro-batches cost?
+# Look at the time lines of the pipeline. Why does the idle share fall with more micro-batches,
+# and what do they cost?
 #
 # Write two or three sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -1132,9 +1130,6 @@ session.finish()
 # - Tensor parallelism splits each layer, and needs a fast link in every layer.
 # - A pipeline splits the layers into stages, and pays with idle time that more micro-batches
 #   make smaller.
-#
-# Take one question along: which number would you measure on one machine before you rent a
-# hundred?
 
 # %% [markdown]
 # ## Going further

@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,35 +21,20 @@ from helpers.workers.channels import Channels
 LIMIT_SECONDS = 30  # for one message: an order that deadlocks ends with a line
 
 
-class Stage:
-    """Does what its list says, and tells its neighbours.
+class Stage(NamedTuple):
+    """Does what its list says, and tells its neighbours."""
 
-    Parameters
-    ----------
-    channels : Channels
-    rank, stages : int
-        Which stage this is, and how many there are.
-    values : int
-        Of the array that travels for each micro-batch, in float32.
-    seconds : dict of str to float
-        Of a forward, ``"F"``, and of a backward, ``"B"``.
-    """
-
-    def __init__(
-        self, channels: Channels, rank: int, stages: int, values: int, seconds: dict
-    ) -> None:
-        self.channels, self.rank, self.stages = channels, rank, stages
-        self.values, self.seconds = values, seconds
+    channels: Channels
+    rank: int
+    stages: int
+    values: int  # of the float32 array that travels for each micro-batch
+    seconds: dict[str, float]  # of a forward, "F", and of a backward, "B"
 
     def run(self, work: Work) -> dict:
-        """Do all items.
+        """Do all items; their `boxes`, and the `peak` of micro-batches that were held.
 
-        Returns
-        -------
-        dict
-            `boxes`: for each item its kind, micro-batch, begin and end in seconds, by a
-            clock that all processes of a machine share; `peak`: the most micro-batches
-            whose activations were held at a time.
+        A box has its kind, micro-batch, begin and end in seconds, by a clock that all
+        processes of a machine share.
         """
         self.meet()
         held, arrived, boxes, peak = {}, {"F": {}, "B": {}}, [], 0

@@ -45,24 +45,8 @@ def zero_2_step(
 ) -> tuple[np.ndarray, Any]:
     """Split the optimizer and the gradient: no worker keeps a whole gradient.
 
-    Parameters
-    ----------
-    weights : numpy.ndarray
-    state
-        As `adam` returned it for this worker's parts of all blocks.
-    blocks : list of slice
-        Each has a layer's weights.
-    task : Targets
-        Computes the gradient of a block.
-    update : callable
-        As `adam`.
-    ring : tuple
-        Rank, workers, and the functions `send` and `receive`.
-
-    Returns
-    -------
-    weights : numpy.ndarray
-    state
+    `state` is the one that `update` returned for this worker's parts of all blocks. Each of
+    the `blocks` has a layer's weights.
     """
     rank, workers, *_ = ring
     means = []
@@ -103,11 +87,7 @@ def cut(array: np.ndarray, parts: list[np.ndarray]) -> list[np.ndarray]:
 class Targets:
     """A worker's own problem: every weight has a target, and the loss is their distance.
 
-    Parameters
-    ----------
-    weights : int
-    seed, rank : int
-        Each worker has other targets, as it has other images.
+    Each rank has other targets, as it has other images.
     """
 
     def __init__(self, weights: int, seed: int, rank: int) -> None:

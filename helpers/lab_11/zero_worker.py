@@ -60,19 +60,10 @@ def train(training: "Training", steps: int, channels: Channels) -> tuple[float, 
 
 
 class Training:
-    """The weights and the state of a worker, and how it makes a step.
+    """The weights and the state of a worker, and how it makes a step in a way of training.
 
-    Parameters
-    ----------
-    way : str
-        One of those in `helpers.lab_11.sharded_training`.
-    asked : dict
-        With `weights`, `blocks` and `seed`.
-    sharded_step : callable
-        As exercise 11.3 asks for it.
-    task : Targets
-    ring : tuple
-        Rank, workers, and the functions `send` and `receive`.
+    `asked` has `weights`, `blocks` and `seed`; `ring` has the rank, the number of workers,
+    and the functions `send` and `receive`.
     """
 
     def __init__(

@@ -89,24 +89,9 @@ class Worker:
         send: Callable,
         receive: Callable,
     ) -> dict:
-        """Call the answer for the next step of a training.
+        """What the answer returns and gives to `update` in a training's next step: JSON.
 
-        Parameters
-        ----------
-        training : int
-            Its number.
-        rate : float
-            Of its optimizer.
-        weights : numpy.ndarray
-            With which the training begins.
-        gradient : numpy.ndarray
-        workers : int
-        send, receive : callable
-
-        Returns
-        -------
-        dict
-            What it returned, and what it gave to `update`: plain JSON.
+        `weights` are those with which the training, of this number, begins.
         """
         now, state, done = self._trainings.get(training, (weights, None, 0))
         calls = []
