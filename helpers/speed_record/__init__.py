@@ -1,0 +1,1 @@
+"""The Fashion-MNIST speed record: its rule, its data, its statistics."""
