@@ -36,5 +36,13 @@ HELD_OUT_SHARE = 0.95  # of the target's accuracy
 HELD_OUT_TIMES = 2  # as long as the slowest seed
 
 # Work while nothing is asked of the submission, between training and predicting.
-IDLE_SECONDS = 1.0
+IDLE_SECONDS = 0.5  # after as long again, in which threads come to rest
 IDLE_SHARE = 0.1  # of one core
+
+# One training in the box.
+CPUS = 2  # to which a training is pinned
+MOST_SECONDS = 3600  # of one training
+ALIKE_IMAGES = 200  # predicted again: SINGLE_IMAGES alone, the others in another order
+MOST_UNLIKE = 2  # of them may get another label: rounding differs with the batch size
+PREDICT_FLOOR_SECONDS = 1.0  # a short training may predict so long, whatever its share
+WARM_UP_IMAGES = 2_000  # of noise, for the warm board
