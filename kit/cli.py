@@ -17,6 +17,7 @@ from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, sweep
 from kit.headless.given_parameters import check_folder, parsed, warning
 from kit.labs import all_labs, find_lab
+from kit.leaderboard.commands import app as leaderboard_app
 
 app = typer.Typer(
     help="Build, run and verify the Scaling Labs.",
@@ -29,6 +30,7 @@ GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
 )  # fmt: skip
 data_app = typer.Typer(help="The data sets that the labs train on.", no_args_is_help=True)
 app.add_typer(data_app, name="data", rich_help_panel=OPERATORS)
+app.add_typer(leaderboard_app, name="leaderboard", rich_help_panel=INSTRUCTORS)
 
 # Where commands write: a killed one may have left a part of a file.
 WRITTEN = (

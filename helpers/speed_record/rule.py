@@ -46,3 +46,4 @@ ALIKE_IMAGES = 200  # predicted again: SINGLE_IMAGES alone, the others in anothe
 MOST_UNLIKE = 2  # of them may get another label: rounding differs with the batch size
 PREDICT_FLOOR_SECONDS = 1.0  # a short training may predict so long, whatever its share
 WARM_UP_IMAGES = 2_000  # of noise, for the warm board
+PAIRS = 5  # of interleaved runs with the holder of the record
