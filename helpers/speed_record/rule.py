@@ -20,6 +20,8 @@ ALL_LITERALS_CHARACTERS = 2_000  # of all literals of a source together
 NAME_CHARACTERS = 40
 PACKAGES = ("numpy", "keras", "tensorflow")  # beside Python's standard library
 KIT_PACKAGES = ("helpers.network",)  # and this code of the kit
+# Arithmetic below 16 bits, by the words with which libraries ask for it.
+LOW_PRECISION = ("float8", "int4", "int8", "quantiz")
 
 # The calibration load: as many steps as take 20 seconds on two quiet cores.
 CALIBRATION_SECONDS = 20

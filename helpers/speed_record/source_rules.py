@@ -13,6 +13,7 @@ from helpers.speed_record.rule import (
     ALL_LITERALS_CHARACTERS,
     KIT_PACKAGES,
     LITERAL_CHARACTERS,
+    LOW_PRECISION,
     NAME_CHARACTERS,
     PACKAGES,
     SOURCE_BYTES,
@@ -145,6 +146,12 @@ def _names(tree):
                     f"The name {name[:20]}… in line {getattr(node, 'lineno', 1)} has more "
                     f"than {NAME_CHARACTERS} characters: shorten it."
                 )
+        for word in _named(node) + _text(node):
+            if _is_low_precision(word):
+                problems.append(
+                    f"Line {getattr(node, 'lineno', 1)} says {word[:20]}: compute with 16 "
+                    "bits or more."
+                )
         for module in _imported(node):
             if not _is_allowed(module):
                 allowed = ", ".join((*PACKAGES, *KIT_PACKAGES))
@@ -158,6 +165,16 @@ def _names(tree):
 def _named(node):
     fields = (getattr(node, field, None) for field in ("id", "attr", "arg", "name"))
     return [name for name in fields if isinstance(name, str)]
+
+
+def _text(node):
+    value = getattr(node, "value", None)
+    return [value] if isinstance(node, ast.Constant) and isinstance(value, str) else []
+
+
+def _is_low_precision(word):
+    """Whether it names arithmetic below 16 bits; "uint8" is the type of the images."""
+    return any(part in word.lower().replace("uint8", "") for part in LOW_PRECISION)
 
 
 def _imported(node):

@@ -48,9 +48,8 @@ def draw(entries: list[dict]) -> tuple[str, str] | None:
         png = io.BytesIO()
         figure.savefig(png, format="png", dpi=130)
     text = (
-        f"Accuracy against score of {len(entries)} "
-        f"{'entries' if len(entries) > 1 else 'entry'}, with 95% intervals of both means; a "
-        "dashed line is a target. Numbers are those of the entries. Further left is faster."
+        f"Accuracy against score of {len(entries)} entries, with 95% intervals of both "
+        "means; a dashed line is a target. Further left is faster."
     )
     return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}", text
 

@@ -24,11 +24,12 @@ class Calibrator:
 
     Parameters
     ----------
-    steps : int
+    steps : int, optional
         Of the load; fewer in a test.
     """
 
-    def __init__(self, steps: int = rule.CALIBRATION_STEPS) -> None:
+    def __init__(self, steps: int | None = None) -> None:
+        steps = steps or rule.CALIBRATION_STEPS
         self._process = subprocess.Popen(
             [sys.executable, "-m", "kit.leaderboard.calibrator", str(steps)],
             stdin=subprocess.PIPE,

@@ -154,7 +154,8 @@ import keras
 
 def train(x, y, seed):
     found = [*Path("/").rglob("*labels-idx1*"), *Path("/").rglob("fashion*mnist*")]
-    found = [p for p in found if p.is_file() and p.suffix != ".py" and "site-packages" not in p.parts]
+    found = [p for p in found if p.is_file() and "site-packages" not in p.parts]
+    found = [p for p in found if p.suffix != ".py"]
     try:
         keras.datasets.fashion_mnist.load_data()
     except BaseException:
