@@ -32,6 +32,9 @@ NOT_FOR_STUDENTS = (
     "kit.authoring.mutants", "kit.authoring.new", "kit.authoring.new_version",
     "kit.authoring.outputs", "kit.authoring.pages", "kit.authoring.release",
     "kit.authoring.verify", "kit.bench", "kit.grading", "kit.platforms",
+    "kit.leaderboard.again", "kit.leaderboard.board_figure", "kit.leaderboard.box_run",
+    "kit.leaderboard.calibrator", "kit.leaderboard.judge", "kit.leaderboard.machine",
+    "kit.leaderboard.page", "kit.leaderboard.store",
 )  # fmt: skip
 WHOLE = (
     "LICENSE", "environment.yml", "pyproject.toml", "requirements.txt",

@@ -2,8 +2,8 @@
 
 import base64
 import io
-from itertools import cycle
 
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.speed_record.rule import TARGETS
 
 MARKERS = "os^Dv"
@@ -28,23 +28,25 @@ def draw(entries: list[dict]) -> tuple[str, str] | None:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from callbacks.live.style import STYLE
-
     if not entries:
         return None
+    silence_tensorflow()  # which callbacks import
+    from callbacks.live.style import COLOURS, STYLE
+
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(8.4, 4.2))
         figure.set_layout_engine("constrained")
         axes = figure.add_subplot()
-        for target, marker in zip(TARGETS, cycle(MARKERS), strict=False):
+        looks = zip(TARGETS, MARKERS, COLOURS.values(), strict=False)
+        for target, marker, colour in looks:
             own = [one for one in entries if one["settings"]["target"] == target]
             if own:
-                _points(axes, own, target, marker)
+                _points(axes, own, target, marker, colour)
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:.3g}")
         axes.xaxis.set_minor_formatter("{x:.2g}")
         axes.set(xlabel="score: seconds in calibration loads", ylabel="accuracy")
-        axes.legend(title="target", loc="lower right")
+        axes.legend(title="target", loc="best")
         png = io.BytesIO()
         figure.savefig(png, format="png", dpi=130)
     text = (
@@ -54,7 +56,7 @@ def draw(entries: list[dict]) -> tuple[str, str] | None:
     return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}", text
 
 
-def _points(axes, entries, target, marker):
+def _points(axes, entries, target, marker, colour):
     x, y = [], []
     below, above = ([], []), ([], [])
     for entry in entries:
@@ -63,11 +65,11 @@ def _points(axes, entries, target, marker):
             values.append(middle)
             below[place].append(middle - low)
             above[place].append(high - middle)
-    drawn = axes.errorbar(
+    axes.errorbar(
         x, y, xerr=[below[0], above[0]], yerr=[below[1], above[1]],
-        fmt=marker, capsize=3, label=f"{target}, {TARGETS[target]}",
+        fmt=marker, color=colour, capsize=3, label=f"{target}, {TARGETS[target]}",
     )  # fmt: skip
-    axes.axhline(TARGETS[target], linestyle="--", linewidth=1, color=drawn[0].get_color())
+    axes.axhline(TARGETS[target], linestyle="--", linewidth=1, color=colour)
     for entry, *place in list(zip(entries, x, y, strict=True))[:MOST_LABELS]:
         axes.annotate(
             str(entry["number"]), place, xytext=(6, 6), textcoords="offset points"

@@ -162,5 +162,6 @@ def _shown(entry, entries):
                 f"entry {before['number']}", f"entry {entry['number']}", lineterm="",
             )
         )  # fmt: skip
-    runs = [run for run in entry["runs"] if run["kind"] in ("judged", "held out", "public")]
+    kinds = ("judged", "held out", "public")
+    runs = [run for kind in kinds for run in entry["runs"] if run["kind"] == kind]
     return entry | {"before": before, "diff": lines, "shown_runs": runs}
