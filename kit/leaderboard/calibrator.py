@@ -4,6 +4,7 @@ Run as a script, `python -m kit.leaderboard.calibrator STEPS`, it takes the step
 load each time that it reads a byte, and answers with one.
 """
 
+import functools
 import os
 import select
 import subprocess
@@ -16,7 +17,7 @@ from helpers.files import REPOSITORY
 from helpers.speed_record import rule
 from kit.leaderboard.box_run import pinned
 
-START_SECONDS = 300
+MOST_SECONDS = 1200  # of a load, on a machine that does much else
 
 
 class Calibrator:
@@ -29,9 +30,13 @@ class Calibrator:
     """
 
     def __init__(self, steps: int | None = None) -> None:
-        steps = steps or rule.CALIBRATION_STEPS
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "kit.leaderboard.calibrator", str(steps)],
+        self._steps = steps or rule.CALIBRATION_STEPS
+
+    @functools.cached_property
+    def _process(self):
+        """Starts when it is needed: what has been judged before needs no load."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kit.leaderboard.calibrator", str(self._steps)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -39,10 +44,12 @@ class Calibrator:
             env=os.environ | {"CUDA_VISIBLE_DEVICES": "-1", "TF_CPP_MIN_LOG_LEVEL": "3"},
             start_new_session=True,  # Ctrl-C is for the judge, which then ends it
         )
-        os.sched_setaffinity(self._process.pid, pinned())
+        os.sched_setaffinity(process.pid, pinned())
+        self.__dict__["_process"] = process  # for __exit__, whatever happens next
+        self._read(process)  # it has taken the steps that do not count
+        return process
 
     def __enter__(self) -> "Calibrator":
-        self._read()  # it has taken the steps that do not count
         return self
 
     def __exit__(
@@ -51,22 +58,22 @@ class Calibrator:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._process.kill()
-        self._process.communicate()
+        if process := self.__dict__.get("_process"):
+            process.kill()
+            process.communicate()
 
     def seconds(self) -> float:
         """The seconds of the load, now."""
-        assert self._process.stdin
+        process = self._process
         began = time.perf_counter()
-        self._process.stdin.write(b"?")
-        self._process.stdin.flush()
-        self._read()
+        process.stdin.write(b"?")
+        process.stdin.flush()
+        self._read(process)
         return time.perf_counter() - began
 
-    def _read(self):
-        assert self._process.stdout
-        answer = self._process.stdout.fileno()
-        ready, _, _ = select.select([answer], [], [], START_SECONDS)
+    def _read(self, process):
+        answer = process.stdout.fileno()
+        ready, _, _ = select.select([answer], [], [], MOST_SECONDS)
         if not ready or not os.read(answer, 1):
             raise LabError(
                 "the calibration load has ended, perhaps because memory ran out: give the "

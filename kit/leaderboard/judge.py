@@ -174,16 +174,16 @@ def measure(
     done: Callable[[], object],
 ) -> None:
     """Run what is left of an entry, and log each run."""
-    before = None
+    settings, before = Settings(**entry["settings"]), None
+    code = ast.unparse(without_docstrings(entry["code"]))
     for kind, place in plan:
-        if kind == JUDGED:
-            before = before or calibrate()
-            log, before = timed(
-                functools.partial(_run, store.secret, entry, kind, place), before, calibrate
-            )
-        else:
-            log = _run(store.secret, entry, kind, place)._asdict()
         number = seed_for(store.secret, entry, kind, place)
+        data = data_of(store.secret, entry, kind, place)
+        run = functools.partial(run_in_box, code, number, data, settings.warm)
+        if kind == JUDGED:
+            log, before = timed(run, before or calibrate(), calibrate)
+        else:
+            log = run()._asdict()
         log |= {
             "seed": number,
             "code": code_hash(entry["code"]),
@@ -225,13 +225,6 @@ def timed(
     return log, before
 
 
-def _run(secret, entry, kind, place):
-    settings = Settings(**entry["settings"])
-    data = data_of(secret, entry, kind, place)
-    code = ast.unparse(without_docstrings(entry["code"]))
-    return run_in_box(code, seed_for(secret, entry, kind, place), data, settings.warm)
-
-
 def _secret(secret, entry, kind, place):
     """Of one run: comments and names of files change nothing."""
     code = ast.unparse(without_docstrings(entry["code"]))
@@ -264,6 +257,8 @@ def data_of(secret: bytes, entry: dict, kind: str, place: int) -> Split:
 def pooled_images(most: int) -> Pool:
     """All images, or the first ones for a trial that needs no more."""
     images = fashion_mnist()
+    if most == rule.TRAIN_IMAGES + rule.TEST_IMAGES and images.source == "synthetic":
+        raise LabError("Fashion-MNIST is not on this machine: `labs data fetch` gets it.")
     if most < len(images.x_train):
         x, y = images.x_train, images.y_train
         images = Images(x[:most], y[:most], x[:0], y[:0], images.source)
