@@ -43,7 +43,7 @@ IDLE_SHARE = 0.1  # of one core
 
 # One training in the box.
 CPUS = 2  # to which a training is pinned
-MOST_SECONDS = 3600  # of one training
+MOST_SECONDS = 7200  # of one training
 ALIKE_IMAGES = 200  # predicted again: SINGLE_IMAGES alone, the others in another order
 MOST_UNLIKE = 2  # of them may get another label: rounding differs with the batch size
 PREDICT_FLOOR_SECONDS = 1.0  # a short training may predict so long, whatever its share

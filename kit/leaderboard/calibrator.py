@@ -4,9 +4,11 @@ Run as a script, `python -m kit.leaderboard.calibrator STEPS`, it takes the step
 load each time that it reads a byte, and answers with one.
 """
 
+import ctypes
 import functools
 import os
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -17,6 +19,7 @@ from helpers.files import REPOSITORY
 from helpers.speed_record import rule
 from kit.leaderboard.box_run import pinned
 
+PR_SET_PDEATHSIG = 1
 MOST_SECONDS = 1200  # of a load, on a machine that does much else
 
 
@@ -83,6 +86,8 @@ class Calibrator:
 
 def main(steps: int) -> None:
     """Answer until the judge hangs up."""
+    # Else it would take the rest of its steps after a judge that was killed.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     from helpers.speed_record.calibration import calibration_load
 
     answer = os.dup(1)

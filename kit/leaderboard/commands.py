@@ -88,6 +88,7 @@ def verify(
     from kit.leaderboard.again import verify as verify_entries
     from kit.leaderboard.store import Store, board_file
 
+    _check_box()
     with _interruptible(), _alone(), Store(board_file()) as store:
         found = verify_entries(store, top, seeds)
     for board in found:
@@ -151,6 +152,7 @@ def _here(store, tasks):
     from kit.leaderboard.calibrator import Calibrator
     from kit.leaderboard.judge import add as add_entry
 
+    _check_box()
     with _alone(), Calibrator() as calibrator:
         for place, (code, settings) in enumerate(tasks):
             yield place, add_entry(store, code, settings, calibrator.seconds)
@@ -209,6 +211,16 @@ def _target(code, given, file):
             else f"--target must be one of {names}, not {given}."
         )
     return given
+
+
+def _check_box():
+    from kit.grading.box import sandbox
+
+    if problem := sandbox.problem():
+        raise LabError(
+            f"submissions are judged in a box, and {problem}. docs/instructor.md says what "
+            "it needs."
+        )
 
 
 def _alone():
