@@ -192,14 +192,14 @@ class Recipe:
         return seconds, accuracy
 
 
-def seconds_to_target(attempts: Sequence[Attempt], target: float) -> float | None:
+def seconds_to_target(attempts: Sequence[Sequence], target: float) -> float | None:
     """Seconds of the last attempt, or None if it missed the target.
 
     Parameters
     ----------
-    attempts : sequence of Attempt
-        Of one seed, as `Recipe.race` returns them.
+    attempts : sequence of sequence
+        Of one seed, as `Recipe.race` returns them, or as lists, from a run card.
     target : float
     """
-    last = attempts[-1]
+    last = Attempt(*attempts[-1])
     return last.seconds if last.accuracy >= target else None

@@ -506,6 +506,35 @@ def recomputation() -> Drawing:
     return d
 
 
+def judging() -> Drawing:
+    """What the judge's clock counts: training and predicting, between calibrations."""
+    d = Drawing(
+        700, 178,
+        "A time line: a calibration, then training and predicting with seed 1, a "
+        "calibration, training and predicting with seed 2, and a calibration. The clock "
+        "counts from the beginning of each training to the end of its predicting.",
+    )  # fmt: skip
+    x = 24
+    for seed in (1, 2, None):
+        d.box(x, 62, 86, 44, "calibrate", kind="plain", size=13)
+        x += 94
+        if seed is None:
+            break
+        d.box(x, 62, 124, 44, f"train, seed {seed}", kind="blue", size=13)
+        d.box(x + 130, 62, 60, 44, "predict", kind="orange", size=13)
+        d.line((x, 40), (x, 54), kind="green")
+        d.line((x + 190, 40), (x + 190, 54), kind="green")
+        d.arrow((x, 47), (x + 190, 47), kind="green")
+        d.text(x + 95, 28, f"the clock counts t{seed}", size=13)
+        x += 198
+    for left, seed in ((24, 1), (24 + 292, 2)):
+        d.text(left + 189, 142, f"c{seed}: the mean of the loads beside it", size=13)
+        d.line((left + 43, 112), (left + 43, 126), (left + 335, 126), (left + 335, 112))
+    d.arrow((24, 164), (676, 164))
+    d.text(350, 156, "time", kind="muted", size=12)
+    return d
+
+
 DIAGRAMS: dict[str, dict[str, Callable[[], Drawing]]] = {
     "00": {"matrix_product": matrix_product},
     "01": {"gradient_noise": gradient_noise},
@@ -524,4 +553,5 @@ DIAGRAMS: dict[str, dict[str, Callable[[], Drawing]]] = {
         "tensor_parallel": tensor_parallel,
         "pipeline": pipeline,
     },
+    "12": {"judging": judging},
 }

@@ -1,0 +1,607 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Lab 12: How fast can you reach the target, and would you have known?
+#
+# You can predict how long a step takes, how many steps a training needs, and where the time
+# goes. Now you use all of it for one task: train a network for
+# [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
+# fast as you can. No maintained record exists for this task, so your result can become one.
+#
+# Speed records are often wrong, though. Somebody had a lucky seed, or stopped the clock too
+# early, or tuned on the test images. So you first find out which ingredients of a fast
+# recipe really help, then you write your own training, and you rehearse how a judge would
+# measure it. Before each measurement you say what will come out. A change that works is good,
+# but a change that works as you predicted is understood.
+
+# %% [markdown]
+# > **Limits.** All times in this lab are those of your machine, with whatever else it has to
+# > do. At laptop scale the network, the data and the target are smaller than the judge's. A
+# > change that helps here can hurt there, so only the judge's result counts
+# > (`labs leaderboard add`).
+
+# %% tags=["parameters"]
+scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
+seed: int = 0
+epochs: int = None  # of the longest training in section 1; None: set by the scale
+batch_size: int = 64  # of section 1
+train_images: int = None  # None here and in the next six: as above
+valid_images: int = None
+target_accuracy: float = None
+repeats: int = None  # seeds for each recipe and for each change
+original_epochs: int = None  # at the most, of the original recipe
+judge_seeds: int = None  # seeds of the rehearsal
+calibration_steps: int = None  # of the rehearsal
+peak_learning_rate: float = 0.1  # for batches of 32 images
+alpha: float = 0.05  # how often coins may deceive you, in exercise 12.1
+
+# %% [markdown]
+# ## Set up
+#
+# Stuck? `hint("12.1")` asks you a question, and each further call tells you more. Technical
+# terms are explained in the [glossary](../docs/glossary.md).
+
+# %% tags=["setup"]
+from helpers.notebook import session
+
+lab = session.start("12_capstone", globals())
+
+# %%
+# For your answers: bind these names to what you like. Our own cells use other names.
+import math
+import statistics
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+card = lab.card
+
+# %%
+from math import ceil, prod
+
+from keras import Input, Model, layers, utils
+
+from helpers.checks import check
+from helpers.coach import hint, quiz
+from helpers.figures import show_figure, use_figures
+from helpers.lab_12 import ablation, dry_run, figures, submission, trials
+from helpers.network.models import conv_bn_relu, lean_conv_bn_relu
+from helpers.network.pipelines import batches, with_preprocessing
+from helpers.network.recipes import fast_loss, fast_optimizer
+
+use_figures()
+data = session.load_images()
+
+# %% [markdown]
+# ## 1. Ablate first
+#
+# In [lab 08](08_faster.ipynb), the longest bar of your waterfall was probably *fewer steps*.
+# It stood for a whole recipe with several ingredients, so you do not know which of them made
+# it fast. To find out, take one ingredient out at a time and see how much slower the training
+# becomes. Such an experiment is called an *ablation*.
+#
+# | ingredient | fast recipe | without it, as in the original recipe |
+# |---|---|---|
+# | momentum | [Nesterov's](https://keras.io/api/optimizers/sgd/), 0.9 | none |
+# | one cycle | the rate [rises, then falls](https://arxiv.org/abs/1708.07120) | a constant rate of 0.01 |
+# | label smoothing | [0.1](https://arxiv.org/abs/1512.00567) | none |
+# | no augmentation | images as they are | shifted and flipped at random |
+# | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
+
+# %% [markdown]
+# Both learning rates hold for batches of 32 images, and grow with the square root of the
+# batch size. Weight decay stays in all recipes. If we took an ingredient out and then tuned
+# the rest again, the others might make up for the loss. We do not, so each result says what
+# an ingredient is worth *in this recipe*.
+#
+# If training takes $t$ seconds to the target with all ingredients, and $t_{-i}$ seconds
+# without ingredient $i$, then this ingredient is worth the factor
+#
+# $$ w_i = \frac{t_{-i}}{t}. $$
+#
+# A recipe with one cycle becomes accurate only at the end of its cycle. So we train it
+# longer and longer, each time with a cycle of its own, until it reaches the target. The time
+# $t$ is that of the shortest training that does.
+
+# %% [markdown]
+# Lab 08's network would need too long for so many trainings. Ours has three convolutions, and
+# each of them comes after a pooling, so it sees only small images.
+#
+# **Predict:** In which order are the five ingredients worth most? Give each of them a place,
+# where 1 is the most valuable. Ingredients may share a place.
+
+# %%
+my_places_guess = {  # change each None to a place from 1 to 5
+    "momentum": None,
+    "one cycle": None,
+    "label smoothing": None,
+    "no augmentation": None,
+    "initialisation": None,
+}
+card.predict("places", my_places_guess)
+
+# %%
+card.lock("places")
+sizes = ablation.Sizes(
+    data, lab.batch_size, lab.peak_learning_rate, lab.target_accuracy,
+    ablation.lengths_to_try(lab.train_images, lab.batch_size, lab.epochs),
+)
+recipes = {"full recipe": ablation.Recipe(sizes)}
+recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
+session.show_source(ablation.Recipe.race)
+
+# %% [markdown]
+# Seed by seed, all recipes race to the target one after another. So if another program slows
+# your machine down for a while, it slows all of them down. The results are saved after each
+# seed, and if you interrupt the cell, it resumes with the next one.
+
+# %%
+races = card.points("races")
+for seed_of_run in range(lab.seed, lab.seed + lab.repeats):
+    if seed_of_run not in races:
+        races[seed_of_run] = {name: one.race(seed_of_run) for name, one in recipes.items()}
+times = {
+    name: {
+        one: ablation.seconds_to_target(races[one][name], lab.target_accuracy)
+        for one in races
+    }
+    for name in recipes
+}
+full_times = times.pop("full recipe")
+for name, by_seed in {"full recipe": full_times, **times}.items():
+    shown = ["never" if t is None else f"{t:.2f} s" for t in by_seed.values()]
+    print(f"{name}: {', '.join(shown)}")
+
+# %% [markdown]
+# Each column of these times belongs to one seed. How sure can you be that an ingredient helps
+# if four seeds say so, and one says the opposite?
+#
+# ### How many heads would coins show?
+#
+# Suppose an ingredient does nothing. Then each seed is like a toss of a coin: the training is
+# slower without the ingredient with probability one half. Among $n$ seeds, $k$ or more would
+# be slower by pure luck with the probability
+#
+# $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
+#
+# If $P$ is small, luck is a bad explanation. This *sign test* needs no assumption about the
+# times, and it accepts runs that failed. The price is that it needs many seeds: with five,
+# even a clean sweep has $P = 1/32$.
+
+# %% [markdown]
+# ## Exercise 12.1: what is it worth?
+#
+# **Write** `worth(full, without, alpha)`, which ranks the ingredients and claims no more than
+# the runs show. It returns a dict with a row for every ingredient, and a row is a dict with
+# the keys `"factor"`, `"low"`, `"high"`, `"verdict"` and `"place"`.
+#
+# - `full`: a dict `{seed: seconds}` with the times of the full recipe, where `None` stands for
+#   a run that never reached the target;
+# - `without`: for each ingredient such a dict, `{ingredient: {seed: seconds}}`, with the times
+#   of the recipe that lacks it. Its seeds may differ from those of `full`, and their order
+#   too;
+# - `alpha`: a probability.
+
+# %% [markdown]
+# **Rules**
+#
+# - Two runs are a *pair* if they have the same seed. A run without a partner is left out.
+# - A run that never reached the target took infinitely long.
+# - The factor of a pair is the seconds without the ingredient, divided by the seconds of the
+#   full recipe. If only one of the two runs failed, the factor is infinite or 0. If both
+#   failed, the pair has none.
+# - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and the
+#   largest. A value that is infinite, or that no pair gives, is `None`.
+# - Times are *clearly longer* than others if $P <$ `alpha` in the formula above. There, $n$
+#   counts the pairs whose times differ, and $k$ those that are longer. Two failed runs do not
+#   differ.
+# - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than those
+#   of the full recipe, `"hurts"` if they are clearly shorter, and otherwise `"cannot tell"`.
+# - `"place"` is 1, plus the number of *other* ingredients whose times are clearly longer than
+#   those of this one, paired by seed as above. So ingredients may share a place.
+# - Do not modify `full` or `without`.
+
+# %% [markdown]
+# **Example**
+#
+#     worth({0: 2.0, 1: 4.0}, {"magic": {1: 8.0, 0: 3.0, 7: 1.0}}, 0.3)
+#     # {"magic": {"factor": 1.75, "low": 1.5, "high": 2.0, "verdict": "helps", "place": 1}}
+#
+# Both pairs are longer, and two heads in two tosses have the probability 0.25, which is below
+# 0.3. You need about twenty lines.
+# [`math.comb`](https://docs.python.org/3/library/math.html#math.comb) computes $\binom{n}{i}$.
+
+# %% name="12.1-worth" points=3
+# TODO 12.1: rank the ingredients, and claim no more than the runs show.
+#: start
+def worth(full, without, alpha):
+    """A row for each ingredient: its factor with a range, a verdict and a place."""
+    factors = {}
+    for name, times in without.items():
+        both = [s for s in times if full.get(s) is not None and times[s] is not None]
+        factors[name] = [times[s] / full[s] for s in both] or [1.0]
+    means = {name: statistics.fmean(found) for name, found in factors.items()}
+    return {
+        name: {
+            "factor": means[name],
+            "low": min(found),
+            "high": max(found),
+            "verdict": "helps" if means[name] > 1 else "hurts",
+            "place": 1 + sum(other > means[name] for other in means.values()),
+        }
+        for name, found in factors.items()
+    }
+#: solution
+def worth(full, without, alpha):
+    """A row for each ingredient: its factor with a range, a verdict and a place."""
+
+    def pairs(ours, theirs):
+        both = [(ours[s], theirs[s]) for s in ours if s in theirs]
+        return [tuple(math.inf if t is None else t for t in pair) for pair in both]
+
+    def longer(ours, theirs):
+        signs = [a > b for a, b in pairs(ours, theirs) if a != b]
+        n, k = len(signs), sum(signs)
+        return sum(math.comb(n, i) for i in range(k, n + 1)) < alpha * 2**n
+
+    def row(times):
+        factors = [a / b for a, b in pairs(times, full) if min(a, b) < math.inf] or [math.inf]
+        figures = statistics.median(factors), min(factors), max(factors)
+        factor, low, high = (None if f == math.inf else f for f in figures)
+        clear = longer(times, full), longer(full, times)
+        verdict = "helps" if clear[0] else "hurts" if clear[1] else "cannot tell"
+        place = 1 + sum(longer(other, times) for other in without.values())
+        return {"factor": factor, "low": low, "high": high, "verdict": verdict, "place": place}
+
+    return {name: row(times) for name, times in without.items()}
+#: end
+
+# %%
+worth = check("12.1", worth)
+
+# %%
+found_worth = worth(full_times, times, lab.alpha)
+card.measure("worth", found_worth)
+for name, row_of_one in found_worth.items():
+    known = [row_of_one[key] for key in ("factor", "low", "high")]
+    middle, low, high = ("never" if one is None else f"{one:.2f}" for one in known)
+    print(f"{name}: factor {middle} ({low} to {high}), {row_of_one['verdict']}, ", end="")
+    print(f"place {row_of_one['place']}")
+figure = figures.worth(full_times, times, found_worth)
+helping = sum(one["verdict"] == "helps" for one in found_worth.values())
+text = f"Clearly helpful: {helping} of {len(found_worth)} ingredients."
+show_figure(figure, text, session.caption())
+card.outcome("places", {name: one["place"] for name, one in found_worth.items()}, choices=True)
+
+# %% [markdown]
+# The range from the smallest to the largest factor is also a confidence interval for the
+# median: it misses only if all $n$ seeds lie on the same side of the true median, which
+# happens with the probability $2 \cdot 2^{-n}$. So five seeds give an interval of about 94%.
+#
+# **Question.** With five ingredients you compare ten pairs, and each comparison may be fooled
+# with the probability `alpha`. How many false claims do you expect if all ingredients are
+# worth the same? What would you have to change to be fooled only rarely by *all* of them
+# together?
+
+# %% [markdown]
+# ### Do the parts make up the whole?
+#
+# If the ingredients worked independently of each other, the factors would multiply: the recipe
+# without any of them would be slower by $\prod_i w_i$. Now the original recipe runs once, with
+# the first seed, and takes a look at the accuracy every second epoch.
+
+# %%
+steps_of_epoch = max(1, lab.train_images // lab.batch_size)
+looks = tuple(steps_of_epoch * e for e in range(1, lab.original_epochs + 1, 2))
+original = ablation.Recipe(sizes._replace(lengths=looks), ablation.INGREDIENTS)
+original_seconds = ablation.seconds_to_target(original.race(lab.seed), lab.target_accuracy)
+first_full = full_times[lab.seed]
+whole = original_seconds and first_full and original_seconds / first_full
+known = [one["factor"] for one in found_worth.values() if one["factor"]]
+print(f"The product of {len(known)} factors: {prod(known):.2f}")
+print(f"The whole, with one seed: {f'{whole:.2f}' if whole else 'never'}")
+card.measure("factor_of_the_whole_recipe", whole)
+
+# %% [markdown]
+# A run that never reached the target has no factor in the product, so the product may be too
+# small. And a single seed gives no interval.
+#
+# **Question.** Is the product larger or smaller than the whole, and what does that say about
+# two ingredients that do the same job?
+
+# %% [markdown]
+# ## 2. Your own training
+#
+# Now you know what the recipe lives on. In the rest of the lab you write a training of your
+# own, which a judge could run: a function `train` that gets images, labels and a seed, and
+# returns a function that predicts. Network, optimizer, schedule, batches and augmentation are
+# up to you.
+#
+# A judge has to distrust every submission, and you should distrust your own as well. For
+# example, a predictor that uses statistics of the test images has seen the test, and a
+# training with a lucky seed inside looks better than it is. Such mistakes happen to honest
+# people.
+
+# %% [markdown]
+# ## Exercise 12.2: train
+#
+# **Write** `train(x, y, seed)`, which returns a predictor.
+#
+# - `x`: images, a uint8 array with shape `(n, 28, 28, 1)`, for $n \ge 512$;
+# - `y`: their labels from 0 to 9, a uint8 array with shape `(n,)`;
+# - `seed`: a whole number;
+# - the predictor: a function that takes a uint8 array with shape `(m, 28, 28, 1)`, and returns
+#   `m` labels as whole numbers.
+#
+# **Rules**
+#
+# - It learns from whatever images it gets. The check uses 512 images with blurred patterns,
+#   light or dark, of three to six classes, and wants 90% of the clear test images right.
+# - An image gets the same label alone and among any other images.
+# - All randomness comes from `seed`: the same seed gives the same labels, up to rounding, and
+#   different seeds give different networks.
+# - Nothing is kept between two calls, and no thread is left running.
+# - Do not modify `x`, `y` and the images to predict.
+# - The source keeps the leaderboard's rules: at most 20 KB, no literal with more than 200
+#   characters, and no imports except the standard library, `numpy`, `keras`, `tensorflow` and
+#   `helpers.network`.
+
+# %% [markdown]
+# **Example**
+#
+#     predict = train(x_train, y_train, 0)
+#     predict(x_test[:3])   # array([9, 2, 1])
+#
+# The start code trains the fast recipe, and its accuracy is good. But the judge would refuse
+# it. Find out why, and repair it in about three lines. After that you can change anything. The
+# functions that the start code uses are in
+# [`helpers/network`](../helpers/network/recipes.py).
+
+# %% name="12.2-train" points=3
+# TODO 12.2: a training that reaches the target, and that a judge accepts.
+#: start
+def train(x, y, seed):
+    """Train on images `x` with labels `y`; return a function that predicts labels."""
+    epochs, batch_size = 3, 64
+
+    def centred(images):
+        return (images - images.mean(axis=0)).astype("float32") / 64
+
+    keras.utils.set_random_seed(0)
+    inputs = features = keras.Input(x.shape[1:])
+    for channels in (16, 32, 64):
+        features = lean_conv_bn_relu(keras.layers.MaxPooling2D(2)(features), channels)
+    features = keras.layers.GlobalAveragePooling2D()(features)
+    outputs = keras.layers.Dense(10, activation="softmax")(features)
+    model = keras.Model(inputs, outputs)
+    steps = epochs * math.ceil(len(x) / batch_size)
+    model.compile(fast_optimizer(steps, 0.14), fast_loss(), jit_compile=False)
+    model.fit(batches(centred(x), y, batch_size, 0), epochs=epochs, verbose=0)
+
+    def predict(images):
+        return model.predict(centred(images), batch_size=500, verbose=0).argmax(axis=1)
+
+    return predict
+#: solution
+def train(x, y, seed):
+    """Train on images `x` with labels `y`; return a function that predicts labels."""
+    epochs, batch_size = 3, 64
+    keras.utils.set_random_seed(seed)
+    inputs = features = keras.Input(x.shape[1:])
+    for channels in (16, 32, 64):
+        features = lean_conv_bn_relu(keras.layers.MaxPooling2D(2)(features), channels)
+    features = keras.layers.GlobalAveragePooling2D()(features)
+    outputs = keras.layers.Dense(10, activation="softmax")(features)
+    model = with_preprocessing(keras.Model(inputs, outputs), x, shift=0, flip=False)
+    steps = epochs * math.ceil(len(x) / batch_size)
+    model.compile(fast_optimizer(steps, 0.14), fast_loss(), jit_compile=False)
+    model.fit(batches(x, y, batch_size, seed), epochs=epochs, verbose=0)
+
+    def predict(images):
+        return model.predict(images, batch_size=500, verbose=0).argmax(axis=1)
+
+    return predict
+#: end
+
+# %%
+train = check("12.2", train)
+
+# %% [markdown]
+# ### Change, predict, measure, keep
+#
+# From now on you go round a loop. Write a change into `candidate`, predict its gain, measure
+# it against `train`, and keep it only if it is surely faster and still reaches the target. If
+# you keep it, copy it into exercise 12.2, and begin again with the next change.
+#
+# The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times as
+# fast. As for a judge, the clock starts when the data are handed over and stops after the last
+# label, so building and compiling the network count as well.
+
+# %% [markdown]
+# | idea | why it may help | source |
+# |---|---|---|
+# | fewer epochs, and a higher rate | the last epochs often gain little | [Smith and Topin 2017](https://arxiv.org/abs/1708.07120) |
+# | larger batches | fewer steps have fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
+# | smaller images first | early epochs need few details | [Howard and Gugger 2020](https://arxiv.org/abs/2002.04688) |
+# | an average of the weights | it is as good as a lower rate | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
+# | flips when predicting | two views of an image err differently | [Jordan 2024](https://arxiv.org/abs/2404.00498) |
+# | whitened first layer | the network need not learn it | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
+
+# %% [markdown]
+# Which part of the time does your change make shorter? Estimate this part first, since
+# [Amdahl's law](08_faster.ipynb) limits the gain.
+#
+# **Predict:** How many times as fast as `train` is `candidate`? The one below trains for two
+# epochs instead of three.
+
+# %%
+def candidate(x, y, seed):
+    """Yours: change one thing."""
+    passes, size = 2, 64
+    utils.set_random_seed(seed)
+    inputs = features = Input(x.shape[1:])
+    for channels in (16, 32, 64):
+        features = lean_conv_bn_relu(layers.MaxPooling2D(2)(features), channels)
+    features = layers.GlobalAveragePooling2D()(features)
+    outputs = layers.Dense(10, activation="softmax")(features)
+    network = with_preprocessing(Model(inputs, outputs), x, shift=0, flip=False)
+    sgd = fast_optimizer(passes * ceil(len(x) / size), 0.14)
+    network.compile(sgd, fast_loss(), jit_compile=False)
+    network.fit(batches(x, y, size, seed), epochs=passes, verbose=0)
+    return lambda images: network.predict(images, batch_size=500, verbose=0).argmax(axis=1)
+
+# %%
+my_gain_guess = None  # change this, to a number such as 1.2
+card.predict("gain", my_gain_guess)
+
+# %%
+card.lock("gain")
+seeds = range(lab.seed, lab.seed + lab.repeats)
+tried = trials.compare(train, candidate, data, seeds)
+gain, (accuracy_before, accuracy_after) = tried.gain, tried.accuracies()
+print(f"Gain: {gain.middle:.2f} times as fast, interval {gain.low:.2f} to {gain.high:.2f}")
+print(f"Accuracy: {accuracy_before:.4f} before, {accuracy_after:.4f} after")
+print(f"Decision: {tried.decision(lab.target_accuracy)}")
+text = f"The candidate is {gain.middle:.2f} times as fast."
+show_figure(figures.trial(tried, lab.target_accuracy), text, session.caption())
+seconds_of_all = sum(run.seconds for run in tried.before)
+card.measure("images_per_second", lab.repeats * lab.train_images / seconds_of_all)
+card.measure("gain", gain.middle)
+card.outcome("gain", gain.middle)
+
+# %% [markdown]
+# The first prediction of the loop is scored, because it cannot be guessed from an earlier
+# measurement. For the next changes, write your prediction down yourself, and keep it in the
+# submission (see below): the leaderboard shows each predicted gain beside the measured one.
+#
+# The interval comes from the ratios of all seeds, whose logarithms are averaged. If it
+# contains 1, the measurement cannot tell, and more seeds might. A change that costs accuracy
+# can still be worth keeping, as long as the target is reached, since you can buy accuracy with
+# time elsewhere.
+#
+# **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
+# where is the rest of the time?
+
+# %% [markdown]
+# ## 3. Rehearse the judging
+#
+# The judge must not be fooled by luck, by a slow hour of the machine, or by you. So it splits
+# the data with a secret for each seed, and a calibration load runs before and after each
+# training: training steps that are always the same.
+#
+# ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
+#
+# If seed $i$ takes $t_i$ seconds, and the loads beside it take $c_i$ seconds on average, then
+# the *score* is the geometric mean
+#
+# $$ S = \Big( \prod_{i=1}^{n} \frac{t_i}{c_i} \Big)^{1/n}, $$
+#
+# so a lower score is better. A machine that is twice as fast halves $t_i$ and $c_i$, and the
+# score stays about the same.
+
+# %% [markdown]
+# A low score counts only if the target is reached. That takes more than a mean accuracy at or
+# above the target: a [one-sided t test](../docs/glossary.md) over the seeds must have $p <
+# 0.01$, so that luck is not the reason. The whole rule is on the page about the
+# leaderboard.
+#
+# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For the
+# score, note that the whole load takes about 20 s on two quiet cores. Our rehearsal runs a
+# part of it and scales the time up.
+
+# %%
+my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
+card.predict("rehearsal", my_rehearsal_guess)
+
+# %% [markdown]
+# In JupyterLab each seed appears as a dot as soon as it is measured. You can interrupt the
+# cell, and it resumes with the next seed.
+
+# %%
+card.lock("rehearsal")
+points = card.points("rehearsal")
+so_far = dry_run.rehearse(
+    train, data, lab.judge_seeds, lab.calibration_steps, points, lab.target_accuracy
+)
+low, middle, high = so_far.score
+text = f"Score {middle:.3f}, interval {low:.3f} to {high:.3f}."
+figure = figures.rehearsal(dry_run.ratios(points), lab.target_accuracy)
+show_figure(figure, text, session.caption())
+print(f"Accuracy: {so_far.accuracy.middle:.4f}, p = {so_far.p:.4f}")
+print(f"Seeds that crashed: {so_far.crashes} of {len(points)}")
+print(f"Seeds with calibrations that differ by more than 5%: {so_far.drifted} of {len(points)}")
+print("This is a rehearsal: only the judge's result counts.")
+card.measure("rehearsal_score", middle)
+card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
+
+# %% [markdown]
+# If many calibrations differ, another program was busy, and the judge would repeat these
+# seeds. The network of the check and of the loop has warmed up TensorFlow, whereas the judge
+# starts a process of its own for each seed. So the judge's times are longer.
+#
+# **Question.** Your $p$ comes from a few seeds only. How far above the target would the mean
+# have to be, in standard deviations of the seeds, to give $p < 0.01$ with four seeds, and how
+# far with ten?
+
+# %% [markdown]
+# ### Hand it in
+#
+# The next cell writes `train` into a file of its own, with the imports and the functions that
+# it uses, and checks the rules for the source. Give it a title, and, if you based it on
+# another submission, the gain that you predict.
+
+# %%
+saved = submission.write(train, "Our first try", predicted_gain=None)
+print(f"Written: {saved.parent.name}/{saved.name}")
+print(f"To judge it: .venv/bin/labs leaderboard add {saved.parent.name}/{saved.name}")
+
+# %% [markdown]
+# ## Quiz
+#
+# How much of this do you remember? Every answer comes with an explanation.
+
+# %%
+quiz("12")
+
+# %%
+session.finish()
+
+# %% [markdown]
+# ## Explain your figure
+#
+# Look at the figure with the five ingredients. Which of them clearly helps on your machine,
+# and which two can you not tell apart? Why does the fast recipe need the most valuable one?
+#
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
+
+# %% [markdown] name="12.figure" points=2
+# **12.figure, your answer:**
+
+# %% [markdown]
+# ## What you learned
+#
+# How fast can you reach the target? You know now for your machine, with an interval. Would you
+# have known? Your predictions say so: an ablation shows which ingredients carry a recipe, and
+# a predicted gain shows whether you understand a change. Both claim only as much as paired
+# runs over several seeds can show, and the judge's rule is the same idea with more seeds and
+# less trust.
+#
+# Two questions to take along. If everybody tries twenty changes and hands in the best, how
+# lucky is the record? And which change would help at a hundred times as many images, although
+# it hurts here?
+#
+# To read on: [Page, "How to train your ResNet"
+# (2018)](https://myrtle.ai/learn/how-to-train-your-resnet/); [Jordan, "94% on CIFAR-10 in 3.29
+# Seconds on a Single GPU" (2024)](https://arxiv.org/abs/2404.00498); [Coleman et al.,
+# "Analysis of DAWNBench" (2019)](https://arxiv.org/abs/1806.01427); [Dahl et al.,
+# "Benchmarking Neural Network Training Algorithms" (2023)](https://arxiv.org/abs/2306.07179);
+# [Bouthillier et al., "Accounting for Variance in Machine Learning Benchmarks"
+# (2021)](https://arxiv.org/abs/2103.03098).
