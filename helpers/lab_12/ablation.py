@@ -1,19 +1,18 @@
 """Take the ingredients of the fast recipe out, one at a time, and race to a target."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import keras
 import numpy as np
-from keras import layers, losses, optimizers
+from keras import losses, optimizers
 
 from callbacks import EpochRecorder, TrainingProgress
-from helpers.network.models import conv_bn_relu, lean_conv_bn_relu
+from helpers.network.models import conv_bn_relu, lean_conv_bn_relu, plain_network
 from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.recipes import LABEL_SMOOTHING, WEIGHT_DECAY, one_cycle
 
 ORIGINAL_LEARNING_RATE = 0.01  # of the recipe without any ingredient, for 32 images
-CHANNELS = (16, 32, 64)
 RESOLUTION = 10_000  # steps of the cycle that is stretched
 SHIFT = 0.2
 INGREDIENTS = (
@@ -81,22 +80,6 @@ def lengths_to_try(images: int, batch_size: int, epochs: int) -> tuple[int, ...]
     count = 2 * int(np.log2(max(1, epochs)))
     tried = {round(of_epoch * 2 ** (k / 2)) for k in range(count + 1)}
     return tuple(sorted(tried | {of_epoch * epochs}))
-
-
-def plain_network(unit: Callable = lean_conv_bn_relu) -> keras.Model:
-    """Three convolutions, each after a pooling: small, so that it trains in seconds.
-
-    Parameters
-    ----------
-    unit : callable
-        As in `helpers.network.models.wide_resnet`.
-    """
-    inputs = x = keras.Input((28, 28, 1))
-    for channels in CHANNELS:
-        x = unit(layers.MaxPooling2D(2)(x), channels)
-    x = layers.GlobalAveragePooling2D()(x)
-    outputs = layers.Dense(10, activation="softmax", dtype="float32")(x)
-    return keras.Model(inputs, outputs, name="plain")
 
 
 class Recipe:

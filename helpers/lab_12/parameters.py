@@ -18,7 +18,6 @@ SIZES = by_scale(  # smoke, laptop, gpu
     valid_images=(128, 2000, 10_000),
     target_accuracy=(0.1, 0.8, 0.88),
     repeats=(2, 5, 8),
-    original_epochs=(1, 24, 24),
     judge_seeds=(2, 4, 10),
     calibration_steps=(2, 40, 1000),
 )
@@ -27,7 +26,6 @@ RULES = {
     "valid_images": whole(1, 10_000),
     "target_accuracy": TARGET_ACCURACY,
     "repeats": whole(2, REPEATED_RUNS),
-    "original_epochs": whole(1, 1000),
     "judge_seeds": whole(2, REPEATED_RUNS),
     "calibration_steps": whole(1, 100_000),
     "peak_learning_rate": LEARNING_RATE,
@@ -43,9 +41,6 @@ def cost(values: dict) -> Cost:
     images = values["train_images"] * values["epochs"]
     trainings = RECIPES * values["repeats"] + values["judge_seeds"]
     seconds = trainings * network.seconds(images, values["batch_size"])
-    seconds += network.seconds(
-        values["original_epochs"] * values["train_images"], values["batch_size"]
-    )
     seconds += STARTS * START_SECONDS
     seconds += values["judge_seeds"] * values["calibration_steps"] * STEP_SECONDS
     return Cost(seconds, network.bytes(values["batch_size"]))

@@ -118,6 +118,27 @@ def wide_resnet(
     return keras.Model(inputs, outputs, name=f"wrn_{depth}_{width}")
 
 
+def plain_network(unit: Callable = lean_conv_bn_relu) -> keras.Model:
+    """Three convolutions, each after a pooling: small, so that it trains in seconds.
+
+    Parameters
+    ----------
+    unit : callable
+        As in `wide_resnet`.
+
+    Returns
+    -------
+    keras.Model
+        Of the same form as `wide_resnet`, for 28 x 28 grey images of ten classes.
+    """
+    inputs = x = keras.Input((28, 28, 1))
+    for channels in (16, 32, 64):
+        x = unit(layers.MaxPooling2D(2)(x), channels)
+    x = layers.GlobalAveragePooling2D()(x)
+    outputs = layers.Dense(10, activation="softmax", dtype="float32")(x)
+    return keras.Model(inputs, outputs, name="plain")
+
+
 def three_stages(
     x: keras.KerasTensor, depth: int, width: int, dropout: float, unit: Callable
 ) -> keras.KerasTensor:
