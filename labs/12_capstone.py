@@ -12,18 +12,18 @@
 # You can predict how long a step takes, how many steps a training needs, and where the time
 # goes. Now you use all of it for one task: train a network for
 # [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
-# fast as you can. No maintained record exists for this task, so your result can become one.
+# fast as you can. Because nobody maintains a record for this task, yours can become the first.
 #
-# Speed records are often wrong, though. Somebody had a lucky seed, or stopped the clock too
-# early, or tuned on the test images. So you first find out which ingredients of a fast
-# recipe really help, then you write your own training, and you rehearse how a judge would
+# Speed records are often wrong, however, because somebody had a lucky seed, stopped the clock
+# too early, or tuned on the test images. That is why you first find out which ingredients of a
+# fast recipe really help. Then you write your own training, and you rehearse how a judge would
 # measure it. Before each measurement you say what will come out. A change that works is good,
 # but a change that works as you predicted is understood.
 
 # %% [markdown]
 # > **Limits.** All times in this lab are those of your machine, with whatever else it has to
 # > do. At laptop scale the network, the data and the target are smaller than the judge's. A
-# > change that helps here can hurt there, so only the judge's result counts
+# > change that helps here can therefore hurt there, and only the judge's result counts
 # > (`labs leaderboard add`).
 
 # %% tags=["parameters"]
@@ -97,8 +97,9 @@ data = session.load_images()
 # %% [markdown]
 # Both learning rates hold for batches of 32 images, and grow with the square root of the
 # batch size. Weight decay stays in all recipes. If we took an ingredient out and then tuned
-# the rest again, the others might make up for the loss. We do not, so each result says what
-# an ingredient is worth *in this recipe*.
+# the rest again, the others might make up for the loss. For example, without momentum a
+# larger rate could be better. But we do not tune again, so each result says what an ingredient
+# is worth *in this recipe*.
 #
 # If training takes $t$ seconds to the target with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
@@ -110,8 +111,8 @@ data = session.load_images()
 # $t$ is that of the shortest training that does.
 
 # %% [markdown]
-# Lab 08's network would need too long for so many trainings. Ours has three convolutions, and
-# each of them comes after a pooling, so it sees only small images.
+# Because lab 08's network would need too long for so many trainings, ours has only three
+# convolutions. Each of them comes after a pooling, so that it sees only small images.
 #
 # **Predict:** In which order are the five ingredients worth most? Give each of them a place,
 # where 1 is the most valuable. Ingredients may share a place.
@@ -134,12 +135,11 @@ sizes = ablation.Sizes(
 )
 recipes = {"full recipe": ablation.Recipe(sizes)}
 recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
-session.show_source(ablation.Recipe.race)
 
 # %% [markdown]
-# Seed by seed, all recipes race to the target one after another. So if another program slows
-# your machine down for a while, it slows all of them down. The results are saved after each
-# seed, and if you interrupt the cell, it resumes with the next one.
+# Seed by seed, all recipes race to the target one after another, so that another program
+# which slows your machine down for a while slows all of them down. The results are saved after
+# each seed. If you interrupt the cell, it therefore resumes with the next seed.
 
 # %%
 races = card.points("races")
@@ -171,8 +171,8 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
 # If $P$ is small, luck is a bad explanation. This *sign test* needs no assumption about the
-# times, and it accepts runs that failed. The price is that it needs many seeds: with five,
-# even a clean sweep has $P = 1/32$.
+# times, and it even accepts runs that failed, because it asks only which of two runs was
+# longer. However, it needs many seeds: with five of them, even a clean sweep has $P = 1/32$.
 
 # %% [markdown]
 # ## Exercise 12.1: what is it worth?
@@ -315,10 +315,10 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 # returns a function that predicts. Network, optimizer, schedule, batches and augmentation are
 # up to you.
 #
-# A judge has to distrust every submission, and you should distrust your own as well. For
-# example, a predictor that uses statistics of the test images has seen the test, and a
-# training with a lucky seed inside looks better than it is. Such mistakes happen to honest
-# people.
+# A judge has to distrust every submission, but you should distrust your own as well. For
+# example, a predictor that uses statistics of the test images has seen the test, while a
+# training with a lucky seed inside looks better than it is. Although nobody means to cheat,
+# such mistakes happen to honest people.
 
 # %% [markdown]
 # ## Exercise 12.2: train
@@ -350,9 +350,9 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #     predict = train(x_train, y_train, 0)
 #     predict(x_test[:3])   # array([9, 2, 1])
 #
-# The start code trains the fast recipe, and its accuracy is good. But the judge would refuse
-# it. Find out why, and repair it in about three lines. After that you can change anything. The
-# functions that the start code uses are in
+# The start code trains the fast recipe, and its accuracy is good, but a judge would refuse it.
+# Find out why, and repair it in about three lines. After that you can change anything, and you
+# need not keep a single line. The functions that the start code uses are in
 # [`helpers/network`](../helpers/network/recipes.py).
 
 # %% name="12.2-train" points=3
@@ -402,8 +402,8 @@ train = check("12.2", train)
 # you keep it, copy it into exercise 12.2, and begin again with the next change.
 #
 # The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times as
-# fast. As for a judge, the clock starts when the data are handed over and stops after the last
-# label, so building and compiling the network count as well.
+# fast. As for a judge, the clock starts when the data are handed over, and it stops after the
+# last label. As a result, building and compiling the network count as well.
 
 # %% [markdown]
 # | idea | why it may help | source |
@@ -455,18 +455,20 @@ text = f"The candidate is {gain.middle:.2f} times as fast."
 show_figure(figures.trial(tried, lab.target_accuracy), text, session.caption())
 seconds_of_all = sum(run.seconds for run in tried.before)
 card.measure("images_per_second", lab.repeats * lab.train_images / seconds_of_all)
+card.measure("val_accuracy", accuracy_before)
 card.measure("gain", gain.middle)
 card.outcome("gain", gain.middle)
 
 # %% [markdown]
-# The first prediction of the loop is scored, because it cannot be guessed from an earlier
-# measurement. For the next changes, write your prediction down yourself, and keep it in the
-# submission (see below): the leaderboard shows each predicted gain beside the measured one.
+# Only the first prediction of the loop is scored, because you know a measurement once you have
+# seen it. For the next changes, write your prediction down yourself and keep it in the
+# submission (see below), since the leaderboard shows each predicted gain beside the measured
+# one.
 #
 # The interval comes from the ratios of all seeds, whose logarithms are averaged. If it
-# contains 1, the measurement cannot tell, and more seeds might. A change that costs accuracy
-# can still be worth keeping, as long as the target is reached, since you can buy accuracy with
-# time elsewhere.
+# contains 1, this measurement cannot tell, although more seeds might. A change that costs
+# accuracy can still be worth keeping as long as the target is reached, because you can buy
+# accuracy with time elsewhere.
 #
 # **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
 # where is the rest of the time?
@@ -474,9 +476,10 @@ card.outcome("gain", gain.middle)
 # %% [markdown]
 # ## 3. Rehearse the judging
 #
-# The judge must not be fooled by luck, by a slow hour of the machine, or by you. So it splits
-# the data with a secret for each seed, and a calibration load runs before and after each
-# training: training steps that are always the same.
+# The judge must not be fooled by luck, by a slow hour of the machine, or by you. That is why it
+# splits the data with a secret for each seed, so that no submission can know the test images.
+# And before and after each training it runs a *calibration load*, which consists of training
+# steps that are always the same.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
@@ -525,8 +528,9 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 
 # %% [markdown]
 # If many calibrations differ, another program was busy, and the judge would repeat these
-# seeds. The network of the check and of the loop has warmed up TensorFlow, whereas the judge
-# starts a process of its own for each seed. So the judge's times are longer.
+# seeds. In this notebook, earlier trainings have already warmed up TensorFlow, whereas a judge
+# starts a process of its own for each seed. In practice, the judge's times are therefore
+# longer.
 #
 # **Question.** Your $p$ comes from a few seeds only. How far above the target would the mean
 # have to be, in standard deviations of the seeds, to give $p < 0.01$ with four seeds, and how
@@ -541,8 +545,9 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
-print(f"Written: {saved.parent.name}/{saved.name}")
-print(f"To judge it: .venv/bin/labs leaderboard add {saved.parent.name}/{saved.name}")
+shown_path = f"{saved.parent.name}/{saved.name}"
+print(f"Written: {shown_path}")
+print(f"To judge it: .venv/bin/labs leaderboard add {shown_path}")
 
 # %% [markdown]
 # ## Quiz
@@ -570,11 +575,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How fast can you reach the target? You know now for your machine, with an interval. Would you
-# have known? Your predictions say so: an ablation shows which ingredients carry a recipe, and
-# a predicted gain shows whether you understand a change. Both claim only as much as paired
-# runs over several seeds can show, and the judge's rule is the same idea with more seeds and
-# less trust.
+# How fast can you reach the target? You know it now for your machine, with an interval. Would
+# you have known? An ablation shows which ingredients carry a recipe, while a predicted gain
+# shows whether you understand a change. But both may claim only as much as paired runs over
+# several seeds can show. The judge's rule is the same idea, with more seeds and less trust.
 #
 # Two questions to take along. If everybody tries twenty changes and hands in the best, how
 # lucky is the record? And which change would help at a hundred times as many images, although

@@ -26,6 +26,8 @@ from helpers.speed_record.scores import (
 )
 from helpers.speed_record.splits import pool, seed_of, split
 
+EMPTY = {"text/plain": "", "text/html": ""}
+
 
 class Rehearsal(NamedTuple):
     """What the seeds so far say.
@@ -143,26 +145,20 @@ class _LiveFigure:
         if in_jupyterlab():
             from IPython.display import display
 
-            empty = {"text/plain": "", "text/html": ""}
-            self.place = display(empty, raw=True, display_id=True)
+            self.place = display(EMPTY, raw=True, display_id=True)
 
     def update(self, points):
         if self.place is None:
             return
-        figure = rehearsal(ratios(points), self.target)
-        data = io.BytesIO()
+        figure, data = rehearsal(ratios(points), self.target), io.BytesIO()
         figure.savefig(data, format="png", dpi=100)
         plt.close(figure)
-        found = summary(points, self.target)
-        text = f"{len(points)} seeds so far: score {found.score.middle:.3f}, "
-        text += f"from {found.score.low:.3f} to {found.score.high:.3f}."
+        low, middle, high = summary(points, self.target).score
+        text = f"{len(points)} seeds so far: score {middle:.3f}, {low:.3f} to {high:.3f}."
         page = f"<p>{text}</p>{picture_html(data.getvalue(), text, '')}"
-        self._show(page)
+        self.place.update({**EMPTY, "text/html": page}, raw=True)
 
     def close(self):
         """Make room for the figure that stays."""
         if self.place is not None:
-            self._show("")
-
-    def _show(self, page):
-        self.place.update({"text/plain": "", "text/html": page}, raw=True)
+            self.place.update(EMPTY, raw=True)

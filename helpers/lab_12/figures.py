@@ -31,7 +31,9 @@ def worth(
         The result of exercise 12.1.
     """
     figure, axes = plt.subplots(figsize=(8, 3.4))
-    order = sorted(rows, key=lambda name: (rows[name]["place"], -(rows[name]["factor"] or 1e9)))
+    order = sorted(
+        rows, key=lambda name: (rows[name]["place"], -(rows[name]["factor"] or 1e9))
+    )
     for height, name in enumerate(reversed(order)):
         colour, marker = OF_VERDICT[rows[name]["verdict"]]
         both = [(without[name].get(seed), t) for seed, t in full.items() if t]
@@ -105,13 +107,13 @@ def rehearsal(seeds: Sequence[tuple[float, float | None]], target: float) -> plt
     axes.plot(times, accuracies, "o", color=BLUE, label="a seed")
     if len(seeds) > 1:
         along, up = score(times, [1.0] * len(times)), mean_interval(accuracies)
-        wide = along.high < 10 * along.middle
-        axes.errorbar(
-            along.middle, up.middle,
-            xerr=[[along.middle - along.low], [along.high - along.middle]] if wide else None,
-            yerr=[[up.middle - up.low], [up.high - up.middle]] if up.high < 2 else None,
-            fmt="D", color=ORANGE, capsize=4, label="mean, with its 95% interval",
-        )  # fmt: skip
+        bars: dict = {"color": ORANGE, "linewidth": 1.5}
+        if along.high < 10 * along.middle:  # that of two seeds would hide all dots
+            axes.plot([along.low, along.high], [up.middle] * 2, label="_score", **bars)
+        low, high = max(0, up.low), min(1, up.high)
+        axes.plot([along.middle] * 2, [low, high], label="_accuracy", **bars)
+        mean = "mean, with its 95% interval"
+        axes.plot(along.middle, up.middle, "D", color=ORANGE, label=mean)
     axes.axhline(target, color=VIOLET, linewidth=1.2, label=f"target {target:g}")
     axes.set(xlabel="seconds / seconds of the calibration load", ylabel="accuracy")
     axes.set_xlim(left=0)

@@ -1,8 +1,8 @@
 """Write a function of a notebook into a file of its own, for the leaderboard."""
 
-import ast
 import builtins
 import inspect
+import re
 import symtable
 import textwrap
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from helpers.errors import LabError
-from helpers.files import WORK, write_atomically
+from helpers.files import WORK, runs_folder, write_atomically
 from helpers.speed_record.source_rules import source_problems
 
 PLAIN = (int, float, str, bool, type(None))
 
 
 def write(train: Callable, title: str, predicted_gain: float | None = None) -> Path:
-    """Save a training as `work/record_TITLE.py`, with everything that it needs.
+    """Save a training as `record_TITLE.py` in `work/`, with everything that it needs.
 
     Parameters
     ----------
@@ -40,98 +40,71 @@ def write(train: Callable, title: str, predicted_gain: float | None = None) -> P
     text = source(train, title, predicted_gain)
     if problems := source_problems(text):
         raise LabError(problems[0])
-    words = "_".join("".join(c if c.isalnum() else " " for c in title.lower()).split())
-    path = WORK / f"record_{words or 'untitled'}.py"
-    path.parent.mkdir(exist_ok=True)
+    words = "_".join(re.findall(r"[a-z0-9]+", title.lower()))
+    folder = WORK if WORK.is_dir() else runs_folder()  # no student, no work/
+    path = folder / f"record_{words or 'untitled'}.py"
     write_atomically(path, text)
     return path
 
 
 def source(train: Callable, title: str, predicted_gain: float | None = None) -> str:
-    """The text of the file: docstring, imports, constants, helpers, `train`.
+    """The text of the file: docstring, imports, constants, functions.
 
-    Parameters
-    ----------
-    train, title, predicted_gain
-        As in `write`.
-
-    Raises
-    ------
-    LabError
-        As in `write`.
+    Parameters and errors are those of `write`.
     """
-    imports, constants, functions = set(), {}, {}
-    _collect(train, "train", imports, constants, functions)
-    lines = [f'"""{title.strip().rstrip(".")}.', "", "authors: "]
-    lines += [f"predicted gain: {predicted_gain:g}"] if predicted_gain else []
-    parts = ["\n".join([*lines, '"""'])]
-    parts.append("\n".join(sorted(imports)))
-    parts.append("\n".join(f"{name} = {value!r}" for name, value in constants.items()))
-    return "\n\n\n".join([part for part in parts if part] + list(functions.values())) + "\n"
+    imports, constants, functions = set(), set(), {}
+    _collect(train, imports, constants, functions)
+    docstring = [f'"""{title.strip().rstrip(".")}.', "", "authors: "]
+    docstring += [f"predicted gain: {predicted_gain:g}"] if predicted_gain else []
+    parts = [[*docstring, '"""'], sorted(imports), sorted(constants)]
+    texts = ["\n".join(part) for part in parts if part]
+    return "\n\n\n".join([*texts, *functions.values()]) + "\n"
 
 
-def _collect(function, name, imports, constants, functions):
+def _collect(function, imports, constants, functions):
     """Add a function's source, after everything that it uses."""
-    text = textwrap.dedent(inspect.getsource(function))
-    own = function.__name__
-    functions[name] = ""  # a function may call itself
-    for used in sorted(_globals_of(text) - {own}):
-        if used not in function.__globals__:
-            if hasattr(builtins, used):
+    own, text = function.__name__, textwrap.dedent(inspect.getsource(function)).rstrip()
+    functions[own] = ""  # it may call itself
+    for name in sorted(_globals_of(text) - set(functions)):
+        if name not in function.__globals__:
+            if hasattr(builtins, name):
                 continue
-            raise LabError(f"{own} uses {used}, which is not defined: define it in {own}.")
-        value = function.__globals__[used]
-        if line := _import_of(used, value):
+            raise LabError(f"{own} uses {name}, which is not defined: define it in {own}.")
+        value = function.__globals__[name]
+        if line := _import_of(name, value):
             imports.add(line)
         elif isinstance(value, PLAIN):
-            constants[used] = value
-        elif isinstance(value, FunctionType | type):
-            if used not in functions:
-                _collect_helper(value, used, imports, constants, functions)
+            constants.add(f"{name} = {value!r}")
+        elif isinstance(value, FunctionType) and value.__name__ == name:
+            _collect(value, imports, constants, functions)
         else:
             raise LabError(
-                f"{own} uses {used}, a {type(value).__name__} of the notebook, which no "
-                f"file can hold: compute it in {own}."
+                f"{own} uses {name}, a {type(value).__name__} of the notebook, which no "
+                f"file can hold: define it in {own}."
             )
-    del functions[name]
-    functions[name] = _renamed(text, own, name)
-
-
-def _collect_helper(value, used, imports, constants, functions):
-    if isinstance(value, type):
-        raise LabError(f"{used} is a class of the notebook: define it inside train.")
-    _collect(value, used, imports, constants, functions)
+    del functions[own]  # so that it comes after the functions that it uses
+    functions[own] = text
 
 
 def _globals_of(text):
     """The names that the code of a function reads from its module."""
-    found = set()
-
-    def visit(table):
-        if table.get_type() == "function":
-            found.update(s.get_name() for s in table.get_symbols() if s.is_global())
-        for child in table.get_children():
-            visit(child)
-
-    visit(symtable.symtable(text, "<function>", "exec"))
+    found, waiting = set(), symtable.symtable(text, "<function>", "exec").get_children()
+    while waiting:
+        table = waiting.pop()
+        found.update(one.get_name() for one in table.get_symbols() if one.is_global())
+        waiting.extend(table.get_children())
     return found
 
 
 def _import_of(name, value):
     """A line that imports a value under a name; empty for what the notebook defines."""
     if isinstance(value, ModuleType):
-        return f"import {value.__name__} as {name}"
+        return _line(f"import {value.__name__}", name)
     home, own = getattr(value, "__module__", None), getattr(value, "__name__", None)
     if home in (None, "__main__") or own is None or home.startswith("helpers.lab_"):
         return ""
-    return f"from {home} import {own} as {name}"
+    return _line(f"from {home} import {own}", name)
 
 
-def _renamed(text, own, name):
-    """The source of a function under another name."""
-    if own == name:
-        return text.rstrip()
-    [node] = [n for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
-    lines = text.splitlines()
-    lines[node.lineno - 1] = lines[node.lineno - 1].replace(f"def {own}", f"def {name}", 1)
-    return "\n".join(lines).rstrip()
+def _line(imported, name):
+    return imported if imported.endswith(f" {name}") else f"{imported} as {name}"

@@ -54,7 +54,9 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         if len(given) != due:
             return wrong("count", "count", given=len(given), due=due)
     first, other, again = (np.array(given) for given in labels)
-    singles = [one[0] if isinstance(one, list) and one else one for one in observation["singles"]]
+    singles = [
+        one[0] if isinstance(one, list) and one else one for one in observation["singles"]
+    ]
     together = [labels[0][i] for i in question["singles"]]
     alone = sum(a != b for a, b in zip(singles, together, strict=True))
     same_seeds = _different(first, other) == 0
@@ -68,7 +70,9 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     if right[0] >= LEAST_RIGHT > min(right):
         return wrong("again", "again", first=100 * right[0], later=100 * min(right))
     if min(right) < LEAST_RIGHT:
-        return wrong("learns", "learns", right=100 * min(right), classes=len(question["classes"]))
+        return wrong(
+            "learns", "learns", right=100 * min(right), classes=len(question["classes"])
+        )
     if _different(first, again) > MOST_DIFFERENT:
         return wrong("repeats", "repeats", percent=100 * _different(first, again))
     if same_seeds:

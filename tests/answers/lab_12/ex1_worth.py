@@ -71,7 +71,8 @@ def answer_of(
                 "low": form(low),
                 "high": form(high),
                 "verdict": says(longer(times, full, alpha), longer(full, times, alpha)),
-                "place": 1 + sum(compare(other, name) for other in without if other != name),
+                "place": 1
+                + sum(compare(other, name) for other in without if other != name),
             }
         return rows(result)
 
@@ -84,9 +85,7 @@ def start_code(full, without, alpha):
 
     factors = {}
     for name, times in without.items():
-        shared = [
-            s for s in times if full.get(s) is not None and times[s] is not None
-        ]
+        shared = [s for s in times if full.get(s) is not None and times[s] is not None]
         factors[name] = [times[s] / full[s] for s in shared]
     middles = {name: statistics.fmean(found) for name, found in factors.items()}
     return {
@@ -341,9 +340,7 @@ def with_accumulate(pairs):
 def large_numbers(ours, theirs):
     """1e300 for a failed run, whose factors are told by their size."""
     seeds = sorted(set(ours) & set(theirs))
-    return [
-        tuple(1e300 if t[s] is None else t[s] for t in (ours, theirs)) for s in seeds
-    ]
+    return [tuple(1e300 if t[s] is None else t[s] for t in (ours, theirs)) for s in seeds]
 
 
 def huge_is_none(value):

@@ -59,7 +59,9 @@ class Centroids:
     def __init__(self, x, y, seed):
         half = np.random.default_rng(seed).permutation(len(x))[: len(x) // 9]
         self.labels = np.unique(y)
-        self.means = np.array([flat(x[half][y[half] == one]).mean(0) for one in self.labels])
+        self.means = np.array(
+            [flat(x[half][y[half] == one]).mean(0) for one in self.labels]
+        )
 
     def __call__(self, images):
         apart = ((flat(images)[:, None] - self.means) ** 2).sum(axis=2)
