@@ -22,7 +22,10 @@ MISTAKES = (
 
 def make_cases(rng: Random) -> dict:
     """Three tables of times, with runs that fail, seeds without a partner, and ties."""
-    return {"cases": [_case(rng) for _ in range(3)]}
+    cases = [_case(rng) for _ in range(3)]
+    alone = [[seed, round(rng.uniform(2, 6), 2)] for seed in range(100, 108)]
+    cases[2]["without"][0][1] = alone  # it has no pair at all
+    return {"cases": cases}
 
 
 def _case(rng):
@@ -86,7 +89,7 @@ def _figures(times, full, mistake):
     factors = [failed if a == b == NEVER else a / b for a, b in pairs]
     factors = sorted(factor for factor in factors if factor is not None)
     if not factors:
-        return NEVER, NEVER, NEVER
+        return (1.0, 1.0, 1.0) if mistake == "start" else (NEVER, NEVER, NEVER)
     middle = statistics.median(factors)
     if mistake in ("mean", "start"):
         middle = statistics.fmean(factors)

@@ -80,13 +80,10 @@ def answer_of(
 
 
 def start_code(full, without, alpha):
-    def mean(times):
-        return statistics.fmean(t for t in times.values() if t is not None)
-
     factors = {}
     for name, times in without.items():
         shared = [s for s in times if full.get(s) is not None and times[s] is not None]
-        factors[name] = [times[s] / full[s] for s in shared]
+        factors[name] = [times[s] / full[s] for s in shared] or [1.0]
     middles = {name: statistics.fmean(found) for name, found in factors.items()}
     return {
         name: {
@@ -117,7 +114,7 @@ def only_finite(ours, theirs):
 def of_medians(full, without, alpha):
     result = answer_of()(full, without, alpha)
     for name, times in without.items():
-        pairs = pairs_by_seed(times, full)
+        pairs = pairs_by_seed(times, full) or [(NEVER, 1)]
         above, below = (median(side) for side in zip(*pairs, strict=True))
         result[name]["factor"] = finite(above / below if above < NEVER else NEVER)
     return result
@@ -233,7 +230,7 @@ def with_numpy(full, without, alpha):
         a, b = arrays(times, full)
         with np.errstate(invalid="ignore"):
             factors = a / b
-        factors = factors[~np.isnan(factors)]
+        factors = factors[~np.isnan(factors)] if len(factors) else np.array([np.inf])
         figures = (np.median(factors), factors.min(), factors.max())
         factor, low, high = (float(f) if np.isfinite(f) else None for f in figures)
         verdict = "helps" if longer(times, full) else "cannot tell"
@@ -277,6 +274,8 @@ def with_loops(full, without, alpha):
                 continue
             factors.append(NEVER if a is None else 0.0 if b is None else a / b)
         factors.sort()
+        if not factors:
+            factors = [NEVER]
         middle = len(factors) // 2
         factor = (factors[middle] + factors[-middle - 1]) / 2
         row = {"factor": factor, "low": factors[0], "high": factors[-1]}
@@ -372,7 +371,7 @@ def with_a_class(full, without, alpha):
     everything = Runs(full)
     result = {}
     for name, own in runs.items():
-        found = quotients(own > everything)
+        found = quotients(own > everything) or [NEVER]
         helps, hurts = chance(own > everything) < alpha, chance(everything > own) < alpha
         place = 1 + sum(chance(other > own) < alpha for other in runs.values())
         keys = ("factor", "low", "high")
