@@ -878,8 +878,12 @@ for size in lab.batch_sizes:
     print(f"{in_words(medians.get(size, never), 's')} measured")
 
 # %% [markdown]
-# So where is the minimum of $T$? Multiply out its two factors, and you see which terms
-# pull in which direction:
+# The laws were fitted to these very runs, so it proves little if they agree with them. A
+# batch size that did not take part in the race is a harder test, and the most interesting
+# one is the minimum of $T$.
+#
+# Where is it? Multiply out the two factors, and you see which terms pull in which
+# direction:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
