@@ -12,17 +12,23 @@
 # In [lab 09](09_many_machines.ipynb) several machines trained as one. You could rent
 # hundreds of them, but would the training finish sooner, and at what price?
 #
-# Two things stand in the way, slow workers and slow messages, and you begin by measuring
-# both. Then you write down a law that predicts the speed of any number of machines, state
-# its error in advance, and test it before you trust it. At the end you plan a training on
-# rented machines, and allow for their failures.
+# The answer depends on your network, your machines and the link between them, but you can
+# find it before you pay, in four steps:
+#
+# - You measure the two waits that slow a group of machines down: the wait for the slowest
+#   machine (section 1) and the wait for messages (section 2).
+# - From these you build a law that forecasts the speed of any number of machines. You state
+#   its error in advance, lock the forecast, and score it (section 3).
+# - You compare the law with reports about real clusters, and improve the part of it that
+#   scales worst (sections 4 and 5).
+# - You plan a training on up to 1,024 machines, and read off what they buy (section 6).
 
 # %% [markdown]
 # > **Limits.** You need only this one machine. Its workers are real processes that talk
-# > over TCP, but they share its cores, and the network between them is its memory. If the
-# > lab needs a slow network, it imitates one: a sender sleeps for as long as the message
-# > would take. If the lab needs more machines than you have, it calculates their speed, and
-# > the text says so. Where we have no source for an input, we call it *assumed*.
+# > over TCP, but they share its cores, and the network between them is its memory. To
+# > imitate a slow network, a sender sleeps for as long as the message would take. The speed
+# > of machines that you do not have is calculated, and the text says so. An input for which
+# > we have no source is called *assumed*.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -81,17 +87,19 @@ from helpers.workers.processes import run_ring
 # ## 1. Everybody waits for the slowest
 #
 # A synchronous step ends only when the last [worker](../docs/glossary.md) has computed its
-# gradient. So a single late worker, a [*straggler*](../docs/glossary.md), delays all
-# others.
+# gradient. So a single late worker, a [*straggler*](../docs/glossary.md), delays all others.
+# With more workers, it becomes more likely that one of them is late. How much does that cost?
 #
-# Suppose that a worker computes for at least $c = 20$ ms in each step, but for longer if
-# another process runs, a disk is slow or a processor is hot. We assume that this extra time
-# has an exponential distribution: short delays are common, and long ones are rare.
-#
-# We call the mean of the extra time, divided by $c$, the *spread* $\sigma$. With
-# $\sigma = 0.5$, a worker takes $c\,(1 + \sigma) = 30$ ms on average.
+# Suppose that each worker computes for at least $c = 20$ ms in a step. Sometimes it needs
+# longer, because another process runs, a disk is slow or a processor is hot. We assume that
+# the extra time has an exponential distribution: short delays are common, and long ones are
+# rare.
 
 # %% [markdown]
+# How long are the delays on average? We give them as a multiple of $c$, and call this number
+# the *spread* $\sigma$. For example, a spread of $\sigma = 0.5$ means that a worker loses
+# $\sigma c = 10$ ms in an average step, and needs $c\,(1 + \sigma) = 30$ ms in all.
+#
 # **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple of
 # 20 ms? And with 10,000 workers?
 
@@ -109,8 +117,8 @@ def waits(spread, n, steps):
     return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
 
 # %% [markdown]
-# First we measure with real processes. In each step they sleep for a time that we draw at
-# random, and then add up a small array with the ring of lab 09.
+# First we measure with real processes. In each step every worker sleeps for a time that we
+# draw at random, and then the ring of lab 09 adds up a small array.
 
 # %%
 waited = {spread: {} for spread in spreads}
@@ -145,19 +153,21 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The axis of the workers is logarithmic, so a straight line in this figure is a very slow
-# rise. Why is it so slow? On average, the largest of $N$ draws from an exponential
-# distribution is $1 + 1/2 + \dots + 1/N$ times as large as the mean of the distribution.
-# The extra time has the mean $\sigma c$ and comes on top of $c$, so the mean time of a step
-# is
+# rise. A formula explains it. The largest of $N$ draws from an exponential distribution is,
+# on average, $1 + 1/2 + \dots + 1/N$ times as large as the mean of the distribution. Our
+# delays have the mean $\sigma c$ and come on top of $c$, so the mean time of a step is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
-# The sum grows without limit, but ever more slowly, so the first few workers that you add
-# cost the most.
-#
-# [Chen et al. (2016)](https://arxiv.org/abs/1604.00981) do not wait for the slowest
-# workers. Instead they start a few more workers than they need, and drop the gradients that
-# come last. The next cell drops the slowest 1% and 5% of the gradients.
+# The sum grows ever more slowly, so the first few workers that you add cost the most. For
+# $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$, while a worker alone needs
+# $1.5\,c$. A step is four times as long, but it does ten thousand times the work. Stragglers
+# of this kind waste machines, but they do not make more machines useless.
+
+# %% [markdown]
+# **Question.** Suppose that you no longer wait for the slowest workers, and drop the
+# gradients that come last ([Chen et al. 2016](https://arxiv.org/abs/1604.00981)). How much
+# of the step would you save by dropping 1% of them?
 
 # %%
 ordered = numpy.sort(waits(0.5, 10_000, 200), axis=1)
@@ -167,38 +177,51 @@ for dropped in (0, 100, 500):
     print(f"Without the slowest {lost:.0f}%: {times:.2f} times the shortest step")
 
 # %% [markdown]
-# A worker that is *always* slow is a different problem. Every step then takes as long as
-# that worker needs. If you drop its gradients, you no longer wait for it, but you lose its
-# whole share of the data.
+# A few very late workers cause much of the wait: without the slowest 1%, a step loses more
+# than 40% of its length. The price is their gradients, so Chen et al. start a few more
+# workers than they need.
 #
-# To tell the two problems apart, look at the workers' logs, and compare the mean time of
-# each rank over many steps. Random delays hit all ranks alike, but a worker that is always
-# slow has a larger mean.
+# <details><summary>What if one worker is <em>always</em> slow?</summary>
+#
+# That is a different problem. Every step then takes as long as that worker needs, and if you
+# drop its gradients, you lose its whole share of the data.
+#
+# To tell the two problems apart, look at the workers' logs, and compare the mean time of each
+# rank over many steps. Random delays hit all ranks alike, but a worker that is always slow
+# has a larger mean.
+#
+# </details>
 
 # %% [markdown]
 # ## 2. Send while you compute
 #
-# Workers wait not only for stragglers, but also for the messages that add up their
-# gradients. Some of these messages can travel while the workers still compute. Backward
-# begins at the last layer, so the gradient of that layer is ready first. Its
-# [all-reduce](../docs/glossary.md) can run while backward is still busy with the earlier
-# layers, and then its messages cost no extra time.
-#
-# But each all-reduce also pays a fixed cost, its [*latency*](../docs/glossary.md), however
-# small the gradient is. So frameworks pack gradients into [*buckets*](../docs/glossary.md),
-# and send each bucket with a single all-reduce. For example, [PyTorch's
-# DDP](https://arxiv.org/abs/2006.15704) uses buckets of 25 MB by default, and
-# [Horovod](https://arxiv.org/abs/1802.05799) calls the same idea tensor fusion.
+# Even if no worker is late, all of them have to wait for the messages that add up their
+# gradients. Or do they? Backward begins at the last layer, so the gradient of that layer is
+# ready first. Its [all-reduce](../docs/glossary.md) can run while backward is still busy with
+# the earlier layers. Messages that *overlap* with backward in this way cost no extra time.
+
+# %% [markdown]
+# So should each gradient be sent as soon as it is ready? Each all-reduce also pays a fixed
+# cost, its [*latency*](../docs/glossary.md), however small the gradient is. With hundreds of
+# gradients, this cost adds up. So frameworks pack gradients into
+# [*buckets*](../docs/glossary.md), and send each bucket with a single all-reduce. For
+# example, [PyTorch's DDP](https://arxiv.org/abs/2006.15704) uses buckets of 25 MB by default.
 #
 # ![Two time lines. Backward computes gradients from the last layer to the first, and as soon as a bucket is full, its all-reduce begins, so only the last bucket ends after backward.](../helpers/lab_10/diagrams/buckets.svg)
 
 # %% [markdown]
-# Let $\ell$ be the latency of an all-reduce in seconds, and $B$ its bandwidth in bytes per
-# second. Bucket $i$ holds $s_i$ bytes, and its last gradient is ready after $r_i$ seconds.
-# The bucket's all-reduce has to wait for that gradient and for the previous all-reduce, so
-# it ends after
+# When does the last all-reduce end? Four quantities decide:
 #
-# $$ e_i = \max(r_i, e_{i-1}) + \ell + \frac{s_i}{B} \quad\text{seconds,} \qquad e_0 = 0. $$
+# - $a$, the latency of an all-reduce, in seconds;
+# - $w$, the bandwidth of an all-reduce, in bytes per second;
+# - $s_i$, the size of bucket $i$, in bytes;
+# - $r_i$, the time at which the last gradient of bucket $i$ is ready, in seconds from the
+#   start of backward.
+#
+# The all-reduce of bucket $i$ has to wait for its last gradient and for the previous
+# all-reduce. So it ends at the time
+#
+# $$ e_i = \max(r_i, e_{i-1}) + a + \frac{s_i}{w} \quad\text{seconds,} \qquad e_0 = 0. $$
 #
 # **Question.** What is wrong with a single bucket for all gradients? And what is wrong with
 # a separate bucket for each gradient?
@@ -213,8 +236,7 @@ for dropped in (0, 100, 500):
 #   in which backward computes them. There is at least one gradient;
 # - `ready_at`: for each gradient, the seconds from the start of backward until it is ready.
 #   These times never decrease, but two of them can be equal;
-# - `latency`, `bandwidth`: the latency of an all-reduce in seconds, and its bandwidth in
-#   bytes per second;
+# - `latency`, `bandwidth`: $a$ in seconds, and $w$ in bytes per second;
 # - `bucket_bytes`: a bucket is full, and is sent, when it holds at least this many bytes.
 #
 # **Rules**
@@ -264,14 +286,15 @@ def buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes):
 buckets = check("10.1", buckets)
 
 # %% [markdown]
-# Now we take a real network, a [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab
-# 02](02_throughput.ipynb), and workers joined by a slow link. Each message takes 5 ms, plus
-# the time for its bytes at 100 MB/s. An all-reduce consists of several messages, so the
-# next cell calculates its latency and bandwidth.
+# Which bucket size is best for a real network? We take a
+# [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab 02](02_throughput.ipynb), and join
+# the workers by a slow link, on which a message takes 5 ms plus the time for its bytes at
+# 100 MB/s. A ring of $N$ workers sends $2\,(N - 1)$ such messages for an all-reduce, so the
+# next cell calculates $a$ and $w$ from them.
 #
-# The backward pass is only imitated. The workers sleep for 0.2 s, and we assume that each
-# layer's share of this time equals its share of the multiplications. So the sizes of the
-# gradients, their order and the messages are real, but the computation is not.
+# The sizes of the gradients, their order and the messages are real, but the backward pass is
+# imitated: the workers sleep for 0.2 s. We assume that each layer's share of this time equals
+# its share of the multiplications.
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -323,55 +346,65 @@ show_figure(figure, text, session.caption())
 # The curve has the shape of a U, and its two ends are expensive for opposite reasons. Small
 # buckets pay the latency many times, so the link cannot keep up with backward. One bucket
 # for everything pays the latency only once, but the link is idle until backward has ended.
-# In between, when backward ends, only the last bucket still has to be sent, and it is
-# small. The predicted curve has steps where the number of buckets changes.
+# In between, when backward ends, only the last bucket still has to be sent, and it is small.
 #
-# If your measured points lie above the prediction, the reason is probably that the machine
-# also needs time to copy the bytes and to add them up, which the law leaves out.
+# How much of the wait is left? Backward alone takes 200 ms, and your best size ends only
+# shortly after that. So overlap hides most of the messages, if backward is long enough.
+#
+# <details><summary>Why does the prediction have steps, and why is it too low?</summary>
+#
+# The predicted curve has steps where the number of buckets changes. Your measured points
+# probably lie above it, because the machine also needs time to copy the bytes and to add
+# them up, which the law leaves out.
+#
+# </details>
 
 # %% [markdown]
-# ## 3. The forecast
+# ## 3. A forecast that can fail
 #
-# How fast would 512 machines be? You cannot measure that here, but a law can tell you, if
-# you have measured its constants and tested it on the machines that you have.
+# With good buckets, two workers lose little time. But how fast would 512 machines be? You
+# cannot measure that here. A law can tell you, if you measure its constants and test it on
+# the machines that you have. For $N$ devices the law needs
 #
-# You know two parts of the law already: the ring of lab 09, and the step time of lab 02. A
-# step with $b$ images takes $t_0 + b / r_\infty$ seconds, where $t_0$ is the fixed cost in
-# seconds and $r_\infty$ the peak in images per second.
+# - $b$, the images of each device in a step;
+# - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
+#   second, both of one device as in lab 02;
+# - $G$, the size of the whole gradient, in bytes;
+# - $\ell$, the latency of a single message, in seconds, and $B$, the bandwidth of the link,
+#   in bytes per second.
 #
-# How much of the sending overlaps with computing? To keep the law simple, we forecast two
+# In a step, a device computes for $C$ seconds. Then $2\,(N - 1)$ messages follow each other in
+# the ring, each with an $N$-th of the gradient, so an all-reduce takes $A$ seconds:
+#
+# $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(N - 1) \left( \ell + \frac{G}{N B} \right). $$
+
+# %% [markdown]
+# How much of $A$ overlaps with computing? That depends on the buckets, so we forecast two
 # limits:
 #
-# - In one, nothing overlaps.
-# - In the other, messages travel during all of backward. Backward has twice as many
-#   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the
-#   computing time of an image.
+# - *In turn*: nothing overlaps.
+# - *Overlapped*: messages travel during all of backward. Backward has twice as many
+#   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the computing
+#   time of the images, $b / r_\infty$.
 #
-# Buckets bring training close to the second limit.
+# Good buckets bring a training close to the second limit. But both limits leave out
+# stragglers, so the law may be too optimistic.
 
 # %% [markdown]
-# ## Exercise 10.2: a law for n devices
-#
-# Take $n$ devices with $b$ images each, a gradient of $G$ bytes, and a link with latency
-# $\ell$ in seconds and bandwidth $B$ in bytes per second. In exercise 10.1 these two
-# described a whole all-reduce, but here they describe a single message.
-#
-# In a step, a device computes for $C$ seconds. The all-reduce takes $A$ seconds, because in
-# the ring $2\,(n - 1)$ messages follow each other, each with an $n$-th of the gradient:
-#
-# $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(n - 1) \left( \ell + \frac{G}{n B} \right) \quad\text{seconds.} $$
+# ## Exercise 10.2: a law for N devices
 #
 # **Write**
 # `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
 # which returns a new dict with two pairs, `"in_turn"` and `"overlapped"`. Each pair holds
 # the images per second of all devices together, and the
-# [*efficiency*](../docs/glossary.md).
+# [*efficiency*](../docs/glossary.md). The arguments are $N$, $b$, $t_0$, $r_\infty$, $G$,
+# $\ell$ and $B$, in this order.
 #
 # **Rules**
 #
 # - `batch_size` is the batch size of each device, so a device computes for $C$ seconds.
 # - A single device sends nothing.
-# - `"in_turn"`: a device first computes, and then it sends.
+# - `"in_turn"`: a device first computes, and then it sends for $A$ seconds.
 # - `"overlapped"`: messages travel during two thirds of the time of the *images*,
 #   $b / r_\infty$. The rest of $A$, if there is any, is added to $C$. A step never takes
 #   less time than its computing.
@@ -384,6 +417,8 @@ show_figure(figure, text, session.caption())
 #
 #     forecast(2, 100, 0.1, 1000, 4e6, 0.001, 40e6)
 #     {"in_turn": (662.3, 0.662), "overlapped": (849.9, 0.850)}
+#
+# You need about eight lines.
 
 # %% name="10.2-forecast" points=3
 # TODO 10.2: images per second and efficiency of n devices, with and without overlap.
@@ -414,13 +449,21 @@ def forecast(
 forecast = check("10.2", forecast)
 
 # %% [markdown]
-# Now the law needs your numbers. Each of your workers computes on one core, and together
-# they measure three things:
+# Now the law needs your numbers. Each of your workers trains a small network on one core,
+# and together they measure three things:
 #
-# - steps in which no worker sends, with three batch sizes, which give $t_0$ and the peak;
-# - all-reduces of three sizes, which give the latency and the bandwidth;
-# - steps in which all workers train together, which we set aside to find out how wrong the
-#   law is.
+# - steps in which no worker sends, with three batch sizes, which give $t_0$ and $r_\infty$;
+# - all-reduces of three sizes, which give $\ell$ and $B$;
+# - steps in which all workers train together. We set these aside, because they will tell us
+#   how wrong the law is.
+#
+# <details><summary>Why not take the numbers from lab 02?</summary>
+#
+# The form of the law comes from lab 02, but $t_0$ and $r_\infty$ belong to a network *and* a
+# device. In lab 02 a convolutional network had the whole device, whereas here each worker has
+# one core for two dense layers.
+#
+# </details>
 
 # %%
 n, hidden_units = lab.workers, 256
@@ -438,10 +481,10 @@ def law_of(one_round):
     return *step, network_bytes, *ring_link
 
 # %% [markdown]
-# On a single machine the law needs one more part, because the workers share its cores. For
-# example, three workers on two cores get two thirds of a core each. So the function `here`
-# slows down both computing and sending in this proportion. It also assumes that nothing
-# overlaps, because the core that computes has to send as well.
+# Your workers share the cores of one machine. For example, three workers on two cores get two
+# thirds of a core each, so both computing and sending take 1.5 times as long. The function
+# `here` adds this to your law. It forecasts *in turn*, because a core that computes cannot
+# send at the same time.
 
 # %%
 def here(law, workers, batch_size):
@@ -460,18 +503,14 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# The form of the law comes from lab 02, but its numbers do not, because $t_0$ and the peak
-# belong to a network *and* a device. In lab 02 a convolutional network had the whole
-# device, whereas here each worker has one core for two dense layers.
+# How wrong may this forecast be? An honest error bar is stated before the measurement, so we
+# first test the law on the steps that we set aside, whose times we know. It is fitted once to
+# all rounds and once to each round alone, and each fit forecasts these steps. In the worst
+# case the forecast misses by a factor, which we call $f$.
 #
-# A forecast needs an error bar, and it has to be stated before the measurement. How large
-# should it be? We first let the law forecast the steps that we set aside. The law from all
-# rounds makes a forecast, and so does a law from each round alone. Because these steps
-# were measured, we see by which factor the worst forecast misses.
-#
-# For the real forecast we state the *square* of this factor as the error, but at least a
-# factor of 1.1. The square leaves a margin, because that forecast is for one more worker
-# and a new batch size, which we have not measured yet.
+# For the real forecast we state an error of $f^2$, but at least 1.1. That is, the measurement
+# should lie between the forecast divided by $f^2$ and the forecast times $f^2$. The square
+# leaves a margin for one more worker and a new batch size, which have not been measured yet.
 
 # %%
 said, came = [], []
@@ -486,14 +525,17 @@ low, high = forecast_speed / factor, forecast_speed * factor
 print(f"Stated error: a factor of {factor:.2f}")
 
 # %% [markdown]
-# **Question.** Before you continue, what is your own estimate: how many images per second
-# will `n + 1` workers process together? The cell below locks the forecast of your law as
-# the prediction.
+# **Question.** Your law was fitted to `n` workers. What is your own estimate: how many images
+# per second will `n + 1` workers process together, more than `n` or fewer? The next cell
+# records the forecast of your law as the prediction.
 
 # %%
 card.predict("held_out_by_the_law", forecast_speed)
 print(f"Forecast for {n + 1} workers: {forecast_speed:.1f} images/s, ", end="")
 print(f"from {low:.1f} to {high:.1f}")
+
+# %% [markdown]
+# Now the forecast is locked, and `n + 1` workers train together for the first time.
 
 # %%
 card.lock("held_out_by_the_law")
@@ -520,23 +562,33 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The grey point was measured with `n` workers and 64 images each, and then converted with
-# the law to the batch size of the forecast.
+# Does the curve of your law rise or fall at the last worker? As long as each new worker gets
+# a core of its own, it adds its speed. Beyond that, the workers only divide the same cores
+# among more processes, while the ring grows longer. Then one more worker makes the training
+# *slower*, and a law that knows this is worth more than the rule "more is better".
 #
+# <details><summary>What is the grey point?</summary>
+#
+# It was measured with `n` workers and 64 images each, and then converted with the law to the
+# batch size of the forecast.
+#
+# </details>
+
+# %% [markdown]
 # If the measurement lies in the stated range, was the forecast good? Not necessarily,
-# because a very wide range always hits. The [interval
-# score](https://doi.org/10.1198/016214506000001437) of Gneiting and Raftery therefore
-# starts with the width of the range, and adds a penalty if the measurement misses it. We
-# use logarithms, so that a factor counts the same at every speed. For a range from $l$ to
-# $u$ and a measurement $m$, all in images per second, the score is
+# because a very wide range always hits. The [*interval score*](../docs/glossary.md)
+# ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) therefore adds up
+# the width of the range and a penalty for a miss. For a range from $l$ to $u$ and a
+# measurement $m$, all in images per second, it is
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
-# A lower score is better. The penalty is the second term, which is zero if $m$ lies in the
+# A lower score is better. The second term is the penalty, which is zero if $m$ lies in the
 # range. Its factor of 20 belongs to a range that should hit nine times out of ten.
-#
-# The law competes with a simple forecast, which starts from the speed of one worker less: it
-# says that one more worker adds something between nothing and its full share.
+
+# %% [markdown]
+# Your law competes with a simple rule, which starts from the speed of `n` workers: one more
+# worker adds something between nothing and its full share.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -553,13 +605,14 @@ card.measure("interval_scores", scores)
 # other, which makes the range wide, or was the law wrong in all of them?
 
 # %% [markdown]
-# ## 4. The same law for published machines
+# ## 4. Does it hold for 512 GPUs?
 #
-# Your own machine is a small test. Does the law also hold for large clusters? Horovod's
-# documentation reports the efficiency of training VGG-16 on servers with four GPUs each,
-# joined by a network with 25 Gbit/s. The figure for 128 GPUs is in an older README, and the
-# figure for 512 GPUs in
-# [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html).
+# On your machine the law went one worker further than the measurements. A plan goes much
+# further. Does the law still hold there? Horovod's documentation reports the efficiency
+# of training VGG-16 on servers with four GPUs each, joined by a network with 25 Gbit/s. An
+# older README has the figure for 128 GPUs, and
+# [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html)
+# the figure for 512.
 #
 # **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency fall,
 # according to your law with overlap, and according to the reports?
@@ -583,19 +636,21 @@ print(f"the reports by {fall['reported']:.1f}")
 card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["reported"]})
 
 # %% [markdown]
-# The law misses most of that fall. In a larger ring, each device still sends about twice
-# the gradient, exactly $2\,(n - 1) / n$ times. So in the law only the latency grows.
+# At 128 GPUs the law is close to the report, but it misses most of the fall that follows. In
+# a larger ring, each device still sends about twice the gradient, exactly $2\,(N - 1) / N$
+# times. So in the law only the latency grows.
 #
 # In the real clusters, something else may have grown as well. With more GPUs, it is more
 # likely that one of them is slow (section 1), and other traffic may share the network. The
-# software may also differ, because the two figures come from two versions of the
-# documentation. Nothing here can tell which of these was the cause. But a plan by the law
-# alone would have promised almost twelve points too many at 512 GPUs.
+# two reports may also describe different software. Nothing here can tell which of these was
+# the cause. But a plan by the law alone would have promised almost twelve points too many at
+# 512 GPUs.
 
 # %% [markdown]
-# The next figure compares the law with four reports. Horovod reports three networks on 512
-# GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) report an efficiency of
-# about 90% for ResNet-50 on 256 GPUs, compared with 8 GPUs.
+# Is that the law's usual error? The next figure compares it with four reports. Three of them
+# are Horovod's, of three networks on 512 GPUs. In the fourth, [Goyal et al.
+# (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256 GPUs, at about 90% of the
+# speed per GPU that they measured with 8 GPUs.
 
 # %%
 rows = laws.published_forecasts(forecast)
@@ -613,47 +668,61 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# Each report lies in its range, but these hits say little. The ranges are wide, three of
-# them end at 100%, and the simple guess "90% for all" is right for three of the four
-# reports. Still, the law could have failed: these systems overlap messages with backward,
-# so a report below "in turn" would have refuted it.
+# Each report lies between the law's two limits, but these hits say little. The ranges are
+# wide, three of them end at 100%, and the simple guess "90% for all" is right for three of
+# the four reports. Still, the law could have failed: these systems overlap messages with
+# backward, so a report below "in turn" would have refuted it.
 #
-# Why is VGG-16 so far below the others? Of the four networks, it has the most parameters
-# relative to its computing time for an image. In a ring over 25 Gbit/s, its gradient of
-# 553 MB needs 354 ms, and backward can hide at most 258 ms of this. So even the law with
-# overlap stays below 100%. The report, however, says only 68%. The order of the gradients
-# cannot explain this: three quarters of the bytes belong to the first dense layer, whose
-# gradient is ready early, and that helps the overlap.
+# So a plan for a real cluster needs a measurement on a few of its machines. Your law tells
+# you what to measure, and that larger clusters will probably be slower than it says.
 
 # %% [markdown]
-# Where the numbers come from:
+# <details><summary>Why is VGG-16 so far below the others?</summary>
+#
+# Of the four networks, it has the most parameters relative to its computing time for an
+# image. In a ring over 25 Gbit/s, its gradient of 553 MB needs 354 ms, and backward can hide
+# at most 258 ms of this. So even the law with overlap stays below 100%.
+#
+# </details>
+#
+# <details><summary>Where do these numbers come from?</summary>
 #
 # - parameters: [Keras' table of applications](https://keras.io/api/applications/), with
 #   four bytes each;
-# - $t_0$ and peak of one P100: TensorFlow's benchmarks of May 2017, with batches of 32 and
-#   64 images. Horovod's page speaks only of "Pascal" GPUs, so it is *assumed* that they are
-#   P100s;
-# - ResNet-101: the benchmarks lack it, so its step time is *assumed* to lie between the
-#   times of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He et
-#   al. (2016)](https://arxiv.org/abs/1512.03385);
+# - $t_0$ and $r_\infty$ of one P100: TensorFlow's benchmarks of May 2017, with batches of 32
+#   and 64 images. Horovod's page says only "Pascal" GPUs, which are *assumed* to be P100s;
+# - the step time of ResNet-101, which the benchmarks lack: *assumed* to lie between the times
+#   of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He et al.
+#   (2016)](https://arxiv.org/abs/1512.03385);
 # - links of 25 and 50 Gbit/s: Horovod's `docs/benchmarks.rst`, and section 4 of Goyal et
 #   al.;
 # - a latency of 10 microseconds: *assumed*.
+#
+# </details>
 
 # %% [markdown]
-# ## 5. Ring, tree, or two levels?
+# ## 5. Can the messages scale better?
 #
-# A flat ring of $N$ devices sends its messages one after the other, so it pays the latency
-# $2\,(N - 1)$ times. That is why hardly anybody uses a flat ring for 1,024 devices. Two
-# other kinds of all-reduce pay it less often:
+# One part of the law grows without limit: a ring of $N$ devices sends its messages one after
+# the other, so it pays the latency $2\,(N - 1)$ times. A [*tree*](../docs/glossary.md) pays it
+# far less often. Sums travel up the tree and the result comes back down, which takes only
+# $2 \log_2 N$ latencies. The price is a few more bytes: a device sends twice the gradient in
+# a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
 #
-# - In a [*tree*](../docs/glossary.md), sums travel up and the result comes back down, which
-#   takes only $2 \log_2 N$ latencies.
-#   [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
-#   cuts the gradient into pieces, so that all levels work at the same time, and uses two
-#   trees to keep every link busy.
-# - With *two levels*, each machine first adds up its own gradients over its fast links.
-#   Only then do the machines exchange their sums.
+# **Question.** With few devices, which of the two is faster? And with many?
+#
+# <details><summary>How does a real library build its trees?</summary>
+#
+# [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
+# cuts the gradient into pieces, so that all levels work at the same time, and uses two trees
+# to keep every link busy. The function below counts the time of such trees.
+#
+# </details>
+
+# %% [markdown]
+# A third way has *two levels*. Each machine first adds up the gradients of its own devices
+# over its fast links, and only then do the machines exchange their sums. The next cell shows
+# the time of all three ways.
 
 # %%
 session.show_source(all_reduces.ring_seconds, all_reduces.tree_seconds)
@@ -693,36 +762,43 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
 # The left side is the time that the tree saves, and the right side the time that the ring
-# saves. As in exercise 10.2, $\ell$ is the latency, $B$ the bandwidth and $G$ the size of
-# the gradient. A smaller gradient reduces only the right side, so it moves the crossover to
-# fewer devices.
+# saves. A smaller gradient reduces only the right side, so it moves the crossover to fewer
+# devices.
 #
 # In the figure, two levels are faster than both. With eight devices in a machine, each
 # device exchanges only an eighth of the gradient with other machines, and a ring across
-# machines has only $N / 8$ members.
+# machines has only $N / 8$ members. So the messages need not limit the number of machines.
+# What else does?
 
 # %% [markdown]
 # ## 6. The plan
 #
-# The explorer combines everything so far:
+# Now ask the question of this lab about a training of your own. The explorer calculates its
+# time and its price for any number of devices. It combines
 #
-# - your law, with the fastest kind of all-reduce;
+# - your law, with the fastest of the three kinds of all-reduce;
 # - stragglers as in section 1, but here a worker's time varies as far above its mean as
 #   below;
 # - failures, and Young's interval from lab 09;
-# - the extra images that training needs with a large batch. Their number follows from the
-#   [*critical batch size*](../docs/glossary.md) ([McCandlish et al.
-#   2018](https://arxiv.org/abs/1812.06162)).
-#
-# In JupyterLab the explorer has sliders, which start at your own numbers. The fixed cost
-# $t_0$, the peak and the number of parameters come from your run of lab 02, and then a
-# device is a whole machine. Without such a run, they come from the workers above. The
-# critical batch size is the bend that you found in [lab 03](03_time_to_accuracy.ipynb), or
-# else 1,000.
+# - the extra images that training needs with a large batch.
 
 # %% [markdown]
+# Why extra images? With more devices the batch of all devices together grows. But far beyond
+# the [*critical batch size*](../docs/glossary.md), more images in a batch save hardly any
+# steps ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162)). It is the batch size at
+# which the curve of [lab 03](03_time_to_accuracy.ipynb) bends, and the explorer takes it from
+# your run of that lab, or else assumes 1,000 images.
+#
 # **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
 # fast is the training, and how many times as much does it cost?
+#
+# <details><summary>Where do the other inputs come from?</summary>
+#
+# In JupyterLab the explorer has sliders, which start at your own numbers. The fixed cost
+# $t_0$, the peak $r_\infty$ and the number of parameters come from your run of lab 02, and
+# then a device is a whole machine. Without such a run, they come from the workers above.
+#
+# </details>
 
 # %%
 lab_02 = laws.law_of_lab_02()
@@ -741,8 +817,8 @@ print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"for {times_as_dear:.2f} times the price")
 
 # %% [markdown]
-# How much of that is due to the all-reduce? The next cell plans for 1,024 devices with each
-# of the three kinds.
+# The last line answers the question for your numbers. How much of it is due to the
+# all-reduce? The next cell plans for 1,024 devices with each of the three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -757,16 +833,15 @@ for way in ("ring", "tree", "two levels"):
 # that happen here? If steps are long, in contrast, every kind of all-reduce hides behind
 # backward, so all three plans are the same.
 #
-# A second limit does not depend on the link at all. Every added device makes the batch
-# larger, but far beyond the critical batch size, more images in a batch save hardly any
-# steps.
+# The critical batch size is a limit that no link can move. Once the batch is far beyond it,
+# the added devices compute images that save no steps, and you pay for them all the same.
 
 # %% [markdown]
-# Which slider gains you most: a faster link, compressed gradients, or fewer images on each
-# device? [Gradient accumulation](../docs/glossary.md) sends fewer messages per image, but
-# makes the batch larger. Try all of this here before you rent machines.
+# **Question.** Which change gains you most: a faster link, compressed gradients, or [gradient
+# accumulation](../docs/glossary.md), which sends fewer messages per image but makes the batch
+# larger? Try the sliders before you rent machines.
 #
-# The command `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a
+# In a terminal, `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a
 # plan from your run cards.
 
 # %% [markdown]
@@ -799,18 +874,19 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? They will, up to a point, and you now know what determines that
-# point:
+# Will more machines help? Your run has an answer, so look up its parts:
 #
-# - A step waits for the slowest worker, and for the messages that backward cannot hide.
-# - Buckets balance latency against overlap, and which all-reduce is fastest depends on the
-#   number of devices.
-# - Far beyond the critical batch size, even perfect machines stop helping.
+# | limit | your number | remedy |
+# |---|---|---|
+# | the slowest worker | a step with 10,000 workers, in units of $c$ (section 1) | drop the last gradients |
+# | messages | the best and the worst bucket (section 2) | overlap, in good buckets |
+# | the latency of a ring | the crossover (section 5) | a tree, or two levels |
+# | the critical batch size | the gain and the price of 1,024 devices (section 6) | none: stop there |
 #
-# Before you rent, a law can predict how far your training scales, but you can trust it only
-# if it states its error in advance and its range is narrow.
+# The law connects these numbers, and you know how far to trust it: as far as the error that it
+# stated before the measurement, on machines like those that you measured.
 #
-# Take two questions along. Which result of a measurement would have refuted the law? And
+# Take two questions along. Which result of a measurement would have refuted your law? And
 # what would you measure on two rented machines before you rent two hundred?
 #
 # All of this assumed that the whole network fits on every device. [Lab
@@ -818,8 +894,8 @@ session.finish()
 
 # %% [markdown]
 # To read on: [Li et al., "PyTorch Distributed" (2020)](https://arxiv.org/abs/2006.15704);
-# [Sergeev and Del Balso, "Horovod" (2018)](https://arxiv.org/abs/1802.05799);
-# [Chen et al., "Revisiting Distributed Synchronous SGD"
+# [Sergeev and Del Balso, "Horovod" (2018)](https://arxiv.org/abs/1802.05799), which calls
+# buckets *tensor fusion*; [Chen et al., "Revisiting Distributed Synchronous SGD"
 # (2016)](https://arxiv.org/abs/1604.00981); [Goyal et al., "Accurate, Large Minibatch SGD"
 # (2017)](https://arxiv.org/abs/1706.02677); [McCandlish et al., "An Empirical Model of
 # Large-Batch Training" (2018)](https://arxiv.org/abs/1812.06162);
