@@ -161,8 +161,8 @@ show_figure(figure, text, session.caption())
 #
 # The sum grows ever more slowly, so the first few workers that you add cost the most. For
 # $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$, while a worker alone needs
-# $1.5\,c$. A step is four times as long, but it does ten thousand times the work. Stragglers
-# of this kind waste machines, but they do not make more machines useless.
+# $1.5\,c$. The step is four times as long, but ten thousand workers share it. So stragglers
+# of this kind waste machines, but adding machines still helps.
 
 # %% [markdown]
 # **Question.** Suppose that you no longer wait for the slowest workers, and drop the
@@ -177,9 +177,9 @@ for dropped in (0, 100, 500):
     print(f"Without the slowest {lost:.0f}%: {times:.2f} times the shortest step")
 
 # %% [markdown]
-# A few very late workers cause much of the wait: without the slowest 1%, a step loses more
-# than 40% of its length. The price is their gradients, so Chen et al. start a few more
-# workers than they need.
+# A few very late workers cause much of the wait: without the slowest 1%, a step is more than
+# 40% shorter. To make up for the lost gradients, Chen et al. start a few more workers than
+# they need.
 #
 # <details><summary>What if one worker is <em>always</em> slow?</summary>
 #
@@ -562,10 +562,11 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Does the curve of your law rise or fall at the last worker? As long as each new worker gets
-# a core of its own, it adds its speed. Beyond that, the workers only divide the same cores
-# among more processes, while the ring grows longer. Then one more worker makes the training
-# *slower*, and a law that knows this is worth more than the rule "more is better".
+# Does the curve of your law rise or fall? Two things can make it fall, so that one more worker
+# makes the training *slower*. First, a step of this small network takes only milliseconds, so
+# the all-reduce can take longer than the computing. Second, workers beyond the number of cores
+# only divide the same cores among more processes, while the ring grows longer. A law that
+# knows this is worth more than the rule "more is better".
 #
 # <details><summary>What is the grey point?</summary>
 #
@@ -602,15 +603,16 @@ card.measure("interval_scores", scores)
 
 # %% [markdown]
 # If your law has the worse score, look at the measured rounds. Did they differ from each
-# other, which makes the range wide, or was the law wrong in all of them?
+# other, which makes the range wide, or was the law wrong in all of them? If it has the better
+# score, you may use it to look further ahead, with care.
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
 #
-# On your machine the law went one worker further than the measurements. A plan goes much
-# further. Does the law still hold there? Horovod's documentation reports the efficiency
-# of training VGG-16 on servers with four GPUs each, joined by a network with 25 Gbit/s. An
-# older README has the figure for 128 GPUs, and
+# On your machine the law looked one worker ahead. A plan has to look ahead by hundreds of
+# devices, and it is not clear that the law still holds there. Horovod's documentation reports
+# the efficiency of training VGG-16 on servers with four GPUs each, joined by a network with
+# 25 Gbit/s. An older README has the figure for 128 GPUs, and
 # [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html)
 # the figure for 512.
 #
@@ -647,8 +649,9 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # 512 GPUs.
 
 # %% [markdown]
-# Is that the law's usual error? The next figure compares it with four reports. Three of them
-# are Horovod's, of three networks on 512 GPUs. In the fourth, [Goyal et al.
+# Is the law wrong by so much for other clusters, too? The next figure compares it with four
+# reports. Three of them are Horovod's, of three networks on 512 GPUs. In the fourth, [Goyal et
+# al.
 # (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256 GPUs, at about 90% of the
 # speed per GPU that they measured with 8 GPUs.
 
@@ -668,13 +671,14 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# Each report lies between the law's two limits, but these hits say little. The ranges are
-# wide, three of them end at 100%, and the simple guess "90% for all" is right for three of
-# the four reports. Still, the law could have failed: these systems overlap messages with
-# backward, so a report below "in turn" would have refuted it.
+# It is: with overlap, the law promises 10 to 12 points more than each of the four reports. So
+# a real cluster is probably slower than the law says, and before you plan for hundreds of
+# machines, you should measure on a few of them.
 #
-# So a plan for a real cluster needs a measurement on a few of its machines. Your law tells
-# you what to measure, and that larger clusters will probably be slower than it says.
+# Each report lies between the law's two limits, but these hits say little. The ranges are
+# wide, and the simple guess "90% for all" is right for three of the four reports. Still, the
+# law could have failed: these systems overlap messages with backward, so a report below *in
+# turn* would have refuted it.
 
 # %% [markdown]
 # <details><summary>Why is VGG-16 so far below the others?</summary>
@@ -715,7 +719,7 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 #
 # [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
 # cuts the gradient into pieces, so that all levels work at the same time, and uses two trees
-# to keep every link busy. The function below counts the time of such trees.
+# to keep every link busy. `tree_seconds` in the next cell calculates the time of such trees.
 #
 # </details>
 
@@ -874,17 +878,19 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? Your run has an answer, so look up its parts:
+# Will more machines help? The end of section 6 has the answer for your network: how many times
+# as fast 1,024 devices are, and at how many times the price. Four limits explain it, and you
+# have a number for each:
 #
 # | limit | your number | remedy |
 # |---|---|---|
 # | the slowest worker | a step with 10,000 workers, in units of $c$ (section 1) | drop the last gradients |
 # | messages | the best and the worst bucket (section 2) | overlap, in good buckets |
 # | the latency of a ring | the crossover (section 5) | a tree, or two levels |
-# | the critical batch size | the gain and the price of 1,024 devices (section 6) | none: stop there |
+# | the critical batch size | its bend in lab 03, or 1,000 images (section 6) | none: stop there |
 #
-# The law connects these numbers, and you know how far to trust it: as far as the error that it
-# stated before the measurement, on machines like those that you measured.
+# The law connects these numbers. You can trust it as far as you have tested it: with the error
+# that you stated in advance, on machines like those that you measured.
 #
 # Take two questions along. Which result of a measurement would have refuted your law? And
 # what would you measure on two rented machines before you rent two hundred?
