@@ -28,7 +28,7 @@ app = typer.Typer(
 GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
     "For students", "For operators", "For instructors", "For authors of labs",
 )  # fmt: skip
-data_app = typer.Typer(help="The data sets that the labs train on.", no_args_is_help=True)
+data_app = typer.Typer(help="Download the data sets that the labs train on.", no_args_is_help=True)
 app.add_typer(data_app, name="data", rich_help_panel=OPERATORS)
 app.add_typer(leaderboard_app, name="leaderboard", rich_help_panel=INSTRUCTORS)
 
@@ -106,7 +106,7 @@ def build(names: Names = None) -> None:
 @app.command(rich_help_panel=AUTHORS)
 def new(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name, such as 11_example.")
+        str, typer.Argument(metavar="NAME", help="Its name, such as 20_example.")
     ],
 ) -> None:
     """Make a new lab with one exercise, for its author to change."""
@@ -337,7 +337,7 @@ def collect(
     due: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="The due date of all."
+            formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="The due date for all students."
         ),
     ] = None,
     out: Grades = Path("grades"),
@@ -386,7 +386,7 @@ def hand_back(
     ],
     lab: Annotated[
         str | None,
-        typer.Option(metavar="LAB", help="Needed if there are grades for several labs."),
+        typer.Option(metavar="LAB", help="The lab to hand back, if there are grades for several."),
     ] = None,
     column: Annotated[
         str | None, typer.Option(help="The heading of the assignment's column in Canvas.")
@@ -549,7 +549,7 @@ def _bench(what, students, nbgrader_students):
 
 @app.command(rich_help_panel=AUTHORS)
 def new_version(
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="As 0.2.0.")],
+    version: Annotated[str, typer.Argument(metavar="VERSION", help="A version, such as 0.2.0.")],
 ) -> None:
     """Write a version into pyproject.toml, and date its notes in CHANGELOG.md."""
     from kit.authoring.new_version import new_version as write_version
@@ -572,7 +572,7 @@ def contact_sheet() -> None:
 
 @app.command(rich_help_panel=OPERATORS)
 def plan(
-    devices: Annotated[int, typer.Option(min=1, help="How many devices.")],
+    devices: Annotated[int, typer.Option(min=1, help="The number of devices.")],
     link: Annotated[
         str | None,
         typer.Option(

@@ -98,7 +98,7 @@ def lint(text: str, path: Path) -> None:
             if marker not in MARKERS:
                 refuse(number, f"{marker!r} is not a marker; use {', '.join(MARKERS)}")
             if marker != expected:
-                refuse(number, f"`{marker}` stands where `{expected}` must come")
+                refuse(number, f"`{marker}` is in the place of `{expected}`")
             state, opened = (None if marker == "#: end" else marker), number
         elif found := re.match(r"# TODO (\d+\.\d+):", line):
             todos[found[1]] = number

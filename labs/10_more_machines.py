@@ -223,8 +223,8 @@ for dropped in (0, 100, 500):
 #
 # $$ e_i = \max(r_i, e_{i-1}) + a + \frac{s_i}{w} \quad\text{seconds,} \qquad e_0 = 0. $$
 #
-# **Question.** What is wrong with a single bucket for all gradients? And what is wrong with
-# a separate bucket for each gradient?
+# **Question.** What is wrong with a single bucket for all gradients? And with one for each
+# gradient?
 
 # %% [markdown]
 # ## Exercise 10.1: buckets
@@ -644,9 +644,8 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 #
 # In the real clusters, something else may have grown as well. With more GPUs, it is more
 # likely that one of them is slow (section 1), and other traffic may share the network. The
-# two reports may also describe different software. Nothing here can tell which of these was
-# the cause. But a plan by the law alone would have promised almost twelve points too many at
-# 512 GPUs.
+# two reports may also describe different software, so nothing here can tell which was the
+# cause. But a plan by the law alone would have promised almost twelve points too many.
 
 # %% [markdown]
 # Is the law wrong by so much for other clusters, too? The next figure compares it with four
@@ -675,10 +674,13 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # a real cluster is probably slower than the law says, and before you plan for hundreds of
 # machines, you should measure on a few of them.
 #
-# Each report lies between the law's two limits, but these hits say little. The ranges are
-# wide, and the simple guess "90% for all" is right for three of the four reports. Still, the
-# law could have failed: these systems overlap messages with backward, so a report below *in
-# turn* would have refuted it.
+# <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
+#
+# These hits say little. The ranges are wide, and the simple guess "90% for all" is right for
+# three of the four reports. Still, the law could have failed: these systems overlap messages
+# with backward, so a report below *in turn* would have refuted it.
+#
+# </details>
 
 # %% [markdown]
 # <details><summary>Why is VGG-16 so far below the others?</summary>

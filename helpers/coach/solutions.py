@@ -31,7 +31,7 @@ def show_solution(exercise: str) -> None:
     """
     if not may_be_shown(exercise):
         print(
-            f"The solution of {exercise} can be seen once your answer passes, or after "
+            f"The solution of {exercise} is shown once your answer passes, or after "
             f'the third hint: hint("{exercise}") gives the next one.'
         )
         return

@@ -212,7 +212,7 @@ class _ListsOnly(pickle.Unpickler):
             ("numpy", "_reconstruct"),
         ):
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"{module}.{name} is no part of a list of numbers")
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of a list of numbers")
 
 
 def _read_lists(file):

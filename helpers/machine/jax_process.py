@@ -68,7 +68,7 @@ def call(
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise LabError(
-            f"the work on JAX was ended, because it was still running after "
+            f"the work on JAX was stopped, because it was still running after "
             f"{limit_seconds:g} s: close other programs, and run the cell again."
         ) from None
     lines = ended.stderr.strip().splitlines() or ["it printed nothing."]

@@ -36,7 +36,7 @@ def wait_for(ranks: Iterable[int], talk: Any, kind: str) -> dict[int, Any]:
         if kind not in message and (why := message["observation"].get("cannot_travel")):
             raise CannotTravelError(str(why))
         if rank in said or (kind == "wait" and message[kind] != {"ready": True}):
-            raise ValueError("no such message is due")
+            raise ValueError("no such message is expected")
         said[rank] = message[kind]
     return said
 

@@ -34,7 +34,7 @@ def new_version(version: str, folder: Path = REPOSITORY) -> list[Path]:
         if files have been changed since the last commit.
     """
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
-        raise LabError(f"{version!r} is no version: give three numbers, such as 0.2.0.")
+        raise LabError(f"{version!r} is not a version: give three numbers, such as 0.2.0.")
     project, changes = folder / "pyproject.toml", folder / "CHANGELOG.md"
     text, notes = (path.read_text(encoding="utf-8") for path in (project, changes))
     found = VERSION_LINE.search(text)

@@ -36,8 +36,8 @@ from kit.student.working_copy import (
 # JupyterLab asks when it saves a notebook that it has open: Overwrite would undo it all.
 IF_OPEN = "If JupyterLab asks about it, choose Revert."
 BOTH_CHANGED = {
-    NOTICE: "You and we have changed the same cell: ours stands below yours.",
-    YOURS: "You and we have changed the set-up: it is ours now, and yours stands below it.",
+    NOTICE: "You and we have changed the same cell: ours is now below yours.",
+    YOURS: "You and we have changed the set-up: it is ours now, and yours is below it.",
 }
 
 

@@ -140,7 +140,7 @@ def _grades(folder):
         "cyd": (False, "not graded", "no notebook was handed in"),
     }
     results = [_result(student, lab, *verdict) for student, verdict in verdicts.items()]
-    feedback.write(results, [lab], [("notes.txt", "is no notebook")], folder)
+    feedback.write(results, [lab], [("notes.txt", "not a notebook")], folder)
     collected = [
         {
             "student": student, "name": "", "number": "2.1", "of": 2, "text": ANSWER,

@@ -284,7 +284,7 @@ def _first_process(info, monitor):
 def _last_words(monitor):
     monitor.kill()
     words = monitor.stderr.read().decode(errors="replace").split()
-    return " ".join(words)[:200] or "it said nothing"
+    return " ".join(words)[:200] or "it printed nothing"
 
 
 def _all_pids():

@@ -77,8 +77,8 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
         tables.append(_table(asked, left))
         tables.append(_table(did, right))
     others = [
-        ("Besides, it was given", question, words.get("question")),
-        ("Besides, it did", reply, words.get("reply")),
+        ("It was also given", question, words.get("question")),
+        ("It also did", reply, words.get("reply")),
     ]
     for caption, whole, listed in others:
         rest = {k: v for k, v in whole.items() if k not in (listed, *HIDDEN)}

@@ -212,7 +212,7 @@ def test_the_set_up_is_the_new_one_where_both_have_changed_it(course, course_cha
     build.write_students(lab.notebook, new)
     [line] = update.update([lab])
     merged = read(path)
-    told = "the set-up: it is ours now, and yours stands below it." in line
+    told = "the set-up: it is ours now, and yours is below it." in line
     assert told == course_changes_it
     setup, below = merged.cells[place : place + 2]
     if course_changes_it:

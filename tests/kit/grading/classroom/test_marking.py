@@ -163,7 +163,7 @@ def test_a_rubric_is_ticked_and_alike_answers_get_one_mark(graded):
         assert points == {"cyd": "1", by_place[first]: "1.5", by_place[second]: "0"}
         # A line that is no item changes nothing.
         page, form = save(address, form, **{"rubric-2.figure": "good"})
-        assert "'good' is no item: write `1.5: a comment`" in page
+        assert "'good' is not an item: write `1.5: a comment`" in page
         page, form = load(address)
         assert form.fields["rubric-2.figure"] == other
         # Without its items an answer has no points again.
