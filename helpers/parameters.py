@@ -298,9 +298,9 @@ def scale_asked_for(given: dict, lab: str) -> str:
 
 def at_scale(given: dict, sizes: dict[str, dict], scale: str) -> dict:
     """The parameters, with the scale's value for every None."""
-    said = sizes[scale]
+    scale_values = sizes[scale]
     filled = {
-        name: said[name] if value is None and name in said else value
+        name: scale_values[name] if value is None and name in scale_values else value
         for name, value in given.items()
     }
     return filled | {"scale": scale}

@@ -28,7 +28,9 @@ app = typer.Typer(
 GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
     "For students", "For operators", "For instructors", "For authors of labs",
 )  # fmt: skip
-data_app = typer.Typer(help="Download the data sets that the labs train on.", no_args_is_help=True)
+data_app = typer.Typer(
+    help="Download the data sets that the labs train on.", no_args_is_help=True
+)
 app.add_typer(data_app, name="data", rich_help_panel=OPERATORS)
 app.add_typer(leaderboard_app, name="leaderboard", rich_help_panel=INSTRUCTORS)
 
@@ -337,7 +339,8 @@ def collect(
     due: Annotated[
         datetime | None,
         typer.Option(
-            formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"], help="The due date for all students."
+            formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"],
+            help="The due date for all students.",
         ),
     ] = None,
     out: Grades = Path("grades"),
@@ -386,7 +389,9 @@ def hand_back(
     ],
     lab: Annotated[
         str | None,
-        typer.Option(metavar="LAB", help="The lab to hand back, if there are grades for several."),
+        typer.Option(
+            metavar="LAB", help="The lab to hand back, if there are grades for several."
+        ),
     ] = None,
     column: Annotated[
         str | None, typer.Option(help="The heading of the assignment's column in Canvas.")
@@ -549,7 +554,9 @@ def _bench(what, students, nbgrader_students):
 
 @app.command(rich_help_panel=AUTHORS)
 def new_version(
-    version: Annotated[str, typer.Argument(metavar="VERSION", help="A version, such as 0.2.0.")],
+    version: Annotated[
+        str, typer.Argument(metavar="VERSION", help="A version, such as 0.2.0.")
+    ],
 ) -> None:
     """Write a version into pyproject.toml, and date its notes in CHANGELOG.md."""
     from kit.authoring.new_version import new_version as write_version

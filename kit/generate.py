@@ -116,13 +116,15 @@ def lint(text: str, path: Path) -> None:
 
 def choose(source: str, solved: bool) -> str:
     """Keep the start block of a cell, or the solution block."""
-    kept, state = [], None
+    kept_lines, state = [], None
     for line in source.splitlines():
         if line.startswith("#:"):
             state = line.rstrip() if line.rstrip() != "#: end" else None
         elif state in (None, "#: solution" if solved else "#: start"):
-            kept.append(re.sub(r"^# TODO (?=\d)", "# Solution ", line) if solved else line)
-    return "\n".join(kept)
+            kept_lines.append(
+                re.sub(r"^# TODO (?=\d)", "# Solution ", line) if solved else line
+            )
+    return "\n".join(kept_lines)
 
 
 def is_set_up(cell: NotebookNode) -> bool:

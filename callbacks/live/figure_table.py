@@ -164,17 +164,17 @@ def _number(value):
 
 
 def _table(name, heads, rows):
-    kept = rows
+    table_rows = rows
     if len(rows) > MOST_ROWS:
         places = np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(int)
-        kept = [rows[place] for place in places]
+        table_rows = [rows[place] for place in places]
         name = f"{name} ({MOST_ROWS} of {len(rows):,} rows, evenly spaced)"
     head = "".join(f'<th scope="col">{html.escape(text)}</th>' for text in heads)
     body = "".join(
         f'<tr><th scope="row">{html.escape(first)}</th>'
         + "".join(f"<td>{html.escape(text)}</td>" for text in others)
         + "</tr>"
-        for first, *others in kept
+        for first, *others in table_rows
     )
     return (
         f"<table><caption>{html.escape(name)}</caption>"

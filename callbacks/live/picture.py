@@ -55,7 +55,7 @@ def picture_html(png: bytes, summary: str, caption: str) -> str:
     return f'<img alt="{html.escape(text)}" src="data:image/png;base64,{encoded}">'
 
 
-def kept(page: str) -> str:
+def stored_copy(page: str) -> str:
     """What is shown in place of a widget, as HTML: nobody sees it while the widget lives.
 
     kit/jupyter/stored_widgets.py takes out style, script and ``hidden`` when a notebook is
@@ -95,7 +95,7 @@ def display_live(widget: "Widget") -> Callable[[str], None]:
     place = display({"text/plain": "", "text/html": ""}, raw=True, display_id=True)
 
     def keep(page):
-        place.update({"text/plain": "", "text/html": kept(page)}, raw=True)
+        place.update({"text/plain": "", "text/html": stored_copy(page)}, raw=True)
 
     return keep
 

@@ -116,9 +116,9 @@ def _folded(exercise, read):
     """The hints up to a strength, behind one line that opens; nothing if there are none."""
     if not read:
         return ""
-    shown = "".join(_page_of(exercise, strength) for strength in range(1, read + 1))
+    pages = "".join(_page_of(exercise, strength) for strength in range(1, read + 1))
     what = "Hint 1, which you" if read == 1 else f"Hints 1 to {read}, which you"
-    return f"<details><summary>{what} have read for {exercise}</summary>{shown}</details>"
+    return f"<details><summary>{what} have read for {exercise}</summary>{pages}</details>"
 
 
 def _is_solution_next(exercise):
@@ -128,15 +128,15 @@ def _is_solution_next(exercise):
 
 def _next_help(exercise):
     """The next stronger hint, or the solution after the last; as text and as HTML."""
-    shown = side_by_side if _is_solution_next(exercise) else _next_hint
-    text, page = shown(exercise)
+    make_page = side_by_side if _is_solution_next(exercise) else _next_hint
+    text, page = make_page(exercise)
     if button := _buttons.get(exercise):
         _name(button, exercise, _what_is_next(exercise))
     return text, page
 
 
 def _next_hint(exercise):
-    """The next stronger hint, as text and as a card; noted on the run card."""
+    """The next stronger hint, as text and as HTML; noted on the run card."""
     _asked[exercise] += 1
     strength = min(_asked[exercise], len(KINDS))
     if card := session.current_card():
@@ -155,7 +155,7 @@ def _next_hint(exercise):
 
 
 def _page_of(exercise, strength, more=""):
-    """A hint as a card."""
+    """A hint as a message."""
     lines = [*_lines(exercise, strength), *([more] if more else [])]
     return messages.box("hint", _title(exercise, strength), "", lines)
 

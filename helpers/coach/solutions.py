@@ -44,14 +44,14 @@ def side_by_side(exercise: str) -> tuple[str, str]:
     ours = inspect.getsource(find_exercise(exercise).reference).replace("  # fmt: skip", "")
     columns = {f"Your cell for {exercise}": own, f"Our solution of {exercise}": ours}
     text = "\n\n".join(f"{title}:\n\n{code.rstrip()}" for title, code in columns.items())
-    shown = "".join(
+    panels = "".join(
         f'<div style="{COLUMN}"><strong>{escape(title)}</strong>'
         f"{_scrolling(in_colour(code, line_numbers=False))}</div>"
         for title, code in columns.items()
     )
     # callbacks/live/accessible.js moves the focus here from the button.
     label = f'tabindex="-1" role="group" aria-label="Our solution of {exercise}"'
-    return text, f'<div class="labs-solution" {label} style="{COLUMNS}">{shown}</div>'
+    return text, f'<div class="labs-solution" {label} style="{COLUMNS}">{panels}</div>'
 
 
 def _scrolling(page):

@@ -109,10 +109,10 @@ def live(
     axes.legend(loc="upper right", fontsize=8)
 
     def draw(change=None):
-        shown = path[: drawn.value + 1]
-        line.set_data(*shown.T)
-        end.set_data(*shown[-1:].T)
-        result = f"{name_of(rate.value, size.value)}: {outcome(shown, loss)}."
+        path_so_far = path[: drawn.value + 1]
+        line.set_data(*path_so_far.T)
+        end.set_data(*path_so_far[-1:].T)
+        result = f"{name_of(rate.value, size.value)}: {outcome(path_so_far, loss)}."
         # While a path is drawn, a screen reader does not read out every step.
         text.value = result if play.playing and drawn.value < steps else _announced(result)
         figure.canvas.draw_idle()

@@ -65,12 +65,12 @@ def prediction_grid(
     matplotlib.figure.Figure
     """
     figure, axes = plt.subplots(side, side, figsize=(8, 8.6))
-    shown = zip(axes.flat, images, labels, predicted, strict=False)
-    for axis, image, label, said in shown:
-        right = label == said
+    squares = zip(axes.flat, images, labels, predicted, strict=False)
+    for axis, image, label, prediction in squares:
+        right = label == prediction
         axis.imshow(image[..., 0], cmap="gray_r")
         axis.set(xticks=[], yticks=[])
-        title = f"{'✓' if right else '✗'} {classes[said]}\nis {classes[label]}"
+        title = f"{'✓' if right else '✗'} {classes[prediction]}\nis {classes[label]}"
         # A solid thin frame or a dashed thick one: colour alone is not enough.
         colour, width, line = (BLUE, 1, "-") if right else (VIOLET, 4, (0, (2, 1)))
         axis.set_title(title, fontsize=9, color=colour)

@@ -233,8 +233,8 @@ def waterfall(bars: Sequence[dict]) -> plt.Figure:
         edge: dict = {"edgecolor": colour, "label": f"_{bar['name']}"}
         bottom = floor if whole else low
         axes.bar(i, high - bottom, bottom=bottom, **(fill | edge))
-        said = f"{high:.1f} s" if whole else f"× {bar['before'] / bar['after']:.2f}"
-        axes.annotate(said, (i, high), ha="center", va="bottom", fontsize=8)
+        factor_text = f"{high:.1f} s" if whole else f"× {bar['before'] / bar['after']:.2f}"
+        axes.annotate(factor_text, (i, high), ha="center", va="bottom", fontsize=8)
         if bar["kept"] and i + 1 < len(bars):
             axes.plot([i, i + 1], 2 * [bar["after"]], color=GREY, linewidth=0.8, label="_")
     names = [bar["name"] if bar["kept"] else f"({bar['name']})" for bar in bars]

@@ -172,8 +172,8 @@ def published_efficiencies(
     """Efficiencies of P100s by an answer to exercise 10.2, in turn and overlapped."""
     gradient_bytes = 4e6 * MILLION_PARAMETERS[network]
     link = ASSUMED_LATENCY_SECONDS, gbit * GBIT
-    said = forecast(devices, batch_size, *published_law(network), gradient_bytes, *link)
-    return {way: float(pair[1]) for way, pair in said.items()}
+    speeds = forecast(devices, batch_size, *published_law(network), gradient_bytes, *link)
+    return {way: float(pair[1]) for way, pair in speeds.items()}
 
 
 DEFAULTS: dict[str, Any] = {
@@ -316,9 +316,9 @@ def plan(settings: dict, forecast: Callable) -> dict:
     # would take as long as this all-reduce does.
     latency = ways[way] / max(1, 2 * (s["devices"] - 1))
     compute = s["t0_seconds"], s["peak"]
-    said = forecast(s["devices"], s["batch_size"], *compute, 0.0, latency, GBIT)
+    speeds = forecast(s["devices"], s["batch_size"], *compute, 0.0, latency, GBIT)
     alone = s["t0_seconds"] + s["batch_size"] / s["peak"]
-    last = s["devices"] * s["batch_size"] / said["overlapped"][0]
+    last = s["devices"] * s["batch_size"] / speeds["overlapped"][0]
     before = (s["accumulation"] - 1) * alone
     waits = slowest(s["devices"], s["straggler_spread"]) - 1
     step_seconds = before + last + waits * s["accumulation"] * alone

@@ -321,8 +321,8 @@ class Job:
 
     def _end_of_log(self, rank):
         lines = self.log(rank).strip().splitlines()[-LOG_LINES:]
-        said = "".join(f"\n  {line}" for line in lines) or "\n  nothing"
-        return f"Its log, {self._log_file(rank)}, ends with:{said}"
+        log_end = "".join(f"\n  {line}" for line in lines) or "\n  nothing"
+        return f"Its log, {self._log_file(rank)}, ends with:{log_end}"
 
 
 def free_ports(count: int) -> list[int]:

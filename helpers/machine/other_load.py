@@ -81,11 +81,11 @@ def report(content: dict) -> str:
     noted = content.get("other_load")
     if not noted:
         return ""
-    said = line(noted["percent"], " during this run", "up to ")
+    warning = line(noted["percent"], " during this run", "up to ")
     if figures := noted["figures"]:
         named = "; ".join(textwrap.shorten(one, 60, placeholder=" ...") for one in figures)
-        said += f" These figures may be spoiled: {named}"
-    return said
+        warning += f" These figures may be spoiled: {named}"
+    return warning
 
 
 def line(percent: int, when: str = "", up_to: str = "") -> str:

@@ -75,17 +75,17 @@ def deviations(variables: Mapping[str, str]) -> list[tuple[str, str]]:
     try:
         home = variables.get("KERAS_HOME") or Path("~/.keras").expanduser()
         file = Path(home, "keras.json")
-        said = json.loads(file.read_text(encoding="utf-8"))
+        settings = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
-        said = None
+        settings = None
     except (OSError, RuntimeError):  # no such file; nobody's home
         return found
-    if not isinstance(said, dict):
+    if not isinstance(settings, dict):
         return [*found, (f"{file} is damaged", f"Delete {file}")]
     usual = SETTINGS | {"nnx_enabled": False}
-    other = [name for name in usual if said.get(name, usual[name]) != usual[name]]
+    other = [name for name in usual if settings.get(name, usual[name]) != usual[name]]
     if other:
-        text = ", ".join(f"{name} {said[name]}" for name in other)
+        text = ", ".join(f"{name} {settings[name]}" for name in other)
         found.append((f"{text} in {file}", f"Delete {file}"))
     return found
 

@@ -134,15 +134,15 @@ class CellErrors:
         missing = error.name if isinstance(error, NameError) else None
         own = _bound(self.source)
         uses = {missing} if missing else _names(self.source, ast.Load) - own
-        said = "" if missing else f"{type(error).__name__}: {_first_line(error)} "
+        error_text = "" if missing else f"{type(error).__name__}: {_first_line(error)} "
         for cell in reversed(self.cells):
             if not cell.problem:
                 continue
             if needed := uses & _bound(cell.source):
                 return (
-                    f"{said}This cell needs `{min(needed)}` from cell [{cell.number}], "
-                    f"{_quoted(cell.source)}, which {cell.problem}. Run that cell again "
-                    "first, and then this one."
+                    f"{error_text}This cell needs `{min(needed)}` from cell "
+                    f"[{cell.number}], {_quoted(cell.source)}, which {cell.problem}. Run "
+                    "that cell again first, and then this one."
                 )
         return missing and (self._renamed(missing) or self._not_run(missing))
 

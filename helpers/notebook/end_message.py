@@ -115,11 +115,14 @@ def _quiz(done, notebook):
     """A line on the answers that were given, and the way to the others."""
     asked, left = len(done.questions), done.open_questions
     answered = asked - len(left)
-    said = f"Quiz: {answered} of {asked} answered"
+    quiz_line = f"Quiz: {answered} of {asked} answered"
     if answered:
-        said += f", {done.right_at_once} right at once"
+        quiz_line += f", {done.right_at_once} right at once"
     which = f"question{'s' * (len(left) > 1)} {', '.join(left)}"
-    return [said, *(["; still open: ", _place(notebook, r"quiz\(", which)] if left else [])]
+    return [
+        quiz_line,
+        *(["; still open: ", _place(notebook, r"quiz\(", which)] if left else []),
+    ]
 
 
 def _predictions(together, notebook):

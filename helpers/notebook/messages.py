@@ -60,14 +60,14 @@ def box(
     str
     """
     icon = f'<span aria-hidden="true">{ICONS[kind]} </span>' if kind in ICONS else ""
-    shown = [f"{icon}<strong>{_bounded(title)}</strong>{_bounded(rest)}"]
+    html_lines = [f"{icon}<strong>{_bounded(title)}</strong>{_bounded(rest)}"]
     for line in lines[:MOST_LINES]:
         parts = line if isinstance(line, list) else [line]
-        shown.append("".join(map(_part, parts)))
+        html_lines.append("".join(map(_part, parts)))
     if link:
         address, text = link
-        shown.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
-    inside = "\n".join(map(LINE.format, shown))
+        html_lines.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
+    inside = "\n".join(map(LINE.format, html_lines))
     style = STYLE.format(edge=EDGES[kind])
     return (
         f'<div class="labs-message labs-message-{kind}" style="{style}">\n{inside}\n</div>'

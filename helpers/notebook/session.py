@@ -318,8 +318,8 @@ def _last_message():
     if earlier := len(done.passed - in_this_run):
         title += f" ({earlier} in an earlier run)"
     lines = [f"  still open: {exercise}" for exercise in done.open_exercises]
-    if said := predictions.how_they_went(done.together):
-        lines.append(f"Predictions: {said}")
+    if score_line := predictions.how_they_went(done.together):
+        lines.append(f"Predictions: {score_line}")
     if busy := other_load.report(card.content):
         lines.append(busy)
     lines.append(f"Run card: {_show(card.path)}")
@@ -327,8 +327,8 @@ def _last_message():
     folder = WORK.name if Path.cwd() == WORK.resolve() else "notebooks"
     text = "\n".join([title, *lines, f"Next: {folder}/{following}.ipynb"])
     way_on = f"../{folder}/{following}.ipynb", f"Next: {_name(following)}"
-    shown = [*end_message.lines(card.content, done, _home()), lines[-1]]
-    return text, end_message.page(title, done, shown, way_on)
+    page_lines = [*end_message.lines(card.content, done, _home()), lines[-1]]
+    return text, end_message.page(title, done, page_lines, way_on)
 
 
 def _name(notebook):

@@ -102,11 +102,14 @@ def _is_number(value):
 
 
 def _refused(what, value, asked):
-    said = textwrap.shorten(repr(value), 60, placeholder=" ...")
+    description = textwrap.shorten(repr(value), 60, placeholder=" ...")
     if isinstance(value, str):
-        said = f"the text {said}"
+        description = f"the text {description}"
     if isinstance(value, list):
-        said = f"{len(value)} value{'s' * (len(value) != 1)}, {said.strip('[]')}"
+        description = (
+            f"{len(value)} value{'s' * (len(value) != 1)}, {description.strip('[]')}"
+        )
     return RunCardError(
-        f"{what} is {said}, but the lab asks for {asked}. Change it and run the cell again."
+        f"{what} is {description}, but the lab asks for {asked}. "
+        "Change it and run the cell again."
     )

@@ -74,9 +74,9 @@ def without_placeholders(value: object, what: str, inside: tuple[type, ...] = ()
         pairs = ((k, without_placeholders(v, what, inside)) for k, v in value.items())
         return {k: v for k, v in pairs if v is not None} or None
     if isinstance(value, list):
-        kept = [without_placeholders(entry, what, inside) for entry in value]
-        kept = [entry for entry in kept if entry is not None]
-        return kept if kept or not value else None  # [] says "none of them"
+        entries = [without_placeholders(entry, what, inside) for entry in value]
+        entries = [entry for entry in entries if entry is not None]
+        return entries if entries or not value else None  # [] says "none of them"
     if isinstance(value, str):
         if len(value) > MOST_LETTERS:
             raise RunCardError(
@@ -327,9 +327,9 @@ def _verdict(entry):
     if isinstance(value, dict) and isinstance(outcome, dict):
         if "right" in entry:
             parts.append(f"{entry['right']} of {entry['of']} right")
-        said = f"You predicted {len(value.keys() & outcome.keys())} of {len(outcome)}"
+        summary = f"You predicted {len(value.keys() & outcome.keys())} of {len(outcome)}"
         typically = "typically " * ("factor_off" in entry or "difference" in entry)
-        return f"{said}{': ' * bool(parts)}{typically}{', '.join(parts)}."
+        return f"{summary}{': ' * bool(parts)}{typically}{', '.join(parts)}."
     if "right" in entry:
         parts.append("right" if entry["right"] else "wrong")
     return f"Your prediction {_text(value)}, measured {_text(outcome)}: {parts[0]}."

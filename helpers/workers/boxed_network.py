@@ -30,15 +30,15 @@ def wait_for(ranks: Iterable[int], talk: Any, kind: str) -> dict[int, Any]:
     ValueError
         If a worker sends another message.
     """
-    ranks, said = set(ranks), {}
-    while len(said) < len(ranks):
+    ranks, messages = set(ranks), {}
+    while len(messages) < len(ranks):
         rank, message = talk.listen()
         if kind not in message and (why := message["observation"].get("cannot_travel")):
             raise CannotTravelError(str(why))
-        if rank in said or (kind == "wait" and message[kind] != {"ready": True}):
+        if rank in messages or (kind == "wait" and message[kind] != {"ready": True}):
             raise ValueError("no such message is expected")
-        said[rank] = message[kind]
-    return said
+        messages[rank] = message[kind]
+    return messages
 
 
 class Network:

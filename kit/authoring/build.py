@@ -125,6 +125,6 @@ def _text(notebook):
 def keep(path: Path) -> None:
     """Copy a file, whatever is in it, to a name that nothing has yet."""
     stamp = time.strftime("%Y%m%dT%H%M%S")
-    kept = unused(path.with_name(f"{path.stem}.kept-{stamp}.ipynb"))
-    shutil.copy2(path, kept)
-    print(f"kept your own {path.name} as {kept.name}")
+    saved_copy = unused(path.with_name(f"{path.stem}.kept-{stamp}.ipynb"))
+    shutil.copy2(path, saved_copy)
+    print(f"kept your own {path.name} as {saved_copy.name}")

@@ -60,7 +60,7 @@ def disagreeing_cells(path: Path, scale: str = "smoke") -> list[int]:
         nbval prints the difference.
     """
     with tempfile.TemporaryDirectory() as folder:
-        rules, said = Path(folder, "nbval.cfg"), Path(folder, "said.xml")
+        rules, junit_report = Path(folder, "nbval.cfg"), Path(folder, "report.xml")
         rules.write_text(rules_for(path.stem), encoding="utf-8")
         subprocess.run(
             [
@@ -68,16 +68,16 @@ def disagreeing_cells(path: Path, scale: str = "smoke") -> list[int]:
                 "-p", "kit.authoring.nbval_plugin", "-p", "no:cacheprovider", "-q",
                 "--color=no", "-rf",
                 "--nbval-sanitize-with", str(rules),
-                "--nbval-cell-timeout", str(CELL_SECONDS), "--junitxml", str(said),
+                "--nbval-cell-timeout", str(CELL_SECONDS), "--junitxml", str(junit_report),
                 "--rootdir", str(REPOSITORY), str(path),
             ],
             env=environment(LABS_SCALE=scale, LABS_RUNS_DIR=folder),
             cwd=REPOSITORY,
             check=False,
         )  # fmt: skip
-        if not said.exists():
+        if not junit_report.exists():
             raise LabError(f"nbval did not run over {path.name}: see above.")
-        cells = ElementTree.parse(said).iter("testcase")
+        cells = ElementTree.parse(junit_report).iter("testcase")
         return [n for n, cell in enumerate(cells) if cell.find("failure") is not None
                 or cell.find("error") is not None]  # fmt: skip
 

@@ -51,9 +51,9 @@ def examine(
 
     def ask(question):
         reply = box.ask(question)
-        shown = {name: part for name, part in question.items() if name != "nonce"}
+        public_question = {name: part for name, part in question.items() if name != "nonce"}
         observation = None if isinstance(reply, Wrong) else reply
-        judged.update(question=shown, observation=observation)
+        judged.update(question=public_question, observation=observation)
         return reply
 
     talk = several_boxes if find_exercise(number).outside else conversation

@@ -406,8 +406,8 @@ def about(notebook: Notebook, lab: Lab) -> dict:
         ]
         text = found[-1].strip() if found else ""
         start = question.start.strip()
-        said = text.removeprefix(start).strip() if text != start else ""
-        texts[question.number] = said[:MOST_TEXT]
+        answer_text = text.removeprefix(start).strip() if text != start else ""
+        texts[question.number] = answer_text[:MOST_TEXT]
     asked = notebook.hints.union(*(HINT.findall(cell.source) for cell in notebook.code))
     return {
         "texts": {number: text for number, text in texts.items() if text},
@@ -471,8 +471,8 @@ def _shown_hints(cell):
     for output in outputs if isinstance(outputs, list) else ():
         data = output.get("data") if isinstance(output, dict) else None
         text = data.get("text/plain") if isinstance(data, dict) else None
-        if shown := SHOWN_HINT.match(_joined(text) or ""):
-            found.add(shown[1])
+        if hint_match := SHOWN_HINT.match(_joined(text) or ""):
+            found.add(hint_match[1])
     return found
 
 

@@ -146,11 +146,11 @@ def _training_beside(bar):
     over = threading.Event()
 
     def look(path):
-        shown = ""
+        last_text = ""
         while not over.wait(1.0):
             with contextlib.suppress(OSError, UnicodeDecodeError):
-                if (text := path.read_text(encoding="utf-8")) != shown:
-                    shown = text
+                if (text := path.read_text(encoding="utf-8")) != last_text:
+                    last_text = text
                     bar.set_postfix_str(text)
 
     with tempfile.TemporaryDirectory() as folder:

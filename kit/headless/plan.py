@@ -89,15 +89,15 @@ def lines(planned: dict) -> list[str]:
     """
     settings = planned["settings"]
     names = ("parameters", "critical_batch", "images")
-    shown = [f"{n} {settings[n]:,.0f}" for n in names if n in planned["assumed"]]
-    shown.append(f"a failure in {settings['device_days']:,.0f} days of a device")
+    assumptions = [f"{n} {settings[n]:,.0f}" for n in names if n in planned["assumed"]]
+    assumptions.append(f"a failure in {settings['device_days']:,.0f} days of a device")
     if settings["machine_devices"] > 1:
         machine_gbit = settings["machine_gbit"]
-        shown.append(
+        assumptions.append(
             f"{settings['machine_devices']:g} devices in a machine at {machine_gbit:,.0f} "
             "Gbit/s"
         )
-    words = ", ".join(shown)
+    words = ", ".join(assumptions)
     return [
         *in_words(settings, planned["plan"]),
         f"From {'; '.join(planned['sources'])}.",
@@ -160,6 +160,6 @@ def _run_card(lab, measurement):
         if (card := read_card(path)) and card["measurements"].get(measurement):
             began = time.localtime(card["started_unix_seconds"])
             in_kit = path.absolute().is_relative_to(REPOSITORY)
-            shown = path.absolute().relative_to(REPOSITORY) if in_kit else path
-            return f"{time.strftime('%Y-%m-%d %H:%M', began)}, {shown}"
+            display_path = path.absolute().relative_to(REPOSITORY) if in_kit else path
+            return f"{time.strftime('%Y-%m-%d %H:%M', began)}, {display_path}"
     return "its run card has been removed since"

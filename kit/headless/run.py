@@ -81,8 +81,8 @@ def run(
 
 def _busy(result):
     """What other programs may have spoiled, or nothing."""
-    said = other_load.report(result["card"] or {})
-    return f"{result['lab'].name}: {said}" if said else ""
+    load_line = other_load.report(result["card"] or {})
+    return f"{result['lab'].name}: {load_line}" if load_line else ""
 
 
 def _ended(result):
@@ -104,10 +104,12 @@ def _in_short(result):
 
 
 def _try_to_run(lab, parameters, solved, folder):
-    own = labs_in(students_folder()).get(lab.name)
-    if own and own.rivals and not solved:
-        return which_one(lab.name, own)
-    notebook = lab.solution if solved else own.path if own else lab.notebook
+    student_copy = labs_in(students_folder()).get(lab.name)
+    if student_copy and student_copy.rivals and not solved:
+        return which_one(lab.name, student_copy)
+    notebook = (
+        lab.solution if solved else student_copy.path if student_copy else lab.notebook
+    )
     os.environ["LABS_NOTEBOOK"] = str(notebook)  # for the run card
     try:
         execute(notebook, folder / f"{lab.name}.ipynb", parameters)

@@ -268,14 +268,14 @@ def write_sweep(
         writer.writerow([*run["parameters"].values(), seconds, *measured, error])
     write_atomically(out / "sweep.csv", file.getvalue())
 
-    shown = names[:4]
-    headings = ["run", *map(in_heading, shown), "seconds"]
+    column_names = names[:4]
+    headings = ["run", *map(in_heading, column_names), "seconds"]
     rows: list[dict] = []
     for run, (_, result, key) in zip(runs, known, strict=True):
         title = ", ".join(f"{name} {value}" for name, value in run["parameters"].items())
         cells = [
             in_short(name, run["measured"][name]) if name in run["measured"] else "-"
-            for name in shown
+            for name in column_names
         ]
         linked = (out / f"{key}.html").exists()
         rows.append(

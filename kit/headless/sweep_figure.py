@@ -67,8 +67,8 @@ def draw(runs: list[dict], swept: list[str], names: list[str]) -> tuple[str, str
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=110)
     repeats = ", a dot each, and lines through their means" if "seed" in swept else ""
-    said = ", ".join(name.replace("_", " ") for name in names)
-    text = f"{len(runs)} runs over {x.replace('_', ' ')}{repeats}: {said}."
+    names_text = ", ".join(name.replace("_", " ") for name in names)
+    text = f"{len(runs)} runs over {x.replace('_', ' ')}{repeats}: {names_text}."
     data = base64.b64encode(png.getvalue()).decode()
     return f"data:image/png;base64,{data}", text
 

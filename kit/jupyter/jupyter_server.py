@@ -33,13 +33,13 @@ class StartPage(JupyterHandler):
     def _notebooks(self):
         """Where the notebooks are in the folder that this server shows."""
         assert self.serverapp
-        shown = Path(self.serverapp.root_dir).resolve()
+        root = Path(self.serverapp.root_dir).resolve()
         folder = students_folder()
         for path in (folder, folder.resolve()):  # work/ may be a link
-            if path.is_relative_to(shown):
-                return path.relative_to(shown).as_posix()
+            if path.is_relative_to(root):
+                return path.relative_to(root).as_posix()
         raise HTTPError(
-            404, f"The labs are not in {shown}: start JupyterLab with `make lab`."
+            404, f"The labs are not in {root}: start JupyterLab with `make lab`."
         )
 
 

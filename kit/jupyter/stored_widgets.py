@@ -25,10 +25,12 @@ def without_widgets(model: dict, **_) -> None:
         return
     for cell in model["content"]["cells"]:
         if cell["cell_type"] == "code":
-            cell["outputs"] = [kept for o in cell["outputs"] if (kept := _kept(o))]
+            cell["outputs"] = [
+                replacement for o in cell["outputs"] if (replacement := _replacement(o))
+            ]
 
 
-def _kept(output):
+def _replacement(output):
     data = dict(output.get("data", {}))
     if VIEW in data:
         del data[VIEW]

@@ -80,9 +80,9 @@ class Crew(contextlib.AbstractContextManager):
         pipe.close()
         left.discard(index)
         if process.exitcode not in (0, -signal.SIGXCPU):
-            said = results[index] or f"ended with {process.exitcode}"
+            problem = results[index] or f"ended with {process.exitcode}"
             self._drop(name)
-            self._continue(name, work, work.throw, FailedError(said))
+            self._continue(name, work, work.throw, FailedError(problem))
         elif not left:
             self._continue(name, work, work.send, results)
 

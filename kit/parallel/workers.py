@@ -109,8 +109,8 @@ def on_this_machine(
             for pipe in [pipe for pipe in started if pipe in ready]:
                 worker, doing = started[pipe]
                 try:
-                    said = pipe.recv()
-                    if said is None:
+                    message = pipe.recv()
+                    if message is None:
                         share = math.ceil(_open(waiting, started) / workers)
                         pipe.send(_next(waiting, doing, share, tasks))
                 except (EOFError, OSError):
@@ -122,9 +122,9 @@ def on_this_machine(
                         else:
                             yield index, DiedError("its worker was killed")
                 else:
-                    if said is not None:
-                        del doing[said[0]]
-                        yield said
+                    if message is not None:
+                        del doing[message[0]]
+                        yield message
     finally:
         for worker, _ in started.values():
             end(worker)

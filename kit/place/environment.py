@@ -23,8 +23,8 @@ def leave_out_foreign_folders() -> None:
     named = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     foreign = {str(Path(name).absolute()) for name in named if Path(name).resolve() != HERE}
     sys.path[:] = [name for name in sys.path if str(Path(name).absolute()) not in foreign]
-    if kept := [name for name in named if name and Path(name).resolve() == HERE]:
-        os.environ["PYTHONPATH"] = os.pathsep.join(kept)
+    if entries := [name for name in named if name and Path(name).resolve() == HERE]:
+        os.environ["PYTHONPATH"] = os.pathsep.join(entries)
     else:
         os.environ.pop("PYTHONPATH", None)
 

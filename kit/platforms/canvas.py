@@ -99,13 +99,13 @@ def filled(
         If no column, or several, may be meant, or the assignment has no points.
     """
     head, *rows = table
-    kept = list(range(head.index(SECTION) + 1))
-    kept.append(_column(head, lab, column))
-    made = [[row[n] if n < len(row) else "" for n in kept] for row in table]
+    columns = list(range(head.index(SECTION) + 1))
+    columns.append(_column(head, lab, column))
+    made = [[row[n] if n < len(row) else "" for n in columns] for row in table]
     most = max((_number(c[-1]) or 0 for c in made[1:] if POSSIBLE in c[0]), default=0)
     if not most:
         raise LabError(
-            f"{head[kept[-1]]!r} has no points in the row {POSSIBLE!r}, which scales "
+            f"{head[columns[-1]]!r} has no points in the row {POSSIBLE!r}, which scales "
             "the grades: give the assignment points in Canvas, and export again."
         )
     for row, cells in zip(rows, made[1:], strict=True):
@@ -118,15 +118,15 @@ def filled(
 
 
 def _column(head, lab, column):
-    own = list(range(head.index(SECTION) + 1, len(head)))
+    own_columns = list(range(head.index(SECTION) + 1, len(head)))
     plain = rf"(lab\W*)?0?{int(lab.number)}\b|{re.escape(lab.name)}"
     meant = [
         n
-        for n in own
+        for n in own_columns
         if (head[n] == column if column else re.match(plain, head[n], re.IGNORECASE))
     ]
     if len(meant) != 1:
-        there = ", ".join(repr(head[n]) for n in own[:10])
+        there = ", ".join(repr(head[n]) for n in own_columns[:10])
         raise LabError(
             f"which column is {column or lab.name}? Give one with --column: {there}."
         )

@@ -228,7 +228,9 @@ def _write_roster(path, known, owners, table, due):
         if until := moodle.date_of(extension):
             row["due"] = _later(row["due"], until)
         elif extension:
-            words = f"an extension until {extension[:60]!r}, which is not a known date format"
+            words = (
+                f"an extension until {extension[:60]!r}, which is not a known date format"
+            )
             unread.append(f"{student}: {words}: write it into {path}")
         row["submitted"] = submitted or row["submitted"]
     table = [
@@ -380,9 +382,12 @@ def _sentence(result):
     """A line for the platform, which shows it as HTML."""
     page = f"Your feedback is the attached page {result['lab']}.html."
     if result["total"] is None:
-        state = "Not everything is marked" if result["status"] == "graded" else "Nothing is graded"
+        graded = result["status"] == "graded"
+        state = "Not everything is marked" if graded else "Nothing is graded"
         return f"{state} yet. {page}"
-    late = f" It was submitted {result['late']['words']}." if result["late"]["words"] else ""
+    late = (
+        f" It was submitted {result['late']['words']}." if result["late"]["words"] else ""
+    )
     return html.escape(
         f"{points(result['total'])} of {points(result['of'])} points.{late} {page}"
     )

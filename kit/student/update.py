@@ -25,12 +25,12 @@ from kit.student.working_copy import (
     add_missing,
     alone,
     began_with,
+    display_path,
     handed_out_list,
     is_edited,
     is_older,
     keep_base,
     put_back,
-    shown,
 )
 
 # JupyterLab asks when it saves a notebook that it has open: Overwrite would undo it all.
@@ -63,7 +63,8 @@ def update(labs: list[Lab]) -> Iterator[str]:
                 yield which_one(lab.name, mine) if mine.rivals else _update(lab, mine.path)
         if handed_out_list().read_bytes() != (WORK / LIST).read_bytes():
             copy = _replace(WORK / LIST, handed_out_list().read_bytes())
-            yield f"{shown(WORK / LIST)} is new, and {shown(copy)} the one before."
+            new, old = display_path(WORK / LIST), display_path(copy)
+            yield f"{new} is new, and {old} the one before."
     if edited := [lab.number for lab in labs if is_edited(lab)]:
         yield (
             f"In notebooks/ {', '.join(edited)} is not as handed out, so nothing new comes "
@@ -119,8 +120,8 @@ def _reset(lab, name):
     numbers = numbers_of(lab.number)
     reset_exercises.note(lab.name, [n for n in numbers if n == name or "." not in name])
     return (
-        f"{name} is as it was handed out, in {shown(path)}; what you had is in "
-        f"{shown(copy)}. {IF_OPEN}"
+        f"{name} is as it was handed out, in {display_path(path)}; what you had is in "
+        f"{display_path(copy)}. {IF_OPEN}"
     )
 
 
@@ -128,13 +129,15 @@ def _update(lab, path):
     if not (mine := _read(path)):
         return _unreadable(lab, path)
     if not path.stat().st_mode & S_IWUSR:
-        return f"{shown(path)} is read-only, so it stays as it is."
+        return f"{display_path(path)} is read-only, so it stays as it is."
     merged = merge(_given(lab, began_with(mine)), mine, _read(lab.notebook))
     copy = _replace(path, nbformat.writes(merged) + "\n")
     _trust_as(mine, merged)
     more = [words for notice, words in BOTH_CHANGED.items()
             if _count(notice, merged) > _count(notice, mine)]  # fmt: skip
-    done = f"{shown(path)} has the new version, and {shown(copy)} what you had."
+    done = (
+        f"{display_path(path)} has the new version, and {display_path(copy)} what you had."
+    )
     return " ".join([done, *more, IF_OPEN])
 
 
@@ -161,8 +164,8 @@ def _trust_as(mine, changed):
 
 def _given(lab, signed):
     """A version of a notebook as it was handed out, or None if there is no trace of it."""
-    kept = keep_base(lab, signed)
-    return kept and _read(kept)
+    base = keep_base(lab, signed)
+    return base and _read(base)
 
 
 def _read(path):
@@ -191,10 +194,10 @@ def _complete(notebook):
 def _unreadable(lab, path):
     if not path.exists():
         return (
-            f"{shown(path)} is a link to {path.readlink()}, which does not exist: "
+            f"{display_path(path)} is a link to {path.readlink()}, which does not exist: "
             f"restore that file, or delete the link, and `labs update` makes a new one."
         )
     return (
-        f"{shown(path)} cannot be read as a notebook, so it stays as it is: "
+        f"{display_path(path)} cannot be read as a notebook, so it stays as it is: "
         f"`labs reset {lab.number}` gives a new one."
     )

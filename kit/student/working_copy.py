@@ -40,7 +40,7 @@ def alone() -> AbstractContextManager[None]:
     """Wait until nobody else changes ``work/``, where that is no link to nothing."""
     if WORK.is_symlink() and not WORK.exists():
         raise LabError(
-            f"{shown(WORK)}/ is a link to {WORK.readlink()}, which does not exist: "
+            f"{display_path(WORK)}/ is a link to {WORK.readlink()}, which does not exist: "
             "restore that folder, or delete the link, and `labs update` makes a new folder."
         )
     return only_one(WORK / ".base")
@@ -49,7 +49,7 @@ def alone() -> AbstractContextManager[None]:
 def add_missing() -> list[str]:
     """As `make`, for who is alone in ``work/``; does not say which notebooks are older."""
     have, edited = labs_in(WORK), []
-    lines = [] if have else [f"Your own notebooks are in {shown(WORK)}/."]
+    lines = [] if have else [f"Your own notebooks are in {display_path(WORK)}/."]
     for lab in _labs():
         keep_base(lab, signature(read_text(lab.notebook)))
         if lab.name not in have:
@@ -61,21 +61,21 @@ def add_missing() -> list[str]:
         write_atomically(WORK / LIST, handed_out_list().read_bytes())
     if edited:
         lines.append(
-            f"{shown(WORK)}/ has what you wrote in notebooks/ ({', '.join(edited)}). "
-            f"Before the next `git pull`: {put_back()}."
+            f"{display_path(WORK)}/ has what you wrote in notebooks/ "
+            f"({', '.join(edited)}). Before the next `git pull`: {put_back()}."
         )
     return lines
 
 
 def keep_base(lab: Lab, signed: str | None) -> Path | None:
     """Keep a version to compare with later; returns its file, or None."""
-    kept = WORK / ".base" / f"{signed}.ipynb"
-    if not signed or kept.exists():
-        return kept if signed else None
+    base = WORK / ".base" / f"{signed}.ipynb"
+    if not signed or base.exists():
+        return base if signed else None
     for text in _traces(lab, signed):
         if signature(text) == signed and not is_changed(text):
-            write_atomically(kept, text)
-            return kept
+            write_atomically(base, text)
+            return base
     return None
 
 
@@ -147,6 +147,6 @@ def _last_handed_out():
     return None
 
 
-def shown(path: Path) -> Path:
+def display_path(path: Path) -> Path:
     """A path as it is shown: from the course's folder on."""
     return path.relative_to(REPOSITORY)

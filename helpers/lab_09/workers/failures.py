@@ -39,6 +39,8 @@ def lost_seconds(
     ends = np.append(failures, days * DAY_SECONDS)
     begins = np.concatenate([[0.0], failures + restart])
     up = np.maximum(ends - begins, 0)
-    kept = interval * np.floor(up / (interval + save)).sum()
-    lost = (days * DAY_SECONDS - kept) / kept if kept > 0 else math.inf
+    kept_seconds = interval * np.floor(up / (interval + save)).sum()
+    lost = (
+        (days * DAY_SECONDS - kept_seconds) / kept_seconds if kept_seconds > 0 else math.inf
+    )
     return float(lost), len(failures)

@@ -276,17 +276,17 @@ def _at_most(seconds):
 def _silence():
     """Drop what is printed: nobody reads it, and the grader bounds how much it takes."""
     _flush()
-    kept, nowhere = [], os.open(os.devnull, os.O_WRONLY)
+    copies, nowhere = [], os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):  # the submission may have closed it
-            kept.append((os.dup(descriptor), descriptor))
+            copies.append((os.dup(descriptor), descriptor))
             os.dup2(nowhere, descriptor)
     os.close(nowhere)
     try:
         yield
     finally:
         _flush()
-        for copy, descriptor in kept:
+        for copy, descriptor in copies:
             with contextlib.suppress(OSError):
                 os.dup2(copy, descriptor)
                 os.close(copy)

@@ -207,12 +207,12 @@ def serve(parent: io.BufferedRWPair, boxed: bool) -> None:
     from helpers.checks.observe import observe
 
     probe = importlib.import_module(job["probe"]).probe
-    kept, put_back, said = own_code.keep(), own_code.put_back, []
+    originals, put_back, reports = own_code.keep(), own_code.put_back, []
 
     def tell_changes():
-        names = put_back(kept)
-        if names and not said:
-            said.append(names)
+        names = put_back(originals)
+        if names and not reports:
+            reports.append(names)
             say({"changed_check": names[:9]})
 
     answer, problem = cells_in_box.answer_of(pieces, own, exercise, name, setup, seconds)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 PACKAGE = "helpers"
 
 
-class Kept(NamedTuple):
+class Original(NamedTuple):
     """A function, a class or a module, where it is bound, and what it consists of."""
 
     name: str  # such as "helpers.checks.observe.observe"
@@ -21,41 +21,43 @@ class Kept(NamedTuple):
     parts: dict[str, Any]  # of a function: its code and its defaults
 
 
-def keep() -> list[Kept]:
+def keep() -> list[Original]:
     """Everything that the modules of our package define or import, but no data.
 
     Returns
     -------
-    list of Kept
+    list of Original
         Data may change: a lab prepares its devices, for example.
     """
-    kept = []
+    originals = []
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] != PACKAGE or not isinstance(module, types.ModuleType):
             continue
         for key, value in list(vars(module).items()):
-            kept += _kept(f"{name}.{key}", module, key, value)
+            originals += _kept(f"{name}.{key}", module, key, value)
             if isinstance(value, type) and value.__module__ == name:
                 for part, inner in list(vars(value).items()):
-                    kept += _kept(f"{name}.{key}.{part}", value, part, inner)
-    return kept
+                    originals += _kept(f"{name}.{key}.{part}", value, part, inner)
+    return originals
 
 
 def _kept(name, owner, key, value):
     if isinstance(value, types.FunctionType):
         names = ("__code__", "__defaults__", "__kwdefaults__")
-        return [Kept(name, owner, key, value, {one: getattr(value, one) for one in names})]
+        return [
+            Original(name, owner, key, value, {one: getattr(value, one) for one in names})
+        ]
     if isinstance(value, type | types.ModuleType):
-        return [Kept(name, owner, key, value, {})]
+        return [Original(name, owner, key, value, {})]
     return []
 
 
-def put_back(kept: list[Kept]) -> list[str]:
+def put_back(originals: list[Original]) -> list[str]:
     """Undo what was changed since `keep`.
 
     Parameters
     ----------
-    kept : list of Kept
+    originals : list of Original
 
     Returns
     -------
@@ -63,7 +65,7 @@ def put_back(kept: list[Kept]) -> list[str]:
         The names of what had been changed.
     """
     changed = []
-    for name, owner, key, value, parts in kept:
+    for name, owner, key, value, parts in originals:
         differs = vars(owner).get(key) is not value
         if differs:
             setattr(owner, key, value)

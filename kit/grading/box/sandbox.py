@@ -217,7 +217,7 @@ def _walls(hide, show):
     """Show Python and the given files of the kit; hide all else of the kit."""
     prefixes = {Path(sys.prefix), Path(sys.base_prefix).resolve()}
     python = [path for path in sorted(prefixes) if not path.is_relative_to("/usr")]
-    seen = [Path("/usr"), *python]
+    mounts = [Path("/usr"), *python]
     words = []
     for path in python:
         words += _see(path)
@@ -225,7 +225,7 @@ def _walls(hide, show):
     covers = [
         path
         for path in (REPOSITORY, *map(Path, hide))
-        if any(path.is_relative_to(outer) for outer in seen)
+        if any(path.is_relative_to(outer) for outer in mounts)
     ]
     for path in covers:
         words += ["--tmpfs", str(path)]

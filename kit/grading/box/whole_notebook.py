@@ -114,7 +114,7 @@ def _unboxed(script, home):
 
 def _follow(process, job, limits, pids):
     """Send the job, read the output, and stop when the process takes too much."""
-    asked, said = memoryview(as_json(job).encode()), bytearray()
+    request, output = memoryview(as_json(job).encode()), bytearray()
     given, taken = process.stdin.fileno(), process.stdout.fileno()
     for pipe in (given, taken):
         os.set_blocking(pipe, False)
@@ -127,27 +127,27 @@ def _follow(process, job, limits, pids):
             let_others_first(there)
             if memory_mib(there, limits.memory_mib) > limits.memory_mib:
                 return f"it took more than {limits.memory_mib:,} MiB of memory", None
-        writing = [given] if asked else []
+        writing = [given] if request else []
         readable, writable, _ = select.select([taken], writing, [], LOOK_SECONDS)
         try:
             if writable:
-                asked = asked[os.write(given, asked) :]
-                if not asked:
+                request = request[os.write(given, request) :]
+                if not request:
                     process.stdin.close()
             if readable:
                 part = os.read(taken, 2**20)
                 if not part:
                     break
-                said += part
+                output += part
         except BlockingIOError:
             continue
         except BrokenPipeError:
             break
-        if len(said) > MOST_BYTES:
+        if len(output) > MOST_BYTES:
             return "its outputs are larger than 50 MB", None
     else:
         return f"it had not finished after {limits.full_seconds:g} seconds", None
-    verdict, _, notebook = said.decode(errors="replace").partition("\n")
+    verdict, _, notebook = output.decode(errors="replace").partition("\n")
     if not notebook:
         return "its process ended early", None
     # A cell can write to the same pipe.

@@ -170,7 +170,10 @@ def _label(name):
 def _table(caption, cases):
     head = tuple(dict.fromkeys(name for case in cases[:MOST_ROWS] for name in case))
     rows = tuple(
-        tuple(said(case[name]) if name in case else "–" for name in head[:MOST_COLUMNS])
+        tuple(
+            display_value(case[name]) if name in case else "–"
+            for name in head[:MOST_COLUMNS]
+        )
         for case in cases[:MOST_ROWS]
     )
     head = head[:MOST_COLUMNS]
@@ -180,7 +183,7 @@ def _table(caption, cases):
     return Table(caption, head, rows, max(0, len(cases) - MOST_ROWS))
 
 
-def said(value: object) -> str | Plot:
+def display_value(value: object) -> str | Plot:
     """A value for a reader: a few words, or a plot of many numbers."""
     if isinstance(value, list) and len(value) >= FEWEST_PLOTTED:
         if len(value) <= MOST_LISTED and {type(one) for one in value} == {int}:
@@ -238,15 +241,15 @@ def _plot(values):
     low, high = min(values), max(values)
     words = f"{len(values)} values, {_number(low)} to {_number(high)}"
     step = -(-len(values) // MOST_PLOTTED)
-    shown = values[::step]
+    sample = values[::step]
     try:
         heights = [
-            (float(v) - float(low)) / ((float(high) - float(low)) or 1) for v in shown
+            (float(v) - float(low)) / ((float(high) - float(low)) or 1) for v in sample
         ]
     except OverflowError:
         return words
     points = " ".join(
-        f"{100 * n / (len(shown) - 1):.1f},{22 - 20 * height:.1f}"
+        f"{100 * n / (len(sample) - 1):.1f},{22 - 20 * height:.1f}"
         for n, height in enumerate(heights)
     )
     return Plot(points, words)

@@ -165,15 +165,15 @@ def _text(
     counted: bool,
 ) -> MarkedText:
     """What was written; who has written nothing gets 0, and no one has to read it."""
-    said = result["about"].get("texts", {}).get(text.number, "")
+    answer_text = result["about"].get("texts", {}).get(text.number, "")
     points = override.points if override else None
-    if points is None and handed_in and not said:
+    if points is None and handed_in and not answer_text:
         points = 0
     return {
         "number": text.number,
         "question": text.question,
         "of": text.points,
-        "text": said,
+        "text": answer_text,
         "points": points,
         "comment": override.comment if override else "",
         "counted": counted,

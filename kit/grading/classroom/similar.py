@@ -86,15 +86,15 @@ def _pairs(codes, bags):
         for one, other in itertools.combinations(long, 2)
     ]
     among = [value for value, one, _ in measured if one != REFERENCE]
-    shown = sorted((m for m in measured if m[0] >= ALIKE), key=lambda m: (-m[0], m[1:]))
+    pairs = sorted((m for m in measured if m[0] >= ALIKE), key=lambda m: (-m[0], m[1:]))
     return {
         "median": statistics.median(among) if among else None,
         "short": len((codes.keys() - long.keys()) - {REFERENCE}),
         "tiny": REFERENCE not in long,
-        "more": max(0, len(shown) - MOST_PAIRS),
+        "more": max(0, len(pairs) - MOST_PAIRS),
         "pairs": [
             {"alike": value, "sides": [(who, codes[who]) for who in sides]}
-            for value, *sides in shown[:MOST_PAIRS]
+            for value, *sides in pairs[:MOST_PAIRS]
         ],
     }
 

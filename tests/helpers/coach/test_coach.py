@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from callbacks.live.picture import kept
+from callbacks.live.picture import stored_copy
 from callbacks.live.place import in_jupyterlab
 from helpers.checks import check
 from helpers.coach import hint, hints, quiz
@@ -189,7 +189,7 @@ def test_in_jupyterlab_a_stored_notebook_keeps_the_page_and_the_answers(monkeypa
     questions = read_texts("02")["quiz"]
     page = unframed(static_quiz(questions))
     assert page.count('<fieldset style="border: 0;') == len(questions)
-    assert updates.pop()["text/html"] == kept(page)
+    assert updates.pop()["text/html"] == stored_copy(page)
     made[0].children[1].children[1].value = 1
     answered = updates.pop()["text/html"]
     assert page in answered

@@ -1,6 +1,6 @@
 """What is shown in place of a widget is seen in a stored notebook, and only there."""
 
-from callbacks.live.picture import IN_THE_DARK, kept
+from callbacks.live.picture import IN_THE_DARK, stored_copy
 from kit.jupyter.stored_widgets import GONE, HIDDEN, VIEW, without_widgets
 
 VIEWED = {VIEW: {"model_id": "1"}}
@@ -19,7 +19,7 @@ def shows(data):
 
 
 def test_the_stored_copy_of_a_widget_takes_its_place():
-    page = kept("<p>A picture.</p>")
+    page = stored_copy("<p>A picture.</p>")
     assert HIDDEN in page
     below = shows({"text/plain": "", "text/html": page})
     [left] = stored(shows(VIEWED | {"text/plain": ""}), below)

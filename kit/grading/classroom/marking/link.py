@@ -25,10 +25,10 @@ def write(out: Path, address: str = "") -> None:
     address : str
         Empty: it is not running.
     """
-    shown = html.escape(address)
+    link = html.escape(address)
     if address:
-        head = f'<meta http-equiv="refresh" content="0; url={shown}">'
-        text = f'<a href="{shown}">The answers in words</a>'
+        head = f'<meta http-equiv="refresh" content="0; url={link}">'
+        text = f'<a href="{link}">The answers in words</a>'
     else:
         head, text = "", "Start <code>labs mark</code>, and load this page again."
     write_atomically(out / NAME, PAGE.format(head=head, text=text), OURS_ALONE)

@@ -107,19 +107,19 @@ def decided(
     tuple
         The new list of Override; and what is wrong with some points, by their place.
     """
-    kept = {(one.student, one.exercise): one for one in overrides}
+    by_answer = {(one.student, one.exercise): one for one in overrides}
     known, form_before = digests(collected, overrides), _form(collected, overrides)
     problems: dict[int | str, str] = {}
     for place, answer in enumerate(collected):
         key = answer["student"], answer["number"]
-        said = answer["group"] if f"group-{answer['group']}" in form else place
+        source = answer["group"] if f"group-{answer['group']}" in form else place
         items = _items_of(answer, rubric)
-        has = [item for item in items if f"item-{said}-{item.key}" in form]
-        text = form.get(f"points-{said}", "").strip()
-        rest = form.get(f"comment-{said}", "").replace("\r\n", "\n").strip()
+        has = [item for item in items if f"item-{source}-{item.key}" in form]
+        text = form.get(f"points-{source}", "").strip()
+        rest = form.get(f"comment-{source}", "").replace("\r\n", "\n").strip()
         comment = joined(has, storable(rest[:LONGEST_COMMENT]))
         if text in ("", form_before.get(f"points-{place}")):
-            had, _ = split(kept[key].comment if key in kept else "", items)
+            had, _ = split(by_answer[key].comment if key in by_answer else "", items)
             if has != had and (has or text == in_a_cell(total(had, answer["of"]))):
                 text = in_a_cell(total(has, answer["of"]))
         points = number(text)
@@ -133,12 +133,12 @@ def decided(
                 "save again to replace them"
             )
         elif not text and not comment:
-            kept.pop(key, None)
+            by_answer.pop(key, None)
         elif text and (points is None or not 0 <= points <= answer["of"]):
             problems[place] = f"give 0 to {answer['of']} points, not {text[:20]!r}"
         else:
-            kept[key] = Override(*key, points, comment, 0)
-    return list(kept.values()), problems
+            by_answer[key] = Override(*key, points, comment, 0)
+    return list(by_answer.values()), problems
 
 
 def _items_of(answer, rubric):
@@ -321,24 +321,24 @@ def page(
     names: bool = False,
 ) -> str:
     """The page with what has been decided, or what a form says where that is wrong."""
-    shown, form, problems = _form(collected, overrides), form or {}, problems or {}
+    values, form, problems = _form(collected, overrides), form or {}, problems or {}
     for place, answer in enumerate(collected):
         items = _items_of(answer, rubric)
-        has, rest = split(shown.get(f"comment-{place}", ""), items)
+        has, rest = split(values.get(f"comment-{place}", ""), items)
         ticked = {f"item-{place}-{item.key}": "yes" for item in has}
         if place in problems:
             fields = (f"points-{place}", f"comment-{place}")
-            shown |= {name: form.get(name, "") for name in fields}
+            values |= {name: form.get(name, "") for name in fields}
             ticked = {name: "yes" for name in form if name.startswith(f"item-{place}-")}
         else:
-            shown[f"comment-{place}"] = rest
-        shown |= ticked
+            values[f"comment-{place}"] = rest
+        values |= ticked
     lines = {one["number"]: as_lines(_items_of(one, rubric)) for one in collected}
     return look.render(
         Path(__file__).with_name("page.html.j2"),
         answers=collected,
         before=digests(collected, overrides),
-        form=shown,
+        form=values,
         problems=problems,
         is_saved=is_saved,
         rubric=rubric,
