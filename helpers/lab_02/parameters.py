@@ -19,6 +19,8 @@ from helpers.parameters import (
     whole,
 )
 
+# These may exceed the training set, because a measurement of the speed repeats it.
+MEASURED_SIZE = whole(1, 1_000_000)
 # The value at each scale of a parameter that is left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
     depth=(10, 16, 16),
@@ -31,8 +33,7 @@ SIZES = by_scale(  # smoke, laptop, gpu
 )
 RULES = {
     "valid_batch_size": BATCH_SIZE,
-    # These may exceed the training set, because the sweep repeats it.
-    "sweep_batch_sizes": rising(whole(1, 1_000_000)),
+    "sweep_batch_sizes": rising(MEASURED_SIZE),
     "patience_seconds": number(1, 86_400),
     "train_images": TRAIN_IMAGES,
     "valid_images": whole(1, 10_000),
@@ -49,6 +50,30 @@ RULES = {
     "patience": EPOCHS,
     "log_dir": FOLDER,
 }
+
+# Predictions whose name ends with a value of the student's: the variable, and its rule.
+NAMED_BY = {"law_holds_at": ("unseen_batch_size", MEASURED_SIZE)}
+
+
+def why_not_comparable(prediction: str, measurements: dict) -> str:
+    """Why the measurement of a prediction says nothing; empty if it does.
+
+    Parameters
+    ----------
+    prediction : str
+        Its name.
+    measurements : dict
+        Those of the run card.
+
+    Returns
+    -------
+    str
+        A clause, for after "is not scored, because".
+    """
+    epochs = measurements.get("epochs", {}).get("train_seconds", ())
+    if prediction == "first_epoch_over_others" and len(epochs) < 2:
+        return "the training ended before its second epoch, so there is nothing to compare"
+    return ""
 
 
 def refuse(values: dict) -> None:

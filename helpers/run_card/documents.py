@@ -22,7 +22,13 @@ from helpers.files import REPOSITORY, only_one, runs_folder, sweep
 from helpers.machine import other_load
 from helpers.plain_json import finite, write_json
 from helpers.run_card import predictions
-from helpers.run_card.prediction_kinds import check_kind, is_the_labs, kind_of
+from helpers.run_card.prediction_kinds import (
+    check_kind,
+    check_name,
+    is_the_labs,
+    kind_of,
+    why_not_comparable,
+)
 from helpers.run_card.units import in_units
 
 # What other parts rely on. Cards of older versions may lack a key, and so may edited ones.
@@ -104,8 +110,10 @@ class RunCard:
         ------
         RunCardError
             If JSON cannot represent the value, if it is too long, or of another kind
-            than the lab asks for; the card is then as it was, and `lock` waits.
+            than the lab asks for, or if it is about something that the lab cannot
+            measure; the card is then as it was, and `lock` waits.
         """
+        check_name(self.content["lab"], name)
         what = f"the prediction {name!r}"
         self._refused.add(name)
         given = predictions.without_placeholders(plain(value, what, GUESSED), what)
@@ -125,9 +133,11 @@ class RunCard:
         Raises
         ------
         RunCardError
-            If one was refused and is not locked yet: its measurement would come first.
+            If one was refused and is not locked yet: its measurement would come first;
+            or if the lab cannot measure what its name says.
         """
         for name in names:
+            check_name(self.content["lab"], name)
             if name in self._refused and not self._is_locked(name):
                 raise RunCardError(
                     f"the prediction {name!r} was not taken, so its measurement waits: "
@@ -142,7 +152,8 @@ class RunCard:
         """Keep what was measured beside its prediction, and print how near it came.
 
         Only the first outcome counts: who measures again knows it already. Without a
-        prediction nothing is printed.
+        prediction nothing is printed. Where the lab's `parameters.py` says that the
+        measurement is no comparison, a line says so, and the prediction waits.
 
         Parameters
         ----------
@@ -160,6 +171,12 @@ class RunCard:
         what = f"the outcome {name!r}"
         measured = predictions.without_placeholders(plain(measured, what), what)
         entry = self._prediction(name)
+        lab, measurements = self.content["lab"], self.content["measurements"]
+        if entry["outcome"] is None and (
+            why := why_not_comparable(lab, name, measurements)
+        ):
+            self._tell(predictions.not_scored(entry, why))
+            return
         is_first = entry["outcome"] is None and measured is not None
         line = predictions.meet(entry, measured, choices, time.time())
         if is_first and (percent := other_load.busy_percent()):

@@ -1,9 +1,11 @@
 """Whether a prediction is of the kind that its lab asks for."""
 
+import ast
 import re
 import textwrap
 
 from helpers.errors import RunCardError
+from helpers.parameters import module_of
 from helpers.texts import read_texts
 
 FORECAST = "forecast"  # a number that the lab's own code predicts, not the student
@@ -48,6 +50,50 @@ def names_asked(lab: str) -> list[str]:
 def is_the_labs(lab: str, name: str) -> bool:
     """Whether the lab's own code makes a prediction: it is not the student's."""
     return kind_of(lab, name) == FORECAST
+
+
+def check_name(lab: str, name: str) -> None:
+    """Refuse a prediction about a value that the lab cannot measure.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+    name : str
+        Such as "law_holds_at_48". Its end is the value, and the lab's `parameters.py` says
+        in `NAMED_BY` which variable it comes from.
+
+    Raises
+    ------
+    RunCardError
+        In one line: the value, the rule, and what to do.
+    """
+    for beginning, (variable, rule) in _lab_says(lab, "NAMED_BY", {}).items():
+        if name.startswith(f"{beginning}_"):
+            text = name.removeprefix(f"{beginning}_")
+            if not rule.allows(_value(text)):
+                shown = textwrap.shorten(text, 60, placeholder=" ...")
+                raise RunCardError(
+                    f"{variable} must be {rule.text}, not {shown}. Change it and run the "
+                    "cell again."
+                )
+
+
+def _value(text):
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def why_not_comparable(lab: str, name: str, measurements: dict) -> str:
+    """Why a lab's measurement says nothing about a prediction, or nothing if it does."""
+    asked = _lab_says(lab, "why_not_comparable", lambda *_: "")
+    return asked(name, measurements)
+
+
+def _lab_says(lab, attribute, otherwise):
+    return getattr(module_of(lab), attribute, otherwise)
 
 
 def check_kind(kind: str, value: object, what: str) -> None:

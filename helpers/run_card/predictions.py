@@ -177,6 +177,24 @@ def meet(entry: dict, measured: object, choices: bool, now: float) -> str:
     return _verdict(entry) + " The first measurement counts." * again
 
 
+def not_scored(entry: dict, why: str) -> str:
+    """A line on a prediction that this measurement cannot score, or nothing without one.
+
+    Parameters
+    ----------
+    entry : dict
+        See `new_entry`.
+    why : str
+        A clause.
+    """
+    if entry["value"] is None:
+        return ""
+    return (
+        f"Your prediction {_text(entry['value'])} is not scored, because {why}. It stands: "
+        "measure again to score it."
+    )
+
+
 def score(value: Any, measured: Any, choices: bool = False) -> dict[str, float]:
     """How near a prediction came to its outcome.
 

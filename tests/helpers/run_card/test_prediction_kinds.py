@@ -153,3 +153,52 @@ def test_a_lab_says_of_each_prediction_what_its_cell_asks_for(lab):
             assert (one == "list") == ("a list" in cell)
         assert (one == "word") == ('"some"' in cell)
     assert not kinds, "nobody asks for these"
+
+
+@pytest.mark.parametrize("size", [0, -5, 2.5, True, "48", "0x", 10**9, None], ids=repr)
+def test_a_prediction_about_a_size_that_cannot_be_measured_is_refused(size):
+    name = f"law_holds_at_{size!r}"
+    card = open_card("02_throughput", {}, {})
+    says = r"^unseen_batch_size must be a whole number from 1 to 1,000,000, not .*\.$"
+    with pytest.raises(RunCardError, match=says) as error:
+        card.predict(name, True)
+    assert repr(size) in str(error.value)
+    with pytest.raises(RunCardError, match=says):  # the cell that measures, run alone
+        card.lock("share_of_peak", name)
+    assert not read_card(card.path)["predictions"]
+
+
+def test_a_prediction_about_a_size_that_can_be_measured_is_taken():
+    card = open_card("02_throughput", {}, {})
+    for size in (1, 48, 1_000_000):
+        card.predict(f"law_holds_at_{size}", True)
+        card.lock(f"law_holds_at_{size}")
+    assert len(read_card(card.path)["predictions"]) == 3
+
+
+def test_a_training_of_one_epoch_scores_no_prediction_about_the_first_epoch():
+    said, name = [], "first_epoch_over_others"
+    card = open_card("02_throughput", {}, {}, said.append)
+    card.predict(name, 0.5)
+    card.lock(name)
+    card.measure("epochs", {"train_seconds": [2.0]})  # it was stopped in the second
+    card.outcome(name, 1.0)
+    assert said == [
+        "Your prediction 0.5 is not scored, because the training ended before its second "
+        "epoch, so there is nothing to compare. It stands: measure again to score it."
+    ]
+    assert read_card(card.path)["predictions"][name]["outcome"] is None
+    card.measure("epochs", {"train_seconds": [2.0, 1.0]})
+    card.outcome(name, 0.5)
+    assert read_card(card.path)["predictions"][name]["factor_off"] == 1
+    card.measure("epochs", {"train_seconds": [2.0]})
+    card.outcome(name, 1.0)  # the first measurement that counts has been made
+    assert "measured 0.5" in said[-1]
+
+
+def test_without_a_prediction_a_training_of_one_epoch_is_not_mentioned():
+    said = []
+    card = open_card("02_throughput", {}, {}, said.append)
+    card.measure("epochs", {"train_seconds": [2.0]})
+    card.outcome("first_epoch_over_others", 1.0)
+    assert said == []
