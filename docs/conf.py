@@ -9,9 +9,9 @@ import tomllib
 from pathlib import Path
 
 from docutils import nodes
-from latex2mathml.converter import convert
 
 from kit.authoring.pages.site_page import site_page
+from kit.look.formulas import formula_html
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Of a copy on GitHub, for the buttons of Colab and Binder; a workflow knows its own.
@@ -58,8 +58,6 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 
-KEYBOARD = 'tabindex="0" role="group" aria-label="formula"'
-
 
 def _make_lab_page(app, name, source):
     folder, _, lab = name.rpartition("/")
@@ -68,19 +66,14 @@ def _make_lab_page(app, name, source):
 
 
 def _write_formula(display):
-    """As MathML, which browsers draw by themselves: MathJax would come from the web."""
-
     def visit(writer, node):
-        formula = convert(node.astext(), display=display)
-        if display == "block":  # a long one scrolls by keyboard, too
-            formula = f'<div class="formula" {KEYBOARD}>{formula}</div>'
-        writer.body.append(formula)
+        writer.body.append(formula_html(node.astext(), display))
         raise nodes.SkipNode
 
     return visit
 
 
 def setup(app):
-    formulas = (_write_formula("inline"), None), (_write_formula("block"), None)
+    formulas = (_write_formula(display=False), None), (_write_formula(display=True), None)
     app.add_html_math_renderer("mathml", *formulas)
     app.connect("source-read", _make_lab_page)

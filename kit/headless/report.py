@@ -8,7 +8,9 @@ from html import unescape
 from pathlib import Path
 
 import nbformat
+from jinja2 import pass_context
 from nbconvert import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.formatters.html import HtmlFormatter
 
 from helpers.files import REPOSITORY, write_atomically
@@ -18,6 +20,7 @@ from helpers.run_card.predictions import is_entry
 from helpers.run_card.units import in_units, in_words
 from kit import look
 from kit.labs import Lab, title_and_question
+from kit.look.formulas import formula_html
 from kit.version import kit_version
 
 TEMPLATES = Path(__file__).parent
@@ -272,6 +275,7 @@ def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
         embed_images=True,
         display_data_priority=["text/html", "text/markdown", "image/png", "text/plain"],
     )
+    exporter.register_filter("markdown2html", _markdown_as_html)
     # nbconvert embeds only files below this folder; diagrams are not below the notebook's.
     place = {"metadata": {"path": str(REPOSITORY)}}
     notebook = copy.deepcopy(notebook)
@@ -293,6 +297,28 @@ def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
         colours=colours,
         version=kit_version(),
     )
+
+
+class _FormulasDrawn(IPythonRenderer):
+    """nbconvert's renderer of Markdown, which leaves formulas to a script from the web."""
+
+    def inline_math(self, body):
+        return formula_html(body, display=False)
+
+    def block_math(self, body):
+        return formula_html(body, display=True)
+
+
+@pass_context
+def _markdown_as_html(context, source):
+    """What nbconvert's filter of this name does, with the options of `page`."""
+    renderer = _FormulasDrawn(
+        escape=False,
+        embed_images=True,
+        exclude_anchor_links=True,
+        path=context.get("resources", {}).get("metadata", {}).get("path", ""),
+    )
+    return MarkdownWithMath(renderer=renderer).render(source)
 
 
 def pictures(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
