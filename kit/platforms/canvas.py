@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from helpers.errors import LabError
 from kit.labs import Lab
+from kit.platforms.decimals import Decimals
 from kit.platforms.moodle import Owner
 
 SECTION = "Section"  # the last column about the student
@@ -73,6 +74,7 @@ def _name(head, row):
 def filled(
     table: list[list[str]],
     grades: dict[str, tuple[float | None, str]],
+    decimals: Decimals,
     lab: Lab,
     column: str | None = None,
 ) -> list[list[str]]:
@@ -83,6 +85,7 @@ def filled(
     table : list of list of str
     grades : dict of str to tuple
         By id: the fraction of the points that was reached, or None; and a sentence.
+    decimals : kit.platforms.decimals.Decimals
     lab : kit.labs.Lab
     column : str, optional
         The assignment's heading; default the one that begins with the lab's name, number,
@@ -102,7 +105,8 @@ def filled(
     columns = list(range(head.index(SECTION) + 1))
     columns.append(_column(head, lab, column))
     made = [[row[n] if n < len(row) else "" for n in columns] for row in table]
-    most = max((_number(c[-1]) or 0 for c in made[1:] if POSSIBLE in c[0]), default=0)
+    possible = [decimals.read(cells[-1]) for cells in made[1:] if POSSIBLE in cells[0]]
+    most = max((points or 0 for points in possible), default=0)
     if not most:
         raise LabError(
             f"{head[columns[-1]]!r} has no points in the row {POSSIBLE!r}, which scales "
@@ -113,7 +117,7 @@ def filled(
         is_student = number.isdecimal() and _name(head, row) != TEST_STUDENT
         if is_student and cells[-1] not in DECIDED:
             fraction, _ = grades.get(number, (None, ""))
-            cells[-1] = "" if fraction is None else f"{fraction * most:.2f}"
+            cells[-1] = "" if fraction is None else decimals.write(fraction * most)
     return made
 
 
@@ -131,10 +135,3 @@ def _column(head, lab, column):
             f"which column is {column or lab.name}? Give one with --column: {there}."
         )
     return meant[0]
-
-
-def _number(text):
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return None

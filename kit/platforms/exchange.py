@@ -23,6 +23,7 @@ from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle
 from kit.platforms.archive import PACKED, notebooks
+from kit.platforms.decimals import decimals_of
 
 LONGEST_NAME = 60  # characters of a student's name
 MOST_BYTES = 150  # of a name in the folder of submissions; most file systems take 255
@@ -332,8 +333,9 @@ def hand_back(
     is_moodle = moodle.is_table(table[0])
     collected = [*read_collected(out).get(lab.name, {}).values()]
     _refuse_another_platform(table_path, table, collected, "the zip that was collected")
-    made = moodle.filled(table, grades) if is_moodle else (
-        canvas.filled(table, grades, lab, column)
+    decimals = decimals_of(table, form.delimiter)
+    made = moodle.filled(table, grades, decimals) if is_moodle else (
+        canvas.filled(table, grades, decimals, lab, column)
     )  # fmt: skip
     folder = out / "hand-back"
     grades_path = folder / f"{cut_to_bytes(table_path.stem, MOST_BYTES)}-graded.csv"

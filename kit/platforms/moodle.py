@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from kit.platforms.decimals import Decimals
+
 HEAD = ("Identifier", "Grade", "Last modified (grade)")  # what Moodle wants back
 GERMAN = {
     "Bezeichner": "Identifier",
@@ -102,7 +104,9 @@ def date_of(text: str) -> datetime | None:
 
 
 def filled(
-    table: list[list[str]], grades: dict[str, tuple[float | None, str]]
+    table: list[list[str]],
+    grades: dict[str, tuple[float | None, str]],
+    decimals: Decimals,
 ) -> list[list[str]]:
     """A worksheet with grades in it.
 
@@ -111,6 +115,7 @@ def filled(
     table : list of list of str
     grades : dict of str to tuple
         By id: the fraction of the points that was reached, or None; and a sentence.
+    decimals : kit.platforms.decimals.Decimals
 
     Returns
     -------
@@ -123,17 +128,9 @@ def filled(
         cells = dict(zip(names, row, strict=False))
         if (number := identity(cells)) in grades:
             fraction, sentence = grades[number]
-            most = _maximum(cells)
-            cells["Grade"] = "" if fraction is None else f"{fraction * most:.2f}"
+            most = decimals.read(cells.get("Maximum grade", "")) or 100.0
+            cells["Grade"] = "" if fraction is None else decimals.write(fraction * most)
             if "Feedback comments" in cells:
                 cells["Feedback comments"] = sentence
         made.append([cells.get(name, "") for name in names])
     return made
-
-
-def _maximum(cells):
-    text = next((v for k, v in cells.items() if k.lower() == "maximum grade"), "")
-    try:
-        return float(text.replace(",", ".")) or 100.0
-    except ValueError:
-        return 100.0

@@ -14,6 +14,7 @@ import pytest
 
 from kit.grading.classroom.class_files import read_roster
 from kit.labs import find_lab
+from kit.platforms.decimals import decimals_of
 from kit.todo_cells import todo_cells
 
 LABS = Path(sys.executable).with_name("labs")
@@ -164,16 +165,27 @@ MARKS = {
 
 
 @pytest.mark.parametrize(
-    ("words", "encoding", "delimiter"),
+    ("words", "encoding", "delimiter", "maximum", "half"),
     [
-        (GERMAN, "cp1252", ";"),
-        (GERMAN, "utf-16-le", "\t"),
-        (GERMAN | {"head": ["ID", *GERMAN["head"][1:]]}, "utf-8-sig", ";"),
-        (ENGLISH, "utf-16-be", ","),
+        (GERMAN, "cp1252", ";", "80,00", "40,00"),
+        (GERMAN, "utf-16-le", "\t", "80,00", "40,00"),
+        (GERMAN, "utf-8", ",", "80,50", "40,25"),
+        (GERMAN, "cp1252", ";", "80", "40,00"),
+        (
+            GERMAN | {"head": ["ID", *GERMAN["head"][1:]]},
+            "utf-8-sig",
+            ";",
+            "80.50",
+            "40.25",
+        ),
+        (ENGLISH, "utf-16-be", ",", "80.50", "40.25"),
+        (ENGLISH, "utf-8", ",", "1,000.00", "500.00"),
     ],
 )
-def test_a_worksheet_goes_back_as_it_came(tmp_path, words, encoding, delimiter):
-    """Its language, encoding and delimiter; and what it says is understood."""
+def test_a_worksheet_goes_back_as_it_came(
+    tmp_path, words, encoding, delimiter, maximum, half
+):
+    """Its language, encoding, delimiter and decimals; and what it says is understood."""
     head, (came, until) = words["head"], words["dates"]
     people = [
         ["1", "Jörg Weiß", "Zur Bewertung", came],
@@ -184,7 +196,7 @@ def test_a_worksheet_goes_back_as_it_came(tmp_path, words, encoding, delimiter):
     writer.writerow(head)
     for number, name, status, modified in people:
         writer.writerow([words["participant"] + number, name, f"{number}@example.org",
-                         status, "", "80,00", "Ja", modified, "-", ""])  # fmt: skip
+                         status, "", maximum, "Ja", modified, "-", ""])  # fmt: skip
     path, grades = tmp_path / "worksheet.csv", tmp_path / "grades"
     mark, plain = MARKS[encoding], encoding.removesuffix("-sig")
     path.write_bytes(mark + text.getvalue().encode(plain))
@@ -208,7 +220,7 @@ def test_a_worksheet_goes_back_as_it_came(tmp_path, words, encoding, delimiter):
     before = list(csv.reader(io.StringIO(text.getvalue()), delimiter=delimiter))
     assert rows[0] == head
     assert [row[:4] + row[5:9] for row in rows] == [row[:4] + row[5:9] for row in before]
-    assert [row[4] for row in rows[1:]] == ["40.00", ""], "half of 80 points"
+    assert [row[4] for row in rows[1:]] == [half, ""], "half of the points"
     assert "3 of 6 points" in rows[1][9]
 
 
@@ -221,9 +233,35 @@ def test_a_table_of_no_known_encoding_is_one_line(tmp_path):
     assert said.endswith("neither UTF-8 nor UTF-16 nor cp1252; save it as CSV UTF-8.\n")
 
 
-@pytest.mark.parametrize("names", [["Student"], ["LastName", "FirstName"]])
+@pytest.mark.parametrize(
+    ("written", "value"), [("7,5", 7.5), ("1.200,25", 1200.25), ("80", 80), ("-", None)]
+)
+def test_a_number_with_a_decimal_comma_is_read(written, value):
+    assert decimals_of([["Lab 01", "12,50"]], ",").read(written) == value
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "mark"),
+    [
+        (["12,50"], ",", ","),
+        (["12,500"], ",", "."),
+        (["12,500", "7.25"], ";", "."),
+        (["1,200.50"], ";", "."),
+        (["80"], ";", ","),
+        (["80"], "\t", "."),
+        (["Friday, 20 November 2026, 9:05 PM", "a,5"], ",", "."),
+    ],
+)
+def test_the_decimal_mark_of_a_table_is_seen_in_its_cells(cells, delimiter, mark):
+    assert decimals_of([["head"], cells], delimiter).mark == mark
+
+
+@pytest.mark.parametrize(
+    ("names", "possible", "full"),
+    [(["Student"], "20", "20.00"), (["LastName", "FirstName"], "12,5", "12,50")],
+)
 def test_a_gradebook_has_rows_that_are_nobody_and_cells_that_are_canvas_own(
-    tmp_path, names
+    tmp_path, names, possible, full
 ):
     """Canvas' test student, the points possible, who is excused; and typed entries."""
     grades, name = tmp_path / "grades", LAB.notebook.name
@@ -238,7 +276,7 @@ def test_a_gradebook_has_rows_that_are_nobody_and_cells_that_are_canvas_own(
               ("Only", "Link", "903", "5"), ("Student", "Test", "909", "7")]  # fmt: skip
     rows = [
         [*(["    Points Possible", ""] if len(names) == 2 else ["    Points Possible"]),
-         "", "", "", "20"],
+         "", "", "", possible],
         *([*([last, first] if len(names) == 2 else [f"{last}, {first}"]), number, "login",
            "A", cell] for last, first, number, cell in people),
     ]  # fmt: skip
@@ -259,7 +297,7 @@ def test_a_gradebook_has_rows_that_are_nobody_and_cells_that_are_canvas_own(
     labs("hand-back", gradebook, "--out", grades, status=1)
     with open(grades / "hand-back" / "gradebook-graded.csv", newline="") as file:
         made = [row[-1] for row in csv.reader(file)]
-    assert made == ["Lab 01 (6)", "20", "20.00", "EX", "", "7"]
+    assert made == ["Lab 01 (6)", possible, full, "EX", "", "7"]
     with zipfile.ZipFile(grades / "hand-back" / "feedback.zip") as pages:
         assert pages.namelist() == [f"lovelaceada_901_701_{LAB.name}.html"]
     worthless = table(tmp_path / "worthless.csv", head, *rows[1:])
