@@ -5,7 +5,9 @@ two files is the same link here and on the repository's own pages.
 """
 
 import os
+import re
 import tomllib
+from html import unescape
 from pathlib import Path
 
 from docutils import nodes
@@ -59,7 +61,23 @@ html_theme_options = {
 }
 
 
-def _make_lab_page(app, name, source):
+# A picture for light and one for dark pages, as `labs build` writes it and GitHub shows it.
+BOTH = re.compile(
+    r'<picture>\s*<source [^>]*srcset="([^"]+)">\s*'
+    r'<img alt="([^"]*)" src="([^"]+)">\s*</picture>'
+)
+IMAGE = "```{{image}} {}\n:alt: {}\n:class: only-{}\n```\n"
+
+
+def _prepare_page(app, name, source):
+    """Here a button can turn a page dark, so a page has both pictures, and hides one."""
+    source[0] = BOTH.sub(
+        lambda found: (
+            IMAGE.format(found[3], unescape(found[2]), "light")
+            + IMAGE.format(found[1], unescape(found[2]), "dark")
+        ),
+        source[0],
+    )
     folder, _, lab = name.rpartition("/")
     if folder == "solutions":
         source[0] = site_page(lab, source[0], REPOSITORY_URL, root_doc)
@@ -76,4 +94,4 @@ def _write_formula(display):
 def setup(app):
     formulas = (_write_formula(display=False), None), (_write_formula(display=True), None)
     app.add_html_math_renderer("mathml", *formulas)
-    app.connect("source-read", _make_lab_page)
+    app.connect("source-read", _prepare_page)

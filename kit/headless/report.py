@@ -19,6 +19,7 @@ from helpers.run_card.documents import cards_of, own_rate
 from helpers.run_card.predictions import is_entry
 from helpers.run_card.units import in_units, in_words
 from kit import look
+from kit.headless.sweep_figure import SweepFigure
 from kit.labs import Lab, title_and_question
 from kit.look.formulas import formula_html
 from kit.version import kit_version
@@ -205,9 +206,14 @@ def facts(cards: Sequence[dict | None]) -> list[str]:
 
 
 def write_table(
-    path: Path, title: str, notes: Sequence[str], headings: Sequence[str], rows: list[dict]
+    path: Path,
+    title: str,
+    notes: Sequence[str],
+    headings: Sequence[str],
+    rows: list[dict],
+    figure: SweepFigure | None,
 ) -> None:
-    """Write a page with a table of runs, and their figures below.
+    """Write a page with a figure over runs, and a table of them.
 
     Parameters
     ----------
@@ -217,12 +223,14 @@ def write_table(
         What holds for all runs; a line each.
     headings : sequence of str
     rows : list of dict
-        `name`, `title`, `cells` (under the headings after the first), `error`, `figures`
-        as `pictures` returns them, and `page`, a link or None.
+        `name`, `cells` (under the headings after the first), `error`, and `page`, a link or
+        None.
+    figure : kit.headless.sweep_figure.SweepFigure or None
     """
     html = look.render(
         TEMPLATES / "table.html.j2",
-        title=title, notes=notes, headings=headings, rows=rows, version=kit_version(),
+        title=title, notes=notes, headings=headings, rows=rows, figure=figure,
+        version=kit_version(),
     )  # fmt: skip
     write_atomically(path, html)
 

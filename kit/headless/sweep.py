@@ -281,18 +281,15 @@ def write_sweep(
         rows.append(
             {
                 "name": title or lab.name,
-                "title": "All runs",
                 "cells": [*cells, f"{result['seconds']:.0f}"],
                 "error": result["error"],
-                "figures": [],
                 "page": f"{key}.html" if linked else None,
             }
         )
-    if figure := draw(runs, swept, names):
-        rows[0]["figures"] = [figure]
     notes = _notes(swept, [result["card"] for _, result, _ in known])
     title = f"Scaling Labs: {lab.name}, a sweep"
-    write_table(out / "index.html", title, notes, headings, rows)
+    figure = draw(runs, swept, names)
+    write_table(out / "index.html", title, notes, headings, rows, figure)
     table = Table(*headings)
     for row in rows:
         table.add_row(row["name"], *row["cells"], style="red" if row["error"] else None)

@@ -54,6 +54,10 @@ def test_a_page_names_tokens_and_no_colours(path):
 def test_figures_and_messages_have_the_colours_of_light_pages():
     light = {pair.split(", ")[0] for pair in PAIRS.values()}
     assert set(style.COLOURS.values()) <= light
+    dark = {pair.split(", ")[1] for pair in PAIRS.values()}
+    assert set(style.DARK_COLOURS.values()) <= dark
+    assert {style.DARK_INK, style.DARK_PAPER, style.DARK_GRID} <= dark
+    assert style.COLOURS.keys() == style.DARK_COLOURS.keys()
     fallbacks = re.findall(r", (#\w+)\)", " ".join(messages.EDGES.values()))
     assert len(fallbacks) == len(messages.EDGES)
     assert set(fallbacks) <= light

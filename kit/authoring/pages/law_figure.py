@@ -1,11 +1,14 @@
 """The README's figure: two laws, and what they said of batch sizes they had not span.
 
+It is drawn twice, for light and for dark pages.
+
 Left: from the stored run of lab 02 a law is fitted to the smaller half of the batch sizes,
 and forecasts the others. Right: from the stored run of lab 03, the time to the target by
 both laws, and the runs with the batch size that they call best.
 """
 
 import hashlib
+import html
 import io
 import json
 import math
@@ -48,7 +51,7 @@ class Race(NamedTuple):
 
 
 def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
-    """The figure's Markdown for a page; draws it if the stored one is out of date.
+    """The figure and its words for a page; draws it if a stored one is out of date.
 
     Parameters
     ----------
@@ -57,12 +60,13 @@ def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
     write : bool
         False: draw nothing.
     picture : Path
-        Where the figure is, with its words and a hash of what decides both.
+        Where the light figure is, with its words and a hash of what decides both. The dark
+        one is beside it.
 
     Returns
     -------
     str
-        The picture with its alternative text, and a sentence about each half.
+        HTML that shows the picture of the reader's theme, and a sentence about each half.
 
     Raises
     ------
@@ -72,8 +76,10 @@ def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
     points, device = _stored_sweep()
     race = _stored_race()
     key = _key(points, device, race)
-    stored = _stored(picture)
-    if stored.get("Comment") == key:  # so only who draws has to wait for TensorFlow
+    stored, dark = _stored(picture), _stored(dark_picture(picture))
+    if (
+        stored.get("Comment") == dark.get("Comment") == key
+    ):  # so only who draws has to wait for TensorFlow
         alternative, says = stored["Title"], stored["Description"]
     else:
         silence_tensorflow()
@@ -81,10 +87,24 @@ def law_section(page: Path, write: bool = True, picture: Path = PATH) -> str:
         alternative, says = _in_words(points, device, known, unseen, law, race)
         if write:
             words = {"Title": alternative, "Description": says, "Comment": key}
-            _draw(picture, points, known, law, race, words)
-    image = f"![{alternative}]({os.path.relpath(PATH, page.parent)})"
+            for path, theme in ((picture, "light"), (dark_picture(picture), "dark")):
+                _draw(path, theme, points, known, law, race, words)
     filled = (textwrap.fill(line, 92) for line in says.splitlines())
-    return "\n\n".join([image, *filled]) + "\n"
+    return "\n\n".join([_as_html(page, alternative), *filled]) + "\n"
+
+
+def dark_picture(path: Path) -> Path:
+    """Where the same figure is for dark pages."""
+    return path.with_stem(f"{path.stem}-dark")
+
+
+def _as_html(page, alternative):
+    """Markdown has no pictures by theme; docs/conf.py knows this form."""
+    light, dark = (os.path.relpath(p, page.parent) for p in (PATH, dark_picture(PATH)))
+    return (
+        f'<picture>\n<source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
+        f'<img alt="{html.escape(alternative)}" src="{light}">\n</picture>'
+    )
 
 
 def _stored(picture):
@@ -178,17 +198,18 @@ def _law(points):
     return known, unseen, lambda size: size / (t0_seconds + size / peak)
 
 
-def _draw(picture, points, known, law, race, words):
+def _draw(picture, theme, points, known, law, race, words):
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    from callbacks.live.style import STYLE
+    from callbacks.live.style import THEMES
 
-    with mpl.rc_context(STYLE):
+    style, colours = THEMES[theme]
+    with mpl.rc_context(style):
         figure = Figure(figsize=(10, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
-        _draw_sweep(left, points, known, law)
-        _draw_race(right, race)
+        _draw_sweep(left, colours, points, known, law)
+        _draw_race(right, colours, race)
         for axes, sizes in ((left, sorted(points)[::2]), (right, sorted(race.seconds))):
             axes.set(xscale="log", xlabel="batch size [images]")
             axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
@@ -199,15 +220,14 @@ def _draw(picture, points, known, law, race, words):
     write_atomically(picture, png.getvalue())
 
 
-def _draw_sweep(axes, points, known, law):
+def _draw_sweep(axes, colours, points, known, law):
     import numpy as np
 
-    from helpers.figures import BLUE, GREEN, VIOLET
-
+    blue, green, violet = (colours[name] for name in ("blue", "green", "violet"))
     unseen = sorted(set(points) - set(known))
     for sizes, style, colour, label in (
-        (known, "o", BLUE, "measured, given to the law"),
-        (unseen, "D", VIOLET, "measured, not given to it"),
+        (known, "o", blue, "measured, given to the law"),
+        (unseen, "D", violet, "measured, not given to it"),
     ):
         axes.plot(sizes, [points[s] for s in sizes], style, color=colour, label=label)
     for first, last, line, label in (
@@ -215,27 +235,40 @@ def _draw_sweep(axes, points, known, law):
         (known[-1], max(points), "--", "its forecast"),
     ):
         sizes = np.geomspace(first, last, 60)
-        axes.plot(sizes, law(sizes), line, color=GREEN, zorder=1, label=label)
+        axes.plot(sizes, law(sizes), line, color=green, zorder=1, label=label)
     axes.set_ylim(0, None)
     axes.set_ylabel("throughput [images/s]")
     axes.set_title("Lab 02: how fast is an epoch?")
 
 
-def _draw_race(axes, race):
+def _draw_race(axes, colours, race):
     import numpy as np
 
-    from helpers.figures import BLUE, GREEN, VIOLET
-
+    blue, green, violet = (colours[name] for name in ("blue", "green", "violet"))
     for size, seconds in race.seconds.items():
         label = "runs of the race" if size == min(race.seconds) else None
-        axes.plot([size] * len(seconds), seconds, "o", color=BLUE, alpha=0.4, label=label)
+        axes.plot(
+            [size] * len(seconds),
+            seconds,
+            "o",
+            color=blue,
+            alpha=0.4,
+            label=label,
+        )
     sizes = np.geomspace(min(race.seconds), max(race.seconds), 60)
-    axes.plot(sizes, race.by_laws(sizes), "--", color=GREEN, zorder=1, label="both laws")
+    axes.plot(
+        sizes,
+        race.by_laws(sizes),
+        "--",
+        color=green,
+        zorder=1,
+        label="both laws",
+    )
     best, runs = race.best, race.best_seconds
     label = f"batch size {best:,}, run afterwards"
-    axes.plot([best] * len(runs), runs, "D", color=VIOLET, alpha=0.6, label=label)
+    axes.plot([best] * len(runs), runs, "D", color=violet, alpha=0.6, label=label)
     label = "their forecast of the best"
-    axes.plot(best, race.by_laws(best), "*", markersize=17, color=GREEN, label=label)
+    axes.plot(best, race.by_laws(best), "*", markersize=17, color=green, label=label)
     axes.set_ylim(0, None)
     axes.set_ylabel(f"time to accuracy {race.target:g} [s]")
     axes.set_title("Lab 03: how fast is the training?")

@@ -5,6 +5,7 @@ import re
 import pytest
 from PIL import Image
 
+from callbacks.live.style import DARK_STYLE, STYLE
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.authoring.pages import law_figure
@@ -14,13 +15,38 @@ def test_the_stored_figure_is_the_one_that_would_be_drawn(tmp_path):
     page = REPOSITORY / "README.md"
     drawn = tmp_path / "law.png"
     assert law_figure.law_section(page, True, drawn) == law_figure.law_section(page, False)
-    assert "(docs/images/law.png)" in law_figure.law_section(page, False)
-    assert "(images/law.png)" in law_figure.law_section(
-        REPOSITORY / "docs" / "index.md", False
-    )
-    with Image.open(drawn) as new, Image.open(law_figure.PATH) as stored:
-        assert new.text == stored.text
-        assert new.size == stored.size
+    said = law_figure.law_section(page, False)
+    assert 'src="docs/images/law.png"' in said
+    assert 'srcset="docs/images/law-dark.png"' in said
+    said = law_figure.law_section(REPOSITORY / "docs" / "index.md", False)
+    assert 'src="images/law.png"' in said
+    for new_path, path in (
+        (drawn, law_figure.PATH),
+        (law_figure.dark_picture(drawn), law_figure.dark_picture(law_figure.PATH)),
+    ):
+        with Image.open(new_path) as new, Image.open(path) as stored:
+            assert new.text == stored.text
+            assert new.size == stored.size
+
+
+def test_the_figure_is_drawn_dark_on_light_and_light_on_dark():
+    for path, paper in (
+        (law_figure.PATH, STYLE.get("figure.facecolor", "#ffffff")),
+        (law_figure.dark_picture(law_figure.PATH), DARK_STYLE["figure.facecolor"]),
+    ):
+        with Image.open(path) as image:
+            assert (
+                "#{:02x}{:02x}{:02x}".format(*image.convert("RGB").getpixel((0, 0)))
+                == paper
+            )
+
+
+def test_a_lost_dark_picture_is_drawn_again(tmp_path):
+    picture = tmp_path / "law.png"
+    law_figure.law_section(REPOSITORY / "README.md", True, picture)
+    law_figure.dark_picture(picture).unlink()
+    law_figure.law_section(REPOSITORY / "README.md", True, picture)
+    assert law_figure.dark_picture(picture).is_file()
 
 
 def test_another_run_is_drawn_again_and_the_law_sees_only_half_of_it(tmp_path, monkeypatch):

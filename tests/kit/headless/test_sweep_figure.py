@@ -1,0 +1,48 @@
+"""The figure over a sweep: drawn for light and for dark pages."""
+
+import base64
+import io
+import re
+
+import pytest
+from PIL import Image
+
+from callbacks.live.style import DARK_STYLE
+from helpers.run_card.units import in_heading
+from kit.headless.report import write_table
+from kit.headless.sweep_figure import draw
+
+RUNS = [
+    {"parameters": {"batch_size": size, "seed": seed}, "measured": {"accuracy": size / 100}}
+    for size in (8, 16, 64)
+    for seed in (0, 1)
+]
+
+
+@pytest.fixture
+def figure():
+    return draw(RUNS, ["batch_size", "seed"], ["accuracy"])
+
+
+def paper(source):
+    png = base64.b64decode(source.partition(",")[2])
+    with Image.open(io.BytesIO(png)) as image:
+        return bytes(image.convert("RGB").getpixel((0, 0))).hex()
+
+
+def test_a_sweep_is_drawn_for_light_and_for_dark_pages(figure):
+    assert paper(figure.light) == "ffffff"
+    assert paper(figure.dark) == DARK_STYLE["figure.facecolor"].strip("#")
+    assert figure.text.startswith("6 runs over batch size, a dot each")
+
+
+def test_a_page_of_runs_shows_the_figure_of_its_readers_theme(figure, tmp_path):
+    rows = [{"name": "8", "cells": ["0.08"], "error": None, "page": None}]
+    headings = ["run", in_heading("accuracy")]
+    write_table(tmp_path / "index.html", "A sweep", ["fixed"], headings, rows, figure)
+    html = (tmp_path / "index.html").read_text(encoding="utf-8")
+    dark = re.search(r'media="\(prefers-color-scheme: dark\)" srcset="([^"]+)"', html)
+    assert dark[1] == figure.dark
+    assert f'src="{figure.light}" alt="{figure.text}"' in html
+    write_table(tmp_path / "index.html", "A sweep", ["fixed"], headings, rows, None)
+    assert "<figure" not in (tmp_path / "index.html").read_text(encoding="utf-8")
