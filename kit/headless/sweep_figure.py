@@ -7,7 +7,7 @@ from numbers import Number
 from statistics import mean
 from typing import NamedTuple
 
-from callbacks.live.style import THEMES
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 
 MOST_PANELS = 6
 MARKERS = "os^Dvx"
@@ -65,9 +65,12 @@ def draw(runs: list[dict], swept: list[str], names: list[str]) -> SweepFigure | 
 
 def _drawn(theme, runs, x, others, names):
     """The picture in a theme, as a data URL."""
-    # Not at the top: Matplotlib would need a second of every command.
+    # Not at the top: these would need seconds of every command.
+    silence_tensorflow()  # the dashboards, whose style this is, import it
     import matplotlib as mpl
     from matplotlib.figure import Figure
+
+    from callbacks.live.style import THEMES
 
     style, colours = THEMES[theme]
     cycler = mpl.cycler(color=list(colours.values()))

@@ -1,6 +1,8 @@
 """`labs sweep`: every combination once, wherever it runs; one table and figure over all."""
 
 import csv
+import subprocess
+import sys
 
 import dask
 import pytest
@@ -76,6 +78,12 @@ def test_runs_elsewhere_have_the_scale_of_this_machine(monkeypatch):
 def test_a_wrong_value_ends_the_sweep_before_any_run(texts, line):
     with pytest.raises(LabError, match=line):
         sweep.sweep(LAB, texts)
+
+
+def test_a_command_that_refuses_a_value_does_not_start_tensorflow():
+    code = "import sys; import kit.headless.sweep; print('tensorflow' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (shown.stdout, shown.stderr) == ("False\n", "")
 
 
 def test_a_scheduler_without_tls_is_refused(tmp_path):
