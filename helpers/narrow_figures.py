@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 LINE_INCHES = 1.3 * CAPTION["fontsize"] / 72
+NARROWEST = 240  # pixels of the page; of less nothing can be read
 LETTER_INCHES = 0.6 * CAPTION["fontsize"] / 72
 
 
@@ -27,7 +28,8 @@ def width_field(canvas: "Canvas", caption: "Text") -> "ipywidgets.IntText":
     Parameters
     ----------
     canvas : ipympl.backend_nbagg.Canvas
-        Is drawn at that width, but never wider than it is now; its height stays.
+        Is drawn at that width, but never wider than it is now, and not narrower than
+        `NARROWEST`; its height stays.
     caption : matplotlib.text.Text
         Gets more lines where there is less room.
     """
@@ -38,7 +40,7 @@ def width_field(canvas: "Canvas", caption: "Text") -> "ipywidgets.IntText":
     usual, height = (one / canvas.device_pixel_ratio for one in figure.bbox.size)
 
     def fit(change):
-        width = min(usual, change["new"])
+        width = min(usual, max(NARROWEST, change["new"]))
         inches = width * canvas.device_pixel_ratio / figure.dpi
         letters = int(inches / LETTER_INCHES)
         lines = [
