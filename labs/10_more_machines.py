@@ -180,8 +180,9 @@ for dropped in (0, 100, 500):
 # A few very late workers cause much of the wait: without the slowest 1%, a step is more than
 # 40% shorter. To make up for the lost gradients, Chen et al. start a few more workers than
 # they need.
-#
-# <details><summary>What if one worker is <em>always</em> slow?</summary>
+
+# %% [markdown]
+# <details><summary>What if one worker is always slow?</summary>
 #
 # That is a different problem. Every step then takes as long as that worker needs, and if you
 # drop its gradients, you lose its whole share of the data.
@@ -350,7 +351,8 @@ show_figure(figure, text, session.caption())
 #
 # How much of the wait is left? Backward alone takes 200 ms, and your best size ends only
 # shortly after that. So overlap hides most of the messages, if backward is long enough.
-#
+
+# %% [markdown]
 # <details><summary>Why does the prediction have steps, and why is it too low?</summary>
 #
 # The predicted curve has steps where the number of buckets changes. Your measured points
@@ -456,7 +458,8 @@ forecast = check("10.2", forecast)
 # - all-reduces of three sizes, which give $\ell$ and $B$;
 # - steps in which all workers train together. We set these aside, because they will tell us
 #   how wrong the law is.
-#
+
+# %% [markdown]
 # <details><summary>Why not take the numbers from lab 02?</summary>
 #
 # The form of the law comes from lab 02, but $t_0$ and $r_\infty$ belong to a network *and* a
@@ -567,7 +570,8 @@ show_figure(figure, text, session.caption())
 # the all-reduce can take longer than the computing. Second, workers beyond the number of cores
 # only divide the same cores among more processes, while the ring grows longer. A law that
 # knows this is worth more than the rule "more is better".
-#
+
+# %% [markdown]
 # <details><summary>What is the grey point?</summary>
 #
 # It was measured with `n` workers and 64 images each, and then converted with the law to the
@@ -673,7 +677,8 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # It is: with overlap, the law promises 10 to 12 points more than each of the four reports. So
 # a real cluster is probably slower than the law says, and before you plan for hundreds of
 # machines, you should measure on a few of them.
-#
+
+# %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
 #
 # These hits say little. The ranges are wide, and the simple guess "90% for all" is right for
@@ -690,7 +695,8 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # at most 258 ms of this. So even the law with overlap stays below 100%.
 #
 # </details>
-#
+
+# %% [markdown]
 # <details><summary>Where do these numbers come from?</summary>
 #
 # - parameters: [Keras' table of applications](https://keras.io/api/applications/), with
@@ -716,7 +722,8 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
 #
 # **Question.** With few devices, which of the two is faster? And with many?
-#
+
+# %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
 #
 # [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
@@ -797,7 +804,8 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 #
 # **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
 # fast is the training, and how many times as much does it cost?
-#
+
+# %% [markdown]
 # <details><summary>Where do the other inputs come from?</summary>
 #
 # In JupyterLab the explorer has sliders, which start at your own numbers. The fixed cost

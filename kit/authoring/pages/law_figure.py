@@ -1,4 +1,4 @@
-"""The README's figure: two laws, and what they said of batch sizes they had not span.
+"""The README's figure: two laws, and what they said of batch sizes they had not seen.
 
 It is drawn twice, for light and for dark pages.
 
@@ -126,17 +126,17 @@ def _key(points, device, race):
 def _in_words(points, device, known, unseen, law, race):
     """The alternative text, and a paragraph about each half."""
     off = [abs(law(size) / points[size] - 1) for size in unseen]
-    span = f"{known[0]} to {known[-1]:,}"
+    seen = f"{known[0]} to {known[-1]:,}"
     sizes = ", ".join(f"{size:,}" for size in sorted(race.seconds))
     alternative = (
-        f"Left: images per second by batch size, a law fitted to {span}, and its forecast "
+        f"Left: images per second by batch size, a law fitted to {seen}, and its forecast "
         f"up to {unseen[-1]:,}. Right: seconds to accuracy {race.target:g} by batch size, "
         f"two laws, and {len(race.best_seconds)} runs with the size that they call best."
     )
     half, most = 100 * median(off), 100 * max(off)
     runs = race.best_seconds
     says = (
-        f"Left, on {device}: the law of lab 02 was given the batch sizes {span}. Half of "
+        f"Left, on {device}: the law of lab 02 was given the batch sizes {seen}. Half of "
         f"the others, up to {unseen[-1]:,}, lie within {half:.0f}% of its forecast, and "
         f"the worst is off by {most:.0f}%.\n"
         f"Right, on the same machine: a race of the batch sizes {sizes} to accuracy "
