@@ -1065,7 +1065,7 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # The score is the [interval score](../docs/glossary.md) of lab 10, and lower is better. The
 # last two lines score guesses without a planner, with ranges that are as wide. LLaMA used more
-# of its peak than any training in that table.
+# of its peak than any training in that table. The lab's `published.toml` has all sources.
 #
 # To be honest, our first range came from three other trainings, and missed all seven. We chose
 # this one afterwards, so only trainings that are still to come can test it.

@@ -15,10 +15,16 @@ from helpers.run_card.interval_score import interval_score
 
 FILE = Path(__file__).with_name("published.toml")
 MONTH_DAYS = 30.0
-# Model operations utilisations in table 3 of Chowdhery et al. (2022), arXiv 2204.02311: the
-# lowest is that of GPT-3, the highest that of PaLM; Gopher and MT-NLG lie between them.
-# Read again in reviews of the paper. PaLM's counts operations of attention, too.
-PALM_RANGE = 0.213, 0.462
+# The share of its peak that a device reaches: model operations utilisations in table 3 of
+# Chowdhery et al. (2022). The lowest is that of GPT-3, the highest that of PaLM; Gopher and
+# MT-NLG lie between them. Read again in reviews of the paper. PaLM's counts operations of
+# attention, too.
+UTILISATIONS = 0.213, 0.462
+RANGE_SOURCE = {
+    "title": "table 3 of Chowdhery et al., PaLM",
+    "year": 2022,
+    "url": "https://arxiv.org/abs/2204.02311",
+}
 GUESSES = {
     "planner": "Planner",
     "peak": "All at their peak",
@@ -33,7 +39,7 @@ class Training:
     name: str
     title: str
     year: int
-    used: str  # "range", "scored" or "model"
+    used: str  # "scored" or "model"
     model: planner.Model
     cluster: planner.Cluster
     device: str
@@ -75,44 +81,6 @@ def _training(name, entry, kinds):
     )  # fmt: skip
 
 
-def utilisation_of(training: Training) -> float:
-    """The utilisation with which the planner's fastest plan takes the published time.
-
-    It contains all that the planner leaves out: slow kernels, failures, restarts, and a
-    team that could not use the fastest plan.
-    """
-    model, cluster = training.model, training.cluster
-    fitting = [
-        plan
-        for plan in planner.candidates(model, cluster)
-        if sum(planner.memory_of(model, plan).values()) <= cluster.memory_bytes
-    ]
-    published = training.days * planner.DAY_SECONDS
-    published *= model.batch_tokens / model.training_tokens
-    low, high = 0.01, 10.0
-    for _ in range(25):
-        middle = math.sqrt(low * high)
-        steps = (planner.seconds_of(model, cluster, plan, middle) for plan in fitting)
-        is_slower = min(sum(step.values()) for step in steps) > published
-        low, high = (middle, high) if is_slower else (low, middle)
-    return middle
-
-
-@functools.cache
-def planning_range() -> tuple[float, float]:
-    """The lowest and highest utilisation of all published trainings, for a new plan.
-
-    Nothing has been scored with this range.
-    """
-    utilisations = [utilisation_of(one) for one in sources()]
-    return min(utilisations), max(utilisations)
-
-
-def sources() -> list[Training]:
-    """The trainings whose time is published."""
-    return [one for one in trainings().values() if one.used != "model"]
-
-
 def forecasts() -> list[dict[str, Any]]:
     """Forecast the trainings from 2023 on, and score the planner and two guesses.
 
@@ -132,7 +100,7 @@ def _forecast(training):
     peak = cluster.devices * cluster.peak_operations_per_second
     operations = 6 * model.parameters * model.training_tokens
     peak_days = operations / peak / planner.DAY_SECONDS
-    low, high = _days(model, cluster, PALM_RANGE)
+    low, high = _days(model, cluster, UTILISATIONS)
     half = math.sqrt(high / low)
     ranges = {
         "planner": (low, high),
@@ -174,7 +142,7 @@ def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        As `planner.plans`, with `planning_range`.
+        As `planner.plans`, with `UTILISATIONS`.
 
     Raises
     ------
@@ -204,7 +172,7 @@ def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         across_bytes_per_second=1e9 / 8 * settings["link_gbit"],
     )
     model = replace(training.model, training_tokens=settings["training_tokens"])
-    return planner.plans(model, cluster, planning_range())
+    return planner.plans(model, cluster, UTILISATIONS)
 
 
 def in_words(rows: list[dict[str, Any]], shown: int = 4) -> list[str]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from helpers.errors import LabError
 from helpers.lab_11 import planner
-from helpers.lab_11.published_trainings import planning_range, sources, trainings
+from helpers.lab_11.published_trainings import RANGE_SOURCE, UTILISATIONS, trainings
 from kit.headless.plan import gbit
 
 BYTES = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(G|T)(i?)B", re.IGNORECASE)
@@ -71,17 +71,14 @@ def plan_for(
         across_bytes_per_second=of_link,
         machine_devices=machine_devices,
     )
-    rows = planner.plans(model, cluster, planning_range())
+    rows = planner.plans(model, cluster, UTILISATIONS)
     refuse_none(name, model, cluster, rows)
     hours = [24 * days * devices for days in rows[0]["training_days"]]
     return {
         "model": {"name": name, "title": training.title} | vars(model),
         "settings": {"device": kind} | vars(cluster) | {"price": price},
-        "utilisation": list(planning_range()),
-        "sources": [
-            {"title": one.title, "year": one.year, "url": one.url, "quote": one.quote}
-            for one in sources()
-        ],
+        "utilisation": list(UTILISATIONS),
+        "sources": [RANGE_SOURCE],
         "device_hours": hours,
         "dollars": [price * one for one in hours],
         "plans": [row | {"plan": vars(row["plan"])} for row in rows],
@@ -149,7 +146,7 @@ def lines(planned: dict) -> list[str]:
         *_others("also fit", fit, lambda row: f"{row['step_seconds'][1]:.3g} s a step"),
         *_others("do not fit", too_large, lambda row: row["reason"]),
         f"Assumed: while it computes, a device reaches {assumed_low:.2f} to "
-        f"{assumed_high:.2f} of its peak, as in {titles}; --json has their sources.",
+        f"{assumed_high:.2f} of its peak, as in {titles}; --json has its address.",
         f"Assumed: {settings['machine_devices']} devices in a machine at "
         f"{settings['inside_bytes_per_second'] * 8e-9:,.0f} Gbit/s, "
         f"{'with' if model['flash_attention'] else 'without'} FlashAttention.",
