@@ -218,8 +218,18 @@ def launch(
     hosts: Annotated[
         str | None,
         typer.Option(
-            metavar="A,B", help="Only print the command to start on each of these hosts."
+            metavar="A,B|FILE",
+            help="Only print the command to start on each of these hosts; with a file of "
+            "hosts, host a class ring for them.",
         ),
+    ] = None,
+    ring: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Host a class ring of N laptops; show a join code."),
+    ] = None,
+    join: Annotated[
+        str | None,
+        typer.Option(metavar="CODE", help="Join the class ring that shows this code."),
     ] = None,
     restart: Annotated[
         int,
@@ -235,16 +245,36 @@ def launch(
         Literal["tensorflow", "jax"], typer.Option(help="The backend of Keras.")
     ] = "tensorflow",
 ) -> None:
-    """Train with several worker processes; under `srun` each task finds its rank."""
+    """Train with several worker processes; under `srun` each task finds its rank.
+
+    With --ring or --join, the laptops of a room all-reduce around one ring.
+    """
+    chosen = find_lab(name)
+    file = Path(hosts) if hosts and Path(hosts).is_file() else None
+    if ring or join or file:
+        _class_ring(chosen.number, ring, file, join)
+        return
     from kit.headless.launch import start
 
-    chosen = find_lab(name)
     given = parsed(parameter or [], chosen)
     named = [host.strip() for host in hosts.split(",")] if hosts else []
     try:
         start(chosen, given, workers, named, folder, restart, engine)
     except KeyboardInterrupt:
         typer.echo("labs: interrupted; all workers have ended.", err=True)
+        raise typer.Exit(130) from None
+
+
+def _class_ring(number, size, hosts, code):
+    if number != "09":
+        raise LabError(f"the class ring belongs to lab 09: labs launch 09, not {number}.")
+    from kit.headless.class_ring import command
+
+    try:
+        command.join(code) if code else command.host_ring(size, hosts)
+    except KeyboardInterrupt:
+        left = "the ring continues without you" if code else "the ring has ended"
+        typer.echo(f"labs: interrupted; {left}.", err=True)
         raise typer.Exit(130) from None
 
 

@@ -1,0 +1,50 @@
+"""Latency and bandwidth of a link, from the times that arrays took on it."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import median
+from typing import NamedTuple
+
+SMALL_BYTES = 64  # of an array whose time is all latency
+
+
+class Link(NamedTuple):
+    """A message of n bytes takes `latency_seconds` + n / `bytes_per_second`."""
+
+    latency_seconds: float
+    bytes_per_second: float
+
+
+def fit_link(points: Sequence[tuple[float, float]]) -> Link:
+    """Fit the law to round trips: an array went over the link, a tiny answer returned.
+
+    The latency is half the median of the smallest arrays. The bandwidth is the median of the
+    slopes between all pairs of larger ones (Theil and Sen), which a pause of the network, or
+    a burst that a limiter lets pass at first, changes little.
+
+    Parameters
+    ----------
+    points : sequence of (bytes, seconds)
+
+    Returns
+    -------
+    Link
+
+    Raises
+    ------
+    ValueError
+        If there are no small arrays, or no two sizes of larger ones, or if larger arrays
+        were not slower.
+    """
+    small = [seconds for size, seconds in points if size <= SMALL_BYTES]
+    large = [point for point in points if point[0] > SMALL_BYTES]
+    slopes = [
+        (one[1] - other[1]) / (one[0] - other[0])
+        for one, other in combinations(large, 2)
+        if one[0] != other[0]
+    ]
+    if not small or not slopes:
+        raise ValueError("too few points for a latency and a bandwidth")
+    if (seconds_per_byte := median(slopes)) <= 0:
+        raise ValueError("larger arrays were not slower")
+    return Link(median(small) / 2, 1 / seconds_per_byte)
