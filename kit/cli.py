@@ -14,7 +14,7 @@ environment.leave_out_foreign_folders()
 import typer
 
 from helpers.errors import LabError
-from helpers.files import FULL, REPOSITORY, WORK, sweep
+from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
 from kit.headless.given_parameters import check_folder, parsed, warning
 from kit.labs import all_labs, find_lab
 from kit.leaderboard.commands import app as leaderboard_app
@@ -386,6 +386,27 @@ def collect(
         f"Notebooks of {handed_in} student{'s' * (handed_in != 1)}: {submissions}. Who is "
         f"in the class, and when they submitted: {out / 'roster.csv'}"
     )
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
+def pool(
+    folders: Annotated[
+        list[Path], typer.Argument(help="What students handed in: their runs/, or files.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="The folder to write; by default reports/pool.")
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", help="Show whose run it is.")
+    ] = False,
+) -> None:
+    """Pool the run cards of a class: one page and one notebook."""
+    from kit.pool.pool import pool as pool_cards
+
+    pooled = pool_cards(folders, out or reports_folder() / "pool", names)
+    for one in pooled.left_out:
+        typer.echo(f"left out: {one.path}: {one.reason}")
+    typer.echo(f"Pooled {pooled.cards} run cards: {pooled.page} and {pooled.notebook}")
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

@@ -77,7 +77,7 @@ def send_array(connection: socket.socket, array: np.ndarray) -> None:
     mark = array.dtype.str.encode()
     connection.sendall(ARRAY_HEADER.pack(ARRAY_MARK, mark, array.ndim, *shape))
     if array.nbytes:
-        connection.sendall(np.ascontiguousarray(array).reshape(-1).view("uint8"))
+        connection.sendall(memoryview(np.ascontiguousarray(array)).cast("B"))
 
 
 def receive_array(

@@ -18,9 +18,9 @@ class Link(NamedTuple):
 def fit_link(points: Sequence[tuple[float, float]]) -> Link:
     """Fit the law to round trips: an array went over the link, a tiny answer returned.
 
-    The latency is half the median of the smallest arrays. The bandwidth is the median of the
-    slopes between all pairs of larger ones (Theil and Sen), which a pause of the network, or
-    a burst that a limiter lets pass at first, changes little.
+    The latency is half the median of the smallest arrays. The bandwidth is the median of
+    the slopes between all pairs of larger ones (Theil and Sen), which a pause of the
+    network, or a burst that a limiter lets pass at first, changes little.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ NOT_FOR_STUDENTS = (
     "kit.authoring.verify", "kit.bench", "kit.grading", "kit.platforms",
     "kit.leaderboard.again", "kit.leaderboard.board_figure", "kit.leaderboard.box_run",
     "kit.leaderboard.calibrator", "kit.leaderboard.judge", "kit.leaderboard.machine",
-    "kit.leaderboard.page", "kit.leaderboard.store",
+    "kit.leaderboard.page", "kit.leaderboard.store", "kit.pool",
 )  # fmt: skip
 WHOLE = (
     "LICENSE", "environment.yml", "pyproject.toml", "requirements.txt",

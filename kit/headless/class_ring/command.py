@@ -37,7 +37,9 @@ def host_ring(size: int | None, hosts: Path | None) -> None:
     allowed = host.hosts_in(hosts) if hosts else {}
     size = size or len(allowed)
     if not 2 <= size <= LARGEST_RING:
-        raise LabError(f"a ring has 2 to {LARGEST_RING} laptops, not {size}: change --ring.")
+        raise LabError(
+            f"a ring has 2 to {LARGEST_RING} laptops, not {size}: change --ring."
+        )
     room = host.Room(allowed)
     parameters = {"session": secrets.token_hex(8), "laptops": size, "rounds": host.ROUNDS}
     device = {

@@ -1,4 +1,4 @@
-"""The host of the class ring: admits laptops, measures links and rounds, sees who is gone."""
+"""The host of the class ring: admits laptops, gives orders, and sees who is missing."""
 
 import contextlib
 import math
@@ -17,9 +17,7 @@ from helpers.lab_10.all_reduces import ring_seconds
 from helpers.workers import join_code
 from helpers.workers.frames import FrameError, receive_json, send_json
 from helpers.workers.link_law import fit_link
-from kit.headless.class_ring import (
-    BEAT_SECONDS, CONTROL, PORT, SILENT_SECONDS, shown_name,
-)  # fmt: skip
+from kit.headless.class_ring import BEAT_SECONDS, CONTROL, PORT, SILENT_SECONDS, shown_name
 from kit.headless.class_ring.links import LIMIT_SECONDS, quietly
 from kit.headless.class_ring.questions import accepted
 from kit.headless.class_ring.record import Record
@@ -85,7 +83,7 @@ class Room:
             self._server = socket.create_server(("", port))
         except OSError as error:
             raise LabError(
-                f"port {port} cannot be used ({error.strerror}): does another ring run here?"
+                f"port {port} cannot be used ({error.strerror}): is another ring here?"
             ) from error
         self.address = (own_address(), self._server.getsockname()[1])
         host, port = self.address

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,9 @@ class Links:
         self._server = socket.create_server(("", 0))
         self.port = self._server.getsockname()[1]
         self._guests: queue.Queue = queue.Queue(16)
-        self._next = self._before = None
+        # The connections of the ring; None between two rings.
+        self._next: Any = None
+        self._before: Any = None
         self._sender = ThreadPoolExecutor(1)
         self._sent: Future | None = None
         threading.Thread(target=self._listen, daemon=True).start()
@@ -104,7 +107,8 @@ class Links:
         points = [self._probe(SMALL_BYTES) for _ in range(PINGS)]
         size, seconds = SMALLEST_PROBE, 0.0
         # Two sizes at least, else there is no slope.
-        while size <= LARGEST_PROBE and (seconds < LONG_SECONDS or size == 2 * SMALLEST_PROBE):
+        second = 2 * SMALLEST_PROBE
+        while size <= LARGEST_PROBE and (seconds < LONG_SECONDS or size <= second):
             points += [self._probe(size) for _ in range(REPEATS)]
             seconds, size = points[-1][1], 2 * size
         send_array(self._next, np.empty(0, "uint8"))

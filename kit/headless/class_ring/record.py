@@ -36,7 +36,9 @@ class Record:
         self._laws: dict[tuple[str, str], Link] = {}
         self._rows: dict[str, list[str]] = {}
         self._sizes: dict[int, list[str]] = {}
-        self._live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+        self._live = (
+            Live(console=console, auto_refresh=False) if console.is_terminal else None
+        )
         self._links: list[dict] = []
         self._rounds: list[dict] = []
         self._gone: list[dict] = []
@@ -138,7 +140,9 @@ class Record:
         links = Table(*HEADINGS, title=Text(self._joining))
         for row in self._rows.values():
             links.add_row(*map(Text, row))
-        rounds = Table("round", "all-reduce of", "laptops", "forecast by the law", "measured")
+        rounds = Table(
+            "round", "all-reduce of", "laptops", "forecast by the law", "measured"
+        )
         for row in self._sizes.values():
             rounds.add_row(*row)
         return Group(links, rounds) if self._sizes else links
