@@ -396,9 +396,7 @@ def pool(
     out: Annotated[
         Path | None, typer.Option(help="The folder to write; by default reports/pool.")
     ] = None,
-    names: Annotated[
-        bool, typer.Option("--names", help="Show whose run it is.")
-    ] = False,
+    names: Annotated[bool, typer.Option("--names", help="Show whose run it is.")] = False,
 ) -> None:
     """Pool the run cards of a class: one page and one notebook."""
     from kit.pool.pool import pool as pool_cards

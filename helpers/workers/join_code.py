@@ -1,7 +1,7 @@
 """A join code: short enough to type, and never sent. Each side proves that it knows it.
 
 One side sends a challenge, and both answer with an HMAC over the challenges of both. The
-key is the code after scrypt, so that somebody who has recorded a proof needs about 30 ms of
+key is the code after scrypt, so that somebody who has recorded a proof needs about 50 ms of
 processor time, and 16 MiB, for each of the 31**8 codes.
 """
 

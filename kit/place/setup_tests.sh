@@ -19,6 +19,7 @@ need() { # Debian package, what is left out without it
 command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null ||
   install chromium-headless-shell || need chromium "the tests in a browser"
 command -v bwrap >/dev/null || need bubblewrap "the tests of the grading sandbox"
+command -v tc >/dev/null || need iproute2 "the tests of a room of laptops"
 [ -d /usr/share/datasets/fashion-mnist ] ||
   need dataset-fashion-mnist "the tests of the real Fashion-MNIST; the labs use a synthetic set"
 exit 0

@@ -93,7 +93,9 @@ def _files(folders):
             found.append((_person_of(folder, folder.parent), folder))
             continue
         if not folder.is_dir():
-            raise LabError(f"{folder} is no folder and no file: give what students hand in.")
+            raise LabError(
+                f"{folder} is no folder and no file: give what students hand in."
+            )
         for parent, names, files in os.walk(folder):  # it follows no links
             names[:] = sorted(name for name in names if not name.startswith("."))
             for name in sorted(files):
@@ -101,7 +103,9 @@ def _files(folders):
                     path = Path(parent, name)
                     found.append((_person_of(path, folder), path))
             if len(found) > MOST_FILES:
-                raise LabError(f"{folder} has over {MOST_FILES} files: is it the right one?")
+                raise LabError(
+                    f"{folder} has over {MOST_FILES} files: is it the right one?"
+                )
     return found
 
 

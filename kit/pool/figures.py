@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from callbacks.live.style import COLOURS, STYLE
 from helpers.figures import LINES, MARKERS
 
-MOST_QUESTIONS, MOST_MACHINES, LONGEST_LABEL = 24, 8, 34
+MOST_QUESTIONS, MOST_MACHINES, LONGEST_LABEL = 24, 8, 48
 SPREAD = 0.06  # of dots of one place, as a share of the distance to the next
 
 

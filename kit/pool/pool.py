@@ -57,10 +57,33 @@ def pool(folders: Iterable[Path], out: Path, names: bool = False) -> Pooled:
     LabError
         If there is no run card to use.
     """
+    data, left_out = gather(folders, names)
+    write_json(out / "pool.json", data)
+    write_atomically(out / "index.html", page(data))
+    write_atomically(out / "pool.ipynb", nbformat.writes(notebook()))
+    pooled = sum(data["cards"].values())
+    return Pooled(out / "index.html", out / "pool.ipynb", pooled, left_out)
+
+
+def gather(folders: Iterable[Path], names: bool) -> tuple[dict[str, Any], list[LeftOut]]:
+    """What pool.json has, and the files that are left out.
+
+    Parameters
+    ----------
+    folders, names
+        As for `pool`.
+
+    Raises
+    ------
+    LabError
+        If there is no run card to use.
+    """
     cards, left_out = read_class(folders)
     if not cards:
         first = f": {left_out[0].path}: {left_out[0].reason}" if left_out else ""
-        raise LabError(f"there is no run card to pool{first}. Students find theirs in runs/.")
+        raise LabError(
+            f"there is no run card to pool{first}. Students find theirs in runs/."
+        )
     called = _names([*cards, *left_out], names)
     cards = [card._replace(person=called[card.person]) for card in cards]
     laws, no_law = topics.throughput(cards)
@@ -68,7 +91,11 @@ def pool(folders: Iterable[Path], out: Path, names: bool = False) -> Pooled:
     questions, no_score = topics.calibration(cards)
     ring_results, no_ring = rings(cards, names)
     files = [
-        {"person": called[o.person], "file": str(o.path) if names else "", "reason": o.reason}
+        {
+            "person": called[o.person],
+            "file": str(o.path) if names else "",
+            "reason": o.reason,
+        }
         for o in left_out
     ]
     unusable = [
@@ -82,10 +109,7 @@ def pool(folders: Iterable[Path], out: Path, names: bool = False) -> Pooled:
         "exercises": topics.mistakes(cards), "quiz": topics.quiz(cards),
         "rings": ring_results, "left_out": [*files, *unusable],
     }  # fmt: skip
-    write_json(out / "pool.json", data)
-    write_atomically(out / "index.html", page(data))
-    write_atomically(out / "pool.ipynb", nbformat.writes(notebook()))
-    return Pooled(out / "index.html", out / "pool.ipynb", len(cards), left_out)
+    return data, left_out
 
 
 def _names(handed_in, names):
@@ -132,7 +156,7 @@ def page(data: dict[str, Any]) -> str:
         rings=[_ring(one) for one in data["rings"]],
         in_units=in_units,
         number=number,
-        with_files=any(one["file"] for one in data["left_out"]),
+        left_out=_by_reason(data["left_out"]),
         version=kit_version(),
     )
 
@@ -140,6 +164,17 @@ def page(data: dict[str, Any]) -> str:
 def _picture(drawn):
     figure, text = drawn
     return figures.data_url(figure), text
+
+
+def _by_reason(left_out):
+    """A row for each reason: how often, and whose or which files."""
+    found: dict[str, list[str]] = {}
+    for one in left_out:
+        found.setdefault(one["reason"], []).append(one["file"] or one["person"])
+    return [
+        [reason, len(whose), ", ".join(sorted(set(whose)))]
+        for reason, whose in found.items()
+    ]
 
 
 def _law_row(machine):
@@ -207,7 +242,7 @@ def _range(values):
 
 
 def notebook() -> nbformat.NotebookNode:
-    """A notebook that draws the figures again from pool.json beside it, without a network."""
+    """A notebook that draws the figures again, from pool.json and without a network."""
     stored = tomllib.loads((HERE / "notebook.toml").read_text(encoding="utf-8"))
     cells = [
         new_markdown_cell(cell["text"].strip(), id=f"pool-{number}")

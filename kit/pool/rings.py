@@ -1,4 +1,4 @@
-"""What class rings have measured: each link fitted again, each round beside its forecast."""
+"""What class rings have measured: links fitted again, rounds beside their forecasts."""
 
 from statistics import median
 from typing import Any
@@ -50,12 +50,14 @@ def _ring(content, names) -> dict[str, Any]:
         return name[:40] if names else f"laptop {number}"
 
     links = []
-    for link in _list(measured["links"], MOST_LINKS):
+    for number, link in enumerate(_list(measured["links"], MOST_LINKS)):
         points = [(_amount(n), _amount(seconds)) for n, seconds in _list(link["points"])]
+        # A later link of the same laptop closes a gap: nobody was asked about it.
+        is_first = link["from"] not in (one["from"] for one in measured["links"][:number])
+        entry = content["predictions"].get(f"link of {link['from']}") if is_first else None
         links.append({
             "sender": called(link["from"]), "receiver": called(link["to"]),
-            "measured": as_asked(fit_link(points)),
-            "predicted": _guess(content["predictions"].get(f"link of {link['from']}")),
+            "measured": as_asked(fit_link(points)), "predicted": _guess(entry),
         })  # fmt: skip
     if not links:
         raise Unusable("it has no link")
@@ -76,7 +78,9 @@ def _ring(content, names) -> dict[str, Any]:
             }
             for (size, laptops), pairs in sorted(rounds.items())
         ],
-        "missing": [{"name": called(m["name"]), "when": str(m["when"])[:40]} for m in missing],
+        "missing": [
+            {"name": called(one["name"]), "when": str(one["when"])[:40]} for one in missing
+        ],
     }  # fmt: skip
 
 

@@ -228,7 +228,7 @@ def mistakes(cards: list[Card]) -> list[dict]:
         for exercise, asked in _dict(card.content.get("hints")).items():
             whole = [s for s in asked if type(s) is int] if isinstance(asked, list) else []
             if EXERCISE.fullmatch(exercise) and whole:
-                strongest = max(whole + [hints[exercise].get(card.person, 0)])
+                strongest = max(*whole, hints[exercise].get(card.person, 0))
                 hints[exercise][card.person] = strongest
     found = []
     for exercise in sorted({*verdicts, *hints}, key=_in_order):

@@ -7,7 +7,10 @@ from PIL import Image
 
 from kit.authoring.pages import contact_sheet
 
-KINDS = ("start page", "report", "sweep", "grading, overview", "grading, marking")
+KINDS = (
+    "start page", "report", "sweep", "pooled class", "grading, overview",
+    "grading, marking",
+)  # fmt: skip
 
 
 def test_no_page_of_the_kit_scrolls_sideways_on_a_telephone(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from kit.headless.report import write_report
 from kit.headless.sweep import write_sweep
 from kit.jupyter import jupyter_server, start_page
 from kit.labs import Lab, all_labs
+from kit.pool.pool import pool
 from kit.todo_cells import todo_cells
 
 # Of a lab and of a student: the pages of the others look the same.
@@ -59,6 +60,7 @@ def write_sample_pages(folder: Path, site: Path) -> dict[str, Path]:
         "report": report,
         "report, a lab": report.parent / lab_page,
         "sweep": _sweep(folder / "sweep"),
+        "pooled class": _pool(folder / "class"),
         "grading, overview": grades / "overview.html",
         "grading, feedback": next(grades.glob(f"feedback/*/{SHOWN_LAB}.html")),
         "grading, similar answers": grades / "similar.html",
@@ -130,6 +132,17 @@ def _sweep(folder):
     folder.mkdir()
     write_sweep(folder, lab, list(given), known, Console(quiet=True))
     return folder / "index.html"
+
+
+def _pool(folder):
+    """With the stored runs as those of each student, one of whom adds a file of notes."""
+    for place, student in enumerate(("ada", SHOWN_STUDENT, "cyd")):
+        for lab in all_labs():
+            own = {"solution": False, "wall_seconds": 60.0 + place}
+            own["parameters"] = _card(lab)["parameters"] | {"student": place}
+            write_json(folder / student / f"{lab.name}.json", _card(lab) | own)
+    (folder / "ada" / "notes.txt").write_text("Ask about the first epoch.", "utf-8")
+    return pool([folder], folder.with_name("pooled")).page
 
 
 def _grades(folder):
