@@ -182,8 +182,8 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # **Rules**
 #
 # - An epoch at or below the target sets the count back to zero.
-# - So does a new `fit`, whatever its `initial_epoch` is, and even if the previous `fit`
-#   was interrupted.
+# - A new `fit` also sets the count back to zero, whatever its `initial_epoch` is, and even
+#   if the previous `fit` was interrupted.
 # - When the callback stops the training, it prints one line, as in the example. The first
 #   epoch is 1.
 # - `logs` is a dict with the metrics of the epoch. If it has no `val_accuracy`, print
@@ -373,9 +373,9 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # Two details keep the comparison fair:
 #
-# - **The test images must not choose the rate**, because that would mean learning from
-#   them. So we set aside a fifth of the *training* images, train on the rest, and judge
-#   each rate by its accuracy on this fifth.
+# - **The test images, which Keras calls validation data, must not choose the rate**,
+#   because that would mean learning from them. So we set aside a fifth of the *training*
+#   images, train on the rest, and judge each rate by its accuracy on this fifth.
 # - **Every batch size is measured after about the same number of images.** One accuracy
 #   per epoch would be too coarse, because with batches of 1,024 an epoch of 5,000 images
 #   has only five steps. Instead, we take a *look* at the accuracy after every
@@ -483,9 +483,12 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# The first lines list for each rate whether the run reached the target, and after how
-# many looks it ended. The best rates are known only roughly, because neighbouring rungs
-# differ by a factor of 3, and each rate had only one run.
+# For each rate, the first lines say whether the run reached the target, and after how many
+# looks it ended. *Not reached* may only mean that the run was stopped because it could no
+# longer beat the best rate so far. If a message says that a loss became `nan`, that rate
+# was too large: it counts as not reached, and you need do nothing. The best rates are known
+# only roughly, because neighbouring rungs differ by a factor of 3, and each rate had only
+# one run.
 #
 # That is why the line "Largest over smallest" gives a range: from a third of the ratio to
 # three times the ratio. Any prediction within it counts as right.
@@ -673,8 +676,9 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # ### Would it win again?
 #
 # One size has the lowest median. If you repeated the race, would it win again? The next
-# cell imitates this a thousand times. Each time it picks one run of each size at random,
-# and notes which size comes first. Then it does the same with medians of `repeats` runs.
+# cell imitates a new race a thousand times. Each time it picks one run of each size at
+# random, and notes which size comes first. Then it does the same with medians of `repeats`
+# runs.
 #
 # The runs are drawn with replacement, so the same run may be drawn twice. This way of
 # reusing runs is called the [*bootstrap*](../docs/glossary.md). With so few runs, the
@@ -696,8 +700,8 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# If no size has 100% "by one run", a race with only one run of each size could have had
-# another winner.
+# If no size has 100% "by one run", the winner of a race with only one run of each size
+# depends on luck.
 #
 # By the median, a size is *in front* if it comes first in at least 5% of the draws. If
 # several sizes are in front, the race is undecided, and a prediction of any of them
@@ -732,12 +736,12 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# Now you can see what slows down both ends:
+# Now you can see what holds back both ends:
 #
 # - A very small batch pays the fixed cost of each step for only a few images, so it is
 #   slow.
-# - A very large batch is fast, but its number of steps no longer falls in proportion, so
-#   it needs more images in total.
+# - A very large batch processes many images per second, but its number of steps no longer
+#   falls in proportion, so it needs more images in total.
 #
 # As soon as the number of images grows faster than the speed, a larger batch loses. Lab
 # 02 had a law for the speed. Is there a law for the steps, too?
@@ -757,7 +761,8 @@ for size, needed in typical_steps.items():
 #   steps. Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch
 #   save almost no steps.
 #
-# The next cell fits $n_0$ and $B$ to the medians of the race.
+# The next cell fits $n_0$ and $B$ to the medians of the race. It prints the measured steps
+# divided by those of the fit: if they are near 1, the law fits.
 
 # %%
 def relative_fit(rows, measured):
@@ -814,7 +819,7 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # Speed depends on the machine, but the number of steps does not: with the same network,
-# data and rates, any machine should need about as many.
+# data, rates and target, any machine should need about as many.
 #
 # In [lab 01](01_gradient_descent.ipynb) the factor $1 + B/b$ had a second effect: the
 # best learning rate was smaller by this factor. So your bend should also explain the
@@ -934,7 +939,8 @@ def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
 best_batch_size = check("3.4", best_batch_size)
 
 # %% [markdown]
-# At the best batch size, the two terms that depend on $b$ are equal, so
+# At the best batch size, the two terms that depend on $b$ are equal, $b/r_\infty =
+# B\,t_0/b$, so
 #
 # $$ b^* = \sqrt{B \cdot t_0\, r_\infty}. $$
 #
@@ -1043,8 +1049,8 @@ show_figure(figure, text, session.caption())
 # tests the law for the steps, and the other the law for the time of a step. But if the
 # control's time has changed as well, the machine is probably part of the reason.
 #
-# **Question.** Is the new size faster than the winner of the race by more than the
-# scatter of the runs?
+# **Question.** Is the new size faster than the control, which ran beside it, by more than
+# the scatter of the runs?
 #
 # Often it is not, because the curve is flat near its lowest point: at twice or half of
 # $b^*$ a training takes at most 12.5% longer, by this formula. So the theory can be
@@ -1054,7 +1060,8 @@ show_figure(figure, text, session.caption())
 # ### And with several devices?
 #
 # The next cell only calculates. It assumes that each device is as fast as this machine,
-# and that gradients are exchanged in no time.
+# that gradients are exchanged in no time, and that the law for the steps also holds for
+# global batches larger than any in your race, each with a suitable rate.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1189,15 +1196,17 @@ figure = figures.steps_to_target(steps, floor, bend, scales, noise_guess)
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# McCandlish et al. promise only the order of magnitude.
+# McCandlish et al. promise only that the noise scale and the bend have the same order of
+# magnitude.
 #
-# **Question.** Is the bend within a factor of ten of the median? (A weak test: the race
-# spans only a factor of 64.) Is it even within the range of the noise scales?
+# **Question.** Is the bend within a factor of ten of the median? (This is a weak test: the
+# batch sizes of the race span only a factor of 64, so the race could hardly have shown a
+# bend far outside them.) Is it even within the range of the noise scales?
 #
 # If so, pairs of gradients at five points of one training have told you roughly as much
-# as the whole race. In practice an order of magnitude is enough for a warning. A batch
-# size ten times below the noise scale wastes hardware that could work in parallel, and a
-# batch size ten times above it wastes images.
+# about the bend as the whole race. In practice an order of magnitude is enough for a
+# warning. A batch size ten times below the noise scale leaves hardware idle that could work
+# in parallel, and a batch size ten times above it wastes images.
 
 # %% [markdown]
 # <details><summary>Why the bend and the noise scale need not agree exactly</summary>
@@ -1257,7 +1266,8 @@ show_listing(script.race)
 # `spent` contain after each turn?
 
 # %% name="3.5-find-the-bug" points=2
-# TODO 3.5: the number of the line, the line as it should be, and how much too long it is.
+# TODO 3.5: the number of the line, the line as it should be, and the reported time over the
+# true one.
 #: start
 def find_the_bug(looks, train_seconds, valid_seconds):
     """The line with the bug, the line that repairs it, and the factor that it costs."""

@@ -506,8 +506,8 @@ show_figure(figure, f"Another network with: {others or 'none'}.", session.captio
 # minus the output, and the learning rate is 1. After the step, weight $i$ is then exactly
 # the fraction that image $i$ contributed to the mean.
 #
-# **Predict:** how many times as much as the first of the three images does the last one
-# count?
+# **Predict:** compare the last of the three images with the first. How many times as much
+# does it count?
 
 # %%
 my_last_image_guess = None  # change this: 1.0 is as much
@@ -537,9 +537,9 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, but an image in a small share counts for more, because `fit` takes
-# the mean of each share and then the mean of these means. A replica without any image
-# contributes a gradient of zero, so with two replicas the step is half as long.
+# There is no error, but an image in a small share counts for more, because `fit` takes the
+# mean of each share and then the mean of these means. If only one image is left, one of the
+# two replicas has none. It contributes a gradient of zero, so the step is half as long.
 #
 # Nothing in the log would tell you. (Other layers or versions may end in an error, as you
 # will see at the end of this lab.)
@@ -701,11 +701,13 @@ show_figure(figure, summary, session.caption())
 # With all replicas, both kinds of scaling measured the very same training. Why do their
 # efficiencies differ?
 #
-# They compare it with different trainings on a single replica. In weak scaling this
+# Each compares this training with a different one on a single replica. In weak scaling this
 # replica takes its usual batch, and in strong scaling the whole global batch. Because of
-# the fixed cost of a step ([lab 02](02_throughput.ipynb)), it usually processes more
-# images per second in the large batch. So always say which kind of scaling an efficiency
-# refers to.
+# the fixed cost of a step ([lab 02](02_throughput.ipynb)), it usually processes more images
+# per second in the large batch. So always say which kind of scaling an efficiency refers
+# to. And compare with the printed factor of the three turns: if repeated measurements of
+# one case differ by more than the two efficiencies, you cannot say which kind scales
+# better.
 
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
@@ -723,22 +725,23 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas are threads of one processor, whose cores also read the images and
-# add up the gradients. Together they can be faster than one replica only because one
-# replica alone leaves some cores idle part of the time.
+# Simulated replicas are threads of one processor, whose cores also read the images and add
+# up the gradients. If several of them are faster than one, it is only because one alone
+# leaves some cores idle part of the time.
 #
 # Real devices usually stay below an efficiency of 1 for four reasons:
 #
 # 1. **They communicate.** Every step needs an [all-reduce](../docs/glossary.md), which
 #    adds up the gradients of all replicas. A single replica needs none.
-# 2. **They wait.** A step ends when the slowest replica ends.
+# 2. **They wait.** A step takes as long as its slowest replica.
 # 3. **They share a host.** It must read and shuffle images $N$ times as fast, too.
 # 4. **Some work is not divided**, for example Python, the launch of each operation, and
 #    saving.
 
 # %% [markdown]
 # To measure the communication alone, let all replicas add up arrays as large as the
-# gradients.
+# gradients. With simulated replicas no link is involved, so the time is only that of adding
+# and copying in memory.
 
 # %%
 @tensorflow.function
@@ -939,10 +942,10 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# **Question.** If the linear rule is right, the line of the large batch has the same
-# shape as the line of the small batch, but lies further to the right, by the ratio of the
-# two batch sizes. Is that so? Compare any difference with the scatter of runs at the same
-# rate.
+# **Question.** If the linear rule is right, the line of the large batch has the same shape
+# and height as the line of the small batch, but lies further to the right, by the ratio of
+# the two batch sizes. Is that so? Compare any difference with the scatter of runs at the
+# same rate.
 #
 # A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
 # guesses among ten classes.
@@ -955,7 +958,11 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # - If the runs of all rates overlap with the runs of the best rate, the best rate may be
 #   chance, and so may the ratio in the last line.
 # - If the best rate is the smallest or the largest that we tried, a better one may lie
-#   outside the range.
+#   outside the range. The linear rule's own ratio lies at the edge: our ladders can show it
+#   only if the small batch is best at its smallest rate, and the large batch at its
+#   largest.
+# - If the large batch stays less accurate at every rate, longer steps have not made up for
+#   its smaller number of steps.
 
 # %% [markdown]
 # Why should the linear rule hold at all? Its argument is that 16 short steps and one step
@@ -982,7 +989,7 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # ## Going deeper: which rule is right for one step?
 #
 # This section is for a second reading: for now you can run its cells, skip its text, and
-# continue with the last section.
+# continue with *What does not work over replicas today*.
 #
 # If whole trainings cannot decide, we need a smaller question. The law of lab 01 is about
 # a *single* step: which learning rate lowers the loss most? We can measure it directly:
@@ -1148,10 +1155,11 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# If the fitted law matches all five rates to within 15%, these steps do not contradict
-# its formula, but they need another $B$ than lab 03. That is plausible, because the noise
-# scale changes during a training. A whole training averages over its values, whereas the
-# steps above start from a single point.
+# If the fitted law matches all five rates to within 15%, these steps do not contradict its
+# formula, but they need another $B$ than lab 03. That is plausible: lab 03 trained with
+# other settings and another number of images, and the noise scale changes during a
+# training. A whole training averages over its values, whereas the steps above start from a
+# single point.
 
 # %% [markdown]
 # <details><summary>What if the fitted law misses some rates?</summary>
@@ -1163,9 +1171,9 @@ for size, rate in step_rate.items():
 # </details>
 
 # %% [markdown]
-# So one quantity keeps coming back, the noise of the gradient. It determines how many
-# steps a larger batch can save ([lab 01](01_gradient_descent.ipynb)), which batch size is
-# fastest ([lab 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning
+# So one quantity keeps coming back, the noise of the gradient. It helps to determine how
+# many steps a larger batch can save ([lab 01](01_gradient_descent.ipynb)), which batch size
+# is fastest ([lab 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning
 # rate (here).
 
 # %% [markdown]
