@@ -1266,8 +1266,7 @@ show_listing(script.race)
 # `spent` contain after each turn?
 
 # %% name="3.5-find-the-bug" points=2
-# TODO 3.5: the number of the line, the line as it should be, and the reported time over the
-# true one.
+# TODO 3.5: the number of the line, the line as it should be, and how much too long it is.
 #: start
 def find_the_bug(looks, train_seconds, valid_seconds):
     """The line with the bug, the line that repairs it, and the factor that it costs."""

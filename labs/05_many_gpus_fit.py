@@ -958,11 +958,13 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # - If the runs of all rates overlap with the runs of the best rate, the best rate may be
 #   chance, and so may the ratio in the last line.
 # - If the best rate is the smallest or the largest that we tried, a better one may lie
-#   outside the range. The linear rule's own ratio lies at the edge: our ladders can show it
-#   only if the small batch is best at its smallest rate, and the large batch at its
-#   largest.
-# - If the large batch stays less accurate at every rate, longer steps have not made up for
-#   its smaller number of steps.
+#   outside the range.
+
+# %% [markdown]
+# The outcome has two more limits. Our ladders can show the linear rule's own ratio only if
+# the small batch is best at its smallest rate, and the large batch at its largest. And if
+# the large batch stays less accurate at every rate, then longer steps have not made up for
+# its smaller number of steps, whatever the ratio is.
 
 # %% [markdown]
 # Why should the linear rule hold at all? Its argument is that 16 short steps and one step

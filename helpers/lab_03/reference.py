@@ -91,8 +91,7 @@ def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
     return batch_size, floor * (1 + bend / batch_size) * (t0_seconds + batch_size / peak)
 
 
-# Solution 3.5: the number of the line, the line as it should be, and the reported time over the
-# true one.
+# Solution 3.5: the number of the line, the line as it should be, and how much too long it is.
 def find_the_bug(looks, train_seconds, valid_seconds):
     """The line with the bug, the line that repairs it, and the factor that it costs."""
     training = looks * train_seconds
