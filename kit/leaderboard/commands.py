@@ -50,9 +50,14 @@ def add(
     train_images: TrainImages = rule.TRAIN_IMAGES,
     test_images: TestImages = rule.TEST_IMAGES,
     warm: Warm = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Also if it crashed, or predicted for too long."),
+    ] = False,
 ) -> None:
     """Judge a submission and put it on the board; resumes where it was interrupted."""
-    if not add_files([file], target, seeds, train_images, test_images, warm, None):
+    numbers = seeds, train_images, test_images
+    if not add_files([file], target, *numbers, warm, None, again):
         raise typer.Exit(1)
 
 
@@ -125,6 +130,7 @@ def add_files(
     test_images: int,
     warm: bool,
     scheduler: str | None,
+    again: bool = False,
 ) -> bool:
     """Judge files, here or on a cluster; whether none of them was refused."""
     from kit.leaderboard.judge import Settings
@@ -140,7 +146,9 @@ def add_files(
     states = []
     with _interruptible(), Store(board_file()) as store:
         entries = (
-            _on_a_cluster(store, tasks, scheduler) if scheduler else _here(store, tasks)
+            _on_a_cluster(store, tasks, scheduler)
+            if scheduler
+            else _here(store, tasks, again)
         )
         for place, entry in entries:
             states.append(entry["state"])
@@ -148,14 +156,15 @@ def add_files(
     return "refused" not in states
 
 
-def _here(store, tasks):
+def _here(store, tasks, again):
     from kit.leaderboard.calibrator import Calibrator
     from kit.leaderboard.judge import add as add_entry
 
     _check_box()
     with _alone(), Calibrator() as calibrator:
         for place, (code, settings) in enumerate(tasks):
-            yield place, add_entry(store, code, settings, calibrator.seconds)
+            seconds = calibrator.seconds
+            yield place, add_entry(store, code, settings, seconds, again=again)
 
 
 def _on_a_cluster(store, tasks, scheduler):

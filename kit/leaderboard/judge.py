@@ -36,7 +36,7 @@ MOST_BYTES = 100_000  # of a file that is kept at all, to show why it was refuse
 SAME = 0.999  # alike: the same code, whatever its names, comments and order
 JUDGED, HELD_OUT, PUBLIC, OWN, HOLDER = "judged", "held out", "public", "own", "holder"
 # The reasons for which the same code may be judged again under another name.
-ACCIDENTS = ("crash", "source")
+ACCIDENTS = ("crash", "predicting", "source")
 
 
 class Settings(NamedTuple):
@@ -69,6 +69,7 @@ def add(
     settings: Settings,
     calibrate: Callable[[], float],
     quiet: bool = False,
+    again: bool = False,
 ) -> dict:
     """Judge a submission, or continue to judge it.
 
@@ -82,6 +83,8 @@ def add(
         Gives the seconds of the calibration load, now.
     quiet : bool
         True: no progress bar.
+    again : bool
+        True: forget a verdict that an accident may have caused, such as a crash.
 
     Returns
     -------
@@ -99,6 +102,8 @@ def add(
     about = Header() if problems else header(code)
     machine = this_machine()
     number = store.begin(code, settings._asdict(), about._asdict(), machine)
+    if again and store.entry(number)["result"].get("why") in ACCIDENTS:
+        store.forget(number)
     entry = store.entry(number)
     if entry["state"] != "judging":
         return entry
@@ -163,7 +168,7 @@ def _plan(settings, runs):
 
 def _ends_it(log):
     """A crash counts as a guess, which no mean of ten outweighs; a cheat ends it, too."""
-    return log["cheats"] or log["accuracy"] is None
+    return log["cheats"] or log["predicts_long"] or log["accuracy"] is None
 
 
 def measure(
@@ -216,11 +221,12 @@ def timed(
         after = calibrate()
         log = outcome._asdict() | {
             "accuracy": first.accuracy, "before": before, "after": after,
+            "cheats": first.cheats or outcome.cheats,
             "repeats": repeats,
             "busy": scores.has_drifted(before, after, rule.CALIBRATION_DRIFT),
         }  # fmt: skip
         before = after
-        if not log["busy"] or _ends_it(log):
+        if not log["busy"] or log["cheats"] or log["accuracy"] is None:
             break
     return log, before
 
@@ -277,6 +283,8 @@ def decide(entry: dict) -> Verdict:
             return Verdict("refused", reason, {"why": "code"})
         if run["kind"] in (JUDGED, HELD_OUT) and run["log"]["cheats"]:
             return Verdict("refused", run["log"]["problem"], result | {"why": "cheat"})
+        if run["kind"] in (JUDGED, HELD_OUT) and run["log"]["predicts_long"]:
+            return Verdict("refused", run["log"]["problem"], result | {"why": "predicting"})
     for log in judged:
         if log["accuracy"] is None:
             reason = f"{log['problem']} A crash counts as accuracy {rule.CRASH_ACCURACY}."

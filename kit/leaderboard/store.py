@@ -157,6 +157,16 @@ class Store:
                 [state, reason, as_json(result), entry],
             )
 
+    def forget(self, entry: int) -> None:
+        """Delete an entry's runs and its verdict; its seeds will be the same."""
+        with self._writing():
+            self._file.execute("delete from run where entry = ?", [entry])
+            self._file.execute(
+                "update entry set state = 'judging', reason = '', result = '{}'"
+                " where number = ?",
+                [entry],
+            )
+
     def verified(self, result: dict) -> None:
         """Keep the result of judging again."""
         with self._writing():

@@ -72,7 +72,7 @@ def test_work_after_train_has_returned_is_refused(code, data):
 
 def test_training_while_predicting_is_refused(data):
     found = run(submissions.TRAINING_WHILE_PREDICTING, data)
-    assert found.cheats
+    assert found.predicts_long
     assert found.problem.startswith("Predicting took")
     assert found.seconds > 1.5
 
@@ -112,7 +112,7 @@ def train(x, y, seed):
 def test_forged_messages_gain_nothing(data):
     found = run(submissions.FORGED_MESSAGES, data)
     assert found.accuracy is None or found.accuracy < 0.3
-    assert found.cheats or found.problem or found.accuracy < 0.3
+    assert found.problem or found.accuracy < 0.3
 
 
 @pytest.mark.parametrize(

@@ -138,10 +138,28 @@ def test_a_crash_refuses_a_submission_at_once(store, box):
     assert add(store, submissions.RENAMED)["state"] == "record"  # an accident
 
 
-def test_a_cheat_refuses_a_submission_with_the_reason(store, box):
-    box.outcomes["train"] = Outcome(0.99, 1, 0.1, 0.9, 1, "Predicting took long.", True)
+def test_an_accident_may_be_judged_again_with_the_same_seeds(store, box):
+    box.outcomes["train"] = Outcome(
+        0.99, 1, 0.1, 0.9, 1, "Predicting took long.", predicts_long=True
+    )
     entry = add(store, submissions.HONEST)
     assert (entry["state"], entry["reason"]) == ("refused", "Predicting took long.")
+    del box.outcomes["train"]
+    assert add(store, submissions.HONEST)["state"] == "refused"
+    entry = judge.add(store, submissions.HONEST, FULL, lambda: 20.0, True, again=True)
+    assert entry["state"] == "record"
+    assert box.calls[0][1] == box.calls[1][1]
+    # No verdict on the network itself is forgotten.
+    box.outcomes["own_1"] = (0.9, 10.0)
+    assert add(store, variant(1))["state"] == "refused"
+    entry = judge.add(store, variant(1), FULL, lambda: 20.0, True, again=True)
+    assert entry["state"] == "refused"
+
+
+def test_a_cheat_refuses_a_submission_with_the_reason(store, box):
+    box.outcomes["train"] = Outcome(0.99, 1, 0.1, 0.9, 1, "It went on working.", True)
+    entry = add(store, submissions.HONEST)
+    assert (entry["state"], entry["reason"]) == ("refused", "It went on working.")
     assert add(store, submissions.RENAMED)["result"]["why"] == "same"
 
 

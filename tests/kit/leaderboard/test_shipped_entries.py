@@ -38,7 +38,7 @@ def test_an_entry_trains_in_the_box(file):
     """On few images: here the accuracy and the shares of the time say nothing."""
     images = synthetic_images()
     data = Split(
-        images.x_train[:640], images.y_train[:640], images.x_test[:200], images.y_test[:200]
+        images.x_train[:320], images.y_train[:320], images.x_test[:200], images.y_test[:200]
     )  # fmt: skip
     code = ast.unparse(without_docstrings(file.read_text(encoding="utf-8")))
     found = box_run.run_in_box(code, 1, data)
