@@ -8,8 +8,8 @@ from PIL import Image
 from kit.authoring.pages import contact_sheet
 
 KINDS = (
-    "start page", "report", "sweep", "pooled class", "grading, overview",
-    "grading, marking",
+    "start page", "report", "sweep", "pooled class", "leaderboard",
+    "grading, overview", "grading, marking",
 )  # fmt: skip
 
 
