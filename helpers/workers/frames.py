@@ -76,8 +76,7 @@ def send_array(connection: socket.socket, array: np.ndarray) -> None:
     shape = (*array.shape, *[0] * (MOST_AXES - array.ndim))
     mark = array.dtype.str.encode()
     connection.sendall(ARRAY_HEADER.pack(ARRAY_MARK, mark, array.ndim, *shape))
-    if array.nbytes:
-        connection.sendall(memoryview(np.ascontiguousarray(array)).cast("B"))
+    connection.sendall(array.tobytes())
 
 
 def receive_array(

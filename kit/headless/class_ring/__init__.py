@@ -2,7 +2,7 @@
 
 PORT = 29_600  # of the host
 BEAT_SECONDS = 0.5  # between two signs of life of a member
-SILENT_SECONDS = 5.0  # a member that is silent for longer is missing
+SILENT_SECONDS = 8.0  # a member that is silent for longer is missing
 CONTROL, LINK = "class ring, control", "class ring, link"  # what a join code is proved for
 MOST_NAME = 24  # letters of a laptop's name
 

@@ -15,7 +15,7 @@ from kit.headless.class_ring import BEAT_SECONDS, CONTROL, MOST_NAME
 from kit.headless.class_ring.links import LIMIT_SECONDS, Links, quietly
 from kit.headless.class_ring.questions import QUESTIONS
 
-CONNECT_SECONDS, HOST_SECONDS = 5.0, 15.0  # a host sends a sign of life, too
+CONNECT_SECONDS, HOST_SECONDS = 5.0, 20.0  # a host sends a sign of life, too
 
 
 def join(

@@ -1,5 +1,6 @@
 """The class ring: laptops join by a code, links are measured, and one is pulled out."""
 
+import io
 import json
 import queue
 import re
@@ -13,6 +14,7 @@ from rich.console import Console
 from helpers.errors import LabError
 from helpers.run_card.documents import cards_of, open_card
 from helpers.workers import frames
+from helpers.workers.link_law import Link
 from kit.headless.class_ring import command, host, links, member, shown_name
 from kit.pool.pool import pool
 from tests.room import LABS, Room, wait_for, why_no_namespaces
@@ -247,3 +249,22 @@ def test_a_file_without_hosts_is_named(tmp_path, text, why):
     file.write_text(text)
     with pytest.raises(LabError, match=why):
         host.hosts_in(file)
+
+
+def test_the_table_on_a_terminal_has_what_was_predicted_measured_and_missing():
+    card = open_card(command.LAB, {"session": "1"}, {"device": {"name": "test"}})
+    screen = Console(force_terminal=True, width=110, file=io.StringIO())
+    with host.Record(card, screen, "Join with: a code") as record:
+        record.joined("ada[red]", {"latency_milliseconds": 1, "megabits_per_second": 50})
+        record.joined("bob", {})
+        record.lock()
+        record.link("ada[red]", "bob", [(64, 0.004)], Link(0.002, 2.5e6))
+        record.round(1, 2, 4_000_000, 1.2, 1.3)
+        record.missing("bob", "in round 2")
+    last = screen.file.getvalue().rpartition("Join with: a code")[2]
+    rows = [re.split(r"\s*│\s*", line)[1:-1] for line in last.splitlines() if "│" in line]
+    assert rows == [
+        ["ada[red]", "bob", "1 ms", "2 ms", "50", "20"],
+        ["bob", "missing", "-", "", "-", ""],
+        ["1", "4 MB", "2", "1.2 s", "1.3 s"],
+    ]
