@@ -10,7 +10,7 @@ import pytest
 from helpers.files import REPOSITORY
 from kit.grading.box import sandbox
 
-NAME = "12_example"
+NAME = "13_example"
 TESTS = (
     "tests/test_style.py", "tests/helpers/checks/test_checks.py",
     "tests/helpers/coach/test_coach.py", "tests/helpers/test_parameters.py",
@@ -53,24 +53,24 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     shutil.copytree(REPOSITORY, copy, ignore=ignore)
     before = files_of(copy)
     in_copy(copy, "kit.cli", "new", NAME)
-    in_copy(copy, "kit.cli", "mutants", "12.1")
-    in_copy(copy, "kit.cli", "outputs", "12")
+    in_copy(copy, "kit.cli", "mutants", "13.1")
+    in_copy(copy, "kit.cli", "outputs", "13")
     after = files_of(copy)
     ours = {
-        "labs/12_example.py",
-        "notebooks/12_example.ipynb",
-        "solutions/12_example.ipynb",
+        "labs/13_example.py",
+        "notebooks/13_example.ipynb",
+        "solutions/13_example.ipynb",
     }
     for path in after.keys() - before.keys():
         assert str(path) in ours or str(path).startswith(
-            ("helpers/lab_12/", "tests/answers/lab_12/", "docs/run_cards/12_example.json")
+            ("helpers/lab_13/", "tests/answers/lab_13/", "docs/run_cards/13_example.json")
         )
     changed = {str(path) for path in before if after[path] != before[path]}
     generated = {"README.md", "docs/checks.md", "notebooks/index.ipynb"}
     assert changed == generated, "lists of labs"
-    said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "12", *TESTS)
+    said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "13", *TESTS)
     assert "failed" not in said
-    said = in_copy(copy, "kit.cli", "run", "12", "-p", "batch_size=16", "-p", "scale=smoke")
+    said = in_copy(copy, "kit.cli", "run", "13", "-p", "batch_size=16", "-p", "scale=smoke")
     assert "1 of 1" in said
     if sandbox.problem():
         pytest.skip(sandbox.problem())
@@ -84,7 +84,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
         "grade",
         "handed-in",
         "--lab",
-        "12",
+        "13",
         "--out",
         "grades",
         "--jobs",
@@ -92,7 +92,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     )
     grades = (copy / "grades" / "grades.csv").read_text().splitlines()
     assert [line.split(",")[:7] for line in grades] == [
-        ["student", "lab", "12.1", "12.figure", "total", "of", "status"],
-        ["solved", "12_example", "1", "0", "1", "1", "graded"],
-        ["unsolved", "12_example", "0", "0", "0", "1", "graded"],
+        ["student", "lab", "13.1", "12.figure", "total", "of", "status"],
+        ["solved", "13_example", "1", "0", "1", "1", "graded"],
+        ["unsolved", "13_example", "0", "0", "0", "1", "graded"],
     ]

@@ -54,7 +54,10 @@ SHARED = {
     "helpers/run_card/predictions.py", "helpers/run_card/documents.py",
     "helpers/run_card/interval_score.py",
     "helpers/run_card/progress.py", "helpers/run_card/reset_exercises.py",
-    "helpers/run_card/units.py", "helpers/texts.py", "helpers/verdict.py",
+    "helpers/run_card/units.py", "helpers/speed_record/__init__.py",
+    "helpers/speed_record/calibration.py", "helpers/speed_record/rule.py",
+    "helpers/speed_record/scores.py", "helpers/speed_record/source_rules.py",
+    "helpers/speed_record/splits.py", "helpers/texts.py", "helpers/verdict.py",
     "helpers/workers/__init__.py", "helpers/workers/array_message.py",
     "helpers/workers/boxed_worker.py", "helpers/workers/channels.py",
     "helpers/workers/collectives.py", "helpers/workers/own_functions.py",
@@ -127,6 +130,7 @@ OF_ONE_LAB = {
         "recompute_figures.py",
         "recompute_on_jax.py",
     },
+    "12": {"ablation.py", "dry_run.py", "patterns.py", "submission.py", "trials.py"},
 }
 
 
