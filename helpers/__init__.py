@@ -1,1 +1,1 @@
-"""What the labs import: data, models, devices, checks, figures and run cards."""
+"""Modules for the labs: data, models, devices, checks, figures and run cards."""

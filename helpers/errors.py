@@ -6,7 +6,7 @@ LONGEST_LINE = 92  # in a window 1280 wide: JupyterLab breaks longer ones within
 
 
 class LabError(Exception):
-    """What happened, why, and what to do about it, in a line or two."""
+    """An error that says in a line or two what happened, why, and what to do about it."""
 
     def _render_traceback_(self):
         # IPython calls this: a full traceback would hide the message.

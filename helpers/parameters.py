@@ -19,7 +19,7 @@ SCALES = ("auto", "gpu", "laptop", "smoke")
 
 
 class Rule(NamedTuple):
-    """What a parameter may be.
+    """The rule for a parameter.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ def rising(rule: Rule) -> Rule:
 
 
 def or_none(rule: Rule) -> Rule:
-    """What another rule allows, or None for all."""
+    """A rule that also allows None, for all."""
     return Rule(
         lambda value: value is None or rule.allows(value),
         f"{rule.text}, or None for all",

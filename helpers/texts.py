@@ -1,4 +1,4 @@
-"""What a lab says besides its notebook: `quiz.toml` in each lab's folder."""
+"""The texts of a lab besides its notebook: `quiz.toml` in each lab's folder."""
 
 import html
 import re

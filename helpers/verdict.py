@@ -1,4 +1,4 @@
-"""What a judge says of a wrong answer, and how a sentence is made of it.
+"""The verdict on a wrong answer, and the sentence that is made of it.
 
 A judge names a mistake and what it saw: keys, and the facts for the gaps of a sentence.
 The sentences are in `words.toml`.
@@ -18,7 +18,7 @@ class Phrase(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """What a judge says of an answer that is not right."""
+    """A judge's verdict on an answer that is not right."""
 
     mistake: str  # a key of the exercise's mistakes, or of those that any exercise has
     seen: Phrase

@@ -1,4 +1,4 @@
-"""What instructors and operators run."""
+"""Programs for instructors, operators and authors."""
 
 import sys
 

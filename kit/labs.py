@@ -45,7 +45,7 @@ class Lab(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """What belongs to this lab alone."""
+        """The folder of this lab alone."""
         return REPOSITORY / "helpers" / f"lab_{self.number}"
 
     @property

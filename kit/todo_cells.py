@@ -1,4 +1,4 @@
-"""What a lab asks: its exercises, and what their cells can use."""
+"""The exercises of a lab, and the names that their cells can use."""
 
 import ast
 import functools
@@ -94,7 +94,7 @@ def own_cells(lab: Lab) -> set[str]:
 
 @functools.cache
 def setup(lab: Lab) -> tuple[str, ...]:
-    """What a TODO cell can use, from the lab itself and never from a submission.
+    """The names that a TODO cell can use, from the lab itself and never from a submission.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def setup(lab: Lab) -> tuple[str, ...]:
 
 
 def modules(lab: Lab) -> list[str]:
-    """What the fork server imports before it forks: all that the lab imports."""
+    """The modules that the fork server imports before it forks: all of the lab's."""
     found = [find_exercise(number).in_box for number in numbers_of(lab.number)]
     for statement in setup(lab):
         for node in ast.parse(statement).body:

@@ -56,7 +56,7 @@ def picture_html(png: bytes, summary: str, caption: str) -> str:
 
 
 def stored_copy(page: str) -> str:
-    """What is shown in place of a widget, as HTML: nobody sees it while the widget lives.
+    """The picture in place of a widget, as HTML: nobody sees it while the widget lives.
 
     kit/jupyter/stored_widgets.py takes out style, script and ``hidden`` when a notebook is
     saved.
@@ -101,7 +101,7 @@ def display_live(widget: "Widget") -> Callable[[str], None]:
 
 
 def pixels_png(canvas: "FigureCanvasAgg") -> bytes:
-    """What a canvas shows now, as PNG bytes: without `savefig`, which would disturb it."""
+    """The picture of a canvas, as PNG bytes: without `savefig`, which would disturb it."""
     from matplotlib.image import imsave
 
     data = io.BytesIO()

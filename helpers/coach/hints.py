@@ -169,7 +169,7 @@ def _lines(exercise, strength):
 
 
 def _which(card):
-    """What to say where no exercise is named."""
+    """The reply to a call that names no exercise."""
     known = numbers_of(card.content["lab"][:2]) if card else []
     there_are = f"; there are {', '.join(known)}" if known else ""
     return f'hint needs the number of an exercise, as hint("2.1"){there_are}.'

@@ -66,7 +66,7 @@ def quiz(number: str) -> None:
 
 
 def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
-    """What the student has answered, in any run of the lab in this kernel.
+    """The student's answers, in any run of the lab in this kernel.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
 
 
 def results(questions: list[dict], given: dict[int, dict]) -> str:
-    """What was answered, as HTML, for a notebook that is opened again.
+    """The answers as HTML, for a notebook that is opened again.
 
     Parameters
     ----------

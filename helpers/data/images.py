@@ -1,4 +1,4 @@
-"""What MNIST and Fashion-MNIST share: their form, a synthetic set, a last check."""
+"""Parts of MNIST and Fashion-MNIST: their form, a synthetic set, a last check."""
 
 from typing import NamedTuple
 
@@ -29,7 +29,7 @@ def synthetic_images(seed: int = 0) -> Images:
 
 
 def fault(values: np.ndarray, training: bool) -> str | None:
-    """What shows that an array of the right shape is no data, or None.
+    """The reason why an array of the right shape cannot be real data, or None.
 
     Parameters
     ----------

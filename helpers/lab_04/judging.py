@@ -1,4 +1,4 @@
-"""What judges of lab 04 share."""
+"""Functions that the judges of lab 04 share."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""What probes of lab 04 share."""
+"""Functions that the probes of lab 04 share."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What probes of lab 05 share."""
+"""Functions that the probes of lab 05 share."""
 
 from collections.abc import Sequence
 

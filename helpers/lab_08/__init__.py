@@ -1,1 +1,1 @@
-"""What belongs to lab 08."""
+"""Everything that belongs to lab 08."""

@@ -1,1 +1,1 @@
-"""What belongs to lab 09."""
+"""Everything that belongs to lab 09."""

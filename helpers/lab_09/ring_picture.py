@@ -21,7 +21,7 @@ PLAY = "Play all rounds"
 
 
 class Round(NamedTuple):
-    """What every worker has after a round.
+    """The chunks of every worker after a round.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def show_ring(function: Callable, workers: int, caption: str) -> None:
 
 
 def text_of(rounds: list[Round]) -> str:
-    """What the rounds show, in a sentence."""
+    """A sentence about the rounds."""
     workers = len(rounds[0].has)
     done = [sum(len(parts) == workers for row in r.has for parts in row) for r in rounds]
     first = next((n for n, whole in enumerate(done) if whole), None)

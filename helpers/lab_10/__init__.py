@@ -1,1 +1,1 @@
-"""What belongs to lab 10."""
+"""Everything that belongs to lab 10."""

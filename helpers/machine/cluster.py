@@ -198,13 +198,13 @@ class Job:
         self._processes[rank].terminate()
 
     def log(self, rank: int) -> str:
-        """What a worker has written since it was started: str."""
+        """The text that a worker has written since it was started: str."""
         with open(self._log_file(rank), "rb") as file:
             file.seek(self._logs_from[rank])
             return file.read().decode(errors="replace")
 
     def new_lines(self, rank: int) -> list[str]:
-        """What a worker has written since the last call, whole lines: list of str."""
+        """The lines that a worker has written since the last call: list of str."""
         with open(self._log_file(rank), "rb") as file:
             file.seek(self._read_to[rank])
             whole, newline, _ = file.read().rpartition(b"\n")

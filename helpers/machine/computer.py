@@ -1,4 +1,4 @@
-"""What this computer has, found without TensorFlow, which takes seconds to import."""
+"""The parts of this computer, found without TensorFlow, which takes seconds to import."""
 
 import math
 import os
@@ -98,7 +98,7 @@ def memory_free_bytes() -> int:
 
 
 def _limits(name):
-    """What the control groups above this process say of a resource (cgroup v2).
+    """The limits of a resource by the control groups above this process (cgroup v2).
 
     Yields
     ------

@@ -40,7 +40,7 @@ class Reading(NamedTuple):
 
 
 def reading() -> Reading:
-    """What the system has counted so far."""
+    """The system's counters at this moment."""
     processors = psutil.cpu_times(percpu=True)
     with contextlib.suppress(AttributeError, psutil.Error):  # macOS
         allowed = psutil.Process().cpu_affinity()
@@ -111,11 +111,11 @@ class Watch:
         self._percent, self._drawn = 0, False
 
     def cell_begins(self, info: object = None) -> None:
-        """What IPython calls before a cell."""
+        """IPython calls this before a cell."""
         self._before, self._load = reading(), _load_average()
 
     def cell_ends(self, result: Any) -> None:
-        """What IPython calls after a cell: prints a line if it measured beside others."""
+        """IPython calls this after a cell: prints a line if it measured beside others."""
         percent = self._this_cell()
         if percent is None:
             return
@@ -128,7 +128,7 @@ class Watch:
                 print(line(percent, " while this cell ran"))
 
     def percent(self) -> int:
-        """What other programs took while the newest figures were measured; 0 if little."""
+        """Other programs' share while the newest figures were measured; 0 if little."""
         percent = max(self._percent, self._this_cell() or 0)
         return percent if percent >= BUSY_PERCENT else 0
 

@@ -54,7 +54,7 @@ def use_own_keras() -> list[str]:
 
 
 def deviations(variables: Mapping[str, str]) -> list[tuple[str, str]]:
-    """What the user has set for Keras that the labs do not take.
+    """The user's settings for Keras that the labs do not take.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a lab does in a notebook besides its subject: set-up, messages, errors."""
+"""The frame of a lab in a notebook: set-up, messages, errors."""

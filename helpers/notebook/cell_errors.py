@@ -1,4 +1,4 @@
-"""What a notebook says of a cell that raised: one line, or the traceback of its own lines.
+"""The message about a cell that raised: one line, or the traceback of its own lines.
 
 Kernels of the kit's environment load this when they start (kit/place/setup.sh), others at
 `session.start`.
@@ -46,7 +46,7 @@ class NotebookCell(NamedTuple):
 
 
 class CellErrors:
-    """What the cells of this kernel did, and the words for the next one that raises.
+    """The history of this kernel's cells, and the words for the next one that raises.
 
     Parameters
     ----------

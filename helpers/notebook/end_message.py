@@ -1,4 +1,4 @@
-"""What the first and the last message of a lab say is done and left, with links."""
+"""The first and the last message of a lab: what is done and left, with links."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from helpers.run_card.progress import Progress
 
 
 def at_the_start(lab: str, done: Progress, home: str) -> tuple[str, str]:
-    """What a lab says first, as text and as HTML: how far the student has come.
+    """The first message of a lab, as text and as HTML: how far the student has come.
 
     Parameters
     ----------

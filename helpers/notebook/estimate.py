@@ -26,7 +26,7 @@ LONG_MINUTES = 30
 
 
 class Cost(NamedTuple):
-    """What a run of a lab costs: seconds on one machine, bytes of its largest step."""
+    """The cost of a lab's run: seconds on one machine, bytes of its largest step."""
 
     seconds: float
     bytes: float = 0.0

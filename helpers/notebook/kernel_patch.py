@@ -1,4 +1,4 @@
-"""What a kernel gets when it starts: ipykernel issue 1554, and the words for errors."""
+"""Changes to a kernel when it starts: ipykernel issue 1554, and the words for errors."""
 
 from helpers.notebook import cell_errors
 
@@ -23,7 +23,7 @@ def answer_by_the_stream(shell: object) -> None:
 
 
 def load_ipython_extension(shell: object) -> None:
-    """What IPython calls where its settings name this file (kit/place/setup.sh).
+    """IPython calls this where its settings name this file (kit/place/setup.sh).
 
     A cell that loads it would run too late for the first of the two.
     """

@@ -1,4 +1,4 @@
-"""What the kit says in a notebook: messages, each a small box of HTML.
+"""Messages of the kit in a notebook, each a small box of HTML.
 
 Its colours are JupyterLab's own variables, light and dark, with values for other places.
 Styles are in the elements: nothing else survives in a stored notebook everywhere.

@@ -192,7 +192,7 @@ def current_card() -> documents.RunCard | None:
 
 
 def done_so_far() -> Progress:
-    """What is done of the lab in this kernel.
+    """The student's progress in the lab in this kernel.
 
     In JupyterLab all of the student's runs count. Elsewhere only this run does, because
     what a notebook stores must not depend on earlier ones.

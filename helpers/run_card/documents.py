@@ -412,7 +412,7 @@ def _is_a_solution():
 
 
 def this_process() -> dict:
-    """What tells this process from every other one, also from a later one."""
+    """A name that no other process has, not even a later one."""
     return {
         "host": socket.gethostname(),
         "machine": _machine(),

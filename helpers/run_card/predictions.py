@@ -17,7 +17,7 @@ SCORES = ("factor_off", "difference", "right", "of")
 
 
 def new_entry() -> dict:
-    """What a run card has for a prediction that was asked for and not made.
+    """The run card's entry for a prediction that was asked for and not made.
 
     The outcome brings its `score`.
     """
@@ -327,7 +327,7 @@ def _is_number(value: object) -> TypeGuard[float]:
 
 
 def _names(value):
-    """What was chosen, so that order, capitals and 16.0 for 16 make no difference."""
+    """The choices, such that order, capitals and 16.0 for 16 make no difference."""
     several = value if isinstance(value, list) else [value]
     return {
         str(int(one) if isinstance(one, float) and one.is_integer() else one).casefold()

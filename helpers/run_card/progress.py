@@ -1,4 +1,4 @@
-"""What a student has done in a lab: one model, for every page and message that says it."""
+"""A student's progress in a lab: one model, for every page and message that says it."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from helpers.texts import read_texts
 
 
 class Progress(NamedTuple):
-    """What some runs of a lab say together."""
+    """The progress over some runs of a lab."""
 
     exercises: tuple[str, ...]  # of the lab: "2.1" and so on
     questions: tuple[str, ...]  # of its quiz: "1" and so on
@@ -57,7 +57,7 @@ class Progress(NamedTuple):
 
 
 def of_student(lab: str) -> Progress:
-    """What all runs of a student say.
+    """The progress over all runs of a student.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def of_student(lab: str) -> Progress:
 
 
 def of_runs(lab: str, cards: Iterable[dict]) -> Progress:
-    """What some runs say, the oldest first.
+    """The progress over some runs, the oldest first.
 
     Parameters
     ----------

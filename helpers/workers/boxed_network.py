@@ -42,7 +42,7 @@ def wait_for(ranks: Iterable[int], talk: Any, kind: str) -> dict[int, Any]:
 
 
 class Network:
-    """What is between the workers of one case.
+    """The network between the workers of one case.
 
     Parameters
     ----------

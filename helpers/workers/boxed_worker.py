@@ -12,7 +12,7 @@ class Stopped(BaseException):
 
 
 def cases_of(wait: Callable) -> Generator[dict]:
-    """What the grader asks of this worker, one case after the other, until it is over."""
+    """The grader's requests to this worker, one case after the other, until it is over."""
     while "workers" in (case := wait({"ready": True})):
         yield case
 

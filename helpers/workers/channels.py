@@ -17,7 +17,7 @@ RETRY_SECONDS = 0.02
 
 
 class Channels:
-    """What `send` and `receive` of a ring all-reduce are between processes.
+    """The functions `send` and `receive` of a ring all-reduce between processes.
 
     A thread for each other process takes in what comes, so that `send` waits only until
     the network has the array, never until the receiver asks for it.

@@ -29,7 +29,7 @@ class _OtherProcess(pickle.Unpickler):
 
 
 def packed(**functions: Callable) -> bytes:
-    """What another process needs to call these functions.
+    """The code and values that another process needs to call these functions.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class SelfSendError(ValueError):
 
 
 class Message(NamedTuple):
-    """What one worker sent to another."""
+    """A message from one worker to another."""
 
     sender: int
     receiver: int

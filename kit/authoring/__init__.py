@@ -1,1 +1,1 @@
-"""What authors run: build notebooks, store outputs, verify them, ask mutants."""
+"""Programs for authors: build notebooks, store outputs, verify them, ask mutants."""

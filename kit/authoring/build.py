@@ -63,7 +63,7 @@ def keep_outputs(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode)
 
 
 def _code(source):
-    """What a cell executes: a comment changes nothing that it prints."""
+    """The code that a cell executes: a comment changes nothing that it prints."""
     try:
         return ast.dump(ast.parse(source))
     except SyntaxError:  # a magic command

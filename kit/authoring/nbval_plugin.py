@@ -1,4 +1,4 @@
-"""What nbval has no option for: it ignores standard error, and reads cards as text."""
+"""Additions to nbval: it ignores standard error, and reads cards as text."""
 
 import re
 

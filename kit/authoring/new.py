@@ -46,5 +46,6 @@ def new_lab(name: str) -> Lab:
         for asked in ("1", "figure"):
             text = text.replace(f"{number}.{asked}", f"{int(number)}.{asked}")
         write_atomically(target, text)
-    write_atomically(lab.folder / "__init__.py", f'"""What belongs to lab {number}."""\n')
+    everything = f'"""Everything that belongs to lab {number}."""\n'
+    write_atomically(lab.folder / "__init__.py", everything)
     return lab

@@ -40,7 +40,7 @@ def mutants_path(number: str) -> Path:
 
 
 def stored_mutants(number: str) -> dict:
-    """What `labs mutants` has stored of an exercise; empty if it has not.
+    """The stored results of `labs mutants` for an exercise; empty if there are none.
 
     Returns
     -------

@@ -54,7 +54,7 @@ LIST = Path("kit/hand_out.json")
 
 
 class Released(NamedTuple):
-    """What was written, relative to the folder, and where its zip is."""
+    """The files that were written, relative to the folder, and the path of the zip."""
 
     files: list[Path]
     changed: list[Path]  # new ones, too

@@ -1,4 +1,4 @@
-"""What `labs bench` measures."""
+"""The measurements of `labs bench`."""
 
 from helpers.files import REPOSITORY
 

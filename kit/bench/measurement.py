@@ -1,4 +1,4 @@
-"""What the benches of training share: clocks, the machine's record, and resuming."""
+"""Common parts of the benches of training: clocks, the machine's record, and resuming."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a stored result depends on besides the submission: if it changes, grade again."""
+"""Everything else that a stored result depends on: if it changes, grade again."""
 
 import functools
 import hashlib

@@ -1,11 +1,11 @@
-"""What travels between the parts of grading: plain data, with these names."""
+"""Messages between the parts of grading: plain data, with these names."""
 
 from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 
 class Contents(TypedDict):
-    """What was read of a submission."""
+    """The contents of a submission."""
 
     code: list[tuple[str, str]]  # these three as in `Task`
     problems: dict[str, str]
@@ -15,7 +15,7 @@ class Contents(TypedDict):
 
 
 class Settings(TypedDict):
-    """What is the same for all submissions of a run."""
+    """Settings that all submissions of a run share."""
 
     limits: tuple  # `kit.grading.box.sandbox.Limits`
     seed: str
@@ -44,7 +44,7 @@ class Task(Settings):
 
 
 class Job(TypedDict):
-    """What the process for one exercise needs."""
+    """The input of the process for one exercise."""
 
     lab: str
     exercise: str
@@ -57,7 +57,7 @@ class Job(TypedDict):
 
 
 class Reply(TypedDict, total=False):
-    """What a process says of one question: an observation's own parts, or an error.
+    """A process's reply to one question: an observation's own parts, or an error.
 
     The parts of an observation are those that the exercise's probe gives.
     """
@@ -71,7 +71,7 @@ class Reply(TypedDict, total=False):
 
 
 class Judged(TypedDict):
-    """What was found out about one exercise."""
+    """The findings about one exercise."""
 
     passed: bool
     reason: str  # what was seen, in one line; empty if it passed
@@ -84,7 +84,7 @@ class Judged(TypedDict):
 
 
 class ExerciseResult(Judged):
-    """What a result says of one exercise."""
+    """One exercise in a result."""
 
     points: int
     of: int
@@ -108,7 +108,7 @@ class _OfASubmission(TypedDict):
 
 
 class Result(_OfASubmission):
-    """What is stored of a submission."""
+    """The stored result of a submission."""
 
     exercises: dict[str, ExerciseResult]
     total: int

@@ -81,7 +81,7 @@ def questions_of(number: str) -> int:
 
 
 def nothing_asked() -> Judged:
-    """What is known of an exercise before it is asked."""
+    """The findings about an exercise before it is asked: none."""
     return {
         "passed": False, "reason": "", "mistake": "", "requirement": "",
         "question": None, "observation": None, "borrowed": [],
@@ -90,13 +90,13 @@ def nothing_asked() -> Judged:
 
 
 def reaction_to(number: str, mistake: str) -> str:
-    """What to ask a student who made a mistake; its key may come from a box."""
+    """The question to a student who made a mistake; its key may come from a box."""
     mistakes = find_exercise(number).mistakes
     return mistakes.get(mistake, mistakes["raised"]).reaction
 
 
 def questions_rng(job: Job, seed: bytes, student: str) -> random.Random:
-    """What draws the questions.
+    """The generator that draws the questions.
 
     A changed submission gets new questions, so the questions and answers that the
     feedback shows cannot be used as a lookup table.

@@ -201,7 +201,7 @@ def _was_graded(out, submission):
 def _read_all(
     submissions: list[Submission], full: bool, jobs: int | None
 ) -> list[Contents]:
-    """What each submission holds: see `contents_of`.
+    """The contents of each submission: see `contents_of`.
 
     Each is read in a process of its own, so that no file can keep the others waiting.
     """
@@ -221,7 +221,7 @@ def _read_all(
 
 
 def _contents(path: Path | None, read: Contents | Exception | None) -> Contents:
-    """What a process has read, or why it has not."""
+    """The text that a process has read, or the reason why it has not."""
     if isinstance(read, dict):
         return read
     if path is None:

@@ -46,7 +46,7 @@ BACKUPS = "backups"  # of older versions, which `labs update` keeps in work/
 
 
 class Submission(NamedTuple):
-    """What one student handed in for one lab."""
+    """A student's submission for one lab."""
 
     student: str
     lab: Lab
@@ -55,7 +55,7 @@ class Submission(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """What grading may need of a code cell."""
+    """The parts of a code cell that grading may need."""
 
     source: str
     names: frozenset[str]  # its id, and nbgrader's
@@ -65,7 +65,7 @@ class Cell(NamedTuple):
 
 
 class Notebook(NamedTuple):
-    """What grading may need of a notebook; all of its texts can be stored."""
+    """The parts of a notebook that grading may need; all of its texts can be stored."""
 
     code: tuple[Cell, ...]
     texts: tuple[tuple[str, frozenset[str]], ...]  # (source, names) of its text cells
@@ -382,7 +382,7 @@ def _marked(exercise, cells):
 
 
 def about(notebook: Notebook, lab: Lab) -> dict:
-    """What a notebook says besides the code that is judged.
+    """The parts of a notebook besides the code that is judged.
 
     Parameters
     ----------

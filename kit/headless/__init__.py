@@ -1,1 +1,1 @@
-"""What operators run: labs without a browser, sweeps, reports, plans."""
+"""Programs for operators: labs without a browser, sweeps, reports, plans."""

@@ -133,7 +133,7 @@ def warning(lab: Lab, given: dict) -> str | None:
 
 
 def declared(lab: Lab) -> tuple[dict, dict]:
-    """What a lab's parameters are if nobody says otherwise.
+    """The default values of a lab's parameters.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def _keep_settings(lab, given, file, engine):
 def lines_for_hosts(
     hosts: Sequence[str], lab: Lab, folder: Path, restarts: int, engine: str
 ) -> list[str]:
-    """What to start on which host.
+    """The commands that start the workers, host by host.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def gbit(text: str) -> float:
 
 
 def from_cards() -> tuple[dict, list[str]]:
-    """What the run cards know of a plan's settings, and a line about each of them.
+    """A plan's settings as far as the run cards know them, and a line about each of them.
 
     Raises
     ------

@@ -67,7 +67,7 @@ def write_report(results: list[dict], reports: Path, name: str) -> Path:
 
 
 def _section(result, folder):
-    """What the report says of one lab; its own page is written."""
+    """The report's part about one lab, whose own page is written."""
     lab, card = result["lab"], result["card"] or {}
     executed = folder / f"{lab.name}.ipynb"
     found = []
@@ -146,7 +146,7 @@ def _score(entry):
 
 
 def _changes(card):
-    """What differs from the newest earlier run that reached its end."""
+    """The differences from the newest earlier run that reached its end."""
     if not card:
         return ""
     earlier = [
@@ -179,7 +179,7 @@ def _first_rate(card):
 
 
 def facts(cards: Sequence[dict | None]) -> list[str]:
-    """What is true of all runs: devices, scales, versions; each once.
+    """Facts about all runs: devices, scales, versions; each once.
 
     Parameters
     ----------

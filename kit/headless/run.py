@@ -80,7 +80,7 @@ def run(
 
 
 def _busy(result):
-    """What other programs may have spoiled, or nothing."""
+    """A line about other programs that may have spoiled the run, or nothing."""
     load_line = other_load.report(result["card"] or {})
     return f"{result['lab'].name}: {load_line}" if load_line else ""
 

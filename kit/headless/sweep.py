@@ -309,7 +309,7 @@ def _notes(swept, cards):
 
 
 def _numbers(result):
-    """What a run card has measured, where it is one number."""
+    """The measurements of a run card that are one number."""
     measured = result["card"]["measurements"] if result["card"] else {}
     return {
         name: value

@@ -1,4 +1,4 @@
-"""What the kit adds to Jupyter's server: the start page, and no dead widgets.
+"""Additions to Jupyter's server: the start page, and no dead widgets.
 
 `labs lab` loads it, and so does any server of the kit's environment (kit/place/setup.sh).
 """
@@ -44,7 +44,7 @@ class StartPage(JupyterHandler):
 
 
 class Certificate(JupyterHandler):
-    """What is done by now, to print."""
+    """The student's progress by now, to print."""
 
     @authenticated
     def get(self) -> None:

@@ -114,7 +114,7 @@ def _spent(states):
 
 
 def _card(state, folder):
-    """What the page says of one lab."""
+    """The page's part about one lab."""
     done, of = state.work.counted
     spent_minutes = round(state.work.seconds / 60)
     return {
@@ -157,7 +157,7 @@ def lab_states() -> list[LabState]:
 
 
 def way_on(states: list[LabState]) -> tuple[str, LabState | None, str]:
-    """What to do next, in a few words, and the state of the lab where.
+    """The next step, in a few words, and the state of the lab where.
 
     First the lab that was begun last, then those after it, then those before it.
 

@@ -144,7 +144,7 @@ def kernel() -> Finding:
 
 
 def device() -> Finding:
-    """What TensorFlow computes on, and whether there is a GPU that it does not see."""
+    """TensorFlow's device, and whether there is a GPU that it does not see."""
     silence_tensorflow()
     from helpers.machine.devices import describe_device
 

@@ -174,7 +174,7 @@ def _by_lab(folder, owners, uploads):
 
 
 def _names(known):
-    """What the roster calls each student, by number, where it can name a folder."""
+    """The roster's name of each student, by number, where it can name a folder."""
     return {
         p.id: p.student
         for p in known

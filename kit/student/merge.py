@@ -199,7 +199,7 @@ def _pair_alike(found, cells, others):
 
 
 def _name(cell):
-    """What a cell is called in every version, if it has a name."""
+    """The name of a cell, which is the same in every version."""
     named = _grade_id(cell)
     # The rest of an exercise's name is a word that may change.
     if exercise := re.match(r"(\d+)-(\d+)-|# TODO (\d+)\.(\d+):", named or cell.source):

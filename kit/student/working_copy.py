@@ -88,7 +88,7 @@ def _traces(lab, signed):
 
 
 def _git(*arguments):
-    """What a git command that only reads has printed; empty without git."""
+    """The output of a git command that only reads; empty without git."""
     command = ["git", "-C", str(REPOSITORY), *arguments]
     try:
         ended = subprocess.run(command, capture_output=True, check=False)

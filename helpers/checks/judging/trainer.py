@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Trained(NamedTuple):
-    """What training did."""
+    """The results of a training."""
 
     weights: list  # kernel and bias of each layer, or the kernel alone
     after: list  # the weights after each batch

@@ -1,4 +1,4 @@
-"""What an answer prints, by Python or by TensorFlow."""
+"""The lines that an answer prints, by Python or by TensorFlow."""
 
 import contextlib
 import io

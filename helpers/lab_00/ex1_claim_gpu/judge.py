@@ -94,7 +94,7 @@ def _asked(case):
 
 
 def _kind(case):
-    """What should happen in a case."""
+    """The expected behaviour in a case."""
     index, growth, limit = _asked(case)
     if growth and limit:
         return "both"

@@ -49,7 +49,7 @@ def _all_reduce(workers, arrays, results_so_far):
 
 
 def as_list(result: object) -> list | None:
-    """What a worker returned as plain data, or None where it is no array."""
+    """A worker's return value as plain data, or None if it is not an array."""
     try:
         return None if result is None else np.asarray(result).tolist()
     except ValueError:  # lists of different lengths

@@ -1,4 +1,4 @@
-"""What the notebook's probe and a grader's know of saves: no TensorFlow in here.
+"""Saves, for the notebook's probe and a grader's: no TensorFlow in here.
 
 Files travel between a life in a box and the grader as plain JSON.
 """

@@ -59,7 +59,7 @@ def train_on_workers(folder: Path, workers: int) -> list[tuple[dict, list[np.nda
 
 
 def results(folder: Path, workers: int) -> list[tuple[dict, list[np.ndarray]]]:
-    """What the workers of a training left.
+    """The files that the workers of a training left.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the diagrams show. `labs build` writes them to helpers/lab_NN/."""
+"""The diagrams. `labs build` writes them to helpers/lab_NN/."""
 
 from collections.abc import Callable
 
@@ -140,7 +140,7 @@ def time_to_target() -> Drawing:
 
 
 def training_step() -> Drawing:
-    """What a custom training step does."""
+    """The parts of a custom training step."""
     d = Drawing(
         700, 170,
         "A training step. A batch goes forward through the model to predictions and a "
@@ -319,7 +319,7 @@ def ring() -> Drawing:
 
 
 def checkpoint_and_restart() -> Drawing:
-    """What a failure costs, and what a checkpoint saves."""
+    """The cost of a failure, and the time that a checkpoint saves."""
     d = Drawing(
         700, 190,
         "A training as a time line with checkpoints. A worker dies between two of them; "
@@ -369,7 +369,7 @@ def buckets() -> Drawing:
 
 
 def sharded_optimizer() -> Drawing:
-    """What each of four workers holds, computes and sends, before and after."""
+    """The parts that each of four workers holds, computes and sends, before and after."""
     d = Drawing(
         700, 350,
         "Four workers, before and after they share the optimizer. Before, each worker "

@@ -50,7 +50,7 @@ class OutOfTimeError(BaseException):
 def pieces_before(
     notebook: list[tuple[str, str]], exercise: str, answer: str, setup: list[str]
 ) -> list[Piece]:
-    """What runs before an exercise's own cell.
+    """The code that runs before an exercise's own cell.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def _statements(origin, source, modules):
 
 
 def _names_of(setup):
-    """What the lab's own statements import, and what they make."""
+    """The names that the lab's own statements import, and those that they make."""
     nodes = [node for statement in setup for node in ast.parse(statement).body]
     imports = [node for node in nodes if isinstance(node, IMPORTS)]
     return _bound(imports), _bound([node for node in nodes if node not in imports])

@@ -124,7 +124,7 @@ class Box:
         return None
 
     def files(self) -> list[int]:
-        """What can be read when the box has said or printed something."""
+        """The files that can be read when the box has sent or printed something."""
         return [self.channel.fileno(), *([] if self.output_ended else [self.output])]
 
     def take(self, ready: list[int]) -> None:

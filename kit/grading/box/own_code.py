@@ -1,4 +1,4 @@
-"""What the course's own functions were before a submission ran, so that changes show.
+"""The course's own functions as they were before a submission ran, so that changes show.
 
 It runs in the process of the answer, so an attacker who knows it can get around it. It is
 meant for those who replace a probe, or one of its tools, and go no further.

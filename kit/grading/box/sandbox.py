@@ -29,7 +29,7 @@ START_SECONDS = 20
 
 
 class Limits(NamedTuple):
-    """What one exercise may use; most are some ten times what honest work needs."""
+    """The limits of one exercise; most are some ten times what honest work needs."""
 
     wall_seconds: float = 120
     cpu_seconds: int = 120

@@ -123,7 +123,7 @@ class Talk:
 
     @property
     def changed_check(self) -> list[str]:
-        """What the submission has replaced of the check, in the first box that tells."""
+        """The replaced parts of the check, in the first box that tells."""
         return next((box.changed_check for box in self._ever if box.changed_check), [])
 
     def was_starved(self) -> bool:

@@ -1,1 +1,1 @@
-"""What an instructor reads and writes: marks, feedback, statistics."""
+"""The files that an instructor reads and writes: marks, feedback, statistics."""

@@ -44,7 +44,7 @@ class Person(NamedTuple):
 
 
 class Override(NamedTuple):
-    """What a person has decided about one answer of one student."""
+    """A person's decision about one answer of one student."""
 
     student: str
     exercise: str  # "2.1", "2.figure" for a text, or "02" for the whole lab
@@ -54,7 +54,7 @@ class Override(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What lateness costs: nothing, unless `rules.toml` says so."""
+    """The cost of lateness: nothing, unless `rules.toml` says so."""
 
     percent_per_day: float = 0.0  # of the points reached, for each day that has begun
     at_most_percent: float = 100.0

@@ -248,7 +248,7 @@ def status(result: Marked) -> str:
 
 
 def noticed(result: Marked) -> list[str]:
-    """What an instructor has to decide about answers, although they have points."""
+    """Decisions that an instructor has to make about answers, although they have points."""
     verdicts = result["exercises"].items()
     borrowed = [n for n, verdict in verdicts if verdict["borrowed"]]
     changed = [n for n, verdict in verdicts if verdict.get("changed_check")]

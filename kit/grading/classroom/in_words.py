@@ -139,7 +139,7 @@ def _plain(case, opened, names):
 
 
 def _told(events, words):
-    """What an answer did, event by event, in the words that the exercise has for each."""
+    """An answer, event by event, in the words that the exercise has for each."""
     if not isinstance(events, list):
         return events
     told = []

@@ -1,4 +1,4 @@
-"""What a class did: how hard each exercise was, whom it tells apart, what went wrong."""
+"""A class in numbers: how hard each exercise was, whom it tells apart, what went wrong."""
 
 import statistics
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""What `labs collect` has left out of a zip, and why: grading shows it to everybody."""
+"""The files that `labs collect` left out, and why: grading shows it to everybody."""
 
 import json
 from collections.abc import Iterable

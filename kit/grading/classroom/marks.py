@@ -78,7 +78,7 @@ def person_of(student: str, lab: str, roster: Iterable[Person]) -> Person | None
 
 
 def _names(result, roster):
-    """What a student may be called in overrides.csv."""
+    """The names that a student may have in overrides.csv."""
     person = person_of(result["student"], result["lab"], roster)
     return {result["student"], person.id if person and person.id else result["student"]}
 
@@ -152,7 +152,7 @@ def _is_nothing(result):
 
 
 def left_out(result: Result) -> list[str]:
-    """What `labs collect` did not take of a student's files, in words."""
+    """The files of a student that `labs collect` did not take, in words."""
     files = result["about"].get("left_out", ())
     return [f"left out: {file}: {reason}" for file, reason in files]
 
@@ -164,7 +164,7 @@ def _text(
     handed_in: bool,
     counted: bool,
 ) -> MarkedText:
-    """What was written; who has written nothing gets 0, and no one has to read it."""
+    """The answer in words; an empty one gets 0, and nobody has to read it."""
     answer_text = result["about"].get("texts", {}).get(text.number, "")
     points = override.points if override else None
     if points is None and handed_in and not answer_text:

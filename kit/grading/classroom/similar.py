@@ -199,7 +199,7 @@ def _is_text(node):
 
 
 def _own(node, stored):
-    """What of a node itself cannot be renamed for nothing."""
+    """The part of a node that a copier cannot simply rename."""
     match node:
         case ast.Name(id=name):
             return [name if hasattr(builtins, name) else "_"]

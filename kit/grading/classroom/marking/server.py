@@ -181,7 +181,7 @@ def changed_rubric(
 
 
 def digest(points: str, comment: str) -> str:
-    """What a page remembers of a decision, as its form has it."""
+    """A decision in the form in which a page remembers it."""
     return hashlib.sha256(f"{points}\0{comment}".encode()).hexdigest()[:16]
 
 
