@@ -228,7 +228,7 @@ for dropped in (0, 100, 500):
 # gradient?
 
 # %% [markdown]
-# ## Exercise 10.1: buckets
+# ### Exercise 10.1: buckets
 #
 # **Write** `buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes)`, which
 # returns the seconds from the start of backward to the end of the last all-reduce.
@@ -289,7 +289,7 @@ buckets = check("10.1", buckets)
 # %% [markdown]
 # Which bucket size is best for a real network? We take a
 # [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab 02](02_throughput.ipynb), and join
-# the workers by a slow link, on which a message takes 5 ms plus the time for its bytes at
+# the workers by a slow link, over which a message takes 5 ms plus the time for its bytes at
 # 100 MB/s. A ring of $N$ workers sends $2\,(N - 1)$ such messages for an all-reduce, so the
 # next cell calculates $a$ and $w$ from them.
 #
@@ -364,9 +364,9 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# With good buckets, two workers lose little time. But how fast would 512 machines be? You
-# cannot measure that here. A law can tell you, if you measure its constants and test it on
-# the machines that you have. For $N$ devices the law needs
+# With good buckets, messages cost your workers little time. But how fast would 512 machines
+# be? You cannot measure that here. A law can tell you, if you measure its constants and test
+# it on the machines that you have. For $N$ devices the law needs
 #
 # - $b$, the images of each device in a step;
 # - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
@@ -393,7 +393,7 @@ show_figure(figure, text, session.caption())
 # stragglers, so the law may be too optimistic.
 
 # %% [markdown]
-# ## Exercise 10.2: a law for N devices
+# ### Exercise 10.2: a law for N devices
 #
 # **Write**
 # `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
@@ -589,7 +589,8 @@ show_figure(figure, text, session.caption())
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
 # A lower score is better. The second term is the penalty, which is zero if $m$ lies in the
-# range. Its factor of 20 belongs to a range that should hit nine times out of ten.
+# range. With its factor of 20, it pays best to state a range that you expect to hit nine times
+# out of ten.
 
 # %% [markdown]
 # Your law competes with a simple rule, which starts from the speed of `n` workers: one more
@@ -674,9 +675,9 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# It is: with overlap, the law promises 10 to 12 points more than each of the four reports. So
-# a real cluster is probably slower than the law says, and before you plan for hundreds of
-# machines, you should measure on a few of them.
+# The law is that far off everywhere: with overlap, it promises 10 to 12 points more than each
+# of the four reports. So a real cluster is probably slower than the law says, and before you
+# plan for hundreds of machines, you should measure on a few of them.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
@@ -790,8 +791,7 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # time and its price for any number of devices. It combines
 #
 # - your law, with the fastest of the three kinds of all-reduce;
-# - stragglers as in section 1, but here a worker's time varies as far above its mean as
-#   below;
+# - stragglers as in section 1, but with times that vary as much above their mean as below it;
 # - failures, and Young's interval from lab 09;
 # - the extra images that training needs with a large batch.
 
