@@ -68,13 +68,14 @@ def _drawn(theme, runs, x, others, names):
     # Not at the top: these would need seconds of every command.
     silence_tensorflow()  # the dashboards, whose style this is, import it
     import matplotlib as mpl
+    from cycler import cycler
     from matplotlib.figure import Figure
 
     from callbacks.live.style import THEMES
 
     style, colours = THEMES[theme]
-    cycler = mpl.cycler(color=list(colours.values()))
-    with mpl.rc_context(style | {"axes.prop_cycle": cycler}):
+    style = style | {"axes.prop_cycle": cycler(color=list(colours.values()))}
+    with mpl.rc_context(style):  # ty: ignore[invalid-argument-type]
         figure = Figure(figsize=(4.2 * min(3, len(names)), 3.2 * -(-len(names) // 3)))
         figure.set_layout_engine("constrained")
         rows = -(-len(names) // 3)
