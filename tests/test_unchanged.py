@@ -104,7 +104,7 @@ def test_unchanged_tests_are_left_out_and_changed_ones_run_again(tmp_path):
     def run(*options):
         command = [sys.executable, "-m", "pytest", "-q", "-n2", f"-ocache_dir={tmp_path}"]
         return subprocess.run(
-            [*command, tests, "-k2.1 or 2.3", *options],
+            [*command, tests, "-k(2.1 or 2.3) and not 12.1", *options],
             cwd=REPOSITORY,
             capture_output=True,
             text=True,

@@ -110,9 +110,9 @@ def test_a_good_source_is_not_refused():
     ("before", "after", "line", "says"),
     [
         ("#: end\n", "", 5 + 1, "not closed"),
-        ("#: solution\n", "", 7 - 1, "where `#: solution` must come"),
-        ("#: start\n", "", 5 - 1, "where `#: start` must come"),
-        ("a = 1\n", "#: start\n", 5, "where `#: solution` must come"),
+        ("#: solution\n", "", 7 - 1, "in the place of `#: solution`"),
+        ("#: start\n", "", 5 - 1, "in the place of `#: start`"),
+        ("a = 1\n", "#: start\n", 5, "in the place of `#: solution`"),
         ("#: end", "#: stop", 8, "is not a marker"),
         ("#: start", "  #: start", 4, "is not a marker"),
         ("# %%\n", '# %% name="2.1-x"\n', 10, "already"),
