@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 import types
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -55,7 +56,7 @@ def main() -> None:
             say({"error": f"{type(error).__name__}: {lines[0][:300]}"})
 
 
-def train(message, content):
+def train(message: dict, content: bytes) -> Callable:
     """Run the source, and call its `train`."""
     import numpy as np
 
@@ -65,7 +66,7 @@ def train(message, content):
     return module(message["code"]).train(x, y, message["seed"])
 
 
-def module(code):
+def module(code: str) -> types.ModuleType:
     """The submission as a module; a second call with the same code runs nothing again."""
     if NAME not in sys.modules:
         made = types.ModuleType(NAME)
@@ -77,7 +78,7 @@ def module(code):
     return sys.modules[NAME]
 
 
-def predictions(predict, message, content):
+def predictions(predict: Callable, message: dict, content: bytes) -> bytes:
     """The labels of some images, as bytes."""
     import numpy as np
 

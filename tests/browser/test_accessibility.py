@@ -6,6 +6,7 @@ import shutil
 import nbformat
 import pytest
 
+from kit.authoring.pages import sample_pages
 from kit.grading.classroom import feedback
 from kit.grading.classroom.marking import server as marking_server
 from kit.grading.classroom.marking.rubric import Item
@@ -113,6 +114,14 @@ def test_grades_can_be_read_by_everybody(page, grades, path):
     page.emulate_media(color_scheme="dark")
     assert not violations(page)
     assert max(background(page)) < 64 < 192 < min(light)
+
+
+def test_the_leaderboard_can_be_read_by_everybody(page, tmp_path):
+    page.goto(sample_pages.leaderboard(tmp_path / "board").as_uri())
+    assert page.locator("section").count() >= 2
+    assert not violations(page)
+    page.emulate_media(color_scheme="dark")
+    assert not violations(page)
 
 
 def background(page):

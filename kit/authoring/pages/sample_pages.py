@@ -71,7 +71,7 @@ def write_sample_pages(folder: Path, site: Path) -> dict[str, Path]:
         "report, a lab": report.parent / lab_page,
         "sweep": _sweep(folder / "sweep"),
         "pooled class": _pool(folder / "class"),
-        "leaderboard": _leaderboard(folder / "leaderboard"),
+        "leaderboard": leaderboard(folder / "leaderboard"),
         "grading, overview": grades / "overview.html",
         "grading, feedback": next(grades.glob(f"feedback/*/{SHOWN_LAB}.html")),
         "grading, similar answers": grades / "similar.html",
@@ -156,8 +156,8 @@ def _pool(folder):
     return pool([folder], folder.with_name("pooled")).page
 
 
-def _leaderboard(folder):
-    """The entries that the kit ships, with made-up seconds and accuracies."""
+def leaderboard(folder: Path) -> Path:
+    """The page of the entries that the kit ships, with made-up seconds and accuracies."""
     settings = Settings("laptop")
     files = sorted((REPOSITORY / "docs" / "leaderboard").glob("*.py"))
     with Store(folder / "board.sqlite") as store:
