@@ -2,6 +2,7 @@
 
 import base64
 import io
+from typing import NamedTuple
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.speed_record.rule import TARGETS
@@ -10,7 +11,15 @@ MARKERS = "os^Dv"
 MOST_LABELS = 40  # beyond them numbers would hide each other
 
 
-def draw(entries: list[dict]) -> tuple[str, str] | None:
+class BoardFigure(NamedTuple):
+    """The picture for light and for dark pages, as data URLs, and what it shows."""
+
+    light: str
+    dark: str
+    text: str
+
+
+def draw(entries: list[dict]) -> BoardFigure | None:
     """A point for each entry that reached its target.
 
     Parameters
@@ -20,24 +29,33 @@ def draw(entries: list[dict]) -> tuple[str, str] | None:
 
     Returns
     -------
-    tuple of str or None
-        The picture as a data URL, and a sentence that says what it shows; None where
-        there is nothing to draw.
+    BoardFigure or None
+        None where there is nothing to draw.
     """
-    # Not at the top: Matplotlib would need a second of every command.
+    if not entries:
+        return None
+    text = (
+        f"Accuracy against score of {len(entries)} entries, with 95% intervals of both "
+        "means; a dashed line is a target. Further left is faster."
+    )
+    return BoardFigure(_drawn("light", entries), _drawn("dark", entries), text)
+
+
+def _drawn(theme, entries):
+    """The picture in a theme, as a data URL."""
+    # Not at the top: these would need seconds of every command.
+    silence_tensorflow()  # the dashboards, whose style this is, import it
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    if not entries:
-        return None
-    silence_tensorflow()  # which callbacks import
-    from callbacks.live.style import COLOURS, STYLE
+    from callbacks.live.style import THEMES
 
-    with mpl.rc_context(STYLE):
+    style, colours = THEMES[theme]
+    with mpl.rc_context(style):
         figure = Figure(figsize=(8.4, 4.2))
         figure.set_layout_engine("constrained")
         axes = figure.add_subplot()
-        looks = zip(TARGETS, MARKERS, COLOURS.values(), strict=False)
+        looks = zip(TARGETS, MARKERS, colours.values(), strict=False)
         for target, marker, colour in looks:
             own = [one for one in entries if one["settings"]["target"] == target]
             if own:
@@ -49,11 +67,7 @@ def draw(entries: list[dict]) -> tuple[str, str] | None:
         axes.legend(title="target", loc="best")
         png = io.BytesIO()
         figure.savefig(png, format="png", dpi=130)
-    text = (
-        f"Accuracy against score of {len(entries)} entries, with 95% intervals of both "
-        "means; a dashed line is a target. Further left is faster."
-    )
-    return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}", text
+    return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
 
 
 def _points(axes, entries, target, marker, colour):
