@@ -159,7 +159,7 @@ def _pool(folder):
 def leaderboard(folder: Path) -> Path:
     """The page of the entries that the kit ships, with made-up seconds and accuracies."""
     settings = Settings("laptop")
-    files = sorted((REPOSITORY / "docs" / "leaderboard").glob("*.py"))
+    files = sorted((REPOSITORY / "docs" / "leaderboard" / "entries").glob("*.py"))
     with Store(folder / "board.sqlite") as store:
         for place, file in enumerate(files, start=1):
             code = file.read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 
 authors: Scaling Labs
 target: laptop
-based on: the training that the labs began with
 """
 
 import keras
