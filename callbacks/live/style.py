@@ -50,7 +50,7 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 9.5,
 }
 # What differs on a dark page.
-DARK_STYLE: dict[Any, Any] = STYLE | {
+DARK_STYLE = STYLE | {
     "text.color": DARK_INK,
     "axes.labelcolor": DARK_COLOURS["grey"],
     "axes.edgecolor": DARK_RULE,

@@ -2,7 +2,7 @@
 
 import base64
 import io
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.speed_record.rule import TARGETS
@@ -50,7 +50,8 @@ def _drawn(theme, entries):
 
     from callbacks.live.style import THEMES
 
-    style, colours = THEMES[theme]
+    style: Any = THEMES[theme][0]  # Matplotlib's own type lists every name
+    colours = THEMES[theme][1]
     with mpl.rc_context(style):
         figure = Figure(figsize=(8.4, 4.2))
         figure.set_layout_engine("constrained")
