@@ -126,7 +126,10 @@ class Room:
                         # If a laptop is missing, its silence says so until then.
                         deadline = time.monotonic() + SILENT_SECONDS + 1
             if time.monotonic() > deadline:
-                raise LabError(failed or "a laptop is here, but does not do its part")
+                raise LabError(
+                    failed
+                    or "a laptop is here, but does not do its part: start the ring again."
+                )
         while failed:
             self._raise_missing()
             if time.monotonic() > deadline:
@@ -164,7 +167,7 @@ class Room:
         try:
             member = self._newcomer(connection, address)
         except (LabError, OSError) as error:
-            self._show(f"Refused {address}: {error}.")
+            self._show(f"Refused {address}: {str(error).rstrip('.')}.")
             connection.close()
             return
         self._follow(member)
@@ -173,7 +176,7 @@ class Room:
         connection.settimeout(LIMIT_SECONDS)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if self._hosts and address not in self._hosts:
-            raise LabError("it is not in the file of hosts")
+            raise LabError("it is not in the file of hosts.")
         join_code.admit(connection, self._key, self._salt, CONTROL)
         name, port, guess = _hello(receive_json(connection, HELLO_SECONDS, 1000))
         # A laptop that joined on this machine is reached by the others from outside.
@@ -185,7 +188,7 @@ class Room:
             member = Member(name, connection, (where, port), guess)
             if not self._is_open:
                 member.say({"do": "end", "text": "The ring has started without you."})
-                raise LabError("the ring has started")
+                raise LabError("the ring has started.")
             self.members.append(member)
         return member
 
@@ -374,10 +377,10 @@ def _hello(message):
 
 def _points(points, member):
     if not isinstance(points, list) or len(points) > 100:
-        raise LabError(f"{member.name} has sent no measurement")
+        raise LabError(f"{member.name} has sent no measurement: start the ring again.")
     for point in points:
         if not isinstance(point, list) or len(point) != 2:
-            raise LabError(f"{member.name} has sent no measurement")
+            raise LabError(f"{member.name} has sent no measurement: start the ring again.")
     return [(_amount(n, 2**30), _amount(seconds, LIMIT_SECONDS)) for n, seconds in points]
 
 

@@ -73,7 +73,9 @@ class Links:
                 left = max(0, deadline - time.monotonic())
                 connection, hello = self._guests.get(timeout=left)
             except queue.Empty:
-                raise LabError("the laptop before did not connect") from None
+                raise LabError(
+                    "the laptop before did not connect: can it reach this one?"
+                ) from None
             if hello == {"generation": generation, "rank": before}:
                 self._before = connection
             else:

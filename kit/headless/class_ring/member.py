@@ -150,7 +150,7 @@ def _obey(order, links):
         return {}
     if order["do"] == "reduce":
         return _reduce(links, order["values"], order["own"])
-    raise LabError("the host asks for something unknown: update the kit on both sides")
+    raise LabError("the host asks for something unknown: update the kit on both sides.")
 
 
 def _reduce(links, values, own):
