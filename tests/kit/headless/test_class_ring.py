@@ -52,7 +52,10 @@ def played(tmp_path_factory):
         garbage = room.start(
             4, LABS.replace("labs", "python"), "-c", GARBAGE, address, port
         )
-        laptops = [room.join(n, code) for n in (1, 2)]
+        # The slow one first: when the third is gone, its link stays as it is.
+        laptops = [room.join(2, code)]
+        wait_for(started, "has joined")
+        laptops.append(room.join(1, code))
         for process in (stranger, garbage):
             process.wait(60)
         wait_for(started, "has joined.*has joined")
