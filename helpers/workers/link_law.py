@@ -6,6 +6,7 @@ from statistics import median
 from typing import NamedTuple
 
 SMALL_BYTES = 64  # of an array whose time is all latency
+SHORTEST_SECONDS = 1e-6  # below that a clock says nothing
 
 
 class Link(NamedTuple):
@@ -20,7 +21,8 @@ def fit_link(points: Sequence[tuple[float, float]]) -> Link:
 
     The latency is half the median of the smallest arrays. The bandwidth is the median of
     the slopes between all pairs of larger ones (Theil and Sen), which a pause of the
-    network, or a burst that a limiter lets pass at first, changes little.
+    network, or a burst that a limiter lets pass at first, changes little. Where pauses hide
+    the slope, it is what the largest array reached at its fastest.
 
     Parameters
     ----------
@@ -33,8 +35,7 @@ def fit_link(points: Sequence[tuple[float, float]]) -> Link:
     Raises
     ------
     ValueError
-        If there are no small arrays, or no two sizes of larger ones, or if larger arrays
-        were not slower.
+        If there are no small arrays, or no two sizes of larger ones.
     """
     small = [seconds for size, seconds in points if size <= SMALL_BYTES]
     large = [point for point in points if point[0] > SMALL_BYTES]
@@ -46,5 +47,7 @@ def fit_link(points: Sequence[tuple[float, float]]) -> Link:
     if not small or not slopes:
         raise ValueError("too few points for a latency and a bandwidth")
     if (seconds_per_byte := median(slopes)) <= 0:
-        raise ValueError("larger arrays were not slower")
+        largest = max(size for size, _ in large)
+        fastest = min(seconds for size, seconds in large if size == largest)
+        seconds_per_byte = max(fastest, SHORTEST_SECONDS) / largest
     return Link(median(small) / 2, 1 / seconds_per_byte)

@@ -21,7 +21,7 @@ from kit.headless.class_ring import LINK
 FORM_SECONDS, LIMIT_SECONDS = 10.0, 60.0
 RETRY_SECONDS = 0.1
 PINGS, REPEATS = 15, 3
-SMALLEST_PROBE, LARGEST_PROBE = 2**16, 2**22  # bytes; each size is twice the one before
+SMALLEST_PROBE, LARGEST_PROBE = 2**16, 2**24  # bytes; each size is twice the one before
 LONG_SECONDS = 0.2  # of a probe: larger ones would only take longer
 
 
