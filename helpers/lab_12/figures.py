@@ -47,13 +47,15 @@ def worth(
         if failed := len(both) - len(factors):
             text = f"{failed} never"
             axes.annotate(
-                text, (0.99, height), xycoords=axes.get_yaxis_transform(), ha="right",
+                text, (1.01, height), xycoords=axes.get_yaxis_transform(), ha="left",
                 va="center", fontsize=8, color=VIOLET,
             )  # fmt: skip
     axes.axvline(1, color=BLUE, linewidth=1.2)
     for verdict, (colour, marker) in OF_VERDICT.items():
         axes.plot([], [], marker, color=colour, label=verdict)
     axes.set_xscale("log")
+    for side in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        side(lambda value, _: f"{value:g}")
     axes.set_yticks(
         range(len(order)), [f"{name} ({rows[name]['place']})" for name in reversed(order)]
     )

@@ -531,7 +531,7 @@ def judging() -> Drawing:
         d.text(left + 189, 142, f"c{seed}: the mean of the loads beside it", size=13)
         d.line((left + 43, 112), (left + 43, 126), (left + 335, 126), (left + 335, 112))
     d.arrow((24, 164), (676, 164))
-    d.text(350, 156, "time", kind="muted", size=12)
+    d.text(660, 152, "time", kind="muted", size=12)
     return d
 
 
