@@ -84,7 +84,7 @@ data = session.load_images()
 # In [lab 08](08_faster.ipynb), the longest bar of your waterfall was probably *fewer steps*.
 # It stood for a whole recipe with several ingredients, so you do not know which of them made
 # it fast. To find out, take one ingredient out at a time and see how much slower the training
-# becomes. Such an experiment is called an *ablation*.
+# becomes. Such an experiment is called an [*ablation*](../docs/glossary.md).
 #
 # | ingredient | fast recipe | without it, as in the original recipe |
 # |---|---|---|
@@ -170,9 +170,10 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
-# If $P$ is small, luck is a bad explanation. This *sign test* needs no assumption about the
-# times, and it even accepts runs that failed, because it asks only which of two runs was
-# longer. However, it needs many seeds: with five of them, even a clean sweep has $P = 1/32$.
+# If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md) needs no
+# assumption about the times, and it even accepts runs that failed, because it asks only which
+# of two runs was longer. However, it needs many seeds: with five of them, even a clean sweep
+# has $P = 1/32$.
 
 # %% [markdown]
 # ## Exercise 12.1: what is it worth?
@@ -478,8 +479,8 @@ card.outcome("gain", gain.middle)
 #
 # The judge must not be fooled by luck, by a slow hour of the machine, or by you. That is why it
 # splits the data with a secret for each seed, so that no submission can know the test images.
-# And before and after each training it runs a *calibration load*, which consists of training
-# steps that are always the same.
+# And before and after each training it runs a [*calibration load*](../docs/glossary.md), which
+# consists of training steps that are always the same.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
@@ -493,9 +494,8 @@ card.outcome("gain", gain.middle)
 
 # %% [markdown]
 # A low score counts only if the target is reached. That takes more than a mean accuracy at or
-# above the target: a [one-sided t test](../docs/glossary.md) over the seeds must have $p <
-# 0.01$, so that luck is not the reason. The whole rule is on the page about the
-# leaderboard.
+# above the target: a one-sided t test over the seeds must have $p < 0.01$, so that luck is not
+# the reason. The page about the [leaderboard](../docs/leaderboard.md) has the whole rule.
 #
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For the
 # score, note that the whole load takes about 20 s on two quiet cores. Our rehearsal runs a
