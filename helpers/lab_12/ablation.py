@@ -65,17 +65,7 @@ class StretchedCycle(optimizers.schedules.LearningRateSchedule):
 
 
 def lengths_to_try(images: int, batch_size: int, epochs: int) -> tuple[int, ...]:
-    """Steps of the trainings to try: from one epoch up, each about 1.4 times as long.
-
-    Parameters
-    ----------
-    images, batch_size, epochs : int
-        Of an epoch, of a step, and of the longest training.
-
-    Returns
-    -------
-    tuple of int
-    """
+    """Steps of the trainings to try: from one epoch up, each about 1.4 times as long."""
     of_epoch = max(1, images // batch_size)
     count = 2 * int(np.log2(max(1, epochs)))
     tried = {round(of_epoch * 2 ** (k / 2)) for k in range(count + 1)}
@@ -122,14 +112,6 @@ class Recipe:
 
         With one cycle, each length is a training of its own, because a cycle is complete
         only at its end. Without it, one training goes on from length to length.
-
-        Parameters
-        ----------
-        seed : int
-
-        Returns
-        -------
-        list of Attempt
         """
         attempts, done, seconds = [], 0, 0.0
         for steps in self.sizes.lengths:

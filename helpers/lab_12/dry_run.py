@@ -94,14 +94,7 @@ def rehearse(
 
 
 def summary(points: MutableMapping, target: float) -> Rehearsal:
-    """What the results say together.
-
-    Parameters
-    ----------
-    points : mutable mapping
-        As `rehearse` fills them.
-    target : float
-    """
+    """What the results say together, as `rehearse` fills them in."""
     rows = list(points.values())
     accuracies = [row["accuracy"] for row in rows]
     return Rehearsal(

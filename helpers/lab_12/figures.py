@@ -69,13 +69,7 @@ def worth(
 
 
 def trial(found: "Trial", target: float) -> plt.Figure:
-    """Accuracy against seconds before and after a change, joined seed by seed.
-
-    Parameters
-    ----------
-    found : helpers.lab_12.trials.Trial
-    target : float
-    """
+    """Accuracy against seconds before and after a change, joined seed by seed."""
     figure, axes = plt.subplots(figsize=(8, 3.4))
     for before, after in zip(found.before, found.after, strict=True):
         axes.plot(

@@ -36,17 +36,7 @@ class Trial(NamedTuple):
         return mean_accuracy(self.before), mean_accuracy(self.after)
 
     def decision(self, target: float) -> str:
-        """Keep a change only if it is surely faster and still reaches the target.
-
-        Parameters
-        ----------
-        target : float
-
-        Returns
-        -------
-        str
-            "keep", "drop" or "cannot tell".
-        """
+        """Say "keep" if it is surely faster at the target, "drop" or "cannot tell"."""
         if mean_accuracy(self.after) < target or self.gain.high < 1:
             return "drop"
         return "keep" if self.gain.low > 1 else "cannot tell"
@@ -78,16 +68,7 @@ def timed(train: Callable, data: Sequence[np.ndarray], seed: int) -> Run:
 def compare(
     train: Callable, change: Callable, data: Sequence[np.ndarray], seeds: Iterable[int]
 ) -> Trial:
-    """Run both with each seed, and let the other one begin each time.
-
-    Parameters
-    ----------
-    train, change : callable
-        As exercise 12.2 asks for them.
-    data : sequence of array
-        As `timed` takes them.
-    seeds : iterable of int
-    """
+    """Run both with each seed as `timed` does, and let the other one begin each time."""
     before, after = [], []
     for turn, seed in enumerate(progress(list(seeds), unit="seed")):
         pairs = [(train, before), (change, after)]
