@@ -410,6 +410,8 @@ train = check("12.2", train)
 # | idea | why it may help | source |
 # |---|---|---|
 # | fewer epochs, and a higher rate | the last epochs often gain little | [Smith and Topin 2017](https://arxiv.org/abs/1708.07120) |
+# | pool before normalising | batch normalisation has a quarter of the work | [lab 08](08_faster.ipynb) |
+# | another optimizer: Muon | each step may learn more | [Jordan 2024](https://kellerjordan.github.io/posts/muon/) |
 # | larger batches | fewer steps have fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
 # | smaller images first | early epochs need few details | [Howard and Gugger 2020](https://arxiv.org/abs/2002.04688) |
 # | an average of the weights | it is as good as a lower rate | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
