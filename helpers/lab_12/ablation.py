@@ -105,7 +105,7 @@ class Recipe:
         self.optimizer.build(self.model.trainable_variables)
         self.begin = [variable.numpy() for variable in self.optimizer.variables]
         self._start(0, 1)
-        self._fit(1, 0)  # compiles: no training counts the time for that
+        self._fit(1, 0, [])  # compiles: no training counts the time for that
 
     def race(self, seed: int) -> list[Attempt]:
         """Train longer and longer, until the target is reached; the last one counts.
@@ -118,7 +118,7 @@ class Recipe:
             if self.cycle or not attempts:
                 self._start(seed, steps)
                 done, seconds = 0, 0.0
-            took, accuracy = self._fit(steps - done, seed)
+            took, accuracy = self._fit(steps - done, seed, [TrainingProgress()])
             done, seconds = steps, seconds + took
             attempts.append(Attempt(steps, seconds, accuracy))
             if accuracy >= self.sizes.target_accuracy:
@@ -140,7 +140,7 @@ class Recipe:
         if self.cycle:
             self.cycle.steps.assign(steps)
 
-    def _fit(self, steps, seed):
+    def _fit(self, steps, seed, shown):
         """Train for so many steps: their seconds, and the accuracy afterwards."""
         x, y, x_valid, y_valid = self.sizes.data
         recorder = EpochRecorder()
@@ -148,7 +148,7 @@ class Recipe:
             batches(x, y, self.sizes.batch_size, seed, repeat=True),
             steps_per_epoch=steps,
             validation_data=batches(x_valid, y_valid, 500),
-            callbacks=[TrainingProgress(), recorder],
+            callbacks=[*shown, recorder],
             verbose=0,
         )
         [seconds], [accuracy] = (
