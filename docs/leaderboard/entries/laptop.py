@@ -4,10 +4,9 @@ authors: Scaling Labs
 target: laptop
 based on: the sprint
 
-The second and third stage have two convolutions each. At the full 28 x 28 pixels there
-is still only one, because there a convolution moves four times as many bytes as it does
-after pooling. After more than one epoch flips pay: they come back in training, where they
-alternate from epoch to epoch, and in predicting, where two scores are added.
+After pooling, each stage has two convolutions. At 28 x 28 pixels there is only one,
+because there a convolution moves four times as many bytes. The images are flipped in
+every other epoch, and predicting adds the scores of an image and its mirror image.
 """
 
 import keras
