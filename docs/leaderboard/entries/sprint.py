@@ -1,45 +1,31 @@
-"""Fashion-MNIST to .92 in one and a half epochs: a small network, trained with Muon.
+"""Fashion-MNIST to .92: the network of the base entry, trained with Muon for 2.5 epochs.
 
 authors: Scaling Labs
 target: sprint
 based on: the fast recipe on WRN-10-1
 
-Three convolutions, each of which pools before it normalises, so that batch
-normalisation and ReLU touch a quarter of the pixels. Everything is float32, because
-without matrix units bfloat16 made these convolutions slower, not faster.
+Muon learns more from each image than Nesterov's SGD, so fewer epochs are enough. All of
+it is float32, because bfloat16 is slower on a processor without matrix units.
 """
 
 import keras
 import numpy as np
 import tensorflow as tf
-from keras import layers
 
-from helpers.network.batch_norm import BatchNormalization
+from helpers.network.recipes import fast_loss, fast_network
 
-EPOCHS = 1.5
+EPOCHS = 2.5
 BATCH = 128
-CHANNELS = ((32,), (64,), (128,))  # of each stage; every stage halves the image
 MUON_RATE = 0.1  # relative change of a kernel in one step, at the peak
 SGD_RATE = 0.2  # of the other weights
 MUON_MOMENTUM, SGD_MOMENTUM = 0.6, 0.9
 WARM_UP = 0.25  # of all steps
 WEIGHT_DECAY = 5e-4  # of the last layer
-SMOOTHING = 0.1  # of the labels
 
 
 def network() -> keras.Model:
-    """Convolve, pool, normalise, ReLU; at the end the mean of the last few pixels."""
-    x = inputs = keras.Input((28, 28, 1))
-    for stage in CHANNELS:
-        for number, channels in enumerate(stage, 1):
-            x = layers.Conv2D(
-                channels, 3, padding="same", use_bias=False, kernel_initializer="he_normal"
-            )(x)
-            if number == len(stage):
-                x = layers.MaxPooling2D(2)(x)
-            x = layers.ReLU()(BatchNormalization(momentum=0.8)(x))
-    x = layers.GlobalAveragePooling2D()(x)
-    return keras.Model(inputs, layers.Dense(10, use_bias=False)(x))
+    """The kit's WRN-10-1 with a quarter of the work: pooled after the first convolution."""
+    return fast_network(10, 1, stem_pool=2)
 
 
 def orthogonal(gradient: tf.Tensor) -> tf.Tensor:
@@ -63,7 +49,7 @@ def update(weight: tf.Variable, velocity: tf.Variable, gradient: tf.Tensor, rate
     if len(weight.shape) == 4 and weight.shape[2] > 1:
         velocity.assign(MUON_MOMENTUM * velocity + gradient)
         step = orthogonal(gradient + MUON_MOMENTUM * velocity)
-        # Batch normalisation divides the length of a kernel out, so we can fix it.
+        # Batch normalisation divides by the length of a 3x3 kernel, so we can fix it.
         unit = weight * (weight.shape[-1] ** 0.5 / tf.norm(weight))
         weight.assign(unit - MUON_RATE * rate * step)
     else:
@@ -89,17 +75,17 @@ def train(x: np.ndarray, y: np.ndarray, seed: int):
     model = network()
     weights = [variable.value for variable in model.trainable_variables]
     velocities = [tf.Variable(tf.zeros(w.shape)) for w in weights]
+    loss_function = fast_loss()
     mean, deviation = float(x.mean()), float(x.std())
 
-    def logits(images, training):
+    def probabilities(images, training):
         return model((tf.cast(images, "float32") - mean) / deviation, training=training)
 
     @tf.function
     def step(images, labels, rate):
-        target = tf.one_hot(labels, 10) * (1 - SMOOTHING) + SMOOTHING / 10
+        target = tf.one_hot(labels, 10)
         with tf.GradientTape() as tape:
-            losses = tf.nn.softmax_cross_entropy_with_logits(target, logits(images, True))
-            loss = tf.reduce_mean(losses)
+            loss = loss_function(target, probabilities(images, True))
         gradients = tape.gradient(loss, weights)
         for weight, velocity, gradient in zip(weights, velocities, gradients, strict=True):
             update(weight, velocity, gradient, rate)
@@ -112,7 +98,7 @@ def train(x: np.ndarray, y: np.ndarray, seed: int):
 
     @tf.function(input_signature=[tf.TensorSpec((None, 28, 28, 1), "uint8")])
     def scores(images):
-        return logits(images, False)
+        return probabilities(images, False)
 
     def predict(images: np.ndarray) -> np.ndarray:
         parts = [scores(images[i : i + 500]) for i in range(0, len(images), 500)]
