@@ -241,7 +241,7 @@ def test_a_passed_check_gives_the_students_own(card, capsys):
     assert documents.read_card(card.path)["checks"]["2.3"]["passed"] is True
 
 
-def test_the_reference_handed_in_again_is_no_answer(card, capsys):
+def test_the_reference_handed_in_again_is_not_an_answer(card, capsys):
     reference = check("2.3", None)
     assert check("2.3", reference) is reference
     assert "this is the reference" in capsys.readouterr().out

@@ -114,7 +114,7 @@ def test_the_first_way_that_fits_gives_the_name():
 @pytest.mark.parametrize(
     "said", [None, "1", [1.0, 2.0], [[1.0], [1.0, 2.0]], float("nan"), 1.1, []]
 )
-def test_values_that_are_no_numbers_or_of_another_shape_are_not_near(said):
+def test_values_that_are_not_numbers_or_differ_in_shape_are_not_near(said):
     assert not near()(said, 1.0)
     assert not all_near()([said], [1.0])
     assert not all_near()([], [1.0])
@@ -191,6 +191,6 @@ def test_gaps_of_a_sentence_are_filled(sentence, facts, due):
     assert in_words(Phrase("sentence", facts), sentences) == due
 
 
-def test_a_text_of_a_student_is_no_sentence_with_gaps():
+def test_a_students_text_is_not_a_sentence_with_gaps():
     said = phrase("said", text="{text.__class__}")
     assert in_words(said, {"said": "{text:quoted}"}) == "`{text.__class__}`"

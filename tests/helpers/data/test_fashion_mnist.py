@@ -68,7 +68,7 @@ def test_any_set_of_the_right_shapes_will_do_in_the_own_folder_only(own, monkeyp
 @pytest.mark.parametrize(
     "damage", ["truncated", "tampered", "another shape", "empty", "six bytes"]
 )
-def test_a_damaged_file_is_refused_with_what_to_do(own, damage):
+def test_a_damaged_file_is_refused_with_a_remedy(own, damage):
     write_fashion_mnist(own, 1)
     path = own / "t10k-labels-idx1-ubyte.gz"
     content = path.read_bytes()
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_refused_with_what_to_do(own, damage):
         ("t10k-images-idx3-ubyte.gz", np.full((10_000, 28, 28), 7), "same value in every"),
     ],
 )
-def test_values_that_are_no_data_are_refused_with_what_to_do(own, name, values, says):
+def test_values_that_cannot_be_data_are_refused_with_a_remedy(own, name, values, says):
     write_fashion_mnist(own)
     write_idx(own / name, values.astype("uint8"))
     with pytest.raises(DataError) as error:

@@ -56,7 +56,7 @@ def test_labels_may_be_any_whole_numbers(own):
     "damage",
     ["truncated", "tampered", "empty", "no archive", "no labels", "shape", "type", "label"],
 )
-def test_a_damaged_file_is_refused_with_what_to_do(own, damage):
+def test_a_damaged_file_is_refused_with_a_remedy(own, damage):
     path = own / NAME
     content = path.read_bytes()
     changed = {
@@ -91,7 +91,7 @@ def test_a_damaged_file_is_refused_with_what_to_do(own, damage):
         ("x_test", np.zeros((10_000, 28, 28), "uint8"), "the same value in every pixel"),
     ],
 )
-def test_values_that_are_no_data_are_refused_with_what_to_do(own, name, values, says):
+def test_values_that_cannot_be_data_are_refused_with_a_remedy(own, name, values, says):
     write_mnist(own, **{name: values})
     with pytest.raises(DataError) as error:
         mnist()

@@ -273,9 +273,7 @@ NO_FILES = {
 @each_set
 @pytest.mark.parametrize("put", NO_FILES, ids=lambda put: put.__name__)
 @pytest.mark.parametrize("where", ["own", "own, set's folder", "cache"])
-def test_an_entry_that_is_no_file_is_named_and_not_passed_over(
-    data_set, load, put, where, own, monkeypatch
-):
+def test_an_entry_that_is_not_a_file_is_named(data_set, load, put, where, own, monkeypatch):
     folders = [own, own / data_set.folder, data_set.cache_folder()]
     folder = dict(zip(["own", "own, set's folder", "cache"], folders, strict=True))[where]
     for name in data_set.registry:

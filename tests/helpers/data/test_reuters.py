@@ -167,7 +167,7 @@ def damage(name, folder):
         "words cut short", "words a list", "no words",
     ],
 )  # fmt: skip
-def test_a_damaged_file_is_refused_in_a_line_with_what_to_do(own, how, capsys):
+def test_a_damaged_file_is_refused_in_a_line_with_a_remedy(own, how, capsys):
     name = damage(how, own)
     with pytest.raises(DataError) as error:
         reuters()

@@ -72,7 +72,7 @@ def test_a_slider_changes_the_text_and_the_path(live, name, value, said):
         (10, 20, "thrown out, up to 4.0e+02 times the first loss, 4.0e+02 times after 2"),
     ],
 )
-def test_a_path_that_was_thrown_out_is_one_also_if_it_came_back(far, end, said):
+def test_a_path_that_was_thrown_out_stays_so_even_if_it_returns(far, end, said):
     path = np.array([(1, 0), (far, 0), (end, 0)])
     assert sliders.outcome(path, bowl).startswith(said)
     assert sliders.thrown_out(path, bowl) == (far > 3)

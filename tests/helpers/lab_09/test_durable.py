@@ -164,7 +164,7 @@ def test_the_largest_difference_is_that_of_any_weight(tmp_path):
             assert found == pytest.approx(2.0**rank, rel=1e-5)
 
 
-def test_a_weight_that_is_no_number_is_never_no_difference(tmp_path):
+def test_a_weight_that_is_not_a_number_is_always_a_difference(tmp_path):
     arrays = [np.ones(2), np.zeros((2, 2)), np.ones(1)]
     keep(tmp_path, "whole", 0, arrays)
     for place in range(3):

@@ -271,7 +271,7 @@ def test_an_answer_that_raises_is_told_its_line_and_none_is_called_none(kernel):
     ],
     ids=["None", "a value", "its result elsewhere"],
 )
-def test_an_answer_that_is_no_function_is_told_what_it_is(kernel, cells, problem):
+def test_an_answer_that_is_not_a_function_is_told_what_it_is(kernel, cells, problem):
     kernel.run("from helpers.checks import check")
     for cell in cells:
         kernel.run(cell)

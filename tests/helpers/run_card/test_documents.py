@@ -316,7 +316,7 @@ def test_a_run_folder_that_cannot_be_written_is_one_clear_line(monkeypatch, tmp_
         open_card("02_x", {}, {})
 
 
-def test_a_file_that_is_no_run_card_is_passed_over(tmp_path):
+def test_a_file_that_is_not_a_run_card_is_ignored(tmp_path):
     card = open_card("02_x", {}, {})
     for name, text in (("0.json", "{"), ("9.json", json.dumps([1]))):
         (card.path.parent / name).write_text(text)

@@ -40,7 +40,7 @@ def said(capsys):
 @pytest.mark.parametrize(
     "placeholder", [None, {}, {8: None, 16: None}, [None], (None, None), "", " "]
 )
-def test_a_placeholder_is_no_prediction_and_the_lab_says_so(placeholder, card, capsys):
+def test_a_placeholder_is_not_a_prediction_and_the_lab_says_so(placeholder, card, capsys):
     assert card.predict("it", placeholder) is None
     assert said(capsys).count("No prediction yet") == 1
     card.lock("it")
@@ -148,7 +148,7 @@ def test_the_line_gives_the_day_of_a_lock_that_is_not_of_today(card, capsys, clo
 
 
 @pytest.mark.parametrize("earlier", [1.5, True, {"eager": 1.0}, {"value": 3}])
-def test_a_plain_value_of_an_older_card_is_no_prediction(earlier, card, capsys):
+def test_a_plain_value_of_an_older_card_is_not_a_prediction(earlier, card, capsys):
     card.content["predictions"]["it"] = earlier
     assert predictions.how_they_went(card.content) == ""
     assert card.predict("it", None) is None
@@ -207,7 +207,7 @@ def test_zero_for_zero_is_exactly_right(zero, card, capsys):
         (128.0, np.int64(128), True, True),
     ],
 )
-def test_an_outcome_that_is_no_number_is_right_or_wrong(
+def test_an_outcome_that_is_not_a_number_is_right_or_wrong(
     guess, measured, choices, right, card, capsys
 ):
     card.predict("it", guess)
@@ -243,7 +243,7 @@ def test_a_dict_without_a_common_key_has_no_score(card, capsys):
     assert said(capsys) == "You predicted 0 of 1.\n"
 
 
-def test_the_first_outcome_counts_and_none_is_no_outcome(card, capsys):
+def test_the_first_outcome_counts_and_none_is_not_an_outcome(card, capsys):
     card.predict("it", 2.0)
     card.outcome("it", None)
     assert "no outcome" in said(capsys)

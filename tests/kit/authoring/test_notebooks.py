@@ -299,7 +299,7 @@ def test_a_missing_stored_output_fails(tmp_path, keep_count):
 
 
 @pytest.mark.parametrize("ending", ["import os; os._exit(0)", "import sys; sys.exit(0)"])
-def test_a_kernel_that_ends_early_is_no_success(tmp_path, ending):
+def test_a_kernel_that_ends_early_is_not_a_success(tmp_path, ending):
     path = tmp_path / "ends.ipynb"
     cells = [new_code_cell(source) for source in ("a = 1", ending, "print(a)")]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}

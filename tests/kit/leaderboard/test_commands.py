@@ -128,7 +128,7 @@ def test_a_refused_file_says_why_and_fails(board, tmp_path):
     assert "imports requests" in ended.output
 
 
-def test_an_empty_folder_is_no_class(board, tmp_path):
+def test_an_empty_folder_is_not_a_class(board, tmp_path):
     with pytest.raises(LabError, match="has no Python files"):
         raise labs("add-all", tmp_path).exception
 

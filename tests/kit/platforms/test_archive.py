@@ -26,7 +26,7 @@ def zipped(path, entries):
     return path
 
 
-def test_files_that_are_no_notebooks_of_usual_size_are_left_out_and_named(
+def test_files_that_are_not_notebooks_of_usual_size_are_left_out_and_named(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(archive, "MOST_MIB_OF_A_FILE", 1)
