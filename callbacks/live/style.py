@@ -50,7 +50,7 @@ STYLE: dict[Any, Any] = {
     "legend.fontsize": 9.5,
 }
 # What differs on a dark page.
-DARK_STYLE = STYLE | {
+DARK_STYLE: dict[Any, Any] = STYLE | {
     "text.color": DARK_INK,
     "axes.labelcolor": DARK_COLOURS["grey"],
     "axes.edgecolor": DARK_RULE,
@@ -60,5 +60,8 @@ DARK_STYLE = STYLE | {
     "figure.facecolor": DARK_PAPER,
     "axes.facecolor": DARK_PAPER,
 }
-THEMES = {"light": (STYLE, COLOURS), "dark": (DARK_STYLE, DARK_COLOURS)}
+THEMES: dict[str, tuple[dict[Any, Any], dict[str, str]]] = {
+    "light": (STYLE, COLOURS),
+    "dark": (DARK_STYLE, DARK_COLOURS),
+}
 CAPTION: dict[str, Any] = {"fontsize": 7.5, "color": COLOURS["grey"]}

@@ -167,6 +167,16 @@ def test_cards_and_tables_stand_on_the_dark_page_itself(site, page):
     assert not violations(page, [".bd-article"])
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_first_page_shows_the_figure_of_its_theme(site, page, theme):
+    page.emulate_media(color_scheme=theme)
+    page.goto((site / "docs" / "index.html").as_uri())
+    pictures = page.locator('article img[alt^="Left: images per second"] >> visible=true')
+    expect(pictures).to_have_count(1)
+    ending = "law-dark.png" if theme == "dark" else "law.png"
+    expect(pictures).to_have_attribute("src", re.compile(f"/{ending}$"))
+
+
 def served(site, file_server):
     """The site's address; over a file's the browser lets no page read another."""
     folder, address = file_server
