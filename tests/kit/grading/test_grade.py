@@ -318,7 +318,8 @@ def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):
     [to_look_at] = feedback.write([result], [LAB], [], tmp_path)
     assert "1 need you" in to_look_at
     overview = (tmp_path / "overview.html").read_text()
-    assert "this machine was too busy to judge 2.3: run `labs grade` again" in overview
+    busy = "this machine was too busy to judge 2.3: run <code>labs grade</code> again"
+    assert busy in overview
     assert "2.2 ✗, 2.3 not judged" in overview
     page = (tmp_path / feedback.feedback_path(result)).read_text()
     assert page.count("Not judged yet: the machine that grades was too busy.") == 1
