@@ -141,8 +141,9 @@ def lines(planned: dict) -> list[str]:
         + ", ".join(f"{part} {n:.3g} s" for part, n in best["step"].items()),
         f"The training: {_days(low)} to {_days(high)}, "
         f"MFU {shares[0]:.2f} to {shares[2]:.2f}",
-        f"Cost: {hours[0]:,.0f} to {hours[2]:,.0f} device hours, {dollars[0]:,.0f} to "
-        f"{dollars[2]:,.0f} dollars at {settings['price']:g} per device hour",
+        f"Cost: {_three_digits(hours[0])} to {_three_digits(hours[2])} device hours, "
+        f"{_three_digits(dollars[0])} to {_three_digits(dollars[2])} dollars at "
+        f"{settings['price']:g} per device hour",
         *_others("also fit", fit, lambda row: f"{row['step_seconds'][1]:.3g} s a step"),
         *_others("do not fit", too_large, lambda row: row["reason"]),
         f"Assumed: while it computes, a device reaches {assumed_low:.2f} to "
@@ -161,6 +162,12 @@ def _others(heading, rows, words):
         yield f"  {planner.Plan(**row['plan']).in_words()}: {words(row)}"
     if len(rows) > SHOWN:
         yield f"  and {len(rows) - SHOWN} more, which --json prints"
+
+
+def _three_digits(value):
+    """An amount as exactly as a forecast knows it: 3,920,000, not 3,919,826."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
 
 
 def _days(days):

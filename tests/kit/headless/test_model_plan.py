@@ -101,3 +101,11 @@ def test_options_of_the_other_kind_of_plan_are_refused(options, words):
     error = CliRunner().invoke(app, ["plan", *options]).exception
     assert isinstance(error, LabError)
     assert words in str(error)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(3_919_826, "3,920,000"), (1.4388e10, "14,400,000,000"), (123.4, "123"), (0.5, "0.5")],
+)
+def test_a_cost_is_as_exact_as_its_forecast(value, shown):
+    assert model_plan._three_digits(value) == shown
