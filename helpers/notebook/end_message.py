@@ -12,6 +12,9 @@ from helpers.notebook.notebooks import address_in, heading_above, read_notebook
 from helpers.run_card import predictions
 from helpers.run_card.progress import Progress
 
+# Where students write to the owner of the course; see docs/operators.md.
+FEEDBACK = "LABS_FEEDBACK_URL"
+
 
 def at_the_start(lab: str, done: Progress, home: str) -> tuple[str, str]:
     """The first message of a lab, as text and as HTML: how far the student has come.
@@ -64,6 +67,9 @@ def lines(content: dict, done: Progress, home: str = "") -> Iterator[str | list]
     if home:
         certificate = (f"{home}/certificate", "Your certificate")
         yield [(home, "Start page"), *([", ", certificate] if done.done else [])]
+    address = os.environ.get(FEEDBACK, "")
+    if re.match("https?://|mailto:", address):
+        yield [(address, f"Send feedback on lab {content['lab'][:2]}")]
 
 
 def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -> str:

@@ -244,3 +244,26 @@ def test_the_first_message_says_how_far_the_student_is(screen, monkeypatch):
     assert text == "Lab 02: 1 of 8 exercises and questions done"
     assert '<a href="#Exercise-2.2:-sweep-the-batch-size"' in page
     assert '<a href="/start">Start page</a>' in page
+
+
+@pytest.mark.parametrize(
+    ("address", "linked"),
+    [
+        ("https://example.org/?a=1&b=2", "https://example.org/?a=1&amp;b=2"),
+        ("mailto:me@example.org", "mailto:me@example.org"),
+        ("javascript:alert(1)", ""),
+        ("", ""),
+    ],
+)
+def test_the_end_links_to_where_the_owner_wants_feedback(
+    screen, monkeypatch, address, linked
+):
+    from helpers.notebook import end_message
+
+    monkeypatch.setenv(end_message.FEEDBACK, address)
+    card, done = run(monkeypatch, 1), session.done_so_far()
+    shown = end_message.lines(card.content, done)
+    page = end_message.page("Checks passed", done, shown, ("next.ipynb", "Next"))
+    assert ("Send feedback on lab 02" in page) == bool(linked)
+    assert f'<a href="{linked}"' in page or not linked
+    assert "javascript" not in page
