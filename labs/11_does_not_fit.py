@@ -182,7 +182,7 @@ memory_budget = check("11.1", memory_budget)
 
 # %%
 from helpers.data.reuters import reuters
-from helpers.lab_11 import (
+from helpers.lab_11.memory import (
     compiled_memory,
     memory_figures,
     newswire_batch,
@@ -387,8 +387,8 @@ segments = check("11.2", segments)
 # bytes a step holds besides its arguments and results.
 
 # %%
-from helpers.lab_11 import recompute_figures
-from helpers.lab_11 import recompute_on_jax as recompute
+from helpers.lab_11.recomputation import recompute_figures
+from helpers.lab_11.recomputation import recompute_on_jax as recompute
 
 session.show_source(recompute.training_step)
 
@@ -453,7 +453,7 @@ if recomputed:
 # only a quarter, without changing a single bit of the result?
 
 # %%
-from helpers.lab_11 import sharded_training, zero, zero_figures
+from helpers.lab_11.sharding import sharded_training, zero, zero_figures
 
 session.show_source(zero.adam)
 
@@ -742,7 +742,8 @@ layout = check("11.4", layout)
 # along which the batch is split as well. So it stores the kernels as ZeRO-3 does.
 
 # %%
-from helpers.lab_11 import tensor_parallel, tensor_parallel_figures, transformer
+from helpers.lab_11.memory import transformer
+from helpers.lab_11.sharding import tensor_parallel, tensor_parallel_figures
 from helpers.machine import meshes
 
 sizes_of_decoder = {"blocks": 2, "width": 256, "heads": 8, "words": 64, "vocabulary": 512}
@@ -841,7 +842,7 @@ if on_meshes:
 # update, as in [gradient accumulation](../docs/glossary.md).
 
 # %%
-from helpers.lab_11 import (
+from helpers.lab_11.pipelines import (
     pipeline,
     pipeline_explorer,
     pipeline_figures,
@@ -1031,8 +1032,8 @@ if compiled:
 # *planner* tries all combinations that fit, with the memory that `memory_of` computes.
 
 # %%
-from helpers.lab_11 import plan_figures, planner
-from helpers.lab_11 import published_trainings as published
+from helpers.lab_11.plans import plan_figures, planner
+from helpers.lab_11.plans import published_trainings as published
 
 session.show_source(planner.memory_of)
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from helpers.lab_11 import process_memory
+from helpers.lab_11.memory import process_memory
 from helpers.run_card.documents import versions
 from kit.bench.measurement import store
 
@@ -45,7 +45,7 @@ def measure(way: str) -> dict:
     import keras
     import tensorflow as tf
 
-    from helpers.lab_11.transformer import Block
+    from helpers.lab_11.memory.transformer import Block
 
     keras.utils.set_random_seed(0)
     x = tf.random.normal((BATCH, WORDS, WIDTH), seed=0)

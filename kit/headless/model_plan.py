@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from helpers.errors import LabError
-from helpers.lab_11 import planner
-from helpers.lab_11.published_trainings import RANGE_SOURCE, UTILISATIONS, trainings
+from helpers.lab_11.plans import planner
+from helpers.lab_11.plans.published_trainings import RANGE_SOURCE, UTILISATIONS, trainings
 from kit.headless.plan import gbit
 
 BYTES = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(G|T)(i?)B", re.IGNORECASE)
@@ -27,7 +27,7 @@ def plan_for(
     Parameters
     ----------
     name : str
-        Of a model in `helpers/lab_11/published.toml`.
+        Of a model in `helpers/lab_11/plans/published.toml`.
     devices : int
     link : str, optional
         Of each device to other machines, such as ``"400Gbit"``; None: the published one.

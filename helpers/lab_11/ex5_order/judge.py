@@ -3,7 +3,7 @@
 from collections import Counter
 from random import Random
 
-from helpers.lab_11.pipeline_schedule import Box, peak_held, simulate
+from helpers.lab_11.pipelines.pipeline_schedule import Box, peak_held, simulate
 from helpers.verdict import Wrong, phrase, wrong
 
 BOTH = 3  # units of time of a forward, 1, and of a backward, 2, as `simulate` has them

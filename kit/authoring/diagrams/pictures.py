@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from helpers.lab_11.pipeline_schedule import simulate
+from helpers.lab_11.pipelines.pipeline_schedule import simulate
 from kit.authoring.diagrams.drawing import Drawing
 
 

@@ -205,7 +205,7 @@ def _draw(picture, theme, points, known, law, race, words):
     from callbacks.live.style import THEMES
 
     style, colours = THEMES[theme]
-    with mpl.rc_context(style):  # ty: ignore[invalid-argument-type]
+    with mpl.rc_context(style):
         figure = Figure(figsize=(10, 4), layout="constrained")
         left, right = figure.subplots(1, 2)
         _draw_sweep(left, colours, points, known, law)

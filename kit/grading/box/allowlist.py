@@ -14,7 +14,7 @@ from kit.labs import Lab
 from kit.todo_cells import modules
 
 # What a lab needs besides what its cells import.
-OF_A_LAB = ("__init__.py", "parameters.py", "published.toml", "quiz.toml")
+OF_A_LAB = ("__init__.py", "parameters.py", "plans/published.toml", "quiz.toml")
 OF_AN_EXERCISE = ("__init__.py", "probe.py", "words.toml")
 RECORDED = "recorded_*.json"  # what a lab shows where it cannot measure
 # Never visible, not even if a visible file imports them.

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from helpers.lab_11 import tensor_parallel, transformer
+from helpers.lab_11.memory import transformer
+from helpers.lab_11.sharding import tensor_parallel
 
 
 def work(job: dict) -> dict:

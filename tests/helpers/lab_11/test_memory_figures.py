@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.lab_11 import memory_figures
+from helpers.lab_11.memory import memory_figures
 
 KINDS = "weights", "gradients", "optimizer", "activations"
 

@@ -1,6 +1,6 @@
 """The batches of lab 11 are pieces of newswires, with rare words replaced."""
 
-from helpers.lab_11.newswire_batch import draw
+from helpers.lab_11.memory.newswire_batch import draw
 
 NEWSWIRES = [[1, 5, 900, 6], [1, 7, 8, 9, 10], [1, 11, 12]]
 

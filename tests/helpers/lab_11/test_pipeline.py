@@ -6,14 +6,14 @@ from itertools import product
 import pytest
 
 from helpers.exercise import find_exercise
-from helpers.lab_11 import (
+from helpers.lab_11.ex5_order import judge
+from helpers.lab_11.pipelines import (
     pipeline,
     pipeline_figures,
     pipeline_schedule,
     pipeline_trace,
 )
-from helpers.lab_11.ex5_order import judge
-from helpers.lab_11.pipeline_schedule import gpipe
+from helpers.lab_11.pipelines.pipeline_schedule import gpipe
 
 ORDER = find_exercise("11.5").reference
 SIZES = list(product(range(1, 7), (1, 2, 3, 5, 8, 13)))

@@ -5,7 +5,7 @@ import pytest
 
 from helpers import figures
 from helpers.exercise import find_exercise
-from helpers.lab_11 import pipeline_explorer, pipeline_schedule
+from helpers.lab_11.pipelines import pipeline_explorer, pipeline_schedule
 
 ORDER = find_exercise("11.5").reference
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.lab_11 import planner
-from helpers.lab_11.planner import Cluster, Model, Plan
-from helpers.lab_11.published_trainings import trainings
+from helpers.lab_11.plans import planner
+from helpers.lab_11.plans.planner import Cluster, Model, Plan
+from helpers.lab_11.plans.published_trainings import trainings
 
 MODEL = Model(
     parameters=1e9, layers=24, hidden_width=1792, heads=16, vocabulary=50_000,

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from helpers.errors import LabError
-from helpers.lab_11 import planner, published_trainings
+from helpers.lab_11.plans import planner, published_trainings
 from helpers.run_card.interval_score import interval_score
 
 TRAININGS = published_trainings.trainings()

@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from helpers.lab_11 import recompute_figures
-from helpers.lab_11 import recompute_on_jax as recompute
 from helpers.lab_11.ex2_segments.judge import least, parts_of, peak
-from helpers.lab_11.recompute_on_jax import Law
+from helpers.lab_11.recomputation import recompute_figures
+from helpers.lab_11.recomputation import recompute_on_jax as recompute
+from helpers.lab_11.recomputation.recompute_on_jax import Law
 from helpers.machine import jax_process
 
 # One process compiles or trains for all of these tests.

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from helpers.errors import LabError
-from helpers.lab_11 import tensor_parallel
 from helpers.lab_11.ex4_layout.judge import SIX, split_of
+from helpers.lab_11.sharding import tensor_parallel
 from helpers.machine import jax_process
 
 if jax_process.why_not():

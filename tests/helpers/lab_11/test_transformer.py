@@ -4,7 +4,7 @@ import keras
 import numpy as np
 import pytest
 
-from helpers.lab_11.transformer import decoder
+from helpers.lab_11.memory.transformer import decoder
 
 SIZES = {"blocks": 2, "width": 16, "heads": 4, "words": 6, "vocabulary": 30}
 

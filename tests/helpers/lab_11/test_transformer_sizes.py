@@ -2,8 +2,8 @@
 
 import pytest
 
-from helpers.lab_11 import compiled_memory, newswire_batch, transformer_sizes
-from helpers.lab_11.transformer import decoder
+from helpers.lab_11.memory import compiled_memory, newswire_batch, transformer_sizes
+from helpers.lab_11.memory.transformer import decoder
 
 # One process compiles or trains for all of these tests.
 pytestmark = pytest.mark.xdist_group("transformer_sizes")

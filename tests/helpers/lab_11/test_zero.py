@@ -5,8 +5,13 @@ import pytest
 
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
-from helpers.lab_11 import sharded_training, zero, zero_figures
-from helpers.lab_11.sharded_training import WAYS, largest_difference, predicted_bytes, train
+from helpers.lab_11.sharding import sharded_training, zero, zero_figures
+from helpers.lab_11.sharding.sharded_training import (
+    WAYS,
+    largest_difference,
+    predicted_bytes,
+    train,
+)
 from helpers.workers.threads import run_in_threads
 from kit.authoring.recorded_answers import recorded_answers
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from helpers.errors import LabError
-from helpers.lab_11 import planner
+from helpers.lab_11.plans import planner
 from helpers.run_card.interval_score import interval_score
 
 FILE = Path(__file__).with_name("published.toml")

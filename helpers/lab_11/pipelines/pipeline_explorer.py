@@ -7,8 +7,14 @@ import matplotlib.pyplot as plt
 
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import show_beside, show_figure
-from helpers.lab_11.pipeline_figures import draw_legend, draw_time_line
-from helpers.lab_11.pipeline_schedule import Box, Work, idle_share, peak_held, simulate
+from helpers.lab_11.pipelines.pipeline_figures import draw_legend, draw_time_line
+from helpers.lab_11.pipelines.pipeline_schedule import (
+    Box,
+    Work,
+    idle_share,
+    peak_held,
+    simulate,
+)
 
 if TYPE_CHECKING:
     import ipywidgets as widgets

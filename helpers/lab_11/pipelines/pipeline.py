@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helpers.files import REPOSITORY
-from helpers.lab_11.pipeline_schedule import Box
+from helpers.lab_11.pipelines.pipeline_schedule import Box
 from helpers.machine import cluster
 from helpers.plain_json import write_json
 from helpers.workers import own_functions
@@ -64,7 +64,12 @@ def measure(
     asked = {"runs": list(runs), "repeats": repeats, "values": VALUES}
     asked |= {"seconds": {"F": forward_seconds, "B": backward_seconds}}
     write_json(folder / "pipeline.json", asked)
-    command = [sys.executable, "-m", "helpers.lab_11.pipeline_worker", str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "helpers.lab_11.pipelines.pipeline_worker",
+        str(folder),
+    ]
     with cluster.start(command, stages, folder, {"PYTHONPATH": str(REPOSITORY)}) as job:
         job.wait(LIMIT_SECONDS)
     texts = [(folder / f"stage-{s}.json").read_text("utf-8") for s in range(stages)]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from helpers.files import REPOSITORY
-from helpers.lab_11.pipeline_schedule import Box
+from helpers.lab_11.pipelines.pipeline_schedule import Box
 from helpers.plain_json import write_json
 
 NAMES = {"F": "forward", "B": "backward"}

@@ -1,4 +1,4 @@
-"""One stage of a pipeline: ``python -m helpers.lab_11.pipeline_worker FOLDER``.
+"""One stage of a pipeline: ``python -m helpers.lab_11.pipelines.pipeline_worker FOLDER``.
 
 `TF_CONFIG` says which. To compute is to sleep here, so that the stages do not take each
 other's cores, but the order is the reader's own and the messages are real.
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.lab_11.pipeline_schedule import Work
+from helpers.lab_11.pipelines.pipeline_schedule import Work
 from helpers.plain_json import write_json
 from helpers.workers import own_functions
 from helpers.workers.channels import Channels

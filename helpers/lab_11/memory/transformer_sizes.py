@@ -9,7 +9,7 @@ VALUE_BYTES = 4
 
 
 class Sizes(NamedTuple):
-    """A decoder as in `helpers.lab_11.transformer`, and its batch."""
+    """A decoder as in `helpers.lab_11.memory.transformer`, and its batch."""
 
     blocks: int
     width: int
@@ -20,7 +20,7 @@ class Sizes(NamedTuple):
 
     @property
     def decoder(self) -> dict[str, int]:
-        """The arguments of `helpers.lab_11.transformer.decoder`."""
+        """The arguments of `helpers.lab_11.memory.transformer.decoder`."""
         return {k: v for k, v in self._asdict().items() if k != "batch_size"}
 
     @property

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from helpers.lab_11 import transformer
+from helpers.lab_11.memory import transformer
 from helpers.machine import jax_process, meshes
 
 if TYPE_CHECKING:

@@ -79,7 +79,7 @@ def train(
     own_functions.write(folder, sharded_step=sharded_step)
     asked = {"ways": list(ways), "weights": weights, "repeats": repeats, "seed": seed}
     write_json(folder / "trainings.json", asked | {"steps": STEPS, "blocks": BLOCKS})
-    command = [sys.executable, "-m", "helpers.lab_11.zero_worker", str(folder)]
+    command = [sys.executable, "-m", "helpers.lab_11.sharding.zero_worker", str(folder)]
     with cluster.start(command, workers, folder, ENVIRONMENT) as job:
         job.wait(LIMIT_SECONDS)
     texts = [(folder / f"trained-{rank}.json").read_text() for rank in range(workers)]

@@ -1,7 +1,7 @@
 """A worker of section 3, which trains in one of four ways and counts what it holds.
 
-``python -m helpers.lab_11.zero_worker FOLDER`` is one of the workers, as `TF_CONFIG` says.
-It needs no TensorFlow.
+``python -m helpers.lab_11.sharding.zero_worker FOLDER`` is one of the workers, as
+`TF_CONFIG` says. It needs no TensorFlow.
 """
 
 import itertools
@@ -15,7 +15,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from helpers.lab_11.zero import Targets, adam, data_parallel_step, zero_2_step, zero_3_step
+from helpers.lab_11.sharding.zero import (
+    Targets,
+    adam,
+    data_parallel_step,
+    zero_2_step,
+    zero_3_step,
+)
 from helpers.plain_json import write_json
 from helpers.workers import own_functions
 from helpers.workers.channels import Channels

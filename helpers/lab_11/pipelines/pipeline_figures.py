@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from helpers.figures import BLUE, GREY, ORANGE
-from helpers.lab_11.pipeline_schedule import Box, formula
+from helpers.lab_11.pipelines.pipeline_schedule import Box, formula
 
 FILLS = {"F": (BLUE, 0.25), "B": (ORANGE, 0.35)}
 WORDS = {"F": "forward", "B": "backward"}

@@ -1,0 +1,1 @@
+"""Where the bytes of a training go: the transformer, counted, compiled and run."""

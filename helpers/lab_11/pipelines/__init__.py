@@ -1,0 +1,1 @@
+"""Pipelines of stages: their orders, real processes that sleep, and time lines."""

@@ -1,0 +1,1 @@
+"""The planner, and the published trainings that it is scored on."""

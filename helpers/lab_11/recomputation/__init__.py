@@ -1,0 +1,1 @@
+"""Recomputation: memory saved, time spent."""

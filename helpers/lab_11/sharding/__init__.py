@@ -1,0 +1,1 @@
+"""What workers share: the optimizer (ZeRO), and the layers of a mesh."""
