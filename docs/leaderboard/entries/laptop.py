@@ -16,7 +16,7 @@ from keras import layers
 
 from helpers.network.batch_norm import BatchNormalization
 
-EPOCHS = 2
+EPOCHS = 3
 BATCH = 128
 CHANNELS = ((32,), (64, 64), (128, 128))  # of each stage; every stage halves the image
 MUON_RATE = 0.1  # relative change of a kernel in one step, at the peak
