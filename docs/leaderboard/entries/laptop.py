@@ -1,4 +1,4 @@
-"""Fashion-MNIST to .93: the sprint's training, with a deeper network and more epochs.
+"""Fashion-MNIST to .93: the sprint's optimizer on a plain, wider network, with flips.
 
 authors: Scaling Labs
 target: laptop
