@@ -744,7 +744,6 @@ layout = check("11.4", layout)
 # %%
 from helpers.lab_11.memory import transformer
 from helpers.lab_11.sharding import tensor_parallel, tensor_parallel_figures
-from helpers.machine import meshes
 
 sizes_of_decoder = {"blocks": 2, "width": 256, "heads": 8, "words": 64, "vocabulary": 512}
 shapes_of_decoder = {
@@ -762,6 +761,8 @@ total_bytes = sum(4 * numpy.prod(shape) for shape in shapes_of_decoder.values())
 split_bytes = sum(4 * numpy.prod(shapes_of_decoder[path]) for path in split_by_you)
 
 # %%
+from helpers.machine import meshes
+
 session.show_source(meshes.prepare)
 print(f"The weights of the decoder have {total_bytes / 1e6:.2f} MB, ", end="")
 print(f"and {split_bytes / 1e6:.2f} MB of them are in kernels that you split")

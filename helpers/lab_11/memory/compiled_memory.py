@@ -7,9 +7,9 @@ The notebook calls `measure`. The work is done in a process of its own, by `work
 import numpy as np
 
 from helpers.lab_11.memory import process_memory
+from helpers.lab_11.memory.next_word import next_word_loss, training_step
 from helpers.lab_11.memory.transformer import decoder
 from helpers.lab_11.memory.transformer_sizes import Sizes
-from helpers.lab_11.sharding.tensor_parallel import next_word_loss, training_step
 from helpers.machine import jax_process
 
 

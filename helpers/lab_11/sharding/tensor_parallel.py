@@ -4,16 +4,11 @@ The notebook calls `compare`. The work is done in a process of its own, by `work
 `helpers/machine/jax_process.py`. So only functions that run there import JAX.
 """
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from helpers.lab_11.memory import transformer
+from helpers.lab_11.memory.next_word import training_step
 from helpers.machine import jax_process, meshes
-
-if TYPE_CHECKING:
-    import keras
 
 DEVICES = 8
 
@@ -63,32 +58,6 @@ def bytes_by_kind(messages: list[dict]) -> dict[str, int]:
         kind: sum(one["bytes"] for one in messages if one["kind"] == kind)
         for kind in meshes.COLLECTIVES
     }
-
-
-def next_word_loss(model: "keras.Model") -> Callable:
-    """The mean loss of each next word, as a function of the weights and of sequences."""
-    import jax
-    import jax.numpy as jnp
-
-    def loss_of(weights, words):
-        logits, _ = model.stateless_call(weights, [], words[:, :-1])
-        chances = jax.nn.log_softmax(logits)
-        return -jnp.mean(jnp.take_along_axis(chances, words[:, 1:, None], axis=2))
-
-    return loss_of
-
-
-def training_step(model: "keras.Model", optimizer: "keras.Optimizer") -> Callable:
-    """One step with this loss, as a function of arrays."""
-    import jax
-
-    loss = jax.value_and_grad(next_word_loss(model))
-
-    def step(weights, moments, words):
-        value, gradients = loss(weights, words)
-        return value, *optimizer.stateless_apply(moments, gradients, weights)
-
-    return step
 
 
 def work(job: dict) -> dict:
