@@ -111,6 +111,7 @@ OF_ONE_LAB = {
         "memory/compiled_memory.py",
         "memory/memory_figures.py",
         "memory/newswire_batch.py",
+        "memory/next_word.py",
         "memory/process_memory.py",
         "memory/transformer.py",
         "memory/transformer_sizes.py",
