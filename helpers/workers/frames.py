@@ -1,7 +1,7 @@
 """Frames on a socket between machines that do not trust each other: JSON, and arrays.
 
 Nothing here can run code of the sender, as a pickle could. A frame begins with a header of
-a known size, and whoever reads it says how much may follow before a byte of it is kept.
+a known size, and the reader says how much may follow before a byte of it is kept.
 """
 
 import json

@@ -27,7 +27,7 @@ def host_ring(size: int | None, hosts: Path | None) -> None:
     size : int, optional
         How many laptops to wait for; by default as many as the file has hosts.
     hosts : Path, optional
-        The only hosts that may join; by default whoever has the code.
+        The only hosts that may join; by default every host that has the code.
 
     Raises
     ------
