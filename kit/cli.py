@@ -268,7 +268,7 @@ def launch(
 def _class_ring(number, size, hosts, code):
     if number != "09":
         raise LabError(f"the class ring belongs to lab 09: labs launch 09, not {number}.")
-    from kit.headless.class_ring import command
+    from kit.class_ring import command
 
     try:
         command.join(code) if code else command.host_ring(size, hosts)

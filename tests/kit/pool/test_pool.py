@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from kit.headless.class_ring.command import LAB as RING
+from kit.class_ring.command import LAB as RING
 from kit.pool import cards, figures, topics
 from kit.pool.pool import _names, gather, page, pool
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from helpers.errors import LabError
 from helpers.machine.computer import cores, cpu_name
 from helpers.run_card.documents import open_card, versions
-from kit.headless.class_ring import host, member
+from kit.class_ring import host, member
 
 LAB = "class_ring"  # of its run cards
 LARGEST_RING = 64

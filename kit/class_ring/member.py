@@ -11,9 +11,9 @@ import numpy as np
 from helpers.errors import LabError
 from helpers.workers import join_code
 from helpers.workers.frames import receive_json, send_json
-from kit.headless.class_ring import BEAT_SECONDS, CONTROL, MOST_NAME
-from kit.headless.class_ring.links import LIMIT_SECONDS, Links, quietly
-from kit.headless.class_ring.questions import QUESTIONS
+from kit.class_ring import BEAT_SECONDS, CONTROL, MOST_NAME
+from kit.class_ring.links import LIMIT_SECONDS, Links, quietly
+from kit.class_ring.questions import QUESTIONS
 
 CONNECT_SECONDS, HOST_SECONDS = 5.0, 20.0  # a host sends a sign of life, too
 

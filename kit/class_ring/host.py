@@ -17,10 +17,10 @@ from helpers.lab_10.all_reduces import ring_seconds
 from helpers.workers import join_code
 from helpers.workers.frames import FrameError, receive_json, send_json
 from helpers.workers.link_law import fit_link
-from kit.headless.class_ring import BEAT_SECONDS, CONTROL, PORT, SILENT_SECONDS, shown_name
-from kit.headless.class_ring.links import LIMIT_SECONDS, quietly
-from kit.headless.class_ring.questions import accepted
-from kit.headless.class_ring.record import Record
+from kit.class_ring import BEAT_SECONDS, CONTROL, PORT, SILENT_SECONDS, shown_name
+from kit.class_ring.links import LIMIT_SECONDS, quietly
+from kit.class_ring.questions import accepted
+from kit.class_ring.record import Record
 
 HELLO_SECONDS = 300.0  # a student thinks about the predictions
 WAIT_SECONDS = 900.0  # for all to join

@@ -12,7 +12,7 @@ from helpers.run_card import predictions
 from helpers.run_card.documents import RunCard
 from helpers.run_card.units import in_units
 from helpers.workers.link_law import Link
-from kit.headless.class_ring.questions import as_asked
+from kit.class_ring.questions import as_asked
 
 HEADINGS = (
     "laptop", "sends to", "latency, predicted", "measured", "Mbit/s, predicted", "measured",
