@@ -96,9 +96,10 @@ from helpers.workers.processes import run_ring
 # rare.
 
 # %% [markdown]
-# How long are the delays on average? We give them as a multiple of $c$, and call this number
-# the *spread* $\sigma$. For example, a spread of $\sigma = 0.5$ means that a worker loses
-# $\sigma c = 10$ ms in an average step, and needs $c\,(1 + \sigma) = 30$ ms in all.
+# How long are the delays on average? We state their mean as a multiple of $c$, and call
+# this multiple the *spread* $\sigma$. For example, a spread of $\sigma = 0.5$ means that a
+# worker loses $\sigma c = 10$ ms in an average step, and needs $c\,(1 + \sigma) = 30$ ms in
+# all.
 #
 # **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple of
 # 20 ms? And with 10,000 workers?
@@ -187,9 +188,9 @@ for dropped in (0, 100, 500):
 # That is a different problem. Every step then takes as long as that worker needs, and if you
 # drop its gradients, you lose its whole share of the data.
 #
-# To tell the two problems apart, look at the workers' logs, and compare the mean time of each
-# rank over many steps. Random delays hit all ranks alike, but a worker that is always slow
-# has a larger mean.
+# To tell the two problems apart, look at the workers' logs, and compare the mean computing
+# time of each rank, without its waits for the others, over many steps. Random delays hit
+# all ranks alike, but a worker that is always slow has a larger mean.
 #
 # </details>
 
@@ -347,7 +348,8 @@ show_figure(figure, text, session.caption())
 # The curve has the shape of a U, and its two ends are expensive for opposite reasons. Small
 # buckets pay the latency many times, so the link cannot keep up with backward. One bucket
 # for everything pays the latency only once, but the link is idle until backward has ended.
-# In between, when backward ends, only the last bucket still has to be sent, and it is small.
+# With a size in between, only the last bucket is still to be sent when backward ends, and
+# it is small.
 #
 # How much of the wait is left? Backward alone takes 200 ms, and your best size ends only
 # shortly after that. So overlap hides most of the messages, if backward is long enough.
@@ -389,7 +391,7 @@ show_figure(figure, text, session.caption())
 #   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the computing
 #   time of the images, $b / r_\infty$.
 #
-# Good buckets bring a training close to the second limit. But both limits leave out
+# Good buckets bring a training closer to the second limit. But both limits leave out
 # stragglers, so the law may be too optimistic.
 
 # %% [markdown]
@@ -506,10 +508,10 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# How wrong may this forecast be? An honest error bar is stated before the measurement, so we
-# first test the law on the steps that we set aside, whose times we know. It is fitted once to
-# all rounds and once to each round alone, and each fit forecasts these steps. In the worst
-# case the forecast misses by a factor, which we call $f$.
+# How wrong may this forecast be? An honest error bar is stated before the measurement, so
+# we first test the law on the steps that we set aside, whose times we know. We fit it once
+# to all rounds together and once to each round alone, and let each of these fits forecast
+# the steps. The worst of these forecasts is off by a factor that we call $f$.
 #
 # For the real forecast we state an error of $f^2$, but at least 1.1. That is, the measurement
 # should lie between the forecast divided by $f^2$ and the forecast times $f^2$. The square
@@ -589,8 +591,8 @@ show_figure(figure, text, session.caption())
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
 # A lower score is better. The second term is the penalty, which is zero if $m$ lies in the
-# range. With its factor of 20, it pays best to state a range that you expect to hit nine times
-# out of ten.
+# range. Because of its factor of 20, your score is best on average if you state a range
+# that you expect to contain the measurement nine times out of ten.
 
 # %% [markdown]
 # Your law competes with a simple rule, which starts from the speed of `n` workers: one more
@@ -675,9 +677,9 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# The law is that far off everywhere: with overlap, it promises 10 to 12 points more than each
-# of the four reports. So a real cluster is probably slower than the law says, and before you
-# plan for hundreds of machines, you should measure on a few of them.
+# Yes, it is about as wrong everywhere: with overlap, it promises 10 to 12 points more than
+# the report in all four cases. So a real cluster is probably slower than the law says, and
+# before you plan for hundreds of machines, you should measure on a few of them.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
@@ -743,8 +745,9 @@ session.show_source(all_reduces.ring_seconds, all_reduces.tree_seconds)
 session.show_source(all_reduces.two_levels_seconds)
 
 # %% [markdown]
-# ResNet-50 has a gradient of 102 MB. Suppose that its links have 25 Gbit/s and a latency of
-# 10 microseconds.
+# ResNet-50 has a gradient of 102 MB. Suppose that each device has a link of its own to the
+# other machines, with 25 Gbit/s, that the eight devices of a machine are joined by links
+# with 2,400 Gbit/s, and that every message has a latency of 10 microseconds.
 #
 # **Predict:** At what number of devices does a single tree become faster than a single
 # ring?
@@ -781,17 +784,18 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 #
 # In the figure, two levels are faster than both. With eight devices in a machine, each
 # device exchanges only an eighth of the gradient with other machines, and a ring across
-# machines has only $N / 8$ members. So the messages need not limit the number of machines.
-# What else does?
+# machines has only $N / 8$ members. So with such links, the messages need not limit the
+# number of machines. What else does?
 
 # %% [markdown]
 # ## 6. The plan
 #
-# Now ask the question of this lab about a training of your own. The explorer calculates its
-# time and its price for any number of devices. It combines
+# Now ask the question of this lab about your own training: will more machines help? The
+# explorer calculates its time and its price for any number of devices. It combines
 #
 # - your law, with the fastest of the three kinds of all-reduce;
-# - stragglers as in section 1, but with times that vary as much above their mean as below it;
+# - stragglers as in section 1, but with times from a normal distribution, which vary as
+#   much below their mean as above it;
 # - failures, and Young's interval from lab 09;
 # - the extra images that training needs with a large batch.
 
@@ -842,13 +846,14 @@ for way in ("ring", "tree", "two levels"):
     print(f"done {times:.2f} times as fast as 8")
 
 # %% [markdown]
-# If a step takes only milliseconds, everything depends on the all-reduce. With a flat ring,
-# 1,024 devices can be slower than 8, while the same devices with a tree are faster. Did
-# that happen here? If steps are long, in contrast, every kind of all-reduce hides behind
-# backward, so all three plans are the same.
+# If a step takes only milliseconds, everything depends on the all-reduce. With a single
+# ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster
+# than 8. Did that happen here? If steps are long, in contrast, every kind of all-reduce
+# hides behind backward, so all three plans are the same.
 #
 # The critical batch size is a limit that no link can move. Once the batch is far beyond it,
-# the added devices compute images that save no steps, and you pay for them all the same.
+# the added devices compute images that save hardly any steps, and you pay for them all the
+# same.
 
 # %% [markdown]
 # **Question.** Which change gains you most: a faster link, compressed gradients, or [gradient
@@ -902,8 +907,8 @@ session.finish()
 # The law connects these numbers. You can trust it as far as you have tested it: with the error
 # that you stated in advance, on machines like those that you measured.
 #
-# Take two questions along. Which result of a measurement would have refuted your law? And
-# what would you measure on two rented machines before you rent two hundred?
+# Two questions remain for you. Which result of a measurement would have refuted your law?
+# And what would you measure on two rented machines before you rent two hundred?
 #
 # All of this assumed that the whole network fits on every device. [Lab
 # 11](11_does_not_fit.ipynb) is about networks that do not.

@@ -14,10 +14,10 @@
 # parameters needs more than a terabyte of memory, and no GPU has that much. So how do people
 # train such networks at all?
 #
-# First you find out where the bytes go. Then you spend time to save memory, and share the
-# optimizer among the workers, then the weights, and in the end the layers. Every step has a
-# price, which you predict before you measure it. With these prices you finally plan
-# trainings that were published, and see how far off you are.
+# First you find out where the bytes go. Then you spend time to save memory, and share among
+# the workers first the optimizer, then the weights, and in the end the layers. Every step
+# has a price, which you predict before you measure it. Finally, a planner uses these prices
+# to forecast trainings that were published, and you see how far off it is.
 
 # %% [markdown]
 # > **Limits.** This one machine is enough, so nothing here is really too large. The bytes are
@@ -91,10 +91,10 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # **Question.** Does mixed precision make $M$ smaller?
 
 # %% [markdown]
-# If several devices train together, each holds the same $M$ bytes. So
+# If several devices train together, each holds the same $M$ bytes. To avoid these copies,
 # [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
-# 2020](https://arxiv.org/abs/1910.02054)), splits the optimizer over the devices in its
-# stage 1, in stage 2 also the gradients, and in stage 3 also the weights.
+# 2020](https://arxiv.org/abs/1910.02054)), splits more with each stage: the optimizer in
+# stage 1, the gradients as well in stage 2, and the weights as well in stage 3.
 #
 # Activations need another remedy, because they belong to each device's own batch. A network
 # is a chain of *blocks*, and a block's activations are its *input* and its *inside*, which is
@@ -176,9 +176,9 @@ memory_budget = check("11.1", memory_budget)
 # newswire from the words before it. Each of its blocks consists of *attention*, which mixes
 # the values of the words, and two dense layers.
 #
-# A block's input is an array with `width` values for each word of the batch. Its inside
-# holds, by our count, 15 arrays of this size, and the weights with which attention mixes the
-# words.
+# A block's input is an array with `width` values for each word of the batch. By our count,
+# its inside holds 15 arrays of this size, and the factors with which attention mixes the
+# words, which are computed from the words and are no parameters.
 
 # %%
 from helpers.data.reuters import reuters
@@ -301,14 +301,15 @@ show_figure(figure, text, session.caption())
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# Let $n$ layers with inputs of $c$ bytes be cut into $k$ equal segments. Then $k$ checkpoints
-# are held until backward ends, and in addition the other $n / k - 1$ inputs of the segment in
-# which backward is. So the *peak*, the most bytes that are held at the same time, is
+# Let $n$ layers with inputs of $c$ bytes be cut into $k$ equal segments. Then a step holds
+# $k$ checkpoints until backward ends, and also the other $n / k - 1$ inputs of the segment
+# that backward has reached. So the *peak*, the most bytes that are held at the same time,
+# is
 #
 # $$ P(k) = c \left( k + \frac{n}{k} - 1 \right). $$
 #
-# Its derivative $c\,(1 - n / k^2)$ is zero at $k = \sqrt{n}$, so 100 equal layers need only
-# about 19 activations. If the layers are not equal, you have to search.
+# Its derivative $c\,(1 - n / k^2)$ is zero at $k = \sqrt{n}$, so a step through 100 equal
+# layers holds only 19 inputs at a time. If the layers are not equal, you have to search.
 
 # %% [markdown]
 # ## Exercise 11.2: segments
@@ -546,8 +547,8 @@ sharded_step = check("11.3", sharded_step)
 # %% [markdown]
 # Now processes that talk over TCP make five steps from the same weights in two ways:
 #
-# - **Data parallel.** With an update that returns the mean gradient, your function is an
-#   [all-reduce](../docs/glossary.md). Then each worker updates all weights with Adam.
+# - **Data parallel.** If its update only returns the mean gradient, your function works as
+#   an [all-reduce](../docs/glossary.md). Then each worker updates all weights with Adam.
 # - **ZeRO-1.** Your function runs with Adam as its update.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step, and
@@ -646,27 +647,27 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # ## 4. Share each layer
 #
 # In section 3 you wrote every message yourself, whereas in [lab 07](07_tpu_cores.ipynb) a
-# compiler inserted them. Can it do the same for a transformer? Keras needs three lines: a
+# compiler inserted them. Can it do the same for a transformer? Keras needs three lines. A
 # [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) names the axes of the
-# [mesh](../docs/glossary.md), here 2 x 4 devices along `data` and `model`, a
+# [mesh](../docs/glossary.md), here 2 x 4 devices along `data` and `model`. A
 # [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says which axis of each
 # weight is split, and [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)
 # applies it. The second line is the hard one, because a wrong choice costs messages.
 
 # %% [markdown]
 # A split along `model` gives each device a part of each *layer*, which is called
-# [*tensor parallelism*](../docs/glossary.md). A dense layer computes $y_j = \sum_i x_i \,
-# W_{ij}$.
+# [*tensor parallelism*](../docs/glossary.md). A dense layer computes
+# $y_j = \sum_i x_i \, W_{ij}$.
 #
 # - If $W$ is split along $j$, by columns, a device computes some of the $y_j$, but needs all
 #   of $x$.
 # - If $W$ is split along $i$, by rows, it needs only some of the $x_i$, but knows only a
 #   *partial sum* of each $y_j$. An [all-reduce](../docs/glossary.md) has to add these up.
 #
-# A block contains `down(relu(up(x)))`. ReLU needs complete values, because $\max(a + b, 0)$ is
-# not $\max(a, 0) + \max(b, 0)$. Attention is such a pair of steps as well: the layers `query`,
-# `key` and `value` compute columns for several independent *heads*, and then the layer
-# `output` mixes the heads.
+# A block contains `down(relu(up(x)))`. ReLU needs complete values, because $\max(a + b, 0)$
+# is not $\max(a, 0) + \max(b, 0)$. Attention consists of two such steps as well: first the
+# layers `query`, `key` and `value` compute the columns of several independent *heads*, and
+# then the layer `output` mixes the heads.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so that
 # the devices communicate only once?
@@ -868,8 +869,8 @@ from helpers.lab_11.pipelines import (
 # et al. 2019](https://arxiv.org/abs/1811.06965)), a stage holds all $m$ micro-batches
 # before its first backward. In [*1F1B*](../docs/glossary.md), "one forward, one backward"
 # ([Narayanan et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as
-# soon as it can. So the last stage holds a single micro-batch, and stage $s$, counted from
-# 0, at most $p - s$.
+# soon as it can, and waits for one rather than run too many forwards ahead. So the last
+# stage holds a single micro-batch, and stage $s$, counted from 0, at most $p - s$.
 
 # %% [markdown]
 # ## Exercise 11.5: order
@@ -1002,10 +1003,11 @@ pipeline_explorer.explore(order, session.caption())
 # parallelism](../docs/glossary.md), $t$ for tensor parallelism inside a machine, and $p$
 # stages of a pipeline. Which combination is the fastest that fits, and how long will it take?
 #
-# First count the operations. For each word, $N$ weights take $2 N$ operations in forward, and
-# twice as many in backward, so about $6 N$ together ([Kaplan et
-# al. 2020](https://arxiv.org/abs/2001.08361)). For the network of section 1, our count by hand
-# adds the attention, and the compiler's count adds norms, ReLU and the loss.
+# First count the operations. For each word, $N$ weights (from here on, $N$ counts weights
+# and no longer workers) take $2 N$ operations in forward, and twice as many in backward, so
+# about $6 N$ together ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)). For the
+# network of section 1, our count by hand adds the attention, and the compiler's count adds
+# norms, ReLU and the loss.
 
 # %%
 by_hand = transformer_sizes.operations_by_hand(sizes)
@@ -1029,8 +1031,10 @@ if compiled:
 #
 # No formula gives $u$. We take a range from 0.213 to 0.462, the lowest and highest
 # [MFU](../docs/glossary.md) (model FLOP utilisation) in table 3 of [Chowdhery et al.
-# (2022)](https://arxiv.org/abs/2204.02311). That paper is older than all trainings below. A
-# *planner* tries all combinations that fit, with the memory that `memory_of` computes.
+# (2022)](https://arxiv.org/abs/2204.02311). An MFU already includes the waits, which our
+# formula adds once more, so the forecasts tend to be too long. That paper is older than all
+# trainings below. A *planner* tries all combinations that fit, with the memory that
+# `memory_of` computes.
 
 # %%
 from helpers.lab_11.plans import plan_figures, planner
@@ -1066,8 +1070,9 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
 # The score is the [interval score](../docs/glossary.md) of lab 10, and lower is better. The
-# last two lines score guesses without a planner, with ranges that are as wide. LLaMA used more
-# of its peak than any training in that table. The lab's `published.toml` has all sources.
+# last two lines score guesses without a planner, with ranges that are as wide. The only
+# miss is LLaMA, which used more of its peak than any training in the table of Chowdhery et
+# al. The lab's `published.toml` has all sources.
 #
 # To be honest, our first range came from three other trainings, and missed all seven. We chose
 # this one afterwards, so only trainings that are still to come can test it.
@@ -1093,9 +1098,10 @@ for slower_gbit in (25, 5):
 
 # %% [markdown]
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
-# With a slower link, the planner leaves ZeRO 3, which sends all weights again for each
-# micro-batch, and takes a pipeline, whose stages send only activations. But the range of days
-# is much wider than such differences. So before you rent 64 GPUs, measure $u$ on a few.
+# With a slower link, the planner gives up ZeRO 3, which sends all weights again for each
+# micro-batch, and chooses a pipeline, whose stages send only activations and their
+# gradients. But the range of days is much wider than such differences. So before you rent
+# 64 GPUs, measure $u$ on a few.
 
 # %% [markdown]
 # ## Quiz
@@ -1127,8 +1133,9 @@ session.finish()
 # optimizer and the activations. Each of them can be made smaller, at a price:
 #
 # - Recomputation trades activations for time, at most one more forward pass in each step.
-# - A sharded optimizer costs no extra bytes on the wire, because the update fits between the
-#   two phases of the ring. Sharded weights cost half as many bytes again.
+# - A sharded optimizer costs no extra bytes on the wire, because the update fits between
+#   the two phases of the ring. Sharded weights cost half as many bytes again, and more if
+#   the batch is cut into micro-batches.
 # - Tensor parallelism splits each layer, and needs a fast link in every layer.
 # - A pipeline splits the layers into stages, and pays with idle time that more micro-batches
 #   make smaller.

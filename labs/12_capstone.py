@@ -12,7 +12,8 @@
 # You can predict how long a step takes, how many steps a training needs, and where the time
 # goes. Now you use all of it for one task: train a network for
 # [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
-# fast as you can. Because nobody maintains a record for this task, yours can become the first.
+# fast as you can. Because we know of nobody who keeps a speed record for this task, yours
+# can become the first.
 #
 # Speed records are often wrong, however, because somebody had a lucky seed, stopped the clock
 # too early, or tuned on the test images. That is why you first find out which ingredients of a
@@ -95,11 +96,12 @@ data = session.load_images()
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# Both learning rates hold for batches of 32 images, and grow with the square root of the
-# batch size. Weight decay stays in all recipes. If we took an ingredient out and then tuned
-# the rest again, the others might make up for the loss. For example, without momentum a
-# larger rate could be better. But we do not tune again, so each result says what an ingredient
-# is worth *in this recipe*.
+# Both learning rates, the peak of the cycle (`peak_learning_rate`) and the constant 0.01,
+# hold for batches of 32 images, and grow with the square root of the batch size. Weight
+# decay stays in all recipes. If we took an ingredient out and then tuned the rest again,
+# the others might make up for the loss. For example, without momentum a larger rate could
+# be better. But we do not tune again, so each result says what an ingredient is worth *in
+# this recipe*.
 #
 # If training takes $t$ seconds to the target with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
@@ -107,15 +109,16 @@ data = session.load_images()
 # $$ w_i = \frac{t_{-i}}{t}. $$
 #
 # A recipe with one cycle becomes accurate only at the end of its cycle. So we train it
-# longer and longer, each time with a cycle of its own, until it reaches the target. The time
-# $t$ is that of the shortest training that does.
+# longer and longer, each time with a cycle of its own, until it reaches the target. The
+# time $t$ is that of the shortest training that does, without compiling and validating.
+# Without the cycle, one training simply goes on until it arrives.
 
 # %% [markdown]
 # Because lab 08's network would need too long for so many trainings, ours has only three
 # convolutions. Each of them comes after a pooling, so that it sees only small images.
 #
-# **Predict:** In which order are the five ingredients worth most? Give each of them a place,
-# where 1 is the most valuable. Ingredients may share a place.
+# **Predict:** How valuable are the five ingredients, compared with each other? Give each of
+# them a place, where 1 is the most valuable. Ingredients may share a place.
 
 # %%
 my_places_guess = {  # change each None to a place from 1 to 5
@@ -159,8 +162,10 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{name}: {', '.join(shown)}")
 
 # %% [markdown]
-# Each column of these times belongs to one seed. How sure can you be that an ingredient helps
-# if four seeds say so, and one says the opposite?
+# Each column of these times belongs to one seed, and each line below the first to the
+# recipe that lacks the ingredient. So the line "no augmentation" is the recipe whose images
+# are shifted and flipped. *Never* means not within the longest training of the race. How
+# sure can you be that an ingredient helps if four seeds say so, and one says the opposite?
 #
 # ### How many heads would coins show?
 #
@@ -285,10 +290,10 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # median: it misses only if all $n$ seeds lie on the same side of the true median, which
 # happens with the probability $2 \cdot 2^{-n}$. So five seeds give an interval of about 94%.
 #
-# **Question.** With five ingredients you compare ten pairs, and each comparison may be fooled
-# with the probability `alpha`. How many false claims do you expect if all ingredients are
-# worth the same? What would you have to change to be fooled only rarely by *all* of them
-# together?
+# **Question.** For the places alone you compare ten pairs of ingredients, each in both
+# directions, and each of these twenty tests may be fooled with a probability of up to
+# `alpha`. How many false claims do you expect if all ingredients are worth the same? What
+# would you have to change to be fooled only rarely by *all* of them together?
 
 # %% [markdown]
 # ### Do the parts make up the whole?
@@ -306,20 +311,21 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #
 # **Question.** Compare the product with the bar *fewer steps* in your waterfall of lab 08,
 # which stands for all five ingredients on a larger network. If two ingredients do the same
-# job, is the product of their factors too small or too large?
+# job, is the product of their factors too small or too large, and what if each of them
+# works only together with the other?
 
 # %% [markdown]
 # ## 2. Your own training
 #
-# Now you know what the recipe lives on. In the rest of the lab you write a training of your
-# own, which a judge could run: a function `train` that gets images, labels and a seed, and
-# returns a function that predicts. Network, optimizer, schedule, batches and augmentation are
-# up to you.
+# Now you know which ingredients make the recipe fast. In the rest of the lab you write a
+# training of your own, which a judge could run: a function `train` that gets images, labels
+# and a seed, and returns a function that predicts. Network, optimizer, schedule, batches
+# and augmentation are up to you.
 #
 # A judge has to distrust every submission, but you should distrust your own as well. For
 # example, a predictor that uses statistics of the test images has seen the test, while a
-# training with a lucky seed inside looks better than it is. Although nobody means to cheat,
-# such mistakes happen to honest people.
+# training that always uses one lucky seed looks better than it is. Although nobody means to
+# cheat, such mistakes happen to honest people.
 
 # %% [markdown]
 # ## Exercise 12.2: train
@@ -334,8 +340,9 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #
 # **Rules**
 #
-# - It learns from whatever images it gets. The check uses 512 images with blurred patterns,
-#   light or dark, of three to six classes, and wants 90% of the clear test images right.
+# - It learns from whatever images it gets. The check trains it on 512 images with blurred
+#   patterns, light or dark, of three to six classes. It must then label at least 90% of the
+#   clear test images correctly; the other test images are mixtures of two classes.
 # - An image gets the same label alone and among any other images.
 # - All randomness comes from `seed`: the same seed gives the same labels, up to rounding, and
 #   different seeds give different networks.
@@ -402,9 +409,9 @@ train = check("12.2", train)
 # it against `train`, and keep it only if it is surely faster and still reaches the target. If
 # you keep it, copy it into exercise 12.2, and begin again with the next change.
 #
-# The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times as
-# fast. As for a judge, the clock starts when the data are handed over, and it stops after the
-# last label. As a result, building and compiling the network count as well.
+# The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times
+# as fast. As in a judging, the clock starts when the data are handed over, and it stops
+# after the last label. As a result, building and compiling the network count as well.
 
 # %% [markdown]
 # | idea | why it may help | source |
@@ -463,10 +470,10 @@ card.measure("gain", gain.middle)
 card.outcome("gain", gain.middle)
 
 # %% [markdown]
-# Only the first prediction of the loop is scored, because you know a measurement once you have
-# seen it. For the next changes, write your prediction down yourself and keep it in the
-# submission (see below), since the leaderboard shows each predicted gain beside the measured
-# one.
+# Only the first prediction of the loop is scored, because if you run the cell again, you
+# have already seen the measurement. For the next changes, write your prediction down
+# yourself and keep it in the submission (see below), since the leaderboard shows each
+# predicted gain beside the measured one.
 #
 # The interval comes from the ratios of all seeds, whose logarithms are averaged. If it
 # contains 1, this measurement cannot tell, although more seeds might. A change that costs
@@ -479,10 +486,10 @@ card.outcome("gain", gain.middle)
 # %% [markdown]
 # ## 3. Rehearse the judging
 #
-# The judge must not be fooled by luck, by a slow hour of the machine, or by you. That is why it
-# splits the data with a secret for each seed, so that no submission can know the test images.
-# And before and after each training it runs a [*calibration load*](../docs/glossary.md), which
-# consists of training steps that are always the same.
+# The judge must not be fooled by luck, by a slow hour of the machine, or by you. That is
+# why it splits the data with a secret for each seed, so that no submission can know the
+# test images. Before and after each training it also runs a [*calibration
+# load*](../docs/glossary.md): training steps that are always the same.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
@@ -495,9 +502,10 @@ card.outcome("gain", gain.middle)
 # score stays about the same.
 
 # %% [markdown]
-# A low score counts only if the target is reached. That takes more than a mean accuracy at or
-# above the target: a one-sided t test over the seeds must have $p < 0.01$, so that luck is not
-# the reason. The page about the [leaderboard](../docs/leaderboard.md) has the whole rule.
+# A low score counts only if the target is reached. A mean accuracy at or above the target
+# is not enough: a one-sided t test over the seeds must also give $p < 0.01$, so that luck
+# is a bad explanation. The page about the [leaderboard](../docs/leaderboard.md) has the
+# whole rule.
 #
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For the
 # score, note that the whole load takes about 20 s on two quiet cores. Our rehearsal runs a
@@ -529,10 +537,11 @@ card.measure("rehearsal_score", middle)
 card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 
 # %% [markdown]
-# If many calibrations differ, another program was busy, and the judge would repeat these
-# seeds. In this notebook, earlier trainings have already warmed up TensorFlow, whereas a judge
-# starts a process of its own for each seed. In practice, the judge's times are therefore
-# longer.
+# If many calibrations differ, another program was probably busy, or the part of the load
+# that we ran was too short. The judge runs the whole load, and repeats seeds whose
+# calibrations differ. In this notebook, earlier trainings have already warmed up
+# TensorFlow, whereas a judge starts a process of its own for each seed. In practice, the
+# judge's times are therefore longer.
 #
 # **Question.** Your $p$ comes from a few seeds only. How far above the target would the mean
 # have to be, in standard deviations of the seeds, to give $p < 0.01$ with four seeds, and how
@@ -541,9 +550,10 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # %% [markdown]
 # ### Hand it in
 #
-# The next cell writes `train` into a file of its own, with the imports and the functions that
-# it uses, and checks the rules for the source. Give it a title, and, if you based it on
-# another submission, the gain that you predict.
+# The next cell writes `train` into a file of its own, with the imports and the functions
+# that it uses, and checks the rules for the source. Give it a title, and, if you based it
+# on another submission, the gain that you predict. The file names no target, so add one to
+# the command that the cell prints, such as `--target sprint`.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
@@ -565,8 +575,9 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the figure with the five ingredients. Which of them clearly helps on your machine,
-# and which two can you not tell apart? Why does the fast recipe need the most valuable one?
+# Look at the figure with the five ingredients. Which of them clearly help on your machine,
+# and which can you not tell apart? Why does the fast recipe need the most valuable one, or
+# those that share the first place?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
