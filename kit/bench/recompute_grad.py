@@ -79,6 +79,6 @@ def measure(way: str) -> dict:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        print(json.dumps(measure(sys.argv[1])))
+        print(json.dumps(measure(sys.argv[1]), allow_nan=False))
     else:
         main()

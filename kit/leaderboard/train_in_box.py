@@ -36,7 +36,7 @@ def main() -> None:
     load_filter(bytes.fromhex(job["filter"]))
 
     def say(message, content=b""):
-        taken.write(json.dumps(message).encode() + b"\n" + content)
+        taken.write(json.dumps(message, allow_nan=False).encode() + b"\n" + content)
         taken.flush()
 
     say({"ready": True})

@@ -221,4 +221,5 @@ def _run_of(content):
     owner = content["owner"]
     facts = [content["lab"], content["started_unix_seconds"], content["parameters"]]
     facts += [owner.get("host"), owner.get("machine")]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+    text = json.dumps(facts, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

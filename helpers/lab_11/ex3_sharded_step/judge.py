@@ -151,7 +151,8 @@ def _wrong_update(where, values, workers, seen):
     for rank, [call] in enumerate(all_calls):
         if call["values"] > longest:
             size = call["values"]
-            mistake = "start" if size == values else "part"
+            everywhere = all(one["values"] == values for [one] in all_calls)
+            mistake = "start" if everywhere else "part"
             return wrong(mistake, "long_part", where=where, worker=rank, values=size)
     for rank, [call] in enumerate(all_calls):
         if (dtype := call["dtype"]) != "float32":

@@ -153,7 +153,8 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     replies = []
     for case, reply in zip(question["cases"], observation["rows"], strict=True):
         names, given = [name for name, _ in case["without"]], {row[0]: row for row in reply}
-        if sorted(given) != sorted(names):
+        has_all = sorted(row[0] for row in reply) == sorted(names)
+        if not has_all or any(len(row) != len(COLUMNS) for row in reply):
             return wrong("names", "names", names=sorted(given), due=sorted(names))
         replies.append([value for name in names for value in given[name]])
     found = WORTH.different(question, replies)

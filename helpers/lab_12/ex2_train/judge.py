@@ -55,7 +55,8 @@ def judge(question: dict, observation: dict) -> Wrong | None:
             return wrong("count", "count", given=len(given), due=due)
     first, other, again = (np.array(given) for given in labels)
     singles = [
-        one[0] if isinstance(one, list) and one else one for one in observation["singles"]
+        one[0] if isinstance(one, list) and len(one) == 1 else one
+        for one in observation["singles"]
     ]
     together = [labels[0][i] for i in question["singles"]]
     alone = sum(a != b for a, b in zip(singles, together, strict=True))

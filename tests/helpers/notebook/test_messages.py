@@ -146,6 +146,7 @@ def test_the_end_names_no_more_than_is_left(shown):
         card.check(number, True)
     for question in (1, 2, 3, 5):
         card.answer(question, 1, question == 1)
+    card.measure("epochs", {"train_seconds": [2.0, 1.0]})
     card.predict("first_epoch_over_others", 1.0)
     card.outcome("first_epoch_over_others", 2.0)
     card.lock("law_holds_at_48")

@@ -92,7 +92,7 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     )
     grades = (copy / "grades" / "grades.csv").read_text().splitlines()
     assert [line.split(",")[:7] for line in grades] == [
-        ["student", "lab", "13.1", "12.figure", "total", "of", "status"],
+        ["student", "lab", "13.1", "13.figure", "total", "of", "status"],
         ["solved", "13_example", "1", "0", "1", "1", "graded"],
         ["unsolved", "13_example", "0", "0", "0", "1", "graded"],
     ]
