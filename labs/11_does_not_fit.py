@@ -1134,8 +1134,7 @@ session.finish()
 #
 # - Recomputation trades activations for time, at most one more forward pass in each step.
 # - A sharded optimizer costs no extra bytes on the wire, because the update fits between
-#   the two phases of the ring. Sharded weights cost half as many bytes again, and more if
-#   the batch is cut into micro-batches.
+#   the two phases of the ring. Sharded weights cost half as many bytes again.
 # - Tensor parallelism splits each layer, and needs a fast link in every layer.
 # - A pipeline splits the layers into stages, and pays with idle time that more micro-batches
 #   make smaller.
