@@ -26,7 +26,7 @@ LONG_SECONDS = 0.2  # of a probe: larger ones would only take longer
 
 
 class Links:
-    """Listens for the laptop before, and connects to the next, for each ring anew.
+    """Listens for the laptop before, and connects to the next one, again for each ring.
 
     Parameters
     ----------

@@ -110,7 +110,7 @@ def _files(folders):
 
 
 def _person_of(path, folder):
-    """Who handed a file in: the folder in the class's folder, or the file's name."""
+    """The student of a file: the name of its folder, or else of the file."""
     labs = {RING, *(lab.name for lab in all_labs())}
     first, *rest = path.relative_to(folder).parts
     if rest and first not in labs:
