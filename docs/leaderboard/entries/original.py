@@ -1,9 +1,9 @@
-"""Where the race starts: the kit's fast recipe, on the smallest network of lab 08.
+"""The fast recipe on a small network.
 
 authors: Scaling Labs
 target: sprint
-based on: the fast recipe of lab 08
 
+This is where the race starts: the kit's fast recipe on the smallest network of lab 08.
 The training that the labs began with needs more than an hour for each seed, so ten seeds
 of it can hardly be judged. This recipe takes less than a minute.
 """

@@ -1,31 +1,48 @@
-"""Fashion-MNIST to .92: the network of the base entry, trained with Muon for 3 epochs.
+"""A plain network that repeats only the hard images.
 
 authors: Scaling Labs
 target: sprint
-based on: the fast recipe on WRN-10-1
+based on: Muon in place of Nesterov's SGD
+predicted gain: 1.8
 
-Muon learns more from each image than Nesterov's SGD, so fewer epochs are enough. All of
-it is float32, because bfloat16 is slower on a processor without matrix units.
+After the first epoch most images are classified with ease, and their gradients are small.
+So each later epoch trains only on the 30% of the images that had the largest losses when
+they were last seen (compare Jiang et al. 2019, arXiv:1910.00762). The network is plain:
+no shortcuts, and only one convolution where the image is large.
 """
 
 import keras
 import numpy as np
 import tensorflow as tf
+from keras import layers
 
-from helpers.network.recipes import fast_loss, fast_network
+from helpers.network.batch_norm import BatchNormalization
 
-EPOCHS = 3
+CHANNELS = ((16,), (32,), (64,))  # of each stage; every stage halves the image
+EPOCHS = 4
+LATER_PART = 0.3  # of the images, from the second epoch on: those with the largest losses
 BATCH = 128
 MUON_RATE = 0.1  # relative change of a kernel in one step, at the peak
 SGD_RATE = 0.2  # of the other weights
 MUON_MOMENTUM, SGD_MOMENTUM = 0.6, 0.9
 WARM_UP = 0.25  # of all steps
 WEIGHT_DECAY = 5e-4  # of the last layer
+SMOOTHING = 0.1  # of the labels
 
 
 def network() -> keras.Model:
-    """The kit's WRN-10-1 with a quarter of the work: pooled after the first convolution."""
-    return fast_network(10, 1, stem_pool=2)
+    """Convolve, pool, normalise, ReLU; at the end the mean of the last few pixels."""
+    x = inputs = keras.Input((28, 28, 1))
+    for stage in CHANNELS:
+        for number, channels in enumerate(stage, 1):
+            x = layers.Conv2D(
+                channels, 3, padding="same", use_bias=False, kernel_initializer="he_normal"
+            )(x)
+            if number == len(stage):
+                x = layers.MaxPooling2D(2)(x)
+            x = layers.ReLU()(BatchNormalization(momentum=0.8)(x))
+    x = layers.GlobalAveragePooling2D()(x)
+    return keras.Model(inputs, layers.Dense(10, use_bias=False)(x))
 
 
 def orthogonal(gradient: tf.Tensor) -> tf.Tensor:
@@ -49,7 +66,7 @@ def update(weight: tf.Variable, velocity: tf.Variable, gradient: tf.Tensor, rate
     if len(weight.shape) == 4 and weight.shape[2] > 1:
         velocity.assign(MUON_MOMENTUM * velocity + gradient)
         step = orthogonal(gradient + MUON_MOMENTUM * velocity)
-        # Batch normalisation divides by the length of a 3x3 kernel, so we can fix it.
+        # Batch normalisation divides the length of a kernel out, so we can fix it.
         unit = weight * (weight.shape[-1] ** 0.5 / tf.norm(weight))
         weight.assign(unit - MUON_RATE * rate * step)
     else:
@@ -59,46 +76,49 @@ def update(weight: tf.Variable, velocity: tf.Variable, gradient: tf.Tensor, rate
         weight.assign_sub(SGD_RATE * rate * step)
 
 
-def batches(x: np.ndarray, y: np.ndarray, seed: int):
-    """Yield shuffled batches. No flips: they only help a longer training."""
-    rng = np.random.default_rng(seed)
-    while True:
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - BATCH + 1, BATCH):
-            i = order[start : start + BATCH]
-            yield x[i], y[i].astype("int32")
-
-
 def train(x: np.ndarray, y: np.ndarray, seed: int):
     """Train on uint8 images and labels; return a function from images to labels."""
     keras.utils.set_random_seed(seed)
+    rng = np.random.default_rng(seed)
     model = network()
     weights = [variable.value for variable in model.trainable_variables]
     velocities = [tf.Variable(tf.zeros(w.shape)) for w in weights]
-    loss_function = fast_loss()
     mean, deviation = float(x.mean()), float(x.std())
 
-    def probabilities(images, training):
+    def logits(images, training):
         return model((tf.cast(images, "float32") - mean) / deviation, training=training)
 
     @tf.function
     def step(images, labels, rate):
-        target = tf.one_hot(labels, 10)
+        target = tf.one_hot(labels, 10) * (1 - SMOOTHING) + SMOOTHING / 10
         with tf.GradientTape() as tape:
-            loss = loss_function(target, probabilities(images, True))
+            losses = tf.nn.softmax_cross_entropy_with_logits(target, logits(images, True))
+            loss = tf.reduce_mean(losses)
         gradients = tape.gradient(loss, weights)
         for weight, velocity, gradient in zip(weights, velocities, gradients, strict=True):
             update(weight, velocity, gradient, rate)
+        return losses
 
-    steps = int(EPOCHS * (len(x) // BATCH))
-    for done, (images, labels) in zip(range(steps), batches(x, y, seed), strict=False):
-        part = done / steps
-        rate = min(part / WARM_UP, (1 - part) / (1 - WARM_UP))
-        step(tf.constant(images), tf.constant(labels), tf.constant(rate, "float32"))
+    last_losses = np.full(len(x), np.inf)  # of each image, when it was last trained on
+    mirrored = rng.random(len(x)) < 0.5
+    later = int(LATER_PART * len(x)) // BATCH
+    batches_of_epoch = [len(x) // BATCH] + (EPOCHS - 1) * [later]
+    done, steps = 0, sum(batches_of_epoch)
+    for number in batches_of_epoch:
+        hardest = np.argsort(-last_losses, kind="stable")[: number * BATCH]
+        for i in rng.permutation(hardest).reshape(number, BATCH):
+            images = np.where(mirrored[i, None, None, None], x[i, :, ::-1], x[i])
+            part = done / steps
+            rate = min(part / WARM_UP, (1 - part) / (1 - WARM_UP))
+            losses = step(images, y[i].astype("int32"), tf.constant(rate, "float32"))
+            last_losses[i] = losses.numpy()
+            mirrored[i] = ~mirrored[i]
+            done += 1
 
     @tf.function(input_signature=[tf.TensorSpec((None, 28, 28, 1), "uint8")])
     def scores(images):
-        return probabilities(images, False)
+        # The mirror image is a second opinion.
+        return logits(images, False) + logits(images[:, :, ::-1], False)
 
     def predict(images: np.ndarray) -> np.ndarray:
         parts = [scores(images[i : i + 500]) for i in range(0, len(images), 500)]
