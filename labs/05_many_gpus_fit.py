@@ -7,29 +7,38 @@
 # ---
 
 # %% [markdown]
-# # Lab 05: What changes in my code on many GPUs, and in my learning rate?
+# # Lab 05: Do four GPUs train the same network in a quarter of the time?
 #
-# You have a network that trains well on one GPU, and now you get four. Your code hardly
-# changes, and training could be almost four times as fast. But is it still the same
-# training, and which learning rate does the larger batch need?
+# You have a network that trains well on one GPU, and now you get four. If they share the
+# work, will you have the same network in a quarter of the time?
 #
-# In [*data parallel*](../docs/glossary.md) training every device holds a copy of the
-# model, called a [*replica*](../docs/glossary.md). Each replica takes its share of the
-# batch and computes the mean gradient of that share. If all shares have the same size,
-# the mean of these means is the gradient of the whole batch. Every replica then makes the
-# same step, so the copies stay equal.
+# You test this hope in four parts, in which each answer raises the next question:
 #
-# ![A global batch is cut into four parts, each of four replicas computes the gradient of its part with the same weights, an all-reduce adds the gradients up, and every replica makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
+# 1. *What changes in the code?* Hardly a line, but four GPUs together take four times as
+#    many images in each step.
+# 2. *Do several devices train the same network as one?* You give both the same large
+#    batches, and compare the weights.
+# 3. *How much faster are they?* You measure the speed, and find out why it is best with a
+#    large batch.
+# 4. *Does a large batch train the network as well?* An epoch now has fewer steps, so you
+#    look for a learning rate that makes up for them.
+#
+# The end of a part is a good place for a break. If you are stuck, `hint("5.1")` asks you
+# a question. Call it again for more.
 
 # %% [markdown]
-# The lab has four parts, and the end of each is a good place for a break:
+# First, how can four GPUs share the work? In [*data parallel*](../docs/glossary.md)
+# training, every device holds a copy of the model, called a
+# [*replica*](../docs/glossary.md). Each replica takes its share of the batch, computes
+# the mean gradient of that share, and divides it by the number of replicas. Then an
+# [*all-reduce*](../docs/glossary.md) adds up these results, and gives the sum to every
+# replica.
 #
-# 1. You train on several replicas, and count what each of them keeps in memory.
-# 2. You test whether they really train what one device trains.
-# 3. You measure how much faster they are.
-# 4. You look for the learning rate that a larger batch needs.
+# This sum is the mean of the replicas' means. If all shares have the same size, it is
+# therefore the gradient of the whole batch. Every replica makes the same step with it, so
+# the copies stay equal.
 #
-# Stuck? `hint("5.1")` asks you a question; call it again for more.
+# ![A global batch is cut into four parts, each of four replicas computes the gradient of its part with the same weights, an all-reduce adds the gradients up, and every replica makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine
@@ -95,10 +104,11 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# A [*strategy*](../docs/glossary.md) knows the replicas and adds up their gradients. Our
-# function `new_strategy` creates a
+# In TensorFlow, an object called a [*strategy*](../docs/glossary.md) manages the
+# replicas: it copies the weights to all of them and adds up their gradients. Our function
+# `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# over the devices of the set-up, or a
+# for the GPUs or the simulated devices, or a
 # [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on
 # a TPU.
 
@@ -107,10 +117,11 @@ strategy = devices.new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
 # %% [markdown]
-# ## 1. From one device to many
+# ## 1. What changes in the code?
 #
-# On one device you create a model and compile it. With several replicas you also have to
-# say where the variables belong.
+# On one device you create a model, compile it and call `fit`. With several replicas you
+# also have to say which variables need a copy on each of them, and how many images they
+# take together.
 
 # %% [markdown]
 # ### Exercise 5.1: a model on every replica
@@ -163,8 +174,8 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
 build = check("5.1", build)
 
 # %% [markdown]
-# Now train the wide residual network of [lab 02](02_throughput.ipynb) over all replicas,
-# with the same `fit` and the same callbacks as on one device.
+# Now train the wide residual network of [lab 02](02_throughput.ipynb) over all replicas.
+# The call of `fit` and its callbacks are the same as on one device.
 
 # %%
 def new_network(seed=lab.seed):
@@ -206,7 +217,8 @@ with no_hang("training with fit"):
 # %% [markdown]
 # ### What does a replica hold?
 #
-# The memory of a device has to hold four things:
+# Four GPUs also have four times the memory of one. Can they train a network that is four
+# times as large? That depends on what each replica has to keep:
 #
 # 1. the *weights*,
 # 2. a *gradient* for each weight that is trained,
@@ -236,8 +248,8 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. So data parallelism makes room for a larger
-# batch, but not for a larger model.
+# Every replica holds the other three in full. So four GPUs do not make room for a larger
+# network, but they do make room for a larger batch.
 
 # %% [markdown]
 # <details><summary>What this count leaves out, and what changes in a large language model</summary>
@@ -257,17 +269,21 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # %% [markdown]
 # ### Exercise 5.2: linear scaling with a warm-up
 #
-# The code is ready for many devices, but is the learning rate? With $N$ replicas the
-# global batch is $N$ times as large, so an epoch has only $1/N$ as many steps. To get as
-# far in an epoch, each step has to be $N$ times as long. If $\varepsilon(b)$ is a good
-# learning rate for a batch of $b$ images, this gives the [*linear scaling
-# rule*](../docs/glossary.md) of [Goyal et al. 2017](https://arxiv.org/abs/1706.02677):
+# The code now uses the larger batch, but the learning rate is still the rate for one
+# device. With $N$ replicas the global batch is $N$ times as large, so an epoch has only
+# $1/N$ as many steps. To get as far in an epoch, each step has to be $N$ times as long.
+# If $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
+# [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677):
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, the weights change fast, so such long steps can make
-# training diverge. That is why the same paper adds a [*warm-up*](../docs/glossary.md): it
-# begins with the rate of one replica and raises it gradually.
+# At the start of training, however, the network changes fast, so such long steps can make
+# training diverge. That is why the same paper adds a [*warm-up*](../docs/glossary.md):
+# training begins with the rate $\varepsilon(b)$ of a single replica, which then rises
+# gradually to $N\, \varepsilon(b)$.
+#
+# You write this recipe now, because it completes the code. Part 4 tests how good it is.
 
 # %% [markdown]
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
@@ -321,6 +337,10 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 # %%
 LinearWarmup = check("5.2", LinearWarmup)
 
+# %% [markdown]
+# The figure compares your schedule with two constant rates: the full rate of the linear
+# rule from the first step on, and the rate for a batch of 32.
+
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
 warmup_steps = max(1, round(lab.warmup_epochs * steps))
@@ -335,12 +355,16 @@ top = f"The rate rises from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_steps
 show_figure(figures.learning_rates(lines), top, session.caption())
 
 # %% [markdown]
-# ## 2. Is it really the same training?
+# ## 2. Do several devices train the same network as one?
 #
-# The gradients of $N$ replicas add up to the gradient of one device, so $N$ replicas
-# should train the same network. To test this, start both trainings from the same weights,
-# give them the same global batches in the same order, and compare the weights afterwards.
-# So nothing may shuffle the images.
+# Compared with training on one device, your code has changed two things: the number of
+# devices, and the batch. We test them one at a time. Part 4 is about the batch. Here we
+# keep the batch the same, and ask only about the devices: with the same global batch, do
+# $N$ replicas train the same network as one device?
+#
+# To find out, start both trainings from the same weights, and give them the same batches
+# in the same order. So nothing may shuffle the images. Then compare the weights at the
+# end.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -386,17 +410,21 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Now run this test on three small networks, for eight steps each:
+# Even a correct training on several replicas does not give exactly the same weights,
+# because sums in a different order are rounded differently. So we call weights the same
+# if they differ by less than $10^{-3}$.
 #
-# - **No normalisation.** Rounding alone also makes a difference, and this network shows
-#   how large it is.
+# One layer is suspicious: batch normalisation uses the mean and variance of a whole
+# batch, but a replica sees only its share. So run your test on three small networks, for
+# eight steps each:
+#
+# - **No normalisation.** This network shows how large the differences from rounding are.
 # - **Ordinary batch normalisation.** Each replica uses the mean and variance of its own
-#   images only.
-# - **Synchronised batch normalisation.** It uses the mean and variance over the images of
-#   all replicas.
-#
-# We call weights the same if they differ by less than $10^{-3}$.
-#
+#   share only.
+# - **Synchronised batch normalisation.** All replicas use the mean and variance of the
+#   whole batch.
+
+# %% [markdown]
 # **Predict:** with ordinary batch normalisation, how large is the largest difference
 # between a weight on one device and on several? (The running averages of mean and
 # variance, which batch normalisation keeps for validation, count as weights here.)
@@ -497,14 +525,23 @@ show_figure(figure, f"Another network with: {others or 'none'}.", session.captio
 # %% [markdown]
 # ### A last batch that does not divide
 #
-# If 11 images are divided into batches of 8, three images are left for the last batch.
-# One of two replicas gets two of these images, and the other gets one. Does `fit` end in
-# an error? If not, does each image count for a third?
+# So far all shares had the same size, but the last batch of an epoch may not divide
+# evenly. With 11 images in batches of 8, for example, three images are left. One of two
+# replicas gets two of these images, and the other gets one. Does `fit` end in an error?
+# If not, does each of the three images count for a third?
+
+# %% [markdown]
+# A network of a single layer can answer this, because we can give each image a weight of
+# its own:
 #
-# A single layer can answer this. In image number $i$, only pixel $i$ is 1 and all others
-# are 0, so this image can only change weight $i$. All weights start at zero, the loss is
-# minus the output, and the learning rate is 1. After the step, weight $i$ is then exactly
-# the fraction that image $i$ contributed to the mean.
+# - In image number $i$, only pixel $i$ is 1 and all others are 0. So the output for this
+#   image is weight $i$ alone.
+# - The loss is minus the output, so the gradient of each image is $-1$ for its own
+#   weight, and 0 for all others.
+# - All weights start at zero, and the learning rate is 1.
+#
+# After the step, weight $i$ is therefore exactly the fraction that image $i$ contributed
+# to the mean.
 #
 # **Predict:** compare the last of the three images with the first. How many times as much
 # does it count?
@@ -537,15 +574,16 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, but an image in a small share counts for more, because `fit` takes the
-# mean of each share and then the mean of these means. If only one image is left, one of the
-# two replicas has none. It contributes a gradient of zero, so the step is half as long.
+# There is no error, but an image in a small share counts for more, because `fit` takes
+# the mean of each share and then the mean of these means. If only one image is left, one
+# of the two replicas has none. It contributes a gradient of zero, so the step is half as
+# long.
 #
 # Nothing in the log would tell you. (Other layers or versions may end in an error, as you
 # will see at the end of this lab.)
 #
-# So we drop the remainder with `drop_remainder=True`. An image that is left out in one
-# epoch gets its chance in the next, because the order changes.
+# So our training drops such a remainder with `drop_remainder=True`. An image that is left
+# out in one epoch gets its chance in the next, because the order changes.
 
 # %% [markdown]
 # <details><summary>Do you have to leave images out?</summary>
@@ -557,16 +595,19 @@ for left in (4, 3, 1):
 # </details>
 
 # %% [markdown]
-# ### The batch of a machine that you do not have
+# ### One device with the batch of four devices
 #
-# Can one device do the work of four? With [gradient accumulation](../docs/glossary.md) it
-# can, one share after the other. An [optimizer](https://keras.io/api/optimizers/) with
-# `gradient_accumulation_steps=4` computes the gradients of four small batches in turn,
-# and then makes one step with their mean. It needs memory for the activations of only one
-# small batch.
+# Apart from these two exceptions, several replicas train what one device trains with the
+# same global batch. So can one device also do the work of four?
 #
-# **Predict:** are the trained weights the same as with several replicas, even with batch
-# normalisation?
+# It can, if it computes the four shares one after the other. This is called [gradient
+# accumulation](../docs/glossary.md). An [optimizer](https://keras.io/api/optimizers/)
+# with `gradient_accumulation_steps=4` waits for the gradients of four small batches, and
+# then makes one step with their mean. The device needs memory for the activations of only
+# one small batch.
+#
+# **Predict:** are the trained weights the same as with several replicas, even with
+# ordinary batch normalisation?
 
 # %%
 my_accumulation_guess = None  # change this: True (the same to rounding) or False
@@ -604,8 +645,7 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # <details><summary>Accumulation over several devices, and two traps in Keras 3.15</summary>
 #
 # In a loop of your own, accumulation can save time on several devices. If $k$ small
-# batches make up a step, only the last of them needs an
-# [all-reduce](../docs/glossary.md), which adds up the gradients of all replicas.
+# batches make up a step, only the last of them needs an all-reduce.
 #
 # We found two traps in the source of Keras 3.15, but did not measure them. A
 # learning-rate schedule counts small batches instead of steps, and gradients left over at
@@ -614,14 +654,14 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # </details>
 
 # %% [markdown]
-# ## 3. How much faster is it?
+# ## 3. How much faster are they?
 #
-# The replicas train the right network. Are they also fast? There are two ways to ask
-# this, and they are easily confused:
+# Now you know that several replicas compute the right steps. But are four replicas four
+# times as fast? You can ask this in two ways, which are easily confused:
 #
 # - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
-#   do $N$ times the work in a step. Does the step still take as long as before?
-# - In [*strong scaling*](../docs/glossary.md) the global batch is fixed and each replica
+#   do $N$ times the work in a step. Does the step still take only as long as before?
+# - In [*strong scaling*](../docs/glossary.md) the global batch is fixed, so each replica
 #   gets $1/N$ of it. Does a step take $1/N$ of the time?
 #
 # In both cases the [*efficiency*](../docs/glossary.md) is
@@ -629,7 +669,7 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # $$ E = \frac{r_N}{N\, r_1}, $$
 #
 # where $r_N$ and $r_1$ are the throughputs of $N$ replicas and of one replica, in images
-# per second.
+# per second. If $E = 1$, then $N$ replicas are $N$ times as fast.
 #
 # **Predict** both efficiencies for all replicas together.
 
@@ -698,24 +738,23 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# With all replicas, both kinds of scaling measured the very same training. Why do their
-# efficiencies differ?
+# With all replicas, both kinds of scaling measured the very same training. So why do
+# their efficiencies differ?
 #
-# Each compares this training with a different one on a single replica. In weak scaling this
-# replica takes its usual batch, and in strong scaling the whole global batch. Because of
-# the fixed cost of a step ([lab 02](02_throughput.ipynb)), it usually processes more images
-# per second in the large batch. So always say which kind of scaling an efficiency refers
-# to. And compare with the printed factor of the three turns: if repeated measurements of
-# one case differ by more than the two efficiencies, you cannot say which kind scales
-# better.
+# They compare this training with two different trainings on a single replica. In weak
+# scaling, the single replica takes its usual batch. In strong scaling, it takes the whole
+# global batch. With this larger batch it usually processes more images per second,
+# because the fixed cost of a step ([lab 02](02_throughput.ipynb)) is shared by more
+# images. So $r_1$ is larger and $E$ is smaller. That is why you should always say which
+# kind of scaling an efficiency refers to.
 
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
 #
-# Look at how far the repeated measurements of a single case differ. If they differ by
-# more than the two efficiencies, you cannot say which kind scales better. If a replica
-# needs as long for half as many images, either the fixed cost makes up most of its step,
-# or the machine was busy. Measure again to find out which.
+# A cell above printed how far the three measurements of a single case differ. If they
+# differ by more than the two efficiencies, you cannot say which kind scales better. If a
+# replica needs as long for half as many images, either the fixed cost makes up most of
+# its step, or the machine was busy. Measure again to find out which.
 #
 # Do not compare these speeds with the speed of your first training: there, each short
 # epoch set up its input again, and the dashboard ran as well.
@@ -725,23 +764,25 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas are threads of one processor, whose cores also read the images and add
-# up the gradients. If several of them are faster than one, it is only because one alone
-# leaves some cores idle part of the time.
+# Simulated replicas are threads of one processor, whose cores also read the images and
+# add up the gradients. If several of them are faster than one, it is only because one
+# alone leaves some cores idle part of the time.
 #
-# Real devices usually stay below an efficiency of 1 for four reasons:
+# Real devices do not compute on shared cores, and yet they usually stay below an
+# efficiency of 1, for four reasons:
 #
-# 1. **They communicate.** Every step needs an [all-reduce](../docs/glossary.md), which
-#    adds up the gradients of all replicas. A single replica needs none.
+# 1. **They communicate.** Every step needs an all-reduce, while a single replica needs
+#    none.
 # 2. **They wait.** A step takes as long as its slowest replica.
-# 3. **They share a host.** It must read and shuffle images $N$ times as fast, too.
+# 3. **They share a host**, the computer that feeds them. To keep $N$ devices busy, it
+#    must read and shuffle images $N$ times as fast.
 # 4. **Some work is not divided**, for example Python, the launch of each operation, and
 #    saving.
 
 # %% [markdown]
-# To measure the communication alone, let all replicas add up arrays as large as the
-# gradients. With simulated replicas no link is involved, so the time is only that of adding
-# and copying in memory.
+# How much of a step is communication? To measure it alone, let all replicas add up arrays
+# as large as the gradients. With simulated replicas no link is involved, so you measure
+# only the time to add and copy in memory.
 
 # %%
 @tensorflow.function
@@ -771,7 +812,8 @@ print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
 # Real devices are connected by a link. In a [*ring*](../docs/glossary.md) all-reduce
-# ([Patarasuk and Yuan 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each of $N$
+# ([Patarasuk and Yuan 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each replica
+# sends only to its neighbour, one part of the gradients at a time. Altogether each of $N$
 # replicas sends
 #
 # $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
@@ -788,34 +830,44 @@ for n in (2, 8, 64):
 
 # %% [markdown]
 # Beyond a few replicas, the number of bytes that each sends hardly grows. (A ring also
-# has $2\,(N - 1)$ rounds, and each of them costs time to start.) The important question
-# is how long sending takes compared with computing. Part of it can be hidden: some
-# gradients can be sent while others are still being computed.
+# has $2\,(N - 1)$ rounds, and each of them costs time to start.) What counts is how long
+# sending takes compared with computing. Part of it can be hidden: some gradients can be
+# sent while others are still being computed.
 #
-# A larger per-replica batch scales better, because each step computes for longer but
-# sends no more bytes. But the global batch grows as well, and that has a price.
+# So how do you get close to four times the speed? Give each replica a larger batch: each
+# step then computes for longer, but sends no more bytes. But the global batch grows as
+# well, and a faster epoch helps only if the network still learns as much in it.
 
 # %% [markdown]
-# ## 4. Which learning rate does a large batch need?
+# ## 4. Does a large batch train the network as well?
 #
-# The price is that fewer steps have to do the same work. In part 1, the linear rule
-# promised that longer steps make up for it. Does it keep that promise?
+# With a large batch, an epoch has fewer steps. For example, with 3,000 images, three
+# epochs have 281 steps in batches of 32, but only 18 in batches of 512. In part 1, the
+# linear rule promised that longer steps make up for this. Does it keep its promise?
+# (These are the sizes of the `laptop` scale. The `gpu` scale compares batches of 256 and
+# 4,096, so the factor is 16, too.)
 #
-# Thanks to accumulation, one device can train with the global batch of 16 devices. All
-# runs compute on small batches of one size, so that batch normalisation works in the same
-# way. They differ in how many small batches make up a step. The number of epochs is
-# fixed, so a batch 16 times as large takes a 16th of the steps: with 3,000 images and
-# three epochs, 18 instead of 281.
+# You do not need 16 devices with 32 images each to find out. As you saw in part 2, one
+# device can train with their global batch by accumulation. All runs use small batches of
+# the same size, so that batch normalisation works in the same way. They differ in how
+# many small batches make up a step.
 
 # %% [markdown]
-# By the linear rule, a batch of 512 has 16 times the best rate of a batch of 32. [Lab
-# 01](01_gradient_descent.ipynb) tested a different law:
+# For a batch of 512, the linear rule takes 16 times the learning rate of a batch of 32.
+# But you know a second law. In [lab 01](01_gradient_descent.ipynb), the best learning
+# rate of a step was
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# where $\varepsilon_\infty$ is the best rate of a gradient without noise, and $B$ is the
-# [noise scale](../docs/glossary.md) in images. For two batch sizes $b_1$ and $b_2$, the
-# unknown $\varepsilon_\infty$ cancels:
+# where $\varepsilon_\infty$ is the best rate of a gradient without noise. The [noise
+# scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
+# gradient is as large as the gradient itself. Far below $B$, twice the batch allows
+# almost twice the rate, as in the linear rule. Far above $B$ there is hardly any noise
+# left to remove, so the best rate stops growing.
+
+# %% [markdown]
+# To compare the two, we need the ratio of the best rates of two batch sizes $b_1$ and
+# $b_2$. In this ratio, the unknown $\varepsilon_\infty$ cancels:
 #
 # $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
 #
@@ -835,10 +887,15 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# To compare the two rules, we train each batch size with several learning rates. Each
-# rate gets `seeds` runs, which differ in their initial weights and in the order of the
-# images. The largest batch is also trained with your warm-up.
+# Which of the two is closer to the truth? We train each batch size with four learning
+# rates. The smallest batch tries the rate of the linear rule, and 2, 4 and 8 times this
+# rate. A larger batch tries the rate of the linear rule, and 1/2, 1/4 and 1/8 of it. (For
+# a batch of 32, the linear rule gives `learning_rate` itself.)
 #
+# Each rate gets `seeds` runs, which differ in their initial weights and in the order of
+# the images. The largest batch is also trained with your warm-up.
+
+# %% [markdown]
 # As in lab 03, one model is compiled for each batch size and reset for each run. A
 # callback sets the learning rate of each *step*, because a schedule would count small
 # batches.
@@ -942,8 +999,9 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# **Question.** If the linear rule is right, the line of the large batch has the same shape
-# and height as the line of the small batch, but lies further to the right, by the ratio of
+# **Question.** Each line in the figure belongs to one batch size, and one line adds the
+# warm-up. If the linear rule is right, the line of the large batch has the same shape and
+# height as the line of the small batch, but lies further to the right, by the ratio of
 # the two batch sizes. Is that so? Compare any difference with the scatter of runs at the
 # same rate.
 #
@@ -951,25 +1009,30 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # guesses among ten classes.
 
 # %% [markdown]
-# Do not be disappointed if your experiment cannot decide between the two rules. After a
-# whole training many rates end at nearly the same accuracy, so this is what you should
-# expect. There are two signs:
+# First compare the heights. If the large batch stays less accurate at every rate that it
+# tried, then none of these rates made up for its smaller number of steps. In that case it
+# needs more epochs, and they cost part of the time that several devices save.
+
+# %% [markdown]
+# Then compare the best rates, but carefully. Many rates end at nearly the same accuracy,
+# so the experiment often cannot decide between the linear rule and the law of lab 01.
+# There are two signs of this:
 #
-# - If the runs of all rates overlap with the runs of the best rate, the best rate may be
-#   chance, and so may the ratio in the last line.
+# - If the runs of other rates overlap with the runs of the best rate, the best rate may
+#   be chance, and so may the ratio in the last line.
 # - If the best rate is the smallest or the largest that we tried, a better one may lie
 #   outside the range.
 
 # %% [markdown]
-# The outcome has two more limits. Our ladders can show the linear rule's own ratio only if
-# the small batch is best at its smallest rate, and the large batch at its largest. And if
-# the large batch stays less accurate at every rate, then longer steps have not made up for
-# its smaller number of steps, whatever the ratio is.
+# The range also limits the ratio itself. It can be as large as the linear rule says only
+# if the small batch is best at its smallest rate, and the large batch at its largest. So
+# this experiment can speak against the linear rule more easily than for it.
 
 # %% [markdown]
-# Why should the linear rule hold at all? Its argument is that 16 short steps and one step
-# 16 times as long end at about the same place, *if* the gradient hardly changes along the
-# way. In the first epochs it changes a lot, which is why they need the warm-up.
+# Why should the linear rule hold at all? Compare 16 short steps with a single step that
+# is 16 times as long. If the gradient hardly changes along the way, both end at about the
+# same place. In the first epochs, however, the gradient changes a lot, so the argument
+# fails there. That is why the rule comes with a warm-up.
 #
 # In practice, use a rule to choose the first rate that you try, and then tune it.
 
@@ -999,7 +1062,7 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # 1. Take the network that you have trained, draw a random batch, and compute its
 #    gradient.
 # 2. With each of several learning rates, make one step against this gradient from the
-#    same weights, and evaluate the loss on a fixed set of images.
+#    same weights, without momentum, and evaluate the loss on a fixed set of images.
 # 3. Do the same for many batches of this size. The best rate has the lowest mean loss.
 # 4. Repeat all this with other batch sizes.
 
@@ -1007,7 +1070,7 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # A small batch has a noisy gradient, which shows the right direction only roughly, so a
 # step that follows it should be short. The law
 # $\varepsilon(b) = \varepsilon_\infty / (1 + B/b)$ says how short. The next cell prints
-# what both rules expect for three pairs of sizes.
+# what the linear rule and the law expect for three pairs of batch sizes.
 
 # %% [markdown]
 # <details><summary>How to read the law: three cases</summary>
@@ -1124,19 +1187,20 @@ card.outcome("best_rate_ratios", step_ratios)
 # %% [markdown]
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
 #
-# Far above $B$ the gradient is already nearly exact, so the shape of the loss, and no
-# longer the noise, limits the best step.
+# Far above $B$ the gradient is already nearly exact. There the best step is limited no
+# longer by the noise, but by the shape of the loss.
 
 # %% [markdown]
-# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03
-# is the wrong number for these steps. To tell these apart, write the law as
+# If the law predicts the wrong ratios, there are two possible reasons: its formula is
+# wrong, or the $B$ of lab 03 is the wrong number for these steps. To tell these apart,
+# write the law as
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
 #
 # which is a straight line in $1/b$. A weighted fit as in [exercise
-# 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five rates
-# themselves:
+# 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five measured
+# rates themselves:
 
 # %%
 def fit_rates(rates):
@@ -1157,11 +1221,12 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# If the fitted law matches all five rates to within 15%, these steps do not contradict its
-# formula, but they need another $B$ than lab 03. That is plausible: lab 03 trained with
-# other settings and another number of images, and the noise scale changes during a
-# training. A whole training averages over its values, whereas the steps above start from a
-# single point.
+# Compare the measured rates with the fitted ones. If all five agree to within 15%, the
+# formula passes this test, and only the $B$ of lab 03 is wrong for these steps.
+#
+# That is plausible for two reasons. Lab 03 trained with other settings and another number
+# of images. And the noise scale changes during a training: a whole training averages over
+# its values, whereas the steps above all start from a single point.
 
 # %% [markdown]
 # <details><summary>What if the fitted law misses some rates?</summary>
@@ -1173,17 +1238,18 @@ for size, rate in step_rate.items():
 # </details>
 
 # %% [markdown]
-# So one quantity keeps coming back, the noise of the gradient. It helps to determine how
-# many steps a larger batch can save ([lab 01](01_gradient_descent.ipynb)), which batch size
-# is fastest ([lab 03](03_time_to_accuracy.ipynb)) and how far you may raise the learning
-# rate (here).
+# You have now met the noise scale in three labs. It helps to determine how many steps a
+# larger batch can save ([lab 01](01_gradient_descent.ipynb)), which batch size is fastest
+# ([lab 03](03_time_to_accuracy.ipynb)), and how far you may raise the learning rate
+# (here).
 
 # %% [markdown]
 # ## What does not work over replicas today
 #
-# Some things that work with `fit` on one device fail on several. The next cell tries four
-# of them on two simulated replicas, after one training that works. The result depends on
-# your versions, so try again after an update.
+# In part 1 hardly a line of code changed. But some things that work with `fit` on one
+# device fail on several. The next cell tries four of them on two simulated replicas,
+# after one training that works. The result depends on your versions, so try again after
+# an update.
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
@@ -1255,17 +1321,23 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# - **Code.** Build the model inside the scope, give `fit` the global batch, and make sure
-#   that every batch divides evenly. Then $N$ replicas train what one device would, except
-#   for batch normalisation.
-# - **Memory.** Each replica holds all the weights, gradients and momenta, but only a
-#   share of the activations.
-# - **Speed.** Your two efficiencies belong to your machine. Say of each whether it is for
-#   weak or for strong scaling.
-# - **Learning rate.** Far below the noise scale, the linear rule gives you a first rate
-#   to try, but above it the rule is no help. Your own ratios of best rates show how far
-#   you can trust the law that replaces it.
+# Do four GPUs train the same network in a quarter of the time? They can come close, if
+# you take care of four things:
 #
+# - **Code.** Build the model inside the scope, and give `fit` the global batch. Each
+#   replica then holds all the weights, gradients and momenta, but only a share of the
+#   activations.
+# - **Equality.** If every batch divides evenly, $N$ replicas train what one device would
+#   train with the same global batch, except for batch normalisation that is not
+#   synchronised.
+# - **Speed.** A larger batch on each replica usually raises the efficiency. Always say
+#   whether an efficiency is for weak or for strong scaling.
+# - **Learning rate.** A larger batch has fewer steps in an epoch, so it needs another
+#   rate. Far below the noise scale, the linear rule gives you a first rate to try, but
+#   above it the rule promises too much. If no rate makes up for the missing steps, you
+#   need more epochs.
+
+# %% [markdown]
 # **Question.** Your per-replica batch fills the GPU's memory, and eight GPUs reach the
 # target accuracy no sooner than four: what would you change?
 #
