@@ -269,8 +269,8 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # %% [markdown]
 # ### Exercise 5.2: linear scaling with a warm-up
 #
-# The code now uses the larger batch, but the learning rate is still the rate for one
-# device. With $N$ replicas the global batch is $N$ times as large, so an epoch has only
+# Your code now uses a larger batch, but its learning rate is still the rate for one
+# replica. With $N$ replicas the global batch is $N$ times as large, so an epoch has only
 # $1/N$ as many steps. To get as far in an epoch, each step has to be $N$ times as long.
 # If $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
 # [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
@@ -588,9 +588,9 @@ for left in (4, 3, 1):
 # %% [markdown]
 # <details><summary>Do you have to leave images out?</summary>
 #
-# Not in a loop of your own, if it divides by the size of the *global* batch ([lab
-# 06](06_many_gpus_loop.ipynb)). Our validation drops its last images as well; [lab
-# 07](07_tpu_cores.ipynb) keeps them.
+# Not in a loop of your own, if it divides the sum of all losses by the number of images
+# in the *global* batch ([lab 06](06_many_gpus_loop.ipynb)). Our validation drops its last
+# images as well; [lab 07](07_tpu_cores.ipynb) keeps them.
 #
 # </details>
 
@@ -866,8 +866,8 @@ for n in (2, 8, 64):
 # left to remove, so the best rate stops growing.
 
 # %% [markdown]
-# To compare the two, we need the ratio of the best rates of two batch sizes $b_1$ and
-# $b_2$. In this ratio, the unknown $\varepsilon_\infty$ cancels:
+# To compare this law with the linear rule, we need the ratio of the best rates of two
+# batch sizes $b_1$ and $b_2$. In this ratio, the unknown $\varepsilon_\infty$ cancels:
 #
 # $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
 #
@@ -887,10 +887,11 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# Which of the two is closer to the truth? We train each batch size with four learning
-# rates. The smallest batch tries the rate of the linear rule, and 2, 4 and 8 times this
-# rate. A larger batch tries the rate of the linear rule, and 1/2, 1/4 and 1/8 of it. (For
-# a batch of 32, the linear rule gives `learning_rate` itself.)
+# Which is closer to the truth, the linear rule or the law? To find out, we train each
+# batch size with four learning rates. The smallest batch tries the rate of the linear
+# rule, and 2, 4 and 8 times this rate. A larger batch tries the rate of the linear rule,
+# and 1/2, 1/4 and 1/8 of it. (For a batch of 32, the linear rule gives `learning_rate`
+# itself.)
 #
 # Each rate gets `seeds` runs, which differ in their initial weights and in the order of
 # the images. The largest batch is also trained with your warm-up.
