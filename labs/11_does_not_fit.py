@@ -11,19 +11,21 @@
 #
 # In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb) every device held the
 # whole network, and only the data were split. But training a network with 70 billion
-# parameters needs more than a terabyte of memory, and no GPU has that much. So how do people
-# train such networks at all?
+# parameters needs more than a terabyte of memory, and no GPU has that much. So how do
+# people train such networks at all?
 #
-# First you find out where the bytes go. Then you spend time to save memory, and share among
-# the workers first the optimizer, then the weights, and in the end the layers. Every step
-# has a price, which you predict before you measure it. Finally, a planner uses these prices
-# to forecast trainings that were published, and you see how far off it is.
+# First you find out where the bytes go. Then you spend time to save memory, and you split
+# more and more among the workers: first the optimizer, then the weights, and in the end the
+# layers. Each of these methods has a price, which you predict before you measure it.
+# Finally, a planner uses these prices to forecast trainings that were published, and you
+# see how far off it is.
 
 # %% [markdown]
-# > **Limits.** This one machine is enough, so nothing here is really too large. The bytes are
-# > real, because a compiler plans them or processes send them over TCP. The speeds are not: the
-# > eight devices of section 4 are one processor, and the stages of the pipeline sleep instead
-# > of computing. Sections 1, 2 and 4 need JAX. Without it they print one line.
+# > **Limits.** This one machine is enough, so nothing here is really too large. The bytes
+# > are real, because a compiler plans them or processes send them over TCP. The speeds are
+# > not: the eight devices of section 4 are one processor, and the stages of the pipeline
+# > sleep instead of computing. Sections 1, 2 and 4 need JAX. Without it, their measurements
+# > are skipped, and each prints one line that says so.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -65,70 +67,105 @@ card = lab.card
 folder = card.path.with_suffix("")  # what the processes of this run write
 
 # %% [markdown]
-# ## 1. Where do the bytes go?
+# Each symbol in the formulas has one meaning in the whole lab. The text explains each of
+# them where it first appears, so use this table only to look one up later.
 #
-# With 16 bits each, 70 billion weights take 140 GB. Why does their training need more than a
-# terabyte? Besides the *weights*, a training step keeps
-#
-# - the *gradients*, one for each weight;
-# - the [*optimizer state*](../docs/glossary.md). [Adam](https://arxiv.org/abs/1412.6980), for
-#   example, keeps two values for each weight from step to step;
-# - the [*activations*](../docs/glossary.md), which forward computes and backward needs
-#   again. They alone grow with the batch.
+# | symbol | meaning | section |
+# |---|---|---|
+# | $P$ | weights of the network, also called its parameters | all |
+# | $N$ | workers or devices that train together | 3, 6 |
+# | $M$ | bytes of weights, gradients and optimizer together | 1 |
+# | $n$, $k$ | layers, and the segments into which they are cut | 2 |
+# | $c$, $A(k)$ | bytes of a layer's input, and bytes at the peak with $k$ segments | 2 |
+# | $p$, $m$ | stages of a pipeline, and micro-batches in a step | 5, 6 |
+# | $d$, $t$ | devices along which the data, or each layer, are split | 6 |
+# | $D$, $T$ | tokens of a training, and the seconds that it takes | 6 |
+# | $R$, $u$ | a device's peak in operations per second, and the share of it that is reached | 6 |
 
 # %% [markdown]
-# In float32 a value takes 4 bytes. In [mixed
-# precision](https://arxiv.org/abs/1710.03740), weights and gradients take only 2, but such
-# short numbers would lose small updates. So the optimizer also keeps a
-# [*master copy*](../docs/glossary.md) of the weights in float32. Without activations, a
-# network with $P$ weights (its parameters) needs
+# ## 1. Where do the bytes go?
 #
-# $$ M = P\,(b_w + b_g + 4\,s + m) \quad\text{bytes,} $$
+# With 16 bits each, 70 billion weights take 140 GB. Why does their training need more than
+# a terabyte? Besides the *weights*, a training step keeps three other kinds of values:
 #
-# because a weight takes $b_w$ bytes, a gradient $b_g$, and the optimizer keeps $s$ values for
-# each weight. The master copy takes $m = 4$ bytes in mixed precision, otherwise $m = 0$.
+# - the *gradients*, one for each weight;
+# - the [*optimizer state*](../docs/glossary.md), which the optimizer keeps for each weight
+#   from one step to the next. [Adam](https://arxiv.org/abs/1412.6980), for example, keeps
+#   two values for each weight;
+# - the [*activations*](../docs/glossary.md), which the forward pass computes and the
+#   backward pass needs again. Only they grow with the batch.
+
+# %% [markdown]
+# How many bytes does a value take? In float32 it takes 4. In [mixed
+# precision](https://arxiv.org/abs/1710.03740), weights and gradients take only 2, but a
+# 16-bit weight would lose small updates, because it rounds them away. So the optimizer also
+# keeps a [*master copy*](../docs/glossary.md) of the weights in float32, and adds the
+# updates to this copy.
+#
+# Let $P$ be the number of weights, which are also called the parameters of the network.
+# Without activations, the training needs
+#
+# $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
+#
+# where each $b$ is a number of bytes for one parameter. For example, Adam in float32 has
+# $b_\text{weight} = b_\text{gradient} = 4$, and $b_\text{optimizer} = 2 \cdot 4$ for its
+# two values. In mixed precision, the master copy counts as part of the optimizer.
 #
 # **Question.** Does mixed precision make $M$ smaller?
 
 # %% [markdown]
-# If several devices train together, each holds the same $M$ bytes. To avoid these copies,
-# [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
-# 2020](https://arxiv.org/abs/1910.02054)), splits more with each stage: the optimizer in
-# stage 1, the gradients as well in stage 2, and the weights as well in stage 3.
+# In [data parallelism](../docs/glossary.md) every device holds the whole network, so eight
+# devices keep the same $M$ bytes eight times. [*ZeRO*](../docs/glossary.md), the zero
+# redundancy optimizer ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054)), avoids
+# these copies: each device keeps only its own part. There are three *stages* of ZeRO, and
+# each of them splits one more kind of value:
 #
-# Activations need another remedy, because they belong to each device's own batch. A network
-# is a chain of *blocks*, and a block's activations are its *input* and its *inside*, which is
-# everything else that backward needs of it. With *recomputation* (section 2), only the inputs
-# stay, and each inside is computed again when backward reaches its block.
+# | stage | split over the devices |
+# |---|---|
+# | 1 | the optimizer |
+# | 2 | the optimizer and the gradients |
+# | 3 | the optimizer, the gradients and the weights |
 
 # %% [markdown]
-# ## Exercise 11.1: memory_budget
+# Activations need another remedy, because each device computes them from its own part of
+# the batch. Think of the network as a chain of *blocks*. For each block, backward needs the
+# block's *input*, and also the values that were computed within the block. We call these
+# values the *inside* of the block.
 #
-# **Write** `memory_budget(parameters, blocks, precision, states, devices, stage,
-# recompute)`, which returns the bytes on the device that holds the most, as a dict with
-# exactly the keys `"weights"`, `"gradients"`, `"optimizer"` and `"activations"`.
+# *Recomputation*, the topic of section 2, keeps only the inputs. When backward reaches a
+# block, it computes the inside of this block again, and drops it afterwards. So there is
+# never more than one inside in memory.
+
+# %% [markdown]
+# ### Exercise 11.1: memory_budget
+#
+# **Write**
+# `memory_budget(parameters, blocks, precision, states, devices, stage, recompute)`, which
+# returns the bytes on the device that holds the most, as a dict with exactly the keys
+# `"weights"`, `"gradients"`, `"optimizer"` and `"activations"`.
 #
 # - `parameters`, `devices`: how many there are, 1 or more;
-# - `blocks`: a list, perhaps empty, with a pair `(input_bytes, inside_bytes)` for each block,
-#   for the batch of one device;
+# - `blocks`: a list, perhaps empty, with a pair `(input_bytes, inside_bytes)` for each
+#   block, for the batch of one device;
 # - `precision`: `"float32"` or `"mixed"`;
-# - `states`: 0 for plain SGD, 1 with momentum, 2 for Adam;
+# - `states`: the values that the optimizer keeps for each parameter, which are 0 for plain
+#   SGD, 1 with momentum, and 2 for Adam;
 # - `stage`: the stage of ZeRO, from 0 (nothing is split) to 3;
 # - `recompute`: True or False.
 #
 # **Rules**
 #
 # - A weight and a gradient take 4 bytes each with `"float32"`, and 2 each with `"mixed"`.
-# - In both precisions, the optimizer keeps `states` values of 4 bytes for each parameter.
-#   With `"mixed"`, and only then, `"optimizer"` also contains the master copy, 4 bytes for
+# - In both precisions, each of the optimizer's `states` values takes 4 bytes. With
+#   `"mixed"`, and only then, `"optimizer"` also contains the master copy, with 4 bytes for
 #   each parameter.
 # - The optimizer is split from stage 1 on, the gradients from stage 2 on, and the weights
 #   from stage 3 on. Whatever is not split is on every device in full.
-# - A split is by whole parameters and as equal as possible, so the fullest device holds
-#   `-(-parameters // devices)` of them, which divides and rounds up.
-# - Without recomputation, the activations are the inputs and the insides of all blocks. With
-#   recomputation, they are the inputs of all blocks, and once the largest inside. Without
-#   blocks, they are 0 bytes. They are never split.
+# - A split is by whole parameters and as equal as possible. So the fullest device holds
+#   `-(-parameters // devices)` parameters, an expression that divides and rounds up.
+# - Without recomputation, the activations are the inputs and the insides of all blocks.
+#   With recomputation, they are the inputs of all blocks, and once the largest inside.
+#   Without blocks, they are 0 bytes. They are never split.
 # - Each value is a whole number of bytes (`int`). Do not modify `blocks`.
 #
 # **Example**
@@ -136,8 +173,9 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #     memory_budget(10, [(5, 70), (6, 80)], "mixed", 2, 4, 1, True)
 #     # {"weights": 20, "gradients": 20, "optimizer": 36, "activations": 91}
 #
-# The fullest device holds 12 bytes of the optimizer for each of 3 parameters, the inputs with
-# 11 bytes, and an inside with 80. The first lines are there already.
+# Here the fullest device holds the optimizer for 3 of the 10 parameters, with 12 bytes
+# each. Its activations are two inputs, which take 11 bytes together, and the larger inside
+# with 80. The cell below already contains the first lines.
 
 # %% name="11.1-memory-budget" points=1
 # TODO 11.1: the bytes of each kind on the device that holds the most.
@@ -174,11 +212,12 @@ memory_budget = check("11.1", memory_budget)
 # Does a real program need as much as your budget says? We try a small
 # [transformer](https://arxiv.org/abs/1706.03762), which predicts each word of a Reuters
 # newswire from the words before it. Each of its blocks consists of *attention*, which mixes
-# the values of the words, and two dense layers.
+# the values of different words, and of two dense layers.
 #
 # A block's input is an array with `width` values for each word of the batch. By our count,
-# its inside holds 15 arrays of this size, and the factors with which attention mixes the
-# words, which are computed from the words and are no parameters.
+# its inside holds 15 arrays of this size. It also holds the factors with which attention
+# mixes the words. These factors are computed in each step, so they are activations and not
+# parameters.
 
 # %%
 from helpers.data.reuters import reuters
@@ -200,10 +239,11 @@ print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} param
 print(f"Activations, by our count: {counted_bytes / 1e6:.2f} MB")
 
 # %% [markdown]
-# **Predict:** A network with 7 billion parameters trains with Adam in mixed precision, on one
-# device. How many GB (of $10^9$ bytes) does it need without activations? And when our small
-# network trains in float32, how many percent of the bytes that the compiler
-# [XLA](https://openxla.org/xla) plans are activations and other temporary arrays?
+# **Predict:** A network with 7 billion parameters trains with Adam in mixed precision, on
+# one device. How many GB (of $10^9$ bytes) does it need without activations? Our small
+# network trains in float32, and the compiler [XLA](https://openxla.org/xla) plans the
+# memory of its step. What percentage of the planned bytes are activations and other
+# temporary arrays?
 
 # %%
 my_memory_guess = {"gigabytes_of_7b": None, "activations_percent": None}  # change both
@@ -237,12 +277,13 @@ if compiled:
     card.measure("compiled_bytes", kinds)
 
 # %% [markdown]
-# With either precision, each of the 7 billion parameters needs 16 bytes. So mixed precision
-# saves activations and time, but not $M$. In the small network, only our count of the
-# activations is clearly off, and "Going further", at the end, looks for the reason.
+# In either precision, each of the 7 billion parameters needs 16 bytes. So mixed precision
+# saves time, and memory for activations, but it does not make $M$ smaller. In the small
+# network, only our count of the activations is clearly off, and "Going further", at the
+# end, looks for the reason.
 #
-# Even the compiler's plan is only a forecast. Does a real process grow as much in a whole
-# step, including Adam?
+# But the compiler's plan is only a forecast, too. During a whole step, including Adam, does
+# a real process grow by as many bytes as the plan says?
 
 # %%
 if compiled:
@@ -259,9 +300,10 @@ if compiled:
 # %% [markdown]
 # An error below zero means that the process took more than the plan.
 #
-# Now to a network that really does not fit. We apply your function to the sizes of [Llama 3
-# 70B](https://arxiv.org/abs/2407.21783), with Adam, mixed precision and recomputation, and one
-# sequence of 8,192 tokens (words or pieces of words) on each device. Its GPUs had 80 GB.
+# Now try a network that really does not fit. We apply your function to the sizes of [Llama
+# 3 70B](https://arxiv.org/abs/2407.21783), with Adam, mixed precision and recomputation.
+# Each device has one sequence of 8,192 *tokens*, which are words or pieces of words. The
+# GPUs of this training had 80 GB each.
 #
 # **Question.** Which stages of ZeRO fit with 8 devices, and which with 64?
 
@@ -283,9 +325,13 @@ text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# With 8 devices no stage fits, and with 64 only stage 3 does, because at the others every
-# device holds all weights, 141 GB. The activations are the same in every bar, although
-# recomputation has already made them smaller. How does it do that, and what does it cost?
+# With 8 devices no stage fits, and with 64 only stage 3 does. At the other stages every
+# device holds all weights, which alone take 141 GB. A real training needs a little more
+# than our budget. For example, we left out the logits, and the whole block that stage 3
+# collects before it computes with it.
+#
+# The activations are the same in every bar, although recomputation has already made them
+# smaller. How does it do that, and what does it cost?
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
@@ -293,26 +339,33 @@ show_figure(figure, text, session.caption())
 # Backward computes the gradient of a layer's weights from the layer's input. So a plain
 # training step keeps the inputs of all layers until backward has used them.
 #
-# [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the network into *segments*, and
-# keep only the input of each segment's first layer, a *checkpoint*. When backward reaches a
-# segment, it runs forward through this segment again. This is called
+# [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) keep only a few of them. They cut
+# the network into *segments* of several layers, and keep the input of each segment's first
+# layer, a *checkpoint*. (The files from which a training resumes have the same name, but
+# are something else.) When backward reaches a segment, it starts from the checkpoint and
+# runs forward through this segment again. This is called
 # [*recomputation*](../docs/glossary.md) or activation checkpointing.
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# Let $n$ layers with inputs of $c$ bytes be cut into $k$ equal segments. Then a step holds
-# $k$ checkpoints until backward ends, and also the other $n / k - 1$ inputs of the segment
-# that backward has reached. So the *peak*, the most bytes that are held at the same time,
-# is
+# How much memory does this save? Suppose that the input of each layer takes $c$ bytes, and
+# that $n$ layers are cut into $k$ equal segments. Then a step holds
 #
-# $$ P(k) = c \left( k + \frac{n}{k} - 1 \right). $$
+# - $k$ checkpoints, until backward ends;
+# - the other $n / k - 1$ inputs of one segment, while backward is in it.
 #
-# Its derivative $c\,(1 - n / k^2)$ is zero at $k = \sqrt{n}$, so a step through 100 equal
-# layers holds only 19 inputs at a time. If the layers are not equal, you have to search.
+# So the *peak*, which is the largest number of bytes held at the same time, is
+#
+# $$ A(k) = c \left( k + \frac{n}{k} - 1 \right). $$
+#
+# More segments mean more checkpoints, but fewer layers in each segment. The sum is smallest
+# where its derivative $c\,(1 - n / k^2)$ is zero, which is at $k = \sqrt{n}$. For example,
+# a step through 100 equal layers in 10 segments holds only 19 inputs at a time. If the
+# layers are not equal, you have to search.
 
 # %% [markdown]
-# ## Exercise 11.2: segments
+# ### Exercise 11.2: segments
 #
 # **Write** `segments(activation_bytes, budget)`, which returns the first layer of each
 # segment, so that a training step needs at most `budget` bytes for its activations.
@@ -326,11 +379,11 @@ show_figure(figure, text, session.caption())
 # - If the sum of all bytes is at most `budget`, return an empty list.
 # - Otherwise return a *segmentation*: a list with the first layer of each segment, as whole
 #   numbers. It begins with 0, strictly increases, and stays below the number of layers.
-# - For the peak of a segmentation, add up the bytes of all these first layers. Then, for each
-#   segment, add up the bytes of its *other* layers, 0 if there are none. The peak is the first
-#   sum plus the largest of the second ones.
+# - The peak of a segmentation has two parts. The first part is the sum of the bytes of all
+#   first layers. For the second part, add up the bytes of the *other* layers of each
+#   segment (0 if it has none), and take the largest of these sums.
 # - A sum or a peak of exactly `budget` bytes fits. If several segmentations fit, return any
-#   of them, and if none fits, return `None`.
+#   of them. If none fits, return `None`.
 # - The result depends only on the arguments. Each call returns a list of its own, and does
 #   not modify `activation_bytes`.
 #
@@ -380,12 +433,13 @@ def segments(activation_bytes, budget):
 segments = check("11.2", segments)
 
 # %% [markdown]
-# Does a real compiler save as much as the formula says? We give
-# [JAX](https://docs.jax.dev) a network of 64 dense layers with a ReLU (at laptop scale). One
-# loop runs over the segments, with
-# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) around
-# each of them, and another over the layers of a segment. The compiler then tells us how many
-# bytes a step holds besides its arguments and results.
+# Does a real compiler save as much as the formula says? We give [JAX](https://docs.jax.dev)
+# a network of 64 dense layers with a ReLU (at laptop scale). Its code has two loops: the
+# outer one runs over the segments, and the inner one over the layers of a segment. A
+# decorator,
+# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html), asks
+# for the recomputation of each segment. The compiler then tells us how many bytes a step
+# holds besides its arguments and results.
 
 # %%
 from helpers.lab_11.recomputation import recompute_figures
@@ -394,10 +448,10 @@ from helpers.lab_11.recomputation import recompute_on_jax as recompute
 session.show_source(recompute.training_step)
 
 # %% [markdown]
-# The time has a law as well. If forward takes $f$ multiplications, then backward takes $2 f$,
-# because it computes two gradients, of the weights and of the input. Recomputation adds at
-# most one more forward, so the step takes at most $4 f / (3 f) = 4/3$ times as long, if only
-# multiplications count.
+# The time has a law as well. Suppose that only multiplications take time. Backward takes
+# twice as many as forward, because it computes two gradients: one for the weights and one
+# for the input. So a plain step takes as long as three forward passes. Recomputation adds
+# at most a fourth one, so the step takes at most $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of the memory does the step
 # need, compared with keeping everything? And with segments of about $\sqrt n$ layers, how
@@ -440,10 +494,11 @@ if recomputed:
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
 # segment, the compiled loop also holds a copy of the weights and their gradient. "Going
-# further" adds them, and then the law is exact.
+# further" adds them to the formula, which then agrees with the compiler everywhere except
+# at its two ends.
 #
-# **Question.** How far is your ratio from 4/3, and does the range of the repetitions explain
-# the difference?
+# **Question.** How far is your ratio of times from 4/3, and does the range of the
+# repetitions explain the difference?
 
 # %% [markdown]
 # ## 3. Share the optimizer
@@ -459,19 +514,21 @@ from helpers.lab_11.sharding import sharded_training, zero, zero_figures
 session.show_source(zero.adam)
 
 # %% [markdown]
-# Adam works value by value, so an update of a quarter of the weights needs only the mean
-# gradient of this quarter. The ring of [lab 09](09_many_machines.ipynb) provides it after
-# [reduce-scatter](../docs/glossary.md). [All-gather](../docs/glossary.md) can then hand
-# round new weights instead of gradients.
+# Adam updates each weight on its own, so a worker that updates a quarter of the weights
+# needs the mean gradient of this quarter only. The ring of [lab 09](09_many_machines.ipynb)
+# already delivers it. After its first phase, [reduce-scatter](../docs/glossary.md), each
+# worker has the finished sum of one chunk. If the worker now updates this chunk of the
+# weights, the second phase, [all-gather](../docs/glossary.md), can pass round new weights
+# instead of gradients.
 #
 # ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
 #
-# This is stage 1 of ZeRO. With $P$ weights, each of $N$
-# workers keeps $8\,P / N$ bytes of Adam's state instead of $8\,P$. In a step it sends
-# $N - 1$ chunks of the gradient and $N - 1$ of the new weights, each with $4\,P / N$ bytes.
+# This is stage 1 of ZeRO. Let $N$ be the number of workers. Each of them keeps $8\,P / N$
+# bytes of Adam's state instead of $8\,P$. In each of the two phases, it sends $N - 1$
+# chunks of $4\,P / N$ bytes.
 
 # %% [markdown]
-# ## Exercise 11.3: the sharded step
+# ### Exercise 11.3: the sharded step
 #
 # **Write** `sharded_step(weights, gradient, state, update, rank, workers, send, receive)`,
 # which makes one step and returns `(new_weights, new_state)`.
@@ -482,8 +539,8 @@ session.show_source(zero.adam)
 #   first);
 # - `update(part, mean_gradient, state)`: returns `(new_part, new_state)` for a part of the
 #   weights, and works value by value;
-# - `rank`, `workers`, `send(to, array)`, `receive(sender)`: as in exercise 9.1. So `send` does
-#   not wait, but `receive` does.
+# - `rank`, `workers`, `send(to, array)`, `receive(sender)`: as in exercise 9.1. So `send`
+#   does not wait, but `receive` does.
 #
 # You begin with our ring of exercise 9.1, after which each worker updates all weights.
 
@@ -491,13 +548,13 @@ session.show_source(zero.adam)
 # **Rules**
 #
 # - The mean gradient is the sum over all $N$ workers, divided by $N$.
-# - Each worker calls `update` exactly once in a step, even if its part is empty, with
-#   float32 arrays of at most `len(weights) / N` values, rounded up. The length need not be
-#   a multiple of $N$.
+# - Each worker calls `update` exactly once in a step, even if its part is empty. Both
+#   arrays of this call are float32, and have at most `len(weights) / N` values, rounded up.
+#   The length of `weights` need not be a multiple of $N$.
 # - `update` gets the `state` of the call, and you return the state that it returns.
-# - All workers return the same new float32 array, **to the last bit**. It is the array that
-#   `update` makes of all weights with the mean gradient, although its last bits may depend on
-#   the order in which you add.
+# - All workers return the same new float32 array, **to the last bit**. It has the values
+#   that a single call of `update` with all weights and the mean gradient would give. Only
+#   their last bits may depend on the order in which you add the gradients.
 # - A worker sends only to rank `rank + 1`, and the last worker to rank 0. Each sends
 #   `2 (N - 1)` messages, even if they are empty, and a single worker sends none. The
 #   workers never all wait for each other.
@@ -507,9 +564,9 @@ session.show_source(zero.adam)
 # - Each worker has its own copy of your function, and of everything that it uses from other
 #   cells.
 #
-# **Example.** Two workers have the weights `[1, 2, 3]` and the gradients `[2, 2, 2]` and
-# `[4, 4, 4]`. If `update` subtracts the mean gradient, both return `[-2, -1, 0]`.
-# One worker updated two values, and the other worker a single one.
+# **Example.** Two workers have the weights `[1, 2, 3]`, and the gradients `[2, 2, 2]` and
+# `[4, 4, 4]`, whose mean is 3. If `update` subtracts the mean gradient, both return
+# `[-2, -1, 0]`. One worker updated two values, and the other worker a single one.
 
 # %% name="11.3-sharded-step" points=2
 # TODO 11.3: one step of a training in which each worker updates only its part.
@@ -547,13 +604,14 @@ sharded_step = check("11.3", sharded_step)
 # %% [markdown]
 # Now processes that talk over TCP make five steps from the same weights in two ways:
 #
-# - **Data parallel.** If its update only returns the mean gradient, your function works as
-#   an [all-reduce](../docs/glossary.md). Then each worker updates all weights with Adam.
+# - **Data parallel.** Here your function serves as an [all-reduce](../docs/glossary.md),
+#   because we give it an `update` that only returns the mean gradient. Then each worker
+#   updates all weights with Adam.
 # - **ZeRO-1.** Your function runs with Adam as its update.
 #
-# **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step, and
-# how many MB of Adam's state does it keep? After five steps, how large is the largest difference of a
-# weight between the two trainings, or between two workers?
+# **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
+# and how many MB of Adam's state does it keep? Compare the weights after five steps, both
+# between the two trainings and between the workers. How large is the largest difference?
 
 # %%
 print(f"All weights together: {4 * lab.weights / 1e6:.2f} MB")
@@ -590,17 +648,18 @@ card.measure("sharded_steps_per_second", 1 / float(numpy.median(shared.seconds))
 card.outcome("shared_optimizer", outcome_of_sharing)
 
 # %% [markdown]
-# **The same bits from a quarter of Adam's memory!** That is what a difference of 0 means, if
-# you have four workers. Both trainings used your ring, so they added the same numbers in the
-# same order, and Adam did the same arithmetic with each value, whichever worker did it.
+# **The same bits from a quarter of Adam's memory!** That is what a difference of 0 means,
+# if you have four workers. Both trainings used your ring, so they added the same numbers in
+# the same order. And Adam did the same arithmetic with each value, whichever worker did it.
 #
 # ### Share the weights, too
 #
-# - **ZeRO-2.** As soon as backward has computed a layer's gradient, reduce-scatter adds it
-#   up, and each worker keeps only its part.
-# - **ZeRO-3.** Each worker keeps only its part of the weights. All-gather collects a layer
-#   before forward needs it, and again before backward. PyTorch's FSDP works like this
-#   ([Zhao et al. 2023](https://arxiv.org/abs/2304.11277)).
+# - **ZeRO-2** also splits the gradients. As soon as backward has computed the gradient of a
+#   layer, reduce-scatter adds it up, and each worker keeps only its part of the sum.
+# - **ZeRO-3** also splits the weights. All-gather collects the weights of a layer before
+#   forward needs them, and again before backward. In between, each worker keeps only its
+#   part. PyTorch's FSDP works like this ([Zhao et al.
+#   2023](https://arxiv.org/abs/2304.11277)).
 #
 # **Predict:** How many MB does each worker send in a step of ZeRO-2, and of ZeRO-3? Count
 # how often reduce-scatter and all-gather run over all weights.
@@ -635,55 +694,69 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. So a worker sends
+# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. One reduce-scatter
+# or all-gather over all weights sends $4\,P\,(N - 1) / N$ bytes. So in a step each worker
+# sends
 #
-# $$ 2 \cdot \frac{N - 1}{N}\, 4\,P \quad\text{or, with ZeRO-3,}\quad 3 \cdot \frac{N - 1}{N}\, 4\,P \quad\text{bytes.} $$
+# $$ 2 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{or, with ZeRO-3,}\quad 3 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{bytes.} $$
 #
-# In return, a worker with ZeRO-3 keeps only an $N$-th of everything, and a whole layer only
-# while it uses it. If the weights of these two ways differ a little, it is because each layer
-# is cut into chunks of its own, so the ring adds in another order.
+# In return, a worker with ZeRO-3 keeps only an $N$-th of everything, and holds a whole
+# layer only while it uses it. In ZeRO-2 and ZeRO-3, each layer is cut into chunks of its
+# own, so the ring adds the gradients in another order. That is why their weights may differ
+# a little from those of the first two trainings.
 
 # %% [markdown]
 # ## 4. Share each layer
 #
 # In section 3 you wrote every message yourself, whereas in [lab 07](07_tpu_cores.ipynb) a
-# compiler inserted them. Can it do the same for a transformer? Keras needs three lines. A
-# [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) names the axes of the
-# [mesh](../docs/glossary.md), here 2 x 4 devices along `data` and `model`. A
-# [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says which axis of each
-# weight is split, and [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)
-# applies it. The second line is the hard one, because a wrong choice costs messages.
+# compiler inserted them. Can it do the same for a transformer? Keras needs three lines:
+#
+# - A [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) arranges the devices in
+#   a grid, the [mesh](../docs/glossary.md), and names its axes. Ours has 2 x 4 devices
+#   along the axes `data` and `model`.
+# - A [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says for each weight
+#   along which axis of the mesh it is split.
+# - [`ModelParallel`](https://keras.io/api/distribution/model_parallel/) applies these
+#   layouts.
+#
+# The second line is the hard one, because a bad choice costs additional messages.
 
 # %% [markdown]
-# A split along `model` gives each device a part of each *layer*, which is called
-# [*tensor parallelism*](../docs/glossary.md). A dense layer computes
-# $y_j = \sum_i x_i \, W_{ij}$.
+# If the weights are split along `model`, each device computes a part of each *layer*. This
+# is called [*tensor parallelism*](../docs/glossary.md). A dense layer computes
+# $y_j = \sum_i x_i \, W_{ij}$, so there are two ways to split its matrix $W$:
 #
-# - If $W$ is split along $j$, by columns, a device computes some of the $y_j$, but needs all
-#   of $x$.
-# - If $W$ is split along $i$, by rows, it needs only some of the $x_i$, but knows only a
-#   *partial sum* of each $y_j$. An [all-reduce](../docs/glossary.md) has to add these up.
-#
-# A block contains `down(relu(up(x)))`. ReLU needs complete values, because $\max(a + b, 0)$
-# is not $\max(a, 0) + \max(b, 0)$. Attention consists of two such steps as well: first the
-# layers `query`, `key` and `value` compute the columns of several independent *heads*, and
-# then the layer `output` mixes the heads.
-#
-# **Question.** Which of `up` and `down` would you split by columns, and which by rows, so that
-# the devices communicate only once?
+# - **By columns**, along $j$. A device computes some of the outputs $y_j$ completely, but
+#   it needs all inputs $x_i$.
+# - **By rows**, along $i$. A device needs only some of the inputs $x_i$, but it gets only a
+#   *partial sum* of each output $y_j$. An [all-reduce](../docs/glossary.md) has to add up
+#   the partial sums of all devices.
 
 # %% [markdown]
-# ## Exercise 11.4: layout
+# Each block contains two dense layers, `down(relu(up(x)))`. The ReLU between them needs
+# complete values and not partial sums. For example, the partial sums 3 and -2 add up to 1,
+# and the ReLU of 1 is 1. But if each device applied the ReLU to its own partial sum, the
+# results would be 3 and 0, which add up to 3.
 #
-# **Write** `layout(path, shape)`, which returns how a weight of a transformer is split: a
-# tuple or list with one entry for each axis, `"model"` if the axis is split over the mesh axis
-# `model`, and None if it is not.
+# Attention consists of two such steps as well. First the layers `query`, `key` and `value`
+# compute several independent *heads*, and each head needs some of their columns. Then the
+# layer `output` mixes the heads.
+#
+# **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
+# that the devices communicate only once?
+
+# %% [markdown]
+# ### Exercise 11.4: layout
+#
+# **Write** `layout(path, shape)`, which returns how a weight of a transformer is split. The
+# result is a tuple or list with one entry for each axis of the weight: `"model"` if this
+# axis is split over the mesh axis `model`, and None if it is not.
 #
 # - `path`: names joined by `/`. The last one is the weight (`kernel`, `bias`, ...), and the
 #   one before it is the layer;
-# - `shape`: the tuple of the weight's sizes, one for each of its axes, of which there are at
-#   most four. A dense kernel has the shape (inputs, outputs), and its bias (outputs,). The
-#   sizes that you have to split can be divided by the number of devices along `model`.
+# - `shape`: the tuple of the weight's sizes, one for each of its axes, of which there are
+#   at most four. A dense kernel has the shape (inputs, outputs), and its bias (outputs,).
+#   The sizes that you have to split can be divided by the number of devices along `model`.
 
 # %% [markdown]
 # **Rules**
@@ -692,11 +765,11 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 #   any size, wherever that part is. So `decoder/block_12/up/kernel` is in a block, but
 #   `block_norm/up/kernel` is not.
 # - In a block, the kernels of `query`, `key`, `value`, `output`, `up` and `down` are each
-#   split along exactly one axis, whatever their sizes. These six layers have a kernel, most of
-#   them a bias, and no other weights.
+#   split along exactly one axis, whatever their sizes. These six layers have a kernel, most
+#   of them a bias, and no other weights.
 # - The compiled forward pass of a block has two all-reduces, and no other
 #   [collective](../docs/glossary.md).
-# - A bias of one of these layers is split exactly if the output of its layer is split.
+# - The bias of one of these layers is split if the layer's output is split, and only then.
 # - All other weights of a block stay whole, for example those of its norms.
 # - Weights outside of the blocks stay whole, even if their layer has one of the six names.
 # - Compare whole names: `output_norm` is not `output`.
@@ -738,9 +811,12 @@ def layout(path, shape):
 layout = check("11.4", layout)
 
 # %% [markdown]
-# Three layouts of a small transformer compete. In the first one, every device has all
-# weights. The second one is yours. The third one splits each kernel of a block over `data`,
-# along which the batch is split as well. So it stores the kernels as ZeRO-3 does.
+# Three layouts of a small transformer compete:
+#
+# - `data parallel`: every device has all weights;
+# - `2 x 4`: your layout;
+# - `kernels over data`: each kernel of a block is split over the axis `data`, along which
+#   the batch is split as well. So the kernels are stored as in ZeRO-3.
 
 # %%
 from helpers.lab_11.memory import transformer
@@ -770,9 +846,10 @@ print(f"and {split_bytes / 1e6:.2f} MB of them are in kernels that you split")
 
 # %% [markdown]
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. So we time nothing, but the compiled collectives and the bytes are real.
+# eight devices. The compiled collectives and the bytes are real, but times would mean
+# nothing, so we measure none.
 #
-# **Predict:** what percentage of the weights does a device of the 2 x 4 mesh hold? And how
+# **Predict:** What percentage of the weights does a device of the 2 x 4 mesh hold? And how
 # many all-reduces are in the compiled forward pass of both blocks together?
 
 # %%
@@ -820,15 +897,17 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# A share $s$ of all weights is split over four devices, so each device holds the share
-# $1 - s + s / 4$.
+# If a share $q$ of all weights is split over four devices, each device holds the share
+# $1 - q + q / 4$.
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 #
-# This pair of splits comes from [Megatron-LM](https://arxiv.org/abs/1909.08053). Forward
-# needs one all-reduce for each pair, and backward another one. In the third layout, a device
-# needs whole kernels for its part of the batch, so XLA fetches them with all-gathers. There
-# the weights travel, whereas in your layout the activations do, which grow with the batch.
+# This pair of splits comes from [Megatron-LM](https://arxiv.org/abs/1909.08053). Each pair
+# needs one all-reduce in forward, and another one in backward.
+#
+# In the third layout, a device needs whole kernels for its part of the batch, so XLA
+# fetches them with all-gathers. There the weights travel between the devices. In your
+# layout the activations travel instead, and their size grows with the batch.
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
@@ -837,11 +916,14 @@ if on_meshes:
 # slower, each worker can hold whole layers instead. But how long will the workers then wait
 # for each other?
 #
-# In a [*pipeline*](../docs/glossary.md), the layers are split into $p$ *stages*, one for
-# each worker. A stage sends its output to the next stage, and in backward the gradient of
-# this output comes back. So that several stages can work at a time, the batch is cut into
-# $m$ [*micro-batches*](../docs/glossary.md), whose gradients are added up before the
-# update, as in [gradient accumulation](../docs/glossary.md).
+# In a [*pipeline*](../docs/glossary.md), the layers are cut into $p$ *stages*, one for each
+# worker. (They have nothing to do with the stages of ZeRO.) In forward, a stage sends its
+# output to the next stage. In backward, the gradient of this output comes back.
+#
+# With a single batch, only one stage would work at a time. That is why the batch is cut
+# into $m$ [*micro-batches*](../docs/glossary.md), which pass through the stages one after
+# the other. As in [gradient accumulation](../docs/glossary.md), their gradients are added
+# up before the update.
 
 # %%
 from helpers.lab_11.pipelines import (
@@ -856,29 +938,41 @@ from helpers.lab_11.pipelines import (
 # ![Time lines of three stages with four micro-batches. In GPipe's order each stage does four forwards and then four backwards. In the other order, the last stage does them in turn. Both take equally long, and have the same idle time.](../helpers/lab_11/diagrams/pipeline.svg)
 #
 # Where the figure is blank, a stage is idle. How large is this
-# [*bubble*](../docs/glossary.md)? Suppose that on each stage a forward takes $f$ seconds
-# and a backward $b$ seconds. The last stage waits for $p - 1$ forwards and works for
-# $m\,(f + b)$ seconds, and then the last gradient passes through $p - 1$ more stages. So a
-# step takes $(m + p - 1)(f + b)$ seconds, and a stage is idle for the share
+# [*bubble*](../docs/glossary.md)? Suppose that on each stage, a forward of one micro-batch
+# takes $T_\text{forward}$ seconds and a backward $T_\text{backward}$. Now follow a step on
+# the last stage:
+#
+# 1. It waits for $p - 1$ forwards, in which the first micro-batch passes through the other
+#    stages.
+# 2. It works for $m\,(T_\text{forward} + T_\text{backward})$ seconds.
+# 3. Then the last gradient passes back through the other stages, which takes $p - 1$
+#    backwards.
+#
+# So a step takes $(m + p - 1)(T_\text{forward} + T_\text{backward})$ seconds. Every stage
+# works for only $m$ of these $m + p - 1$ parts, so it is idle for the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
 # %% [markdown]
-# The two orders have the same bubble, but not the same memory, because a stage keeps the
-# activations of a micro-batch until the end of its backward. In the order of GPipe ([Huang
-# et al. 2019](https://arxiv.org/abs/1811.06965)), a stage holds all $m$ micro-batches
-# before its first backward. In [*1F1B*](../docs/glossary.md), "one forward, one backward"
-# ([Narayanan et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as
-# soon as it can, and waits for one rather than run too many forwards ahead. So the last
-# stage holds a single micro-batch, and stage $s$, counted from 0, at most $p - s$.
+# The two orders in the figure have the same bubble, but not the same memory, because a
+# stage keeps the activations of a micro-batch until the end of its backward.
+#
+# - In the order of **GPipe** ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a
+#   stage does all forwards first. So it holds all $m$ micro-batches before its first
+#   backward.
+# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" ([Narayanan et al.
+#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it can. It
+#   also has a limit: stage $s$, counted from 0, holds at most $p - s$ micro-batches. At its
+#   limit, it waits for a backward, even if it could do another forward. So the last stage
+#   holds a single micro-batch.
 
 # %% [markdown]
-# ## Exercise 11.5: order
+# ### Exercise 11.5: order
 #
-# **Write** `order(stage, stages, micro_batches)`, which returns the list of all that this
-# stage does in a step: `("F", i)` for the forward of micro-batch `i`, and `("B", i)` for
-# its backward. Stages and micro-batches are numbered from 0, and there is at least one of
-# each.
+# **Write** `order(stage, stages, micro_batches)`, which returns the list of everything that
+# this stage does in a step: `("F", i)` for the forward of micro-batch `i`, and `("B", i)`
+# for its backward. Stages and micro-batches are numbered from 0, and there is at least one
+# of each.
 
 # %% [markdown]
 # **Rules**
@@ -886,14 +980,15 @@ from helpers.lab_11.pipelines import (
 # - A stage does its items in turn, each as soon as it can. A forward takes 1 unit of time,
 #   a backward 2, and a message none.
 # - The forward of `i` needs the forward of `i` on the stage before, if there is one. The
-#   backward of `i` needs the backward of `i` on the stage after or, on the last stage, the
-#   forward of `i` there.
+#   backward of `i` needs the backward of `i` on the stage after. On the last stage, it
+#   needs the forward of `i` there instead.
 # - Each item is a pair (a tuple or a list) of `"F"` or `"B"` and a whole number.
 # - Each stage does the forward and the backward of each micro-batch exactly once.
 # - Taken together, the lists of all stages never deadlock: no stage waits forever.
-# - At no time does stage $s$ hold more than `stages - s` micro-batches, from the beginning
-#   of their forward to the end of their backward.
-# - All stages together end as early as possible, at $3\,(m + p - 1)$ units of time.
+# - At no time does stage $s$ hold more than `stages - s` micro-batches. It holds a
+#   micro-batch from the beginning of its forward to the end of its backward.
+# - All stages together end as early as possible, which is after
+#   `3 * (micro_batches + stages - 1)` units of time.
 # - The list depends only on the three arguments, because each stage calls a copy of the
 #   function in its own process.
 #
@@ -964,9 +1059,10 @@ text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
-# If your shares lie a little above the formula, it is probably because it leaves out the
-# messages, and the moment that a process needs to wake up. Next you see how the processes
-# spent the last step with 16 micro-batches, and how many of them each held at its peak.
+# Do your shares lie a little above the formula? It leaves out two things, which are
+# probably the reason: the messages, and the short time that a process needs to wake up.
+# Next you see how the processes spent the last step with 16 micro-batches, and how many
+# micro-batches each of them held at its peak.
 
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
@@ -981,33 +1077,38 @@ trace_file = pipeline_trace.write(folder / "pipeline_trace.json", boxes_by_order
 print("Trace of both orders:", trace_file)
 
 # %% [markdown]
-# By the formula, both orders take equally long. Only the memory differs: with 1F1B, stage $s$
-# never holds more than $p - s$ micro-batches, however large $m$ is. You can open the trace at
-# [ui.perfetto.dev](https://ui.perfetto.dev). The next figure is simulated, and has sliders
-# in JupyterLab.
+# By the formula, both orders take equally long. Only the memory differs: with 1F1B, stage
+# $s$ never holds more than $p - s$ micro-batches, however large $m$ is. You can open the
+# trace at [ui.perfetto.dev](https://ui.perfetto.dev). The next figure is simulated, and has
+# sliders in JupyterLab.
 
 # %%
 pipeline_explorer.explore(order, session.caption())
 
 # %% [markdown]
-# **Question.** What keeps you from using 1,000 micro-batches?
+# **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
+# of them?
 #
-# They make the batch larger or the micro-batches smaller. Beyond the [critical batch
-# size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps, and small matrix
-# products are less efficient on a GPU.
+# Either the batch must grow, or the micro-batches must shrink. Beyond the [critical batch
+# size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps. And with
+# smaller micro-batches, the matrix products become small, which makes them less efficient
+# on a GPU.
 
 # %% [markdown]
 # ## 6. Plan a training
 #
-# Real trainings combine all of this: $n = d \cdot t \cdot p$ devices, with $d$ for [data
-# parallelism](../docs/glossary.md), $t$ for tensor parallelism inside a machine, and $p$
-# stages of a pipeline. Which combination is the fastest that fits, and how long will it take?
+# Real trainings combine all of this. Their $N = d \cdot t \cdot p$ devices form $d$ groups,
+# each of which holds the whole network and trains on its own part of the data. Within a
+# group there are $p$ stages of a pipeline, and each stage consists of $t$ devices in one
+# machine, which use tensor parallelism. Which combination is the fastest that fits, and how
+# long will it take?
 #
-# First count the operations. For each word, $N$ weights (from here on, $N$ counts weights
-# and no longer workers) take $2 N$ operations in forward, and twice as many in backward, so
-# about $6 N$ together ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)). For the
-# network of section 1, our count by hand adds the attention, and the compiler's count adds
-# norms, ReLU and the loss.
+# First count the operations. In forward, each weight takes a multiplication and an addition
+# for each token, so $P$ weights take $2 P$ operations. Backward takes twice as many, so
+# together there are about $6 P$ ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)).
+# That paper writes $N$ for the weights, which is why the next cell prints `6 N`. It
+# compares this rule with two counts for the network of section 1: our count by hand adds
+# the attention, and the compiler's count also adds norms, ReLU and the loss.
 
 # %%
 by_hand = transformer_sizes.operations_by_hand(sizes)
@@ -1021,20 +1122,26 @@ if compiled:
     card.measure("operations", {"by_hand": by_hand, "by_6n": by_six, "compiled": operations})
 
 # %% [markdown]
-# So a training on $D$ tokens takes
+# So a training on $D$ tokens takes $6\,P D$ operations, which $N$ devices share. Let $R$ be
+# the peak of a device in operations per second. A device reaches only a share $u$ of this
+# peak while it computes, its *utilisation*. Then the training takes
 #
-# $$ T = \frac{6\, N D}{n\, u\, F} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
+# $$ T = \frac{6\, P D}{N\, u\, R} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
 #
-# Here $F$ is the peak of a device in operations per second, and the
-# *utilisation* $u$ is the share of it that a device reaches while it computes. Messages add
-# $T_\text{messages}$ if no computation hides them. With recomputation, the 6 becomes an 8.
+# The bracket adds the bubble: in section 5, a stage works for $m$ parts of a step and is
+# idle for $p - 1$. The last term is the time of those messages that no computation hides.
+# With recomputation there is one more forward pass, so the 6 becomes an 8.
+
+# %% [markdown]
+# No formula gives $u$, so we take it from trainings before 2023. The lowest and the highest
+# [MFU](../docs/glossary.md) (model FLOPs utilization) in table 3 of [Chowdhery et al.
+# (2022)](https://arxiv.org/abs/2204.02311) are 0.213 and 0.462, and this is our range. An
+# MFU refers to the time of whole steps, so it already includes all waits and any
+# recomputation. Our formula adds both once more, so the forecasts tend to be too long.
 #
-# No formula gives $u$. We take a range from 0.213 to 0.462, the lowest and highest
-# [MFU](../docs/glossary.md) (model FLOP utilisation) in table 3 of [Chowdhery et al.
-# (2022)](https://arxiv.org/abs/2204.02311). An MFU already includes the waits, which our
-# formula adds once more, so the forecasts tend to be too long. That paper is older than all
-# trainings below. A *planner* tries all combinations that fit, with the memory that
-# `memory_of` computes.
+# A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
+# sizes of the micro-batches, and picks the fastest that fits. The function `memory_of`
+# computes the memory of a combination.
 
 # %%
 from helpers.lab_11.plans import plan_figures, planner
@@ -1070,12 +1177,12 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
 # The score is the [interval score](../docs/glossary.md) of lab 10, and lower is better. The
-# last two lines score guesses without a planner, with ranges that are as wide. The only
-# miss is LLaMA, which used more of its peak than any training in the table of Chowdhery et
-# al. The lab's `published.toml` has all sources.
+# last two lines score two guesses that need no planner, with ranges that are as wide as the
+# planner's. Our only miss is LLaMA, which used more of its peak than any training in the
+# table of Chowdhery et al. The file `published.toml` of this lab has all sources.
 #
-# To be honest, our first range came from three other trainings, and missed all seven. We chose
-# this one afterwards, so only trainings that are still to come can test it.
+# To be honest, our first range came from three other trainings, and missed all seven. We
+# chose this one afterwards, so only trainings that are still to come can test it.
 #
 # **Question.** You have 64 H100 GPUs. Would you train a network with 70 billion parameters
 # with tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower
@@ -1098,8 +1205,8 @@ for slower_gbit in (25, 5):
 
 # %% [markdown]
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
-# With a slower link, the planner gives up ZeRO 3, which sends all weights again for each
-# micro-batch, and chooses a pipeline, whose stages send only activations and their
+# ZeRO 3 sends all weights again for each micro-batch. So with a slower link, the planner
+# gives it up, and chooses a pipeline, whose stages send only activations and their
 # gradients. But the range of days is much wider than such differences. So before you rent
 # 64 GPUs, measure $u$ on a few.
 
@@ -1117,8 +1224,8 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the time lines of the pipeline. Why does the idle share fall with more micro-batches,
-# and what do they cost?
+# Look at the time lines of the pipeline. Why does the idle share fall with more
+# micro-batches, and what do they cost?
 #
 # Write two or three sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -1129,26 +1236,28 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Count first: most of the bytes are often neither weights nor gradients, but the state of the
-# optimizer and the activations. Each of them can be made smaller, at a price:
+# Count first: most of the bytes are often neither weights nor gradients, but the state of
+# the optimizer and the activations. Each of them can be made smaller, at a price:
 #
-# - Recomputation trades activations for time, at most one more forward pass in each step.
-# - A sharded optimizer costs no extra bytes on the wire, because the update fits between
-#   the two phases of the ring. Sharded weights cost half as many bytes again.
-# - Tensor parallelism splits each layer, and needs a fast link in every layer.
-# - A pipeline splits the layers into stages, and pays with idle time that more micro-batches
-#   make smaller.
+# - Recomputation trades time for the memory of activations. It adds at most one more
+#   forward pass to each step.
+# - A sharded optimizer sends no extra bytes, because the update fits between the two phases
+#   of the ring. Sharded weights send half as many bytes again.
+# - Tensor parallelism splits each layer, and needs a fast link because every layer sends
+#   messages.
+# - A pipeline splits the layers into stages, and pays with idle time. More micro-batches
+#   make this time shorter.
 
 # %% [markdown]
 # ## Going further
 #
-# Nobody has to read on: this part has no points and no predictions. It looks behind three
-# results above, and needs about a quarter of an hour.
+# You may stop here: this part has no points and no predictions. It looks behind three
+# results above, and takes about a quarter of an hour.
 #
 # ### Why was our count of the activations off?
 #
-# The next cell compares smaller networks, to find out what one more block takes, and what the
-# logits take.
+# The next cell compares smaller networks. It shows how many bytes one more block takes, and
+# how many bytes the logits take.
 
 # %%
 if compiled:
@@ -1165,22 +1274,22 @@ if compiled:
     print(f"Predicted from one and two blocks: {extrapolated / 1e6:.2f} MB, error {off:+.1f}%")
 
 # %% [markdown]
-# Our count of a block misses some arrays, and where we counted one array as large as the
-# logits, the compiler plans several. We have not found out what each of them is for. Two
-# small compilations predict the large one better than our count, because each further block
-# takes about as much as the second.
+# Our count of a block misses some arrays. And where we counted one array as large as the
+# logits, the compiler plans several. We have not found out what each of them is for. But
+# two small compilations predict the large one better than our count does, because each
+# further block takes about as much as the second.
 #
 # ### A law of recomputation without an error
 #
 # For each layer of the current segment, the compiled loop holds not only the input of $c$
 # bytes. It also holds a copy of the layer's weights, their gradient, and the *mask* of the
-# ReLU, which says which outputs are positive, in $c / 4$ bytes. Together these are $s$ bytes,
-# so the law becomes
+# ReLU, which says which outputs are positive, in $c / 4$ bytes. Call the sum of all four
+# $h$ bytes. Then the law becomes
 #
-# $$ P(k) = k\, c + \frac{n}{k}\, s + e, $$
+# $$ A(k) = k\, c + \frac{n}{k}\, h + A_0, $$
 #
-# which is lowest at $k = \sqrt{n\, s / c}$. We take the constant $e$, for everything else,
-# from a single measurement of four layers in two segments.
+# which is lowest at $k = \sqrt{n\, h / c}$. The constant $A_0$ stands for everything else.
+# We take it from a single measurement of four layers in two segments.
 
 # %%
 if recomputed:
@@ -1191,29 +1300,31 @@ if recomputed:
         print(f"compiled {peak / 1e6:.2f} MB, off by {100 * (expected / peak - 1):+.2f}%")
 
 # %% [markdown]
-# At both ends, one of the two loops has only a single pass, so the compiler builds another
-# program, which the law does not describe.
+# At both ends, one of the two loops has only a single pass. There the compiler builds
+# another program, which the law does not describe.
 #
 # In TensorFlow,
-# [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad) does the
-# same for a block. With 16 blocks of our transformer, a process grew by 186 MiB in a step
-# instead of 618 MiB ([how it was
-# measured](../docs/measurements.md#recomputation-in-tensorflow)). In contrast, `fit` failed in
-# Keras 3.15.1 with [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope)
-# ([known issue](https://github.com/keras-team/keras/issues/21207)).
+# [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad) does
+# the same for a block. With 16 blocks of our transformer, a process grew by 186 MiB in a
+# step instead of 618 MiB ([how it was
+# measured](../docs/measurements.md#recomputation-in-tensorflow)). In contrast, `fit` failed
+# in Keras 3.15.1 with
+# [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope) ([known
+# issue](https://github.com/keras-team/keras/issues/21207)).
 #
-# In every framework, check what the compiler does. When we wrote 16 layers out without loops,
-# with `jax.checkpoint` around each segment, JAX 0.10.2 on the CPU computed all of them again,
-# but saved no memory. So measure the memory, before you pay with time.
+# In every framework, check what the compiler does. For example, we wrote 16 layers out
+# without loops, with `jax.checkpoint` around each segment. JAX 0.10.2 on the CPU computed
+# all of them again, but saved no memory. So measure the memory before you pay with time.
 
 # %% [markdown]
 # ### Why does tensor parallelism stay inside one machine?
 #
-# The next cell calculates the time of the four all-reduces in each of the 80 blocks of
-# [LLaMA-65B](https://arxiv.org/abs/2302.13971), which is 8,192 wide. We assume 2,048 words,
-# two bytes for each value, and eight GPUs in a ring. [NVIDIA's
+# The next cell calculates how long the messages take in
+# [LLaMA-65B](https://arxiv.org/abs/2302.13971), which is 8,192 wide. Each of its 80 blocks
+# needs four all-reduces, two in forward and two in backward. We assume 2,048 words, two
+# bytes for each value, and eight GPUs in a ring. [NVIDIA's
 # H100](https://www.nvidia.com/en-us/data-center/h100/) has 450 GB/s of NVLink in each
-# direction, while a network may have 400 Gbit/s.
+# direction, while a network may have 400 Gbit/s for each GPU.
 
 # %%
 activation_bytes = 2 * 2048 * 8192
@@ -1222,14 +1333,15 @@ for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
     print(f"{link_name}: at least {1e3 * sent_bytes / link_speed:.0f} ms for a sequence")
 
 # %% [markdown]
-# Between machines, the messages take nine times as long. For comparison, at 40% of their peak
-# of $989 \cdot 10^{12}$ operations per second, the eight GPUs would compute this sequence in
+# Between machines, the messages take nine times as long. For comparison, at 40% of their
+# peak of $989 \cdot 10^{12}$ operations per second, the eight GPUs would compute this
+# sequence in
 #
 # $$ \frac{6 \cdot 65 \cdot 10^9 \cdot 2048}{8 \cdot 0.4 \cdot 989 \cdot 10^{12}} \approx 0.25 \text{ seconds.} $$
 #
 # The messages are also hard to hide, because each layer waits for the sum of the previous
-# one. The gradients along `data` can use this slower network, because they travel during
-# backward ([lab 10](10_more_machines.ipynb)).
+# one. In contrast, the gradients along `data` can use this slower network, because they
+# travel during backward ([lab 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # To read on: [Chen et al., "Training Deep Nets with Sublinear Memory Cost"
