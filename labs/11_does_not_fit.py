@@ -67,20 +67,20 @@ card = lab.card
 folder = card.path.with_suffix("")  # what the processes of this run write
 
 # %% [markdown]
-# Each symbol in the formulas has one meaning in the whole lab. The text explains each of
-# them where it first appears, so use this table only to look one up later.
+# Each symbol in the formulas has one meaning in the whole lab. The text explains it where
+# it first appears, so skip this table now, and come back when you want to look up a symbol.
 #
 # | symbol | meaning | section |
 # |---|---|---|
-# | $P$ | weights of the network, also called its parameters | all |
-# | $N$ | workers or devices that train together | 3, 6 |
+# | $P$ | weights of the network, also called its parameters | 1, 3, 6 |
+# | $N$ | workers, or devices, that train together | 3, 6 |
 # | $M$ | bytes of weights, gradients and optimizer together | 1 |
 # | $n$, $k$ | layers, and the segments into which they are cut | 2 |
 # | $c$, $A(k)$ | bytes of a layer's input, and bytes at the peak with $k$ segments | 2 |
 # | $p$, $m$ | stages of a pipeline, and micro-batches in a step | 5, 6 |
-# | $d$, $t$ | devices along which the data, or each layer, are split | 6 |
+# | $d$, $t$ | devices that share the data, and devices that share each layer | 6 |
 # | $D$, $T$ | tokens of a training, and the seconds that it takes | 6 |
-# | $R$, $u$ | a device's peak in operations per second, and the share of it that is reached | 6 |
+# | $R$, $u$ | a device's peak in operations per second, and the share that it reaches | 6 |
 
 # %% [markdown]
 # ## 1. Where do the bytes go?
@@ -89,18 +89,18 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # a terabyte? Besides the *weights*, a training step keeps three other kinds of values:
 #
 # - the *gradients*, one for each weight;
-# - the [*optimizer state*](../docs/glossary.md), which the optimizer keeps for each weight
-#   from one step to the next. [Adam](https://arxiv.org/abs/1412.6980), for example, keeps
-#   two values for each weight;
+# - the [*optimizer state*](../docs/glossary.md), which stays in memory from one step to the
+#   next. [Adam](https://arxiv.org/abs/1412.6980), for example, keeps two values for each
+#   weight;
 # - the [*activations*](../docs/glossary.md), which the forward pass computes and the
 #   backward pass needs again. Only they grow with the batch.
 
 # %% [markdown]
 # How many bytes does a value take? In float32 it takes 4. In [mixed
-# precision](https://arxiv.org/abs/1710.03740), weights and gradients take only 2, but a
-# 16-bit weight would lose small updates, because it rounds them away. So the optimizer also
-# keeps a [*master copy*](../docs/glossary.md) of the weights in float32, and adds the
-# updates to this copy.
+# precision](https://arxiv.org/abs/1710.03740), weights and gradients take only 2, which
+# saves time and memory. But small updates of a 16-bit weight would get lost in rounding. So
+# the optimizer also keeps a [*master copy*](../docs/glossary.md) of the weights in float32,
+# and adds the updates to this copy.
 #
 # Let $P$ be the number of weights, which are also called the parameters of the network.
 # Without activations, the training needs
@@ -161,8 +161,9 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #   each parameter.
 # - The optimizer is split from stage 1 on, the gradients from stage 2 on, and the weights
 #   from stage 3 on. Whatever is not split is on every device in full.
-# - A split is by whole parameters and as equal as possible. So the fullest device holds
-#   `-(-parameters // devices)` parameters, an expression that divides and rounds up.
+# - Where something is split, each device gets whole parameters, and the split is as equal
+#   as possible. So the fullest device holds `-(-parameters // devices)` parameters. This
+#   expression divides and rounds up.
 # - Without recomputation, the activations are the inputs and the insides of all blocks.
 #   With recomputation, they are the inputs of all blocks, and once the largest inside.
 #   Without blocks, they are 0 bytes. They are never split.
@@ -326,9 +327,9 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # With 8 devices no stage fits, and with 64 only stage 3 does. At the other stages every
-# device holds all weights, which alone take 141 GB. A real training needs a little more
-# than our budget. For example, we left out the logits, and the whole block that stage 3
-# collects before it computes with it.
+# device holds all weights, which alone take 141 GB. A real training needs a few GB more
+# than our budget. For example, we left out the logits, and the weights of the block that a
+# device collects from the others at stage 3 while it computes this block.
 #
 # The activations are the same in every bar, although recomputation has already made them
 # smaller. How does it do that, and what does it cost?
@@ -739,8 +740,8 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # results would be 3 and 0, which add up to 3.
 #
 # Attention consists of two such steps as well. First the layers `query`, `key` and `value`
-# compute several independent *heads*, and each head needs some of their columns. Then the
-# layer `output` mixes the heads.
+# compute several independent *heads*, each of which uses columns of its own. Then the layer
+# `output` mixes the heads.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
 # that the devices communicate only once?
@@ -769,7 +770,7 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 #   of them a bias, and no other weights.
 # - The compiled forward pass of a block has two all-reduces, and no other
 #   [collective](../docs/glossary.md).
-# - The bias of one of these layers is split if the layer's output is split, and only then.
+# - A bias of one of these layers is split if its layer's output is split, and only then.
 # - All other weights of a block stay whole, for example those of its norms.
 # - Weights outside of the blocks stay whole, even if their layer has one of the six names.
 # - Compare whole names: `output_norm` is not `output`.
@@ -1098,17 +1099,19 @@ pipeline_explorer.explore(order, session.caption())
 # ## 6. Plan a training
 #
 # Real trainings combine all of this. Their $N = d \cdot t \cdot p$ devices form $d$ groups,
-# each of which holds the whole network and trains on its own part of the data. Within a
-# group there are $p$ stages of a pipeline, and each stage consists of $t$ devices in one
-# machine, which use tensor parallelism. Which combination is the fastest that fits, and how
-# long will it take?
-#
-# First count the operations. In forward, each weight takes a multiplication and an addition
-# for each token, so $P$ weights take $2 P$ operations. Backward takes twice as many, so
-# together there are about $6 P$ ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)).
-# That paper writes $N$ for the weights, which is why the next cell prints `6 N`. It
-# compares this rule with two counts for the network of section 1: our count by hand adds
-# the attention, and the compiler's count also adds norms, ReLU and the loss.
+# each of which trains the whole network on its own part of the data. Within a group there
+# are $p$ stages of a pipeline, and each stage consists of $t$ devices in one machine, which
+# use tensor parallelism. Which combination is the fastest that fits, and how long will it
+# take?
+
+# %% [markdown]
+# First count the operations for one token, which in our network is one word. In forward,
+# nearly every weight takes part in one multiplication and one addition, so $P$ weights take
+# $2 P$ operations. Backward takes twice as many, so together there are about $6 P$ ([Kaplan
+# et al. 2020](https://arxiv.org/abs/2001.08361)). That paper writes $N$ for the weights,
+# which is why the next cell prints `6 N`. It compares this rule with two counts for the
+# network of section 1: our count by hand adds the attention, and the compiler's count also
+# adds norms, ReLU and the loss.
 
 # %%
 by_hand = transformer_sizes.operations_by_hand(sizes)
@@ -1133,15 +1136,19 @@ if compiled:
 # With recomputation there is one more forward pass, so the 6 becomes an 8.
 
 # %% [markdown]
-# No formula gives $u$, so we take it from trainings before 2023. The lowest and the highest
-# [MFU](../docs/glossary.md) (model FLOPs utilization) in table 3 of [Chowdhery et al.
-# (2022)](https://arxiv.org/abs/2204.02311) are 0.213 and 0.462, and this is our range. An
-# MFU refers to the time of whole steps, so it already includes all waits and any
-# recomputation. Our formula adds both once more, so the forecasts tend to be too long.
-#
+# No formula gives $u$, so we take it from trainings that are older than the ones we
+# forecast. In table 3 of [Chowdhery et al. (2022)](https://arxiv.org/abs/2204.02311), the
+# [MFU](../docs/glossary.md) (model FLOPs utilization) of four trainings ranges from 0.213
+# to 0.462. This is our range for $u$. An MFU is calculated from the time of whole steps, so
+# all waits and any recomputation have already made it smaller. Our formula counts both once
+# more, and so the forecasts tend to be too long.
+
+# %% [markdown]
 # A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
-# sizes of the micro-batches, and picks the fastest that fits. The function `memory_of`
-# computes the memory of a combination.
+# sizes of the micro-batches, and picks the fastest that fits. With a pipeline, it allows
+# only stages 0 and 1 of ZeRO. It leaves out latencies, and other kinds of parallelism, such
+# as context and expert parallelism. The function `memory_of` computes the memory of a
+# combination.
 
 # %%
 from helpers.lab_11.plans import plan_figures, planner
@@ -1176,14 +1183,17 @@ text = f"{sum(row['hits']['planner'] for row in forecasts)} of {len(forecasts)} 
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# The score is the [interval score](../docs/glossary.md) of lab 10, and lower is better. The
-# last two lines score two guesses that need no planner, with ranges that are as wide as the
-# planner's. Our only miss is LLaMA, which used more of its peak than any training in the
-# table of Chowdhery et al. The file `published.toml` of this lab has all sources.
+# The number after "at its peak" is the time in days if every device always reached its
+# peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
+# better. The last two lines score two guesses that need no planner, with ranges that are as
+# wide as the planner's. Our only miss is LLaMA, which used more of its peak than any
+# training in the table of Chowdhery et al. The file `published.toml` of this lab has all
+# sources.
 #
 # To be honest, our first range came from three other trainings, and missed all seven. We
 # chose this one afterwards, so only trainings that are still to come can test it.
-#
+
+# %% [markdown]
 # **Question.** You have 64 H100 GPUs. Would you train a network with 70 billion parameters
 # with tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower
 # link between the machines? Change the numbers in the next cell.
@@ -1278,7 +1288,8 @@ if compiled:
 # logits, the compiler plans several. We have not found out what each of them is for. But
 # two small compilations predict the large one better than our count does, because each
 # further block takes about as much as the second.
-#
+
+# %% [markdown]
 # ### A law of recomputation without an error
 #
 # For each layer of the current segment, the compiled loop holds not only the input of $c$
