@@ -24,8 +24,8 @@
 # > **Limits.** This one machine is enough, so nothing here is really too large. The bytes
 # > are real, because a compiler plans them or processes send them over TCP. The speeds are
 # > not: the eight devices of section 4 are one processor, and the stages of the pipeline
-# > sleep instead of computing. Sections 1, 2 and 4 need JAX. Without it, their measurements
-# > are skipped, and each prints one line that says so.
+# > sleep instead of computing. Sections 1, 2 and 4 need JAX, and without it each of them
+# > prints one line instead of its measurements.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -96,11 +96,11 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #   backward pass needs again. Only they grow with the batch.
 
 # %% [markdown]
-# How many bytes does a value take? In float32 it takes 4. In [mixed
-# precision](https://arxiv.org/abs/1710.03740), weights and gradients take only 2, which
-# saves time and memory. But small updates of a 16-bit weight would get lost in rounding. So
-# the optimizer also keeps a [*master copy*](../docs/glossary.md) of the weights in float32,
-# and adds the updates to this copy.
+# In float32, a value takes 4 bytes. In [mixed precision](https://arxiv.org/abs/1710.03740),
+# weights and gradients take only 2, and a GPU multiplies such values faster. But small
+# updates of a 16-bit weight would get lost in rounding, so the optimizer also keeps a
+# [*master copy*](../docs/glossary.md) of the weights in float32, to which it adds the
+# updates.
 #
 # Let $P$ be the number of weights, which are also called the parameters of the network.
 # Without activations, the training needs
@@ -129,11 +129,11 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # %% [markdown]
 # Activations need another remedy, because each device computes them from its own part of
 # the batch. Think of the network as a chain of *blocks*. For each block, backward needs the
-# block's *input*, and also the values that were computed within the block. We call these
-# values the *inside* of the block.
+# block's *input*, and also its *inside*, which is our name for the values that were
+# computed within the block.
 #
 # *Recomputation*, the topic of section 2, keeps only the inputs. When backward reaches a
-# block, it computes the inside of this block again, and drops it afterwards. So there is
+# block, it computes the inside of this block again, and drops it afterwards, so there is
 # never more than one inside in memory.
 
 # %% [markdown]
@@ -175,8 +175,8 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #     # {"weights": 20, "gradients": 20, "optimizer": 36, "activations": 91}
 #
 # Here the fullest device holds the optimizer for 3 of the 10 parameters, with 12 bytes
-# each. Its activations are two inputs, which take 11 bytes together, and the larger inside
-# with 80. The cell below already contains the first lines.
+# each. Its activations are both inputs, 5 + 6 bytes, and the larger inside, 80 bytes. The
+# first lines are there already.
 
 # %% name="11.1-memory-budget" points=1
 # TODO 11.1: the bytes of each kind on the device that holds the most.
@@ -217,8 +217,8 @@ memory_budget = check("11.1", memory_budget)
 #
 # A block's input is an array with `width` values for each word of the batch. By our count,
 # its inside holds 15 arrays of this size. It also holds the factors with which attention
-# mixes the words. These factors are computed in each step, so they are activations and not
-# parameters.
+# mixes the words, which are activations and not parameters because they are computed in
+# each step.
 
 # %%
 from helpers.data.reuters import reuters
@@ -283,8 +283,8 @@ if compiled:
 # network, only our count of the activations is clearly off, and "Going further", at the
 # end, looks for the reason.
 #
-# But the compiler's plan is only a forecast, too. During a whole step, including Adam, does
-# a real process grow by as many bytes as the plan says?
+# But even the compiler's plan is only a forecast. Does a real process grow by as many bytes
+# in a whole step, including Adam?
 
 # %%
 if compiled:
@@ -342,10 +342,10 @@ show_figure(figure, text, session.caption())
 #
 # [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) keep only a few of them. They cut
 # the network into *segments* of several layers, and keep the input of each segment's first
-# layer, a *checkpoint*. (The files from which a training resumes have the same name, but
-# are something else.) When backward reaches a segment, it starts from the checkpoint and
-# runs forward through this segment again. This is called
-# [*recomputation*](../docs/glossary.md) or activation checkpointing.
+# layer, a *checkpoint*. (Despite its name, it is not a file from which a training resumes.)
+# When backward reaches a segment, it starts from the checkpoint and runs forward through
+# this segment again. This is called [*recomputation*](../docs/glossary.md) or activation
+# checkpointing.
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
@@ -517,8 +517,8 @@ session.show_source(zero.adam)
 # %% [markdown]
 # Adam updates each weight on its own, so a worker that updates a quarter of the weights
 # needs the mean gradient of this quarter only. The ring of [lab 09](09_many_machines.ipynb)
-# already delivers it. After its first phase, [reduce-scatter](../docs/glossary.md), each
-# worker has the finished sum of one chunk. If the worker now updates this chunk of the
+# already delivers it, because after the first phase, [reduce-scatter](../docs/glossary.md),
+# each worker has the finished sum of one chunk. If the worker now updates this chunk of the
 # weights, the second phase, [all-gather](../docs/glossary.md), can pass round new weights
 # instead of gradients.
 #
@@ -651,7 +651,7 @@ card.outcome("shared_optimizer", outcome_of_sharing)
 # %% [markdown]
 # **The same bits from a quarter of Adam's memory!** That is what a difference of 0 means,
 # if you have four workers. Both trainings used your ring, so they added the same numbers in
-# the same order. And Adam did the same arithmetic with each value, whichever worker did it.
+# the same order, and Adam did the same arithmetic with each value, whichever worker did it.
 #
 # ### Share the weights, too
 #
@@ -695,16 +695,16 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. One reduce-scatter
-# or all-gather over all weights sends $4\,P\,(N - 1) / N$ bytes. So in a step each worker
-# sends
+# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. In one
+# reduce-scatter or all-gather over all weights, each worker sends $4\,P\,(N - 1) / N$
+# bytes. So in a whole step it sends
 #
 # $$ 2 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{or, with ZeRO-3,}\quad 3 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{bytes.} $$
 #
-# In return, a worker with ZeRO-3 keeps only an $N$-th of everything, and holds a whole
-# layer only while it uses it. In ZeRO-2 and ZeRO-3, each layer is cut into chunks of its
-# own, so the ring adds the gradients in another order. That is why their weights may differ
-# a little from those of the first two trainings.
+# In return, a worker with ZeRO-3 keeps only an $N$-th of the weights, the gradients and
+# Adam's state, and holds a whole layer only while it uses it. In ZeRO-2 and ZeRO-3, the
+# weights may differ a little from those of the first two trainings, because each layer is
+# cut into chunks of its own, and so the ring adds the gradients in another order.
 
 # %% [markdown]
 # ## 4. Share each layer
@@ -736,8 +736,7 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # %% [markdown]
 # Each block contains two dense layers, `down(relu(up(x)))`. The ReLU between them needs
 # complete values and not partial sums. For example, the partial sums 3 and -2 add up to 1,
-# and the ReLU of 1 is 1. But if each device applied the ReLU to its own partial sum, the
-# results would be 3 and 0, which add up to 3.
+# but after a ReLU on each device they would be 3 and 0, which add up to 3.
 #
 # Attention consists of two such steps as well. First the layers `query`, `key` and `value`
 # compute several independent *heads*, each of which uses columns of its own. Then the layer
@@ -907,8 +906,8 @@ if on_meshes:
 # needs one all-reduce in forward, and another one in backward.
 #
 # In the third layout, a device needs whole kernels for its part of the batch, so XLA
-# fetches them with all-gathers. There the weights travel between the devices. In your
-# layout the activations travel instead, and their size grows with the batch.
+# fetches them with all-gathers. There the weights travel between the devices, whereas in
+# your layout the activations do, and these grow with the batch.
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
@@ -919,12 +918,12 @@ if on_meshes:
 #
 # In a [*pipeline*](../docs/glossary.md), the layers are cut into $p$ *stages*, one for each
 # worker. (They have nothing to do with the stages of ZeRO.) In forward, a stage sends its
-# output to the next stage. In backward, the gradient of this output comes back.
+# output to the next stage, and in backward the gradient of this output comes back.
 #
-# With a single batch, only one stage would work at a time. That is why the batch is cut
-# into $m$ [*micro-batches*](../docs/glossary.md), which pass through the stages one after
-# the other. As in [gradient accumulation](../docs/glossary.md), their gradients are added
-# up before the update.
+# If the whole batch passed through at once, only one stage would work at a time. That is
+# why it is cut into $m$ [*micro-batches*](../docs/glossary.md), which pass through the
+# stages one after the other. As in [gradient accumulation](../docs/glossary.md), their
+# gradients are added up before the update.
 
 # %%
 from helpers.lab_11.pipelines import (
@@ -1060,10 +1059,10 @@ text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
-# Do your shares lie a little above the formula? It leaves out two things, which are
-# probably the reason: the messages, and the short time that a process needs to wake up.
-# Next you see how the processes spent the last step with 16 micro-batches, and how many
-# micro-batches each of them held at its peak.
+# If your shares lie a little above the formula, it is probably because it leaves out the
+# messages, and the short time that a process needs to wake up. Next you see how the
+# processes spent the last step with 16 micro-batches, and how many micro-batches each of
+# them held at its peak.
 
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
@@ -1090,10 +1089,9 @@ pipeline_explorer.explore(order, session.caption())
 # **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
 # of them?
 #
-# Either the batch must grow, or the micro-batches must shrink. Beyond the [critical batch
-# size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps. And with
-# smaller micro-batches, the matrix products become small, which makes them less efficient
-# on a GPU.
+# Either the batch must grow, or the micro-batches must shrink. But beyond the [critical
+# batch size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps, and
+# smaller micro-batches mean smaller matrix products, which are less efficient on a GPU.
 
 # %% [markdown]
 # ## 6. Plan a training
@@ -1139,9 +1137,9 @@ if compiled:
 # No formula gives $u$, so we take it from trainings that are older than the ones we
 # forecast. In table 3 of [Chowdhery et al. (2022)](https://arxiv.org/abs/2204.02311), the
 # [MFU](../docs/glossary.md) (model FLOPs utilization) of four trainings ranges from 0.213
-# to 0.462. This is our range for $u$. An MFU is calculated from the time of whole steps, so
-# all waits and any recomputation have already made it smaller. Our formula counts both once
-# more, and so the forecasts tend to be too long.
+# to 0.462, which becomes our range for $u$. An MFU is calculated from the time of whole
+# steps, so all waits and any recomputation have already made it smaller. Our formula counts
+# both once more, and so the forecasts tend to be too long.
 
 # %% [markdown]
 # A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
@@ -1215,10 +1213,10 @@ for slower_gbit in (25, 5):
 
 # %% [markdown]
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
-# ZeRO 3 sends all weights again for each micro-batch. So with a slower link, the planner
-# gives it up, and chooses a pipeline, whose stages send only activations and their
-# gradients. But the range of days is much wider than such differences. So before you rent
-# 64 GPUs, measure $u$ on a few.
+# With a slower link, the planner gives up ZeRO 3, which sends all weights again for each
+# micro-batch. Instead it chooses a pipeline, whose stages send only activations and their
+# gradients. But the range of days is much wider than such differences, so measure $u$ on a
+# few GPUs before you rent 64.
 
 # %% [markdown]
 # ## Quiz
@@ -1266,8 +1264,8 @@ session.finish()
 #
 # ### Why was our count of the activations off?
 #
-# The next cell compares smaller networks. It shows how many bytes one more block takes, and
-# how many bytes the logits take.
+# The next cell compares smaller networks, to find out how many bytes one more block takes,
+# and how many the logits take.
 
 # %%
 if compiled:
@@ -1284,7 +1282,7 @@ if compiled:
     print(f"Predicted from one and two blocks: {extrapolated / 1e6:.2f} MB, error {off:+.1f}%")
 
 # %% [markdown]
-# Our count of a block misses some arrays. And where we counted one array as large as the
+# Our count of a block misses some arrays, and where we counted one array as large as the
 # logits, the compiler plans several. We have not found out what each of them is for. But
 # two small compilations predict the large one better than our count does, because each
 # further block takes about as much as the second.
@@ -1299,8 +1297,8 @@ if compiled:
 #
 # $$ A(k) = k\, c + \frac{n}{k}\, h + A_0, $$
 #
-# which is lowest at $k = \sqrt{n\, h / c}$. The constant $A_0$ stands for everything else.
-# We take it from a single measurement of four layers in two segments.
+# which is lowest at $k = \sqrt{n\, h / c}$. The constant $A_0$ stands for everything else,
+# and we take it from a single measurement of four layers in two segments.
 
 # %%
 if recomputed:
@@ -1311,8 +1309,8 @@ if recomputed:
         print(f"compiled {peak / 1e6:.2f} MB, off by {100 * (expected / peak - 1):+.2f}%")
 
 # %% [markdown]
-# At both ends, one of the two loops has only a single pass. There the compiler builds
-# another program, which the law does not describe.
+# At both ends, one of the two loops has only a single pass, so the compiler builds another
+# program, which the law does not describe.
 #
 # In TensorFlow,
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad) does
@@ -1323,8 +1321,8 @@ if recomputed:
 # [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope) ([known
 # issue](https://github.com/keras-team/keras/issues/21207)).
 #
-# In every framework, check what the compiler does. For example, we wrote 16 layers out
-# without loops, with `jax.checkpoint` around each segment. JAX 0.10.2 on the CPU computed
+# In every framework, check what the compiler does. For example, when we wrote out 16 layers
+# without loops, with `jax.checkpoint` around each segment, JAX 0.10.2 on the CPU computed
 # all of them again, but saved no memory. So measure the memory before you pay with time.
 
 # %% [markdown]
