@@ -1143,10 +1143,17 @@ if compiled:
 
 # %% [markdown]
 # A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
-# sizes of the micro-batches, and picks the fastest that fits. With a pipeline, it allows
-# only stages 0 and 1 of ZeRO. It leaves out latencies, and other kinds of parallelism, such
-# as context and expert parallelism. The function `memory_of` computes the memory of a
-# combination.
+# sizes of the micro-batches, and picks the fastest that fits. The function `memory_of` in
+# the next cell computes the memory of a combination.
+
+# %% [markdown]
+# <details><summary>What does the planner leave out?</summary>
+#
+# With a pipeline, it allows only stages 0 and 1 of ZeRO, because stages 2 and 3 would send
+# gradients or weights again for each micro-batch. It ignores latencies, and it knows no
+# other kinds of parallelism, such as context and expert parallelism.
+#
+# </details>
 
 # %%
 from helpers.lab_11.plans import plan_figures, planner
@@ -1311,6 +1318,9 @@ if recomputed:
 # %% [markdown]
 # At both ends, one of the two loops has only a single pass, so the compiler builds another
 # program, which the law does not describe.
+
+# %% [markdown]
+# <details><summary>And in TensorFlow, or in JAX without loops?</summary>
 #
 # In TensorFlow,
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad) does
@@ -1324,6 +1334,8 @@ if recomputed:
 # In every framework, check what the compiler does. For example, when we wrote out 16 layers
 # without loops, with `jax.checkpoint` around each segment, JAX 0.10.2 on the CPU computed
 # all of them again, but saved no memory. So measure the memory before you pay with time.
+#
+# </details>
 
 # %% [markdown]
 # ### Why does tensor parallelism stay inside one machine?
