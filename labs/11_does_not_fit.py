@@ -1323,9 +1323,9 @@ if recomputed:
 # <details><summary>And in TensorFlow, or in JAX without loops?</summary>
 #
 # In TensorFlow,
-# [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad) does
-# the same for a block. With 16 blocks of our transformer, a process grew by 186 MiB in a
-# step instead of 618 MiB ([how it was
+# [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
+# recomputes a block. With 16 blocks of our transformer, a process grew by 186 MiB in a step
+# instead of 618 MiB ([how it was
 # measured](../docs/measurements.md#recomputation-in-tensorflow)). In contrast, `fit` failed
 # in Keras 3.15.1 with
 # [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope) ([known
