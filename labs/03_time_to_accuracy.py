@@ -10,16 +10,20 @@
 # # Lab 03: Is the fastest epoch the fastest training?
 #
 # In [lab 02](02_throughput.ipynb), larger batches trained more images per second, up to a
-# point. But you want a network that is good enough, and you want it soon. Does the batch
-# size with the highest [throughput](../docs/glossary.md) also get there first?
+# point, so their epochs ended sooner. But nobody trains a network to finish epochs. You
+# want a network that is good enough, and you want it soon. So does the batch size with
+# the highest [throughput](../docs/glossary.md) also get there first?
 #
-# To find out, you let several batch sizes race to the same accuracy, in four parts:
+# To find out, you let several batch sizes race to the same accuracy. The lab has four
+# parts, each with a question of its own:
 #
-# 1. You build a clock that you can trust.
-# 2. You give each batch size a suitable learning rate, and start the race.
-# 3. You find out why the winner wins.
-# 4. You calculate which batch size would be best, and train with it to see if that is
-#    true.
+# 1. When is a network good enough, and how long did that take? You build a clock that you
+#    can trust.
+# 2. Which batch size wins? You give each size a suitable learning rate, and start the
+#    race.
+# 3. Why does the winner win? You take its time apart.
+# 4. Is there a size that is even faster? You calculate the best batch size, and train
+#    with it to see if that is true.
 #
 # The end of a part is a good place for a break. If you are stuck, for example in exercise
 # 3.1, call `hint("3.1")` in a new cell. Each further call tells you more.
@@ -119,9 +123,9 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# Each newly compiled model pays the start-up cost of lab 02. So we compile a single model
-# and restart it for every training, with new weights, a reset optimizer, and its own
-# [learning rate](../docs/glossary.md).
+# Each newly compiled model pays the start-up cost that you measured in lab 02. To pay it
+# only once, we compile a single model, and restart it for every training with new
+# weights, a reset optimizer, and its own [learning rate](../docs/glossary.md).
 
 # %%
 def restart(rate, seed):
@@ -140,11 +144,13 @@ def rate_by_rule(batch_size):
 # %% [markdown]
 # ## 1. A clock that you can trust
 #
-# A race needs a finishing line, which here is a target accuracy. But when has a network
-# reached it? If 820 of 1,000 images are classified correctly, the accuracy is 0.82, and
-# Keras computes it as a float32 number.
+# A race needs a finishing line, and here it is a target accuracy. But this line is
+# blurred, for two reasons. The first reason is how a computer stores numbers: if 820 of
+# 1,000 images are classified correctly, the accuracy is 0.82, but Keras computes it as a
+# float32 number, which has only about seven digits.
 #
-# **Question.** Is that number at least 0.82?
+# **Question.** Is this float32 number at least 0.82, so that the run has reached its
+# target?
 
 # %%
 share = float(numpy.float32(820 / 1000))
@@ -154,12 +160,12 @@ print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6
 # %% [markdown]
 # The number is slightly below 0.82, so a run that has reached the target might keep
 # training for nothing. That is why this course **rounds an accuracy to six decimals**
-# before comparing it with a target. Rounding has no other effect, because even a single
-# image out of 10,000 makes a difference of 0.0001.
+# before comparing it with a target. Such rounding can never count an image too many,
+# because even a single image out of 10,000 makes a difference of 0.0001.
 #
-# Chance matters more than rounding: with other test images, you would measure another
-# accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the
-# standard deviation
+# The second reason is chance, and it matters more: with other test images, you would
+# measure another accuracy. If the true accuracy is $p$, the accuracy measured on $n$
+# images has the standard deviation
 #
 # $$ \sigma = \sqrt{\frac{p\,(1 - p)}{n}}. $$
 
@@ -171,8 +177,10 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # %% [markdown]
 # ### Exercise 3.1: stop when it is good enough
 #
-# The accuracy also goes up and down from epoch to epoch, so a single epoch above the
-# target may be luck. A careful callback waits for several good epochs in a row.
+# About one measurement in three is off by more than this standard deviation, just by
+# chance. On top of that, the accuracy goes up and down from epoch to epoch. So a single
+# epoch above the target may be luck, and a careful callback waits for several good epochs
+# in a row.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -236,7 +244,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # %% [markdown]
 # ### Exercise 3.2: where did the time go?
 #
-# Now for the clock itself. A `fit` does more than train:
+# Now you know when to stop the clock. But which seconds should it count? A `fit` does
+# more than train:
 #
 # - *Start-up* comes first. Before the first batch is finished, TensorFlow traces the
 #   graph of the training step, plans it and allocates memory. A model does this work only
@@ -311,8 +320,8 @@ PrintTotalTime = check("3.2", PrintTotalTime)
 # Now use both callbacks in a real training. The target is only 1%, which even guessing
 # reaches, so you will see the early stop on any machine and at any scale.
 #
-# **Question.** After which epoch will the training stop? And which of the three parts
-# will be the largest?
+# **Question.** After which epoch will the training stop? And which of the three parts,
+# start-up, training or validation, will take longest?
 
 # %%
 restart(rate_by_rule(lab.batch_size), lab.seed)
@@ -339,8 +348,9 @@ print(f"It stopped after epoch {last_epoch}")
 # Every epoch is above a target of 1%, so training stops as soon as it has seen `patience`
 # epochs.
 #
-# Compare the three parts that the callback printed. Start-up is paid once, so its share
-# shrinks in a longer training. In the race it should not count at all, and neither should
+# Now compare the three parts that the callback printed. Start-up is paid once, so its
+# share is large in a short run and shrinks in a long one. But it says nothing about how
+# fast a batch size learns, so it should not count in the race, and neither should
 # validation. That is why all runs will use one compiled model, and the clock will stop
 # during validation.
 
@@ -355,8 +365,9 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # The clock is ready, but the race is not fair yet. If all batch sizes used the same
 # learning rate, the winner would be the size that this rate happens to suit.
 #
-# A larger batch has a less noisy gradient, so its learning rate may be larger. How much
-# larger, if the batch is $k$ times as large? There are two rules of thumb:
+# A larger batch averages over more images, so its gradient is less noisy, and you can
+# trust it with a larger learning rate. How much larger, if the batch is $k$ times as
+# large? There are two rules of thumb:
 #
 # - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
 #   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
@@ -365,10 +376,11 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 #   the test.
 
 # %% [markdown]
-# Instead of trusting a rule, each batch size tries a *ladder* with three rungs: the rate
-# of the square-root rule, a third of it, and three times it. If the best rate is at an
-# end of the ladder, a better one may lie beyond it. Then the ladder grows on that side,
-# by three rungs at most.
+# The two rules disagree, and the more the batch grows, the more they disagree. So we
+# trust neither, and let each batch size try a *ladder* of learning rates. It begins with
+# three rungs: the rate by the square-root rule, a third of it, and three times it. If the
+# best of these rates is at an end of the ladder, an even better rate may lie beyond it.
+# Then the ladder grows on that side, by three rungs at most.
 
 # %% [markdown]
 # Two details keep the comparison fair:
@@ -377,9 +389,9 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 #   because that would mean learning from them. So we set aside a fifth of the *training*
 #   images, train on the rest, and judge each rate by its accuracy on this fifth.
 # - **Every batch size is measured after about the same number of images.** One accuracy
-#   per epoch would be too coarse, because with batches of 1,024 an epoch of 5,000 images
-#   has only five steps. Instead, we take a *look* at the accuracy after every
-#   `look_images` images. For Keras, the training between two looks is a short epoch.
+#   per epoch would be too coarse, because a fast run may need only two or three epochs.
+#   Instead, we take a *look* at the accuracy after every `look_images` images. For Keras,
+#   the training between two looks is a short epoch, so it validates after each of them.
 
 # %%
 def steps_per_look(batch_size):
@@ -408,8 +420,9 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
 
 # %% [markdown]
 # A run *reaches the target* at its first look with at least the target accuracy, and it
-# ends there. (Your callback of exercise 3.1 is stricter.) To save time, a trial of a rate
-# ends as soon as it can no longer beat the best rate so far.
+# ends there. Your callback of exercise 3.1 is stricter, but in the race each batch size
+# runs several times, so a single lucky run cannot decide the race. To save time, a trial
+# of a rate ends as soon as it can no longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
@@ -447,8 +460,8 @@ def tune(batch_size):
     return list(tried.values())
 
 # %% [markdown]
-# **Predict:** what will you get if you divide the best rate of the largest batch size by
-# the best rate of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the
+# **Predict:** how many times as large as the best rate of the smallest batch size is the
+# best rate of the largest? Batch sizes 16 and 1,024 differ by a factor of 64, so the
 # square-root rule says 8 and the linear rule says 64.
 
 # %%
@@ -483,15 +496,18 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# For each rate, the first lines say whether the run reached the target, and after how many
-# looks it ended. *Not reached* may only mean that the run was stopped because it could no
-# longer beat the best rate so far. If a message says that a loss became `nan`, that rate
-# was too large: it counts as not reached, and you need do nothing. The best rates are known
-# only roughly, because neighbouring rungs differ by a factor of 3, and each rate had only
-# one run.
+# For each batch size, the first lines list the rates that it tried. They say whether the
+# run with this rate reached the target, and after how many looks the run ended. *Not
+# reached* may only mean that the run was stopped because it could no longer beat the best
+# rate so far. If a message says that a loss became `nan`, that rate was too large. It
+# counts as not reached, and you need do nothing.
 #
-# That is why the line "Largest over smallest" gives a range: from a third of the ratio to
-# three times the ratio. Any prediction within it counts as right.
+# The best rates are known only roughly, because neighbouring rungs differ by a factor of
+# 3, and each rate had only one run. That is why the line "Largest over smallest" also
+# gives a range, from a third of the ratio to three times the ratio. Any prediction within
+# it counts as right.
+#
+# **Question.** Which of the two rules agrees with your range?
 
 # %% [markdown]
 # <details><summary>Did a loss become nan, or an accuracy stay near 0.1?</summary>
@@ -511,7 +527,7 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # may be lucky. On a laptop this takes some minutes, so place your bets first.
 #
 # **Predict:** which batch size will reach the target first? And how many times as many
-# *steps* will the smallest batch size take, compared with the largest?
+# *steps* as the largest batch size will the smallest one take?
 
 # %%
 my_winner = None  # change this: one of the batch sizes
@@ -541,13 +557,16 @@ print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reach
 # down, all sizes suffer alike. Each run is saved to the [run card](../docs/glossary.md)
 # as soon as it ends, so an interrupted race resumes where it stopped.
 #
-# One advantage remains: a size that needs more images takes more looks, so it has more
-# chances to reach the target by luck.
+# One unfair advantage remains: a size that needs more images takes more looks, so it has
+# more chances to reach the target by luck.
 #
 # </details>
 
 # %% [markdown]
-# In the figure, a run reaches the target where its curve meets the horizontal line.
+# In the figure, each curve is a run, and it reaches the target where it meets the
+# horizontal line.
+#
+# **Question.** Do the fastest runs all belong to the same batch size?
 
 # %%
 figure = figures.accuracy_against_time(runs, lab.target_accuracy)
@@ -562,10 +581,13 @@ show_figure(
 # %% [markdown]
 # ### Exercise 3.3: median and spread
 #
-# The curves of one batch size differ, so it takes several runs to describe a size. The
-# race has left a list of them. Each run is a dict with its `batch_size` and two lists,
-# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The seconds
-# include training only, without validation.
+# The curves of one batch size differ, although only the seed has changed. So no single
+# run can speak for its batch size, and you need a summary of all of them.
+#
+# The race has left a list of runs. Each run is a dict with its `batch_size` and two
+# lists, `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The
+# seconds are counted from the start of the run and include training only, without
+# validation.
 #
 # The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
 # least the target accuracy. You may round the accuracy to six decimals first, but need
@@ -675,14 +697,17 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ### Would it win again?
 #
-# One size has the lowest median. If you repeated the race, would it win again? The next
-# cell imitates a new race a thousand times. Each time it picks one run of each size at
-# random, and notes which size comes first. Then it does the same with medians of `repeats`
-# runs.
+# One size has the lowest median, but it may owe this to luck. If you repeated the race,
+# would it win again?
+#
+# You can estimate that without another training. The next cell makes up a thousand new
+# races from the runs that you have. For each new race it picks one run of each size at
+# random, and notes which size comes first. Then it makes up a thousand races in which
+# each size has `repeats` runs, and the lowest median wins.
 #
 # The runs are drawn with replacement, so the same run may be drawn twice. This way of
-# reusing runs is called the [*bootstrap*](../docs/glossary.md). With so few runs, the
-# estimate is rough.
+# reusing runs is called the [*bootstrap*](../docs/glossary.md). With so few runs, its
+# answer is rough.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -703,9 +728,9 @@ for size in lab.batch_sizes:
 # If no size has 100% "by one run", the winner of a race with only one run of each size
 # depends on luck.
 #
-# By the median, a size is *in front* if it comes first in at least 5% of the draws. If
-# several sizes are in front, the race is undecided, and a prediction of any of them
-# counts as right.
+# By the median, a size is *in front* if it wins at least 5% of the new races. If several
+# sizes are in front, the race is undecided, and a prediction of any of them counts as
+# right.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -716,11 +741,16 @@ card.outcome("fastest_batch_size", first, choices=True)
 # %% [markdown]
 # ## 3. Why does the winner win?
 #
-# Your race has a winner, or at least some favourites. What makes them fast? The time to
-# the target is the number of images that a batch size needs, divided by its images per
-# second. The next cell prints the number of steps, and then these two numbers.
+# Your race has a winner, or at least some favourites. What makes them fast? The time of a
+# run is a fraction, and you can look at its two halves one by one:
 #
-# **Question.** As the batch grows, which of the three columns falls, and which two rise?
+# $$ \text{seconds to the target} =
+# \frac{\text{images that the training needs}}{\text{images per second}}. $$
+#
+# For each batch size, the next cell prints three numbers: the steps to the target, the
+# images in these steps, and the images per second.
+#
+# **Question.** As the batch grows, which of the three numbers falls, and which two rise?
 
 # %%
 def in_words(value, unit):
@@ -736,23 +766,24 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# Now you can see what holds back both ends:
+# Now you can see what holds back the two ends of the field:
 #
 # - A very small batch pays the fixed cost of each step for only a few images, so it is
 #   slow.
 # - A very large batch processes many images per second, but its number of steps no longer
 #   falls in proportion, so it needs more images in total.
 #
-# As soon as the number of images grows faster than the speed, a larger batch loses. Lab
-# 02 had a law for the speed. Is there a law for the steps, too?
+# As soon as the number of images grows faster than the speed, a larger batch loses. But
+# at which batch size does that happen? Lab 02 had a law for the speed. If there is also a
+# law for the steps, you can calculate it.
 
 # %% [markdown]
 # ### A law for the steps
 #
 # If twice the batch took half the steps, scaling would be
 # [*perfect*](../docs/glossary.md), like the dashed line in the figure below. [McCandlish
-# et al. (2018)](https://arxiv.org/abs/1812.06162) expect instead that training with
-# batches of $b$ images takes
+# et al. (2018)](https://arxiv.org/abs/1812.06162) expect less. By their law, which you
+# met in [lab 01](01_gradient_descent.ipynb), training with batches of $b$ images takes
 #
 # $$ n(b) = n_0 \left(1 + \frac{B}{b}\right) \quad\text{steps.} $$
 #
@@ -761,8 +792,9 @@ for size, needed in typical_steps.items():
 #   steps. Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch
 #   save almost no steps.
 #
-# The next cell fits $n_0$ and $B$ to the medians of the race. It prints the measured steps
-# divided by those of the fit: if they are near 1, the law fits.
+# The next cell fits $n_0$ and $B$ to the medians of the race. For each batch size, it
+# prints the measured steps divided by the steps of the fit. The closer these ratios are
+# to 1, the better the law describes your race.
 
 # %%
 def relative_fit(rows, measured):
@@ -785,13 +817,14 @@ for size, needed in typical_steps.items():
     print(f"Batch {size}: measured steps over those of the fit: {in_words(off, 'times')}")
 
 # %% [markdown]
-# How certain is the bend? The bootstrap helps again: different draws of your runs give
-# different bends, and their range shows the uncertainty.
+# How certain is the bend? The bootstrap helps again. The next cell draws runs 200 times,
+# with replacement, and fits the law to each draw. The bends of these fits differ, and
+# their range shows how uncertain the bend is.
 
 # %% [markdown]
 # <details><summary>What the bootstrap cannot show</summary>
 #
-# If one of the factors printed above is far from 1, either the formula misses something,
+# If one of the ratios printed above is far from 1, either the formula misses something,
 # or the ladder gave this size a poor rate. With only four batch sizes you cannot tell the
 # two causes apart.
 #
@@ -818,12 +851,14 @@ summary = "Steps to the target by batch size, beside perfect scaling and the fit
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Speed depends on the machine, but the number of steps does not: with the same network,
-# data, rates and target, any machine should need about as many.
+# The speed belongs to your machine, but the number of steps does not. With the same
+# network, data, rates and target, any machine should need about as many. So if a friend
+# runs this lab at the same scale on another computer, their seconds will differ, but
+# their bend should be similar to yours.
 #
 # In [lab 01](01_gradient_descent.ipynb) the factor $1 + B/b$ had a second effect: the
 # best learning rate was smaller by this factor. So your bend should also explain the
-# rates of your ladder:
+# rates that you found on the ladder:
 
 # %%
 lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
@@ -831,14 +866,15 @@ print(f"Best rates, largest batch over smallest: {rate_ratio:.1f} by the ladder,
 print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend")
 
 # %% [markdown]
-# **Question.** Is the second number inside the range of the ladder? (This is a weak test,
-# because the range spans a factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a sharper
-# one.)
+# **Question.** Is the second number inside the range that the ladder gave, from a third
+# of the first number to three times it? (This is a weak test, because the range spans a
+# factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a sharper one.)
 
 # %% [markdown]
 # ## 4. The best batch size, predicted
 #
-# Now you have two laws that pull in opposite directions:
+# The race tried only a few batch sizes, so the best one may lie between them. You can
+# calculate it, because you now have two laws that pull in opposite directions:
 #
 # - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
 # - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$
@@ -883,12 +919,12 @@ for size in lab.batch_sizes:
     print(f"{in_words(medians.get(size, never), 's')} measured")
 
 # %% [markdown]
-# The laws were fitted to these very runs, so it proves little if they agree with them. A
-# batch size that did not take part in the race is a harder test, and the most interesting
-# one is the minimum of $T$.
+# If both laws agree with the race, that proves little, because they were fitted to these
+# very runs. A batch size that did not take part in the race is a harder test. The most
+# interesting one is the size at which $T$ is smallest.
 #
-# Where is it? Multiply out the two factors, and you see which terms pull in which
-# direction:
+# Where is this minimum? Multiply out the two factors, and you see which terms pull in
+# which direction:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
@@ -939,18 +975,18 @@ def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
 best_batch_size = check("3.4", best_batch_size)
 
 # %% [markdown]
-# At the best batch size, the two terms that depend on $b$ are equal, $b/r_\infty =
-# B\,t_0/b$, so
+# At the best batch size, the two terms that depend on $b$ are equal, so
+# $b/r_\infty = B\,t_0/b$ and
 #
 # $$ b^* = \sqrt{B \cdot t_0\, r_\infty}. $$
 #
-# You have met both factors: $B$ is the bend of the steps, and $t_0 r_\infty$ is the bend
-# of the speed in lab 02. The best batch size is their geometric mean: large enough for
-# the machine, but small enough for the learning.
+# You have met both factors under the root: $B$ is the bend of the steps, and
+# $t_0 r_\infty$ is the bend of the speed in lab 02. The best batch size is their
+# geometric mean: large enough for the machine, but small enough for the learning.
 #
-# Probably no batch in your race had this size, so this is a genuine forecast. To see how
-# certain it is, the next cells use the bootstrap once more, and fit all four numbers to
-# each draw.
+# Probably no batch in your race had this size, so this is a genuine forecast. How certain
+# is it? The next cells use the bootstrap once more, and fit all four numbers to each
+# draw.
 
 # %%
 def redrawn_laws(chance):
@@ -984,10 +1020,10 @@ print(f"It takes {in_words(forecast, 's')}; in nine of ten draws ", end="")
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
-# Now train several times with this batch size. Its learning rate lies between the rates
-# of its neighbours in the race. The winner of the race runs again in alternation with the
-# new size, because the machine may be faster or slower by now. Such a run is called a
-# *control*.
+# Now comes the test: train several times with this batch size. Its learning rate lies
+# between the rates of its neighbours in the race. The machine may be faster or slower
+# than during the race, so the winner of the race runs again, in alternation with the new
+# size. Such a run is called a *control*.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast of the theory, or a better one if you distrust it.
@@ -1045,16 +1081,18 @@ text += f"and the laws had said {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# How good was your forecast? If it is wrong, look at the first two printed lines. One
-# tests the law for the steps, and the other the law for the time of a step. But if the
-# control's time has changed as well, the machine is probably part of the reason.
+# How good was your forecast? If it is wrong, the first two printed lines show where the
+# error comes from: one tests the law for the steps, and the other the law for the time of
+# a step. But if the control's time has changed as well, the machine is probably part of
+# the reason.
 #
 # **Question.** Is the new size faster than the control, which ran beside it, by more than
 # the scatter of the runs?
 #
-# Often it is not, because the curve is flat near its lowest point: at twice or half of
-# $b^*$ a training takes at most 12.5% longer, by this formula. So the theory can be
-# useful without being exact.
+# Often it is not, because the curve is flat near its lowest point: by this formula, a
+# training at twice or half of $b^*$ takes at most 12.5% longer. This is good news,
+# because it means that a theory need not be exact to be useful. A batch size within a
+# factor of two of the best one costs you at most an eighth more time.
 
 # %% [markdown]
 # ### And with several devices?
@@ -1074,9 +1112,9 @@ for devices in (1, 4, 16, 64):
 
 # %% [markdown]
 # With four times as many devices, the best batch of each device is halved, so the best
-# [*global* batch](../docs/glossary.md) only doubles. The time does not fall to a quarter
-# either. It can never be less than $n_0 t_0$, because even the fewest possible steps pay
-# their fixed cost.
+# [*global* batch](../docs/glossary.md), which is the batch of all devices together, only
+# doubles. The time does not fall to a quarter either. It can never be less than
+# $n_0 t_0$, because even the fewest possible steps pay their fixed cost.
 #
 # Real devices also need time to exchange gradients: [lab 05](05_many_gpus_fit.ipynb) and
 # [lab 09](09_many_machines.ipynb) measure it.
@@ -1087,12 +1125,13 @@ for devices in (1, 4, 16, 64):
 # You have answered the question of this lab. This section is for a second reading: for
 # now you can run its cells, skip its text, and continue with exercise 3.5.
 #
-# A race is an expensive way to find the bend. Could you have predicted it? There is a
-# quantity that you can measure during a single training, the [*noise
-# scale*](../docs/glossary.md) of [lab 01](01_gradient_descent.ipynb). It is the batch
-# size at which a gradient contains as much noise as signal. With smaller batches each
-# step is mostly noise, so more images help. With much larger batches the gradient is
-# nearly exact already.
+# A race is an expensive way to find the bend, because it trains every batch size several
+# times. Could a single training have told you? There is a quantity that you can measure
+# on the way, the [*noise scale*](../docs/glossary.md) of [lab
+# 01](01_gradient_descent.ipynb). It is the batch size at which a gradient contains as
+# much noise as signal. With smaller batches each step is mostly noise, so more images per
+# batch help. With much larger batches the gradient is nearly exact already, so more
+# images hardly improve it.
 
 # %% [markdown]
 # <details><summary>The noise scale as a formula, and how to measure it</summary>
@@ -1157,12 +1196,12 @@ def measure_noise(small, big):
 # %% [markdown]
 # We train once, in four parts, and measure the noise scale five times: at the beginning
 # and after each part. Each measurement compares gradients of 64 and of 512 images, and
-# averages over many draws. A quarter of the draws also gives an estimate of its own, so
-# the scatter of the four quarters shows how certain the measurement is. The last line
-# repeats it with 16 and 256 images.
+# averages over many draws of such batches. A quarter of the draws is enough for a rough
+# estimate, so the four quarters give four estimates, whose scatter shows how certain the
+# measurement is. The last line repeats the last measurement with 16 and 256 images.
 #
-# **Predict:** what is the median of the noise scales from the batches of 64 and 512? You
-# already know the bend.
+# **Predict:** what is the median of the five noise scales from the batches of 64 and 512?
+# You already know the bend.
 
 # %%
 my_noise_guess = None  # change this: a batch size
@@ -1199,14 +1238,15 @@ show_figure(figure, summary, session.caption())
 # McCandlish et al. promise only that the noise scale and the bend have the same order of
 # magnitude.
 #
-# **Question.** Is the bend within a factor of ten of the median? (This is a weak test: the
-# batch sizes of the race span only a factor of 64, so the race could hardly have shown a
-# bend far outside them.) Is it even within the range of the noise scales?
+# **Question.** Is the bend within a factor of ten of the median? (This is a weak test:
+# the batch sizes of the race span only a factor of 64, so the race could hardly have
+# shown a bend far outside them.) Is it even within the range of the noise scales?
 #
-# If so, pairs of gradients at five points of one training have told you roughly as much
-# about the bend as the whole race. In practice an order of magnitude is enough for a
-# warning. A batch size ten times below the noise scale leaves hardware idle that could work
-# in parallel, and a batch size ten times above it wastes images.
+# If so, a single training and a few hundred gradients have told you roughly as much about
+# the bend as the whole race. In practice an order of magnitude is enough for a warning.
+# If your batch size is ten times below the noise scale, twice the batch saves nearly half
+# of the steps, so hardware that computes more images in parallel would pay off. If it is
+# ten times above the noise scale, most of its images are wasted.
 
 # %% [markdown]
 # <details><summary>Why the bend and the noise scale need not agree exactly</summary>
@@ -1225,11 +1265,12 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## Exercise 3.5: find the bug
 #
-# All your conclusions depend on a clock that starts and stops at the right moments. Here
-# is a script that runs without an error and is wrong all the same. It is a race like
-# yours: `new_run(batch_size)` creates a run, which can `train` up to its next look and
-# `validate`, and `clock()` returns the time in seconds. The docstring is right, but
-# because of **one line** the script does something else.
+# All your conclusions depend on a clock that starts and stops at the right moments. How
+# much harm can a wrong clock do? Here is a script that runs without an error and is wrong
+# all the same. It is a race like yours: `new_run(batch_size)` creates a run, `train`
+# trains it up to its next look, `validate` takes the look, and `clock()` returns the time
+# in seconds. The docstring is right, but because of **one line** the script does
+# something else.
 
 # %%
 from timeit import default_timer
@@ -1248,8 +1289,8 @@ show_listing(script.race)
 # - the cost of the bug, which is a factor: the time that the script reports, divided by
 #   the seconds of training.
 #
-# Compute the cost for a run that reaches the target at look number `looks`. Each piece of
-# its training takes `train_seconds`, and each look takes `valid_seconds`.
+# Compute the cost for a run that reaches the target at look number `looks`. Each call of
+# `train` takes `train_seconds`, and each call of `validate` takes `valid_seconds`.
 
 # %% [markdown]
 # **Rules**
@@ -1285,8 +1326,8 @@ def find_the_bug(looks, train_seconds, valid_seconds):
 find_the_bug = check("3.5", find_the_bug)
 
 # %% [markdown]
-# The next cell measures the time of a look, and calls your function for the typical run
-# of each batch size.
+# How much would this bug have cost you? The next cell measures the time of a look on your
+# machine, and calls your function for the typical run of each batch size.
 #
 # **Question.** With the bug in your race, would the fastest batch size still be the
 # fastest?
@@ -1340,10 +1381,20 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The fastest epoch is the fastest training only as long as a larger batch gains more
-# speed than it costs in extra images. Your own run shows it. Compare three batch sizes:
-# the size with the most images per second (part 3), the winner of the race (part 2), and
-# the best size by the laws (part 4).
+# Is the fastest epoch the fastest training? Only as long as a larger batch gains more
+# speed than it costs in extra images. Two batch sizes from your own race tell you whether
+# it did, and a third one tells you where the balance lies:
+#
+# | batch size | where to find it |
+# |---|---|
+# | with the fastest epochs | the size with the most images per second (part 3) |
+# | with the fastest training | the size with the lowest median time (part 2) |
+# | at which speed and extra images balance | $b^*$, the best size by the laws (part 4) |
+#
+# If the first number is larger than the second, the answer is no: beyond the winner,
+# larger batches still gained speed, but lost more by their extra images. If both are the
+# same, the answer is yes among the sizes of your race, and the third number tells you
+# whether it would stay so for larger batches.
 #
 # - [Time to accuracy](../docs/glossary.md), not throughput, tells you how soon you have a
 #   good network.
@@ -1355,8 +1406,9 @@ session.finish()
 #   fail count, too.
 #
 # **Question.** If you raise the target by three percentage points, which batch sizes
-# suffer most? And if a new GPU computes each image four times as fast, but has the same
-# fixed cost per step, what happens to the best batch size?
+# suffer most? (Remember that the noise scale grows as the loss falls.) And if a new GPU
+# computes each image four times as fast, but has the same fixed cost per step, what
+# happens to the best batch size?
 #
 # To read on: [Krizhevsky, "One weird trick for parallelizing convolutional neural
 # networks" (2014)](https://arxiv.org/abs/1404.5997); [Goyal et al., "Accurate, Large
