@@ -9,19 +9,22 @@
 # %% [markdown]
 # # Lab 10: Will more machines help?
 #
-# In [lab 09](09_many_machines.ipynb) several machines trained as one. You could rent
-# hundreds of them, but would the training finish sooner, and at what price?
+# In [lab 09](09_many_machines.ipynb) several machines trained as one. Today you can rent
+# hundreds of them by the hour. Would your training finish sooner, and at what price? It
+# might even take longer: at the end of this lab you may meet 1,024 devices that are
+# slower than 8.
 #
-# The answer depends on your network, your machines and the link between them, but you can
-# find it before you pay, in four steps:
+# The answer depends on your network, your machines and the links between them, but you
+# can find it before you pay:
 #
-# - You measure the two waits that slow a group of machines down: the wait for the slowest
-#   machine (section 1) and the wait for messages (section 2).
-# - From these you build a law that forecasts the speed of any number of machines. You state
-#   its error in advance, lock the forecast, and score it (section 3).
-# - You compare the law with reports about real clusters, and improve the part of it that
-#   scales worst (sections 4 and 5).
-# - You plan a training on up to 1,024 machines, and read off what they buy (section 6).
+# - What makes a group of machines slow? You measure two waits: for the slowest machine
+#   (section 1) and for messages (section 2).
+# - How fast will a larger group be? You build a law that forecasts its speed, state in
+#   advance how wrong the law may be, and put it to the test (section 3).
+# - How far can you trust the law? You compare it with reports about real clusters, and
+#   improve the part of it that scales worst (sections 4 and 5).
+# - So will more machines help? You plan a training on up to 1,024 devices, and read off
+#   what they buy (section 6).
 
 # %% [markdown]
 # > **Limits.** You need only this one machine. Its workers are real processes that talk
@@ -86,23 +89,24 @@ from helpers.workers.processes import run_ring
 # %% [markdown]
 # ## 1. Everybody waits for the slowest
 #
-# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed its
-# gradient. So a single late worker, a [*straggler*](../docs/glossary.md), delays all others.
-# With more workers, it becomes more likely that one of them is late. How much does that cost?
+# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed
+# its gradient. So a single late worker, a [*straggler*](../docs/glossary.md), delays all
+# others. The more workers there are, the more likely it is that one of them is late. How
+# much does that cost?
 #
 # Suppose that each worker computes for at least $c = 20$ ms in a step. Sometimes it needs
-# longer, because another process runs, a disk is slow or a processor is hot. We assume that
-# the extra time has an exponential distribution: short delays are common, and long ones are
-# rare.
+# longer, because another process runs, a disk is slow or a processor is hot. We assume
+# that the extra time has an exponential distribution: short delays are common, and long
+# delays are rare.
 
 # %% [markdown]
 # How long are the delays on average? We state their mean as a multiple of $c$, and call
-# this multiple the *spread* $\sigma$. For example, a spread of $\sigma = 0.5$ means that a
-# worker loses $\sigma c = 10$ ms in an average step, and needs $c\,(1 + \sigma) = 30$ ms in
-# all.
+# this multiple the *spread* $\sigma$. For example, a spread of $\sigma = 0.5$ means that
+# a worker loses $\sigma c = 10$ ms in an average step. So a worker on its own needs
+# $c\,(1 + \sigma) = 30$ ms, which is 1.5 times $c$.
 #
-# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple of
-# 20 ms? And with 10,000 workers?
+# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple
+# of $c = 20$ ms? And with 10,000 workers?
 
 # %%
 my_straggler_guess = {"of_4": None, "of_10000": None}  # change both, to numbers
@@ -118,8 +122,9 @@ def waits(spread, n, steps):
     return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
 
 # %% [markdown]
-# First we measure with real processes. In each step every worker sleeps for a time that we
-# draw at random, and then the ring of lab 09 adds up a small array.
+# First we measure with real processes. In each step every worker sleeps for a time that
+# we draw at random, as if it were computing. Then the ring of lab 09 adds up a small
+# array, so that all workers have to wait for the last.
 
 # %%
 waited = {spread: {} for spread in spreads}
@@ -135,9 +140,10 @@ for spread, seconds in waited.items():
 card.measure("straggler_seconds", waited)
 
 # %% [markdown]
-# Then we simulate more workers than we can start. For $N$ workers, we draw $N$ random
-# times, take the largest, and average it over 200 steps. The simulation draws new times and
-# sends no messages, so its curves need not pass exactly through the measured points.
+# You cannot start 10,000 workers here, so we simulate them. For $N$ workers, we draw $N$
+# random times, take the largest, and average it over 200 steps. The simulation draws new
+# times and sends no messages, so its curves need not pass exactly through the measured
+# points.
 
 # %%
 simulated = {
@@ -154,21 +160,27 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The axis of the workers is logarithmic, so a straight line in this figure is a very slow
-# rise. A formula explains it. The largest of $N$ draws from an exponential distribution is,
-# on average, $1 + 1/2 + \dots + 1/N$ times as large as the mean of the distribution. Our
-# delays have the mean $\sigma c$ and come on top of $c$, so the mean time of a step is
+# rise. Why is it so slow? Every worker has a delay, short or long. On average, the first
+# of the $N$ workers is ready after $1/N$ of the mean delay. Now $N - 1$ workers are left,
+# and an exponential delay has no memory of the time that has passed, so the next one is
+# ready after a further $1/(N - 1)$. This goes on until the last worker adds a whole mean
+# delay. The mean delay is $\sigma c$ and comes on top of $c$, so the mean time of a step
+# is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
 # The sum grows ever more slowly, so the first few workers that you add cost the most. For
 # $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$, while a worker alone needs
-# $1.5\,c$. The step is four times as long, but ten thousand workers share it. So stragglers
-# of this kind waste machines, but adding machines still helps.
+# $1.5\,c$. The step is four times as long, but ten thousand workers do their share in it.
+# So stragglers of this kind waste machines, but adding machines still helps.
 
 # %% [markdown]
-# **Question.** Suppose that you no longer wait for the slowest workers, and drop the
-# gradients that come last ([Chen et al. 2016](https://arxiv.org/abs/1604.00981)). How much
-# of the step would you save by dropping 1% of them?
+# Could you win back some of this waste? [Chen et al.
+# 2016](https://arxiv.org/abs/1604.00981) no longer wait for the slowest workers, and drop
+# the gradients that come last.
+#
+# **Question.** How much shorter would the step be if you dropped the last 1% of the
+# gradients: by about 1%, or by more?
 
 # %%
 ordered = numpy.sort(waits(0.5, 10_000, 200), axis=1)
@@ -178,19 +190,19 @@ for dropped in (0, 100, 500):
     print(f"Without the slowest {lost:.0f}%: {times:.2f} times the shortest step")
 
 # %% [markdown]
-# A few very late workers cause much of the wait: without the slowest 1%, a step is more than
-# 40% shorter. To make up for the lost gradients, Chen et al. start a few more workers than
-# they need.
+# A few very late workers cause much of the wait: without the slowest 1%, a step is more
+# than 40% shorter. To make up for the lost gradients, Chen et al. start a few more
+# workers than they need.
 
 # %% [markdown]
 # <details><summary>What if one worker is always slow?</summary>
 #
-# That is a different problem. Every step then takes as long as that worker needs, and if you
-# drop its gradients, you lose its whole share of the data.
+# That is a different problem. Every step then takes as long as that worker needs, and if
+# you drop its gradients, you lose its whole share of the data.
 #
-# To tell the two problems apart, look at the workers' logs, and compare the mean computing
-# time of each rank, without its waits for the others, over many steps. Random delays hit
-# all ranks alike, but a worker that is always slow has a larger mean.
+# To tell the two problems apart, compare the mean computing time of each rank over many
+# steps. Leave out the time in which a rank waits for the others. Random delays hit all
+# ranks alike, but a worker that is always slow has a larger mean.
 #
 # </details>
 
@@ -198,21 +210,24 @@ for dropped in (0, 100, 500):
 # ## 2. Send while you compute
 #
 # Even if no worker is late, all of them have to wait for the messages that add up their
-# gradients. Or do they? Backward begins at the last layer, so the gradient of that layer is
-# ready first. Its [all-reduce](../docs/glossary.md) can run while backward is still busy with
-# the earlier layers. Messages that *overlap* with backward in this way cost no extra time.
+# gradients. Or do they? Backward begins at the last layer, so the gradient of that layer
+# is ready first. Its [all-reduce](../docs/glossary.md) can run while backward is still
+# busy with the earlier layers. Messages that *overlap* with backward in this way cost no
+# extra time.
 
 # %% [markdown]
-# So should each gradient be sent as soon as it is ready? Each all-reduce also pays a fixed
-# cost, its [*latency*](../docs/glossary.md), however small the gradient is. With hundreds of
-# gradients, this cost adds up. So frameworks pack gradients into
-# [*buckets*](../docs/glossary.md), and send each bucket with a single all-reduce. For
-# example, [PyTorch's DDP](https://arxiv.org/abs/2006.15704) uses buckets of 25 MB by default.
+# So should each gradient be sent as soon as it is ready? That would be expensive, because
+# each all-reduce pays a fixed cost, its [*latency*](../docs/glossary.md), however small
+# the gradient is. With hundreds of gradients, this cost adds up. So frameworks pack
+# gradients into [*buckets*](../docs/glossary.md), and send each bucket with a single
+# all-reduce. For example, [PyTorch's DDP](https://arxiv.org/abs/2006.15704) uses buckets
+# of 25 MB by default.
 #
 # ![Two time lines. Backward computes gradients from the last layer to the first, and as soon as a bucket is full, its all-reduce begins, so only the last bucket ends after backward.](../helpers/lab_10/diagrams/buckets.svg)
 
 # %% [markdown]
-# When does the last all-reduce end? Four quantities decide:
+# How large should a bucket be? To find out, you calculate when the last all-reduce ends.
+# Four quantities decide:
 #
 # - $a$, the latency of an all-reduce, in seconds;
 # - $w$, the bandwidth of an all-reduce, in bytes per second;
@@ -220,13 +235,14 @@ for dropped in (0, 100, 500):
 # - $r_i$, the time at which the last gradient of bucket $i$ is ready, in seconds from the
 #   start of backward.
 #
-# The all-reduce of bucket $i$ has to wait for its last gradient and for the previous
-# all-reduce. So it ends at the time
+# The all-reduce of bucket $i$ has to wait for two things: for the last gradient of the
+# bucket, and for the end $e_{i-1}$ of the previous all-reduce, because there is only one
+# link. So it ends at the time
 #
 # $$ e_i = \max(r_i, e_{i-1}) + a + \frac{s_i}{w} \quad\text{seconds,} \qquad e_0 = 0. $$
 #
-# **Question.** What is wrong with a single bucket for all gradients? And with one for each
-# gradient?
+# **Question.** What is wrong with a single bucket for all gradients? And what is wrong
+# with a bucket for each gradient?
 
 # %% [markdown]
 # ### Exercise 10.1: buckets
@@ -234,10 +250,11 @@ for dropped in (0, 100, 500):
 # **Write** `buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes)`, which
 # returns the seconds from the start of backward to the end of the last all-reduce.
 #
-# - `gradient_bytes`: the size of each gradient in bytes, 1 or more, as a list in the order
-#   in which backward computes them. There is at least one gradient;
-# - `ready_at`: for each gradient, the seconds from the start of backward until it is ready.
-#   These times never decrease, but two of them can be equal;
+# - `gradient_bytes`: a list with the size of each gradient, in the order in which
+#   backward computes them. There is at least one gradient, and each has at least one
+#   byte;
+# - `ready_at`: for each gradient, the seconds from the start of backward until it is
+#   ready. These times never decrease, but two of them can be equal;
 # - `latency`, `bandwidth`: $a$ in seconds, and $w$ in bytes per second;
 # - `bucket_bytes`: a bucket is full, and is sent, when it holds at least this many bytes.
 #
@@ -289,14 +306,15 @@ buckets = check("10.1", buckets)
 
 # %% [markdown]
 # Which bucket size is best for a real network? We take a
-# [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab 02](02_throughput.ipynb), and join
-# the workers by a slow link, over which a message takes 5 ms plus the time for its bytes at
-# 100 MB/s. A ring of $N$ workers sends $2\,(N - 1)$ such messages for an all-reduce, so the
-# next cell calculates $a$ and $w$ from them.
+# [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab 02](02_throughput.ipynb), and
+# join the workers by a slow link, over which a message takes 5 ms plus the time for its
+# bytes at 100 MB/s. A ring of $N$ workers sends $2\,(N - 1)$ such messages for an
+# all-reduce, each with an $N$-th of the bytes. From this, the next cell calculates $a$
+# and $w$.
 #
-# The sizes of the gradients, their order and the messages are real, but the backward pass is
-# imitated: the workers sleep for 0.2 s. We assume that each layer's share of this time equals
-# its share of the multiplications.
+# The sizes of the gradients, their order and the messages are real, but the backward pass
+# is imitated: the workers sleep for 0.2 s. We assume that each layer's share of this time
+# equals its share of the multiplications.
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -345,11 +363,11 @@ text = f"Buckets of {best_bucket / 1e3:g} kB are best; the worst size takes {wor
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The curve has the shape of a U, and its two ends are expensive for opposite reasons. Small
-# buckets pay the latency many times, so the link cannot keep up with backward. One bucket
-# for everything pays the latency only once, but the link is idle until backward has ended.
-# With a size in between, only the last bucket is still to be sent when backward ends, and
-# it is small.
+# The curve has the shape of a U, and its two ends are expensive for opposite reasons.
+# Small buckets pay the latency many times, so the link cannot keep up with backward. One
+# bucket for everything pays the latency only once, but the link is idle until backward
+# has ended. With a size in between, only the last bucket is still to be sent when
+# backward ends, and it is small.
 #
 # How much of the wait is left? Backward alone takes 200 ms, and your best size ends only
 # shortly after that. So overlap hides most of the messages, if backward is long enough.
@@ -366,30 +384,32 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# With good buckets, messages cost your workers little time. But how fast would 512 machines
-# be? You cannot measure that here. A law can tell you, if you measure its constants and test
-# it on the machines that you have. For $N$ devices the law needs
+# With good buckets, messages cost your workers little time. But how fast would 512
+# machines be? You cannot measure that here. Instead, you can write down a law, measure
+# its constants on the machines that you have, and test it there. For $N$ devices the law
+# needs
 #
 # - $b$, the images of each device in a step;
 # - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
 #   second, both of one device as in lab 02;
 # - $G$, the size of the whole gradient, in bytes;
-# - $\ell$, the latency of a single message, in seconds, and $B$, the bandwidth of the link,
-#   in bytes per second.
+# - $\ell$, the latency of a single message, in seconds, and $B$, the bandwidth of the
+#   link, in bytes per second (in lab 03, $B$ was the bend).
 #
-# In a step, a device computes for $C$ seconds. Then $2\,(N - 1)$ messages follow each other in
-# the ring, each with an $N$-th of the gradient, so an all-reduce takes $A$ seconds:
+# In a step, a device computes for $C$ seconds. Then $2\,(N - 1)$ messages follow each
+# other in the ring, each with an $N$-th of the gradient, so an all-reduce takes $A$
+# seconds:
 #
 # $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(N - 1) \left( \ell + \frac{G}{N B} \right). $$
 
 # %% [markdown]
 # How much of $A$ overlaps with computing? That depends on the buckets, so we forecast two
-# limits:
+# limits, and expect the truth between them:
 #
 # - *In turn*: nothing overlaps.
 # - *Overlapped*: messages travel during all of backward. Backward has twice as many
-#   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the computing
-#   time of the images, $b / r_\infty$.
+#   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the
+#   computing time of the images, $b / r_\infty$.
 #
 # Good buckets bring a training closer to the second limit. But both limits leave out
 # stragglers, so the law may be too optimistic.
@@ -456,10 +476,11 @@ forecast = check("10.2", forecast)
 # Now the law needs your numbers. Each of your workers trains a small network on one core,
 # and together they measure three things:
 #
-# - steps in which no worker sends, with three batch sizes, which give $t_0$ and $r_\infty$;
+# - steps in which no worker sends, with three batch sizes, which give $t_0$ and
+#   $r_\infty$;
 # - all-reduces of three sizes, which give $\ell$ and $B$;
-# - steps in which all workers train together. We set these aside, because they will tell us
-#   how wrong the law is.
+# - steps in which all workers train together. The law does not see these, because they
+#   will tell us how wrong it is.
 
 # %% [markdown]
 # <details><summary>Why not take the numbers from lab 02?</summary>
@@ -508,14 +529,18 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# How wrong may this forecast be? An honest error bar is stated before the measurement, so
-# we first test the law on the steps that we set aside, whose times we know. We fit it once
-# to all rounds together and once to each round alone, and let each of these fits forecast
-# the steps. The worst of these forecasts is off by a factor that we call $f$.
+# How wrong may this forecast be? An honest error bar is stated before the measurement. So
+# we first test the law on the steps that it has not seen, whose times we already know.
 #
-# For the real forecast we state an error of $f^2$, but at least 1.1. That is, the measurement
-# should lie between the forecast divided by $f^2$ and the forecast times $f^2$. The square
-# leaves a margin for one more worker and a new batch size, which have not been measured yet.
+# The workers measured in several rounds. Each round gives a law of its own, and your law
+# takes the median of each of its constants. We let your law and the laws of the single
+# rounds forecast these steps. The worst of the forecasts is off by a factor, which we
+# call $f$.
+#
+# For the real forecast we state an error of $f^2$, but at least 1.1. That is, the
+# measurement should lie between the forecast divided by $f^2$ and the forecast times
+# $f^2$. We take the square, and not $f$ itself, to leave a margin for one more worker and
+# a new batch size, which have not been measured yet.
 
 # %%
 said, came = [], []
@@ -530,9 +555,11 @@ low, high = forecast_speed / factor, forecast_speed * factor
 print(f"Stated error: a factor of {factor:.2f}")
 
 # %% [markdown]
-# **Question.** Your law was fitted to `n` workers. What is your own estimate: how many images
-# per second will `n + 1` workers process together, more than `n` or fewer? The next cell
-# records the forecast of your law as the prediction.
+# Now for the forecast that can fail. Your law was fitted to `n` workers, and it forecasts
+# the speed of `n + 1`. The next cell records its forecast as the prediction.
+#
+# **Question.** Before you look, make a forecast of your own: will `n + 1` workers
+# together process more images per second than `n` workers, or fewer?
 
 # %%
 card.predict("held_out_by_the_law", forecast_speed)
@@ -540,7 +567,8 @@ print(f"Forecast for {n + 1} workers: {forecast_speed:.1f} images/s, ", end="")
 print(f"from {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# Now the forecast is locked, and `n + 1` workers train together for the first time.
+# Now the forecast is locked, and `n + 1` workers train together for the first time. Is
+# the law right?
 
 # %%
 card.lock("held_out_by_the_law")
@@ -567,11 +595,11 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Does the curve of your law rise or fall? Two things can make it fall, so that one more worker
-# makes the training *slower*. First, a step of this small network takes only milliseconds, so
-# the all-reduce can take longer than the computing. Second, workers beyond the number of cores
-# only divide the same cores among more processes, while the ring grows longer. A law that
-# knows this is worth more than the rule "more is better".
+# Does the curve of your law rise or fall? Two things can make it fall, so that one more
+# worker makes the training *slower*. First, a step of this small network takes only
+# milliseconds, so the all-reduce can take longer than the computing. Second, workers
+# beyond the number of cores only divide the same cores among more processes, while the
+# ring grows longer. A law that knows this is worth more than the rule "more is better".
 
 # %% [markdown]
 # <details><summary>What is the grey point?</summary>
@@ -583,20 +611,22 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # If the measurement lies in the stated range, was the forecast good? Not necessarily,
-# because a very wide range always hits. The [*interval score*](../docs/glossary.md)
-# ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) therefore adds up
-# the width of the range and a penalty for a miss. For a range from $l$ to $u$ and a
-# measurement $m$, all in images per second, it is
+# because a very wide range always hits. A fair score has to punish both a range that is
+# too wide and a range that misses. The [*interval score*](../docs/glossary.md) ([Gneiting
+# and Raftery 2007](https://doi.org/10.1198/016214506000001437)) adds up the width of the
+# range and a penalty for a miss. For a range from $l$ to $u$ and a measurement $m$, all
+# in images per second, it is
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
-# A lower score is better. The second term is the penalty, which is zero if $m$ lies in the
-# range. Because of its factor of 20, your score is best on average if you state a range
-# that you expect to contain the measurement nine times out of ten.
+# A lower score is better. The second term is the penalty, which is zero if $m$ lies in
+# the range. Because of its factor of 20, your score is best on average if you state a
+# range that you expect to contain the measurement nine times out of ten.
 
 # %% [markdown]
-# Your law competes with a simple rule, which starts from the speed of `n` workers: one more
-# worker adds something between nothing and its full share.
+# Is your law worth its effort? It has to beat a simple rule that needs no law at all. The
+# rule starts from the speed of `n` workers, and says: one more worker adds something
+# between nothing and its full share.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -610,21 +640,22 @@ card.measure("interval_scores", scores)
 
 # %% [markdown]
 # If your law has the worse score, look at the measured rounds. Did they differ from each
-# other, which makes the range wide, or was the law wrong in all of them? If it has the better
-# score, you may use it to look further ahead, with care.
+# other, which makes the range wide, or was the law wrong in all of them? If your law has
+# the better score, you may use it to look further ahead, with care.
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
 #
 # On your machine the law looked one worker ahead. A plan has to look ahead by hundreds of
-# devices, and it is not clear that the law still holds there. Horovod's documentation reports
-# the efficiency of training VGG-16 on servers with four GPUs each, joined by a network with
-# 25 Gbit/s. An older README has the figure for 128 GPUs, and
+# devices, and it is not clear that the law still holds there. You cannot run this test,
+# but others have. Horovod's documentation reports the efficiency of training VGG-16 on
+# servers with four GPUs each, joined by a network with 25 Gbit/s. An older README has the
+# figure for 128 GPUs, and
 # [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html)
 # the figure for 512.
 #
-# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency fall,
-# according to your law with overlap, and according to the reports?
+# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency
+# fall, according to your law with overlap, and according to the reports?
 
 # %%
 my_fall_guess = {"by_the_law": None, "reported": None}  # points, such as 5
@@ -645,14 +676,16 @@ print(f"the reports by {fall['reported']:.1f}")
 card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["reported"]})
 
 # %% [markdown]
-# At 128 GPUs the law is close to the report, but it misses most of the fall that follows. In
-# a larger ring, each device still sends about twice the gradient, exactly $2\,(N - 1) / N$
-# times. So in the law only the latency grows.
+# At 128 GPUs the law is close to the report, but it misses most of the fall that follows.
+# The reason is in the formula: in a larger ring, each device still sends about twice the
+# gradient, exactly $2\,(N - 1) / N$ times. So in the law only the time for the latencies
+# grows, and beside such a large gradient it is small.
 #
 # In the real clusters, something else may have grown as well. With more GPUs, it is more
-# likely that one of them is slow (section 1), and other traffic may share the network. The
-# two reports may also describe different software, so nothing here can tell which was the
-# cause. But a plan by the law alone would have promised almost twelve points too many.
+# likely that one of them is slow (section 1), and other traffic may share the network.
+# The two reports may also describe different software, so nothing here can tell which was
+# the cause. But a plan by the law alone would have promised almost twelve points too
+# many.
 
 # %% [markdown]
 # Is the law wrong by so much for other clusters, too? The next figure compares it with four
@@ -677,9 +710,9 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# Yes, it is about as wrong everywhere: with overlap, it promises 10 to 12 points more than
-# the report in all four cases. So a real cluster is probably slower than the law says, and
-# before you plan for hundreds of machines, you should measure on a few of them.
+# Yes, it is about as wrong everywhere: with overlap, it promises 10 to 12 points more
+# than the report in all four cases. So a real cluster is probably slower than the law
+# says. Before you plan for hundreds of machines, you should measure on a few of them.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
@@ -718,13 +751,16 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # ## 5. Can the messages scale better?
 #
-# One part of the law grows without limit: a ring of $N$ devices sends its messages one after
-# the other, so it pays the latency $2\,(N - 1)$ times. A [*tree*](../docs/glossary.md) pays it
-# far less often. Sums travel up the tree and the result comes back down, which takes only
-# $2 \log_2 N$ latencies. The price is a few more bytes: a device sends twice the gradient in
-# a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
+# For VGG-16 the latency hardly counted, because its gradient is so large. With a smaller
+# gradient or more devices it does count, because it is the one part of the law that grows
+# without limit: a ring of $N$ devices sends its messages one after the other, so it pays
+# the latency $2\,(N - 1)$ times. A [*tree*](../docs/glossary.md) pays it far less often.
+# Sums travel up the tree and the result comes back down, which takes only $2 \log_2 N$
+# latencies. The price is a few more bytes: a device sends twice the gradient in a tree,
+# but only $2\,(N - 1) / N$ times the gradient in a ring.
 #
-# **Question.** With few devices, which of the two is faster? And with many?
+# **Question.** Which of the two is faster with few devices, and which is faster with
+# many?
 
 # %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
@@ -736,18 +772,19 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # </details>
 
 # %% [markdown]
-# A third way has *two levels*. Each machine first adds up the gradients of its own devices
-# over its fast links, and only then do the machines exchange their sums. The next cell shows
-# the time of all three ways.
+# A third way has *two levels*. Each machine first adds up the gradients of its own
+# devices over its fast links, and only then do the machines exchange their sums. The next
+# cell shows the formula for the time of each of the three ways.
 
 # %%
 session.show_source(all_reduces.ring_seconds, all_reduces.tree_seconds)
 session.show_source(all_reduces.two_levels_seconds)
 
 # %% [markdown]
-# ResNet-50 has a gradient of 102 MB. Suppose that each device has a link of its own to the
-# other machines, with 25 Gbit/s, that the eight devices of a machine are joined by links
-# with 2,400 Gbit/s, and that every message has a latency of 10 microseconds.
+# Let us compare the three ways for a ResNet-50, whose gradient has 102 MB. Suppose that
+# each device has a link of its own to the other machines, with 25 Gbit/s. The eight
+# devices of a machine are joined by links with 2,400 Gbit/s, and every message has a
+# latency of 10 microseconds.
 #
 # **Predict:** At what number of devices does a single tree become faster than a single
 # ring?
@@ -779,8 +816,8 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
 # The left side is the time that the tree saves, and the right side the time that the ring
-# saves. A smaller gradient reduces only the right side, so it moves the crossover to fewer
-# devices.
+# saves. A smaller gradient reduces only the right side, so with a smaller gradient the
+# tree becomes faster at fewer devices.
 #
 # In the figure, two levels are faster than both. With eight devices in a machine, each
 # device exchanges only an eighth of the gradient with other machines, and a ring across
@@ -791,23 +828,25 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # ## 6. The plan
 #
 # Now ask the question of this lab about your own training: will more machines help? The
-# explorer calculates its time and its price for any number of devices. It combines
+# explorer in the next cell calculates its time and its price for any number of devices.
+# It combines four things that slow down a large group:
 #
-# - your law, with the fastest of the three kinds of all-reduce;
+# - messages, by your law, with the fastest of the three kinds of all-reduce;
 # - stragglers as in section 1, but with times from a normal distribution, which vary as
 #   much below their mean as above it;
-# - failures, and Young's interval from lab 09;
+# - failures, and the time to save checkpoints at Young's interval (lab 09);
 # - the extra images that training needs with a large batch.
 
 # %% [markdown]
-# Why extra images? With more devices the batch of all devices together grows. But far beyond
-# the [*critical batch size*](../docs/glossary.md), more images in a batch save hardly any
-# steps ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162)). It is the batch size at
-# which the curve of [lab 03](03_time_to_accuracy.ipynb) bends, and the explorer takes it from
-# your run of that lab, or else assumes 1,000 images.
+# Why extra images? With more devices, the batch of all devices together grows. But far
+# beyond the [*critical batch size*](../docs/glossary.md), more images in a batch save
+# hardly any steps ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162)), so the
+# training needs more images in all. The critical batch size is the bend in the curve of
+# [lab 03](03_time_to_accuracy.ipynb). The explorer takes it from your run of that lab, or
+# else assumes 1,000 images.
 #
-# **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
-# fast is the training, and how many times as much does it cost?
+# **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times
+# as fast is the training, and how many times as much does it cost?
 
 # %% [markdown]
 # <details><summary>Where do the other inputs come from?</summary>
@@ -835,8 +874,10 @@ print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"for {times_as_dear:.2f} times the price")
 
 # %% [markdown]
-# The last line answers the question for your numbers. How much of it is due to the
-# all-reduce? The next cell plans for 1,024 devices with each of the three kinds.
+# The last line answers the question of this lab for your numbers. It is probably
+# sobering, because 128 times as many devices are far less than 128 times as fast. How
+# much of this loss is due to the all-reduce? The next cell plans for 1,024 devices with
+# each of the three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -851,17 +892,17 @@ for way in ("ring", "tree", "two levels"):
 # than 8. Did that happen here? If steps are long, in contrast, every kind of all-reduce
 # hides behind backward, so all three plans are the same.
 #
-# The critical batch size is a limit that no link can move. Once the batch is far beyond it,
-# the added devices compute images that save hardly any steps, and you pay for them all the
-# same.
+# The critical batch size is a limit that no link can move. Once the batch is far beyond
+# it, the added devices compute images that save hardly any steps, and you pay for them
+# all the same.
 
 # %% [markdown]
-# **Question.** Which change gains you most: a faster link, compressed gradients, or [gradient
-# accumulation](../docs/glossary.md), which sends fewer messages per image but makes the batch
-# larger? Try the sliders before you rent machines.
+# **Question.** Which change gains you most: a faster link, compressed gradients, or
+# [gradient accumulation](../docs/glossary.md), which sends fewer messages per image but
+# makes the batch larger? Try the sliders before you rent machines.
 #
-# In a terminal, `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a
-# plan from your run cards.
+# In a terminal, `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such
+# a plan from your run cards.
 
 # %% [markdown]
 # ## Quiz
@@ -893,9 +934,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? The end of section 6 has the answer for your network: how many times
-# as fast 1,024 devices are, and at how many times the price. Four limits explain it, and you
-# have a number for each:
+# Will more machines help? Section 6 printed your answer: it says how many times as fast
+# 1,024 devices are as 8 devices, and at how many times the price. In a perfect world they
+# would be 128 times as fast, for the same price. Four limits explain most of the
+# difference, and you have a number for each:
 #
 # | limit | your number | remedy |
 # |---|---|---|
@@ -904,8 +946,8 @@ session.finish()
 # | the latency of a ring | the crossover (section 5) | a tree, or two levels |
 # | the critical batch size | its bend in lab 03, or 1,000 images (section 6) | none: stop there |
 #
-# The law connects these numbers. You can trust it as far as you have tested it: with the error
-# that you stated in advance, on machines like those that you measured.
+# The law connects these numbers. You can trust it as far as you have tested it: with the
+# error that you stated in advance, on machines like those that you measured.
 #
 # Two questions remain for you. Which result of a measurement would have refuted your law?
 # And what would you measure on two rented machines before you rent two hundred?
