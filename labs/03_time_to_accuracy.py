@@ -460,9 +460,9 @@ def tune(batch_size):
     return list(tried.values())
 
 # %% [markdown]
-# **Predict:** how many times as large as the best rate of the smallest batch size is the
-# best rate of the largest? Batch sizes 16 and 1,024 differ by a factor of 64, so the
-# square-root rule says 8 and the linear rule says 64.
+# **Predict:** what is the best rate of the largest batch size, divided by the best rate
+# of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the square-root
+# rule says 8 and the linear rule says 64.
 
 # %%
 my_rate_ratio_guess = None  # change this: rate at the largest / rate at the smallest
@@ -526,8 +526,8 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # the test images. Each size runs several times with different seeds, because a single run
 # may be lucky. On a laptop this takes some minutes, so place your bets first.
 #
-# **Predict:** which batch size will reach the target first? And how many times as many
-# *steps* as the largest batch size will the smallest one take?
+# **Predict:** which batch size will reach the target first? And what is the number of
+# *steps* that the smallest batch size takes, divided by the steps of the largest?
 
 # %%
 my_winner = None  # change this: one of the batch sizes
@@ -742,7 +742,7 @@ card.outcome("fastest_batch_size", first, choices=True)
 # ## 3. Why does the winner win?
 #
 # Your race has a winner, or at least some favourites. What makes them fast? The time of a
-# run is a fraction, and you can look at its two halves one by one:
+# run is a fraction, and you can look at its top and its bottom one by one:
 #
 # $$ \text{seconds to the target} =
 # \frac{\text{images that the training needs}}{\text{images per second}}. $$
@@ -773,9 +773,9 @@ for size, needed in typical_steps.items():
 # - A very large batch processes many images per second, but its number of steps no longer
 #   falls in proportion, so it needs more images in total.
 #
-# As soon as the number of images grows faster than the speed, a larger batch loses. But
-# at which batch size does that happen? Lab 02 had a law for the speed. If there is also a
-# law for the steps, you can calculate it.
+# As soon as the number of images grows faster than the speed, a larger batch loses
+# against a smaller one. But at which batch size does that happen? Lab 02 had a law for
+# the speed. If there is also a law for the steps, you can calculate it.
 
 # %% [markdown]
 # ### A law for the steps
@@ -1023,7 +1023,7 @@ print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 # Now comes the test: train several times with this batch size. Its learning rate lies
 # between the rates of its neighbours in the race. The machine may be faster or slower
 # than during the race, so the winner of the race runs again, in alternation with the new
-# size. Such a run is called a *control*.
+# size. It serves as a *control*: a case that you know already, for comparison.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast of the theory, or a better one if you distrust it.

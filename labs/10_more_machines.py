@@ -159,20 +159,20 @@ text = f"With 10,000 workers and spread 0.5 a step takes {steps_of[10_000]:.1f} 
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The axis of the workers is logarithmic, so a straight line in this figure is a very slow
-# rise. Why is it so slow? Every worker has a delay, short or long. On average, the first
-# of the $N$ workers is ready after $1/N$ of the mean delay. Now $N - 1$ workers are left,
-# and an exponential delay has no memory of the time that has passed, so the next one is
-# ready after a further $1/(N - 1)$. This goes on until the last worker adds a whole mean
-# delay. The mean delay is $\sigma c$ and comes on top of $c$, so the mean time of a step
-# is
+# The axis of the workers is logarithmic, so a straight line in this figure means that the
+# step grows very slowly. Why so slowly? Every worker has a delay, short or long. On
+# average, the first of the $N$ workers is ready after $1/N$ of the mean delay. Now
+# $N - 1$ workers are left, and an exponential delay has no memory of the time that has
+# passed, so the next one is ready after a further $1/(N - 1)$. This goes on until the
+# last worker adds a whole mean delay. The mean delay is $\sigma c$ and comes on top of
+# $c$, so the mean time of a step is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
 # The sum grows ever more slowly, so the first few workers that you add cost the most. For
 # $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$, while a worker alone needs
-# $1.5\,c$. The step is four times as long, but ten thousand workers do their share in it.
-# So stragglers of this kind waste machines, but adding machines still helps.
+# $1.5\,c$. The step is almost four times as long, but ten thousand workers do their share
+# in it. So stragglers of this kind waste machines, but adding machines still helps.
 
 # %% [markdown]
 # Could you win back some of this waste? [Chen et al.
@@ -407,9 +407,10 @@ show_figure(figure, text, session.caption())
 # limits, and expect the truth between them:
 #
 # - *In turn*: nothing overlaps.
-# - *Overlapped*: messages travel during all of backward. Backward has twice as many
-#   operations as forward ([lab 08](08_faster.ipynb)), so it takes two thirds of the
-#   computing time of the images, $b / r_\infty$.
+# - *Overlapped*: messages travel during all of backward, and only the rest of $A$ makes
+#   the step longer. Backward has twice as many operations as forward ([lab
+#   08](08_faster.ipynb)), so it takes two thirds of the computing time of the images,
+#   $b / r_\infty$.
 #
 # Good buckets bring a training closer to the second limit. But both limits leave out
 # stragglers, so the law may be too optimistic.
@@ -432,12 +433,12 @@ show_figure(figure, text, session.caption())
 # - `"overlapped"`: messages travel during two thirds of the time of the *images*,
 #   $b / r_\infty$. The rest of $A$, if there is any, is added to $C$. A step never takes
 #   less time than its computing.
-# - The efficiency is the speed of all devices, divided by `devices` times the speed of one
-#   device.
+# - The efficiency is the speed of all devices, divided by `devices` times the speed of
+#   one device.
 #
 # **Example.** Two devices have 100 images each, a fixed cost of 0.1 s, a peak of 1000
-# images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for 0.2
-# s and sends for 0.102 s, of which 0.0667 s are hidden.
+# images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for
+# 0.2 s and sends for 0.102 s, of which 0.0667 s can overlap with computing.
 #
 #     forecast(2, 100, 0.1, 1000, 4e6, 0.001, 40e6)
 #     {"in_turn": (662.3, 0.662), "overlapped": (849.9, 0.850)}
@@ -485,9 +486,9 @@ forecast = check("10.2", forecast)
 # %% [markdown]
 # <details><summary>Why not take the numbers from lab 02?</summary>
 #
-# The form of the law comes from lab 02, but $t_0$ and $r_\infty$ belong to a network *and* a
-# device. In lab 02 a convolutional network had the whole device, whereas here each worker has
-# one core for two dense layers.
+# The form of the law comes from lab 02, but $t_0$ and $r_\infty$ belong to a network
+# *and* a device. In lab 02 a convolutional network had the whole device, whereas here
+# each worker has one core for two dense layers.
 #
 # </details>
 
@@ -507,10 +508,10 @@ def law_of(one_round):
     return *step, network_bytes, *ring_link
 
 # %% [markdown]
-# Your workers share the cores of one machine. For example, three workers on two cores get two
-# thirds of a core each, so both computing and sending take 1.5 times as long. The function
-# `here` adds this to your law. It forecasts *in turn*, because a core that computes cannot
-# send at the same time.
+# Your workers share the cores of one machine. For example, three workers on two cores get
+# two thirds of a core each, so both computing and sending take 1.5 times as long. The
+# function `here` adds this to your law. It forecasts *in turn*, because a core that
+# computes cannot send at the same time.
 
 # %%
 def here(law, workers, batch_size):
@@ -604,8 +605,8 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # <details><summary>What is the grey point?</summary>
 #
-# It was measured with `n` workers and 64 images each, and then converted with the law to the
-# batch size of the forecast.
+# It was measured with `n` workers and 64 images each, and then converted with the law to
+# the batch size of the forecast.
 #
 # </details>
 
@@ -688,11 +689,10 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # many.
 
 # %% [markdown]
-# Is the law wrong by so much for other clusters, too? The next figure compares it with four
-# reports. Three of them are Horovod's, of three networks on 512 GPUs. In the fourth, [Goyal et
-# al.
-# (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256 GPUs, at about 90% of the
-# speed per GPU that they measured with 8 GPUs.
+# Is the law wrong by so much for other clusters, too? The next figure compares it with
+# four reports. Three of them are Horovod's, about three networks on 512 GPUs. In the
+# fourth, [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256
+# GPUs, at about 90% of the speed per GPU that they measured with 8 GPUs.
 
 # %%
 rows = laws.published_forecasts(forecast)
@@ -717,9 +717,9 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
 #
-# These hits say little. The ranges are wide, and the simple guess "90% for all" is right for
-# three of the four reports. Still, the law could have failed: these systems overlap messages
-# with backward, so a report below *in turn* would have refuted it.
+# These hits say little. The ranges are wide, and the simple guess "90% for all" is right
+# for three of the four reports. Still, the law could have failed: these systems overlap
+# messages with backward, so a report below *in turn* would have refuted it.
 #
 # </details>
 
@@ -727,8 +727,8 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # <details><summary>Why is VGG-16 so far below the others?</summary>
 #
 # Of the four networks, it has the most parameters relative to its computing time for an
-# image. In a ring over 25 Gbit/s, its gradient of 553 MB needs 354 ms, and backward can hide
-# at most 258 ms of this. So even the law with overlap stays below 100%.
+# image. In a ring over 25 Gbit/s, its gradient of 553 MB needs 354 ms, and backward can
+# hide at most 258 ms of this. So even the law with overlap stays below 100%.
 #
 # </details>
 
@@ -737,11 +737,12 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 #
 # - parameters: [Keras' table of applications](https://keras.io/api/applications/), with
 #   four bytes each;
-# - $t_0$ and $r_\infty$ of one P100: TensorFlow's benchmarks of May 2017, with batches of 32
-#   and 64 images. Horovod's page says only "Pascal" GPUs, which are *assumed* to be P100s;
-# - the step time of ResNet-101, which the benchmarks lack: *assumed* to lie between the times
-#   of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He et al.
-#   (2016)](https://arxiv.org/abs/1512.03385);
+# - $t_0$ and $r_\infty$ of one P100: TensorFlow's benchmarks of May 2017, with batches of
+#   32 and 64 images. Horovod's page says only "Pascal" GPUs, which are *assumed* to be
+#   P100s;
+# - the step time of ResNet-101, which the benchmarks lack: *assumed* to lie between the
+#   times of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He
+#   et al. (2016)](https://arxiv.org/abs/1512.03385);
 # - links of 25 and 50 Gbit/s: Horovod's `docs/benchmarks.rst`, and section 4 of Goyal et
 #   al.;
 # - a latency of 10 microseconds: *assumed*.
@@ -766,8 +767,9 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # <details><summary>How does a real library build its trees?</summary>
 #
 # [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
-# cuts the gradient into pieces, so that all levels work at the same time, and uses two trees
-# to keep every link busy. `tree_seconds` in the next cell calculates the time of such trees.
+# cuts the gradient into pieces, so that all levels work at the same time, and uses two
+# trees to keep every link busy. `tree_seconds` in the next cell calculates the time of
+# such trees.
 #
 # </details>
 
@@ -821,8 +823,8 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 #
 # In the figure, two levels are faster than both. With eight devices in a machine, each
 # device exchanges only an eighth of the gradient with other machines, and a ring across
-# machines has only $N / 8$ members. So with such links, the messages need not limit the
-# number of machines. What else does?
+# machines has only $N / 8$ members. So with such links, messages need not be the limit.
+# What is the limit then?
 
 # %% [markdown]
 # ## 6. The plan
@@ -874,10 +876,9 @@ print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"for {times_as_dear:.2f} times the price")
 
 # %% [markdown]
-# The last line answers the question of this lab for your numbers. It is probably
-# sobering, because 128 times as many devices are far less than 128 times as fast. How
-# much of this loss is due to the all-reduce? The next cell plans for 1,024 devices with
-# each of the three kinds.
+# The last line answers the question of this lab for your numbers. You might have hoped
+# that 128 times as many devices are 128 times as fast. How much of the loss is due to the
+# all-reduce? The next cell plans for 1,024 devices with each of the three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
