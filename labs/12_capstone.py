@@ -9,22 +9,22 @@
 # %% [markdown]
 # # Lab 12: How fast can you reach the target, and would you have known?
 #
-# You can predict how long a step takes, how many steps a training needs, and where the time
-# goes. Now you use all of it for one task: train a network for
+# By now you can predict how long a step takes, how many steps a training needs, and where the
+# time goes. This lab gives you one task that needs all of it: train a network for
 # [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
-# fast as you can. Because we know of nobody who keeps a speed record for this task, yours
-# can become the first.
+# fast as you can. We know of nobody who keeps a speed record for this task, so yours can become
+# the first.
 #
 # Speed records are often wrong, however, because somebody had a lucky seed, stopped the clock
 # too early, or tuned on the test images. That is why you first find out which ingredients of a
-# fast recipe really help. Then you write your own training, and you rehearse how a judge would
-# measure it. Before each measurement you say what will come out. A change that works is good,
-# but a change that works as you predicted is understood.
+# fast recipe really help. Then you write your own training, and rehearse how a judge would
+# measure it. Before each measurement you predict its result, because a change that works is
+# good, but a change that works as you predicted is understood.
 
 # %% [markdown]
-# > **Limits.** All times in this lab are those of your machine, with whatever else it has to
-# > do. At laptop scale the network, the data and the target are smaller than the judge's. A
-# > change that helps here can therefore hurt there, and only the judge's result counts
+# > **Limits.** All times in this lab come from your machine, and other programs on it can change
+# > them. At laptop scale the lab trains on fewer images than a judge, to a lower target. A change
+# > that helps here can therefore hurt there, and only the judge's result counts
 # > (`labs leaderboard add`).
 
 # %% tags=["parameters"]
@@ -84,8 +84,9 @@ data = session.load_images()
 #
 # In [lab 08](08_faster.ipynb), the longest bar of your waterfall was probably *fewer steps*.
 # It stood for a whole recipe with several ingredients, so you do not know which of them made
-# it fast. To find out, take one ingredient out at a time and see how much slower the training
-# becomes. Such an experiment is called an [*ablation*](../docs/glossary.md).
+# the training fast. To find out, take out one ingredient at a time, and measure how much slower
+# the training becomes. Such an experiment is called an [*ablation*](../docs/glossary.md). The
+# recipe has five ingredients:
 #
 # | ingredient | fast recipe | without it, as in the original recipe |
 # |---|---|---|
@@ -96,26 +97,28 @@ data = session.load_images()
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# Both learning rates, the peak of the cycle (`peak_learning_rate`) and the constant 0.01,
-# hold for batches of 32 images, and grow with the square root of the batch size. Weight
-# decay stays in all recipes. If we took an ingredient out and then tuned the rest again,
-# the others might make up for the loss. For example, without momentum a larger rate could
-# be better. But we do not tune again, so each result says what an ingredient is worth *in
-# this recipe*.
+# The fourth ingredient is something that the recipe does *not* do. To take it out therefore
+# means to add augmentation. Weight decay stays in all recipes. Both learning rates, the peak of
+# the cycle (`peak_learning_rate`) and the constant 0.01, hold for batches of 32 images, and they
+# grow with the square root of the batch size.
 #
-# If training takes $t$ seconds to the target with all ingredients, and $t_{-i}$ seconds
-# without ingredient $i$, then this ingredient is worth the factor
+# When an ingredient is missing, other settings might make up for it. For example, training
+# without momentum could use a larger rate. But we do not tune the other settings again, so each
+# result says what an ingredient is worth *in this recipe*.
+#
+# If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds without
+# ingredient $i$, then this ingredient is worth the factor
 #
 # $$ w_i = \frac{t_{-i}}{t}. $$
 #
-# A recipe with one cycle becomes accurate only at the end of its cycle. So we train it
-# longer and longer, each time with a cycle of its own, until it reaches the target. The
-# time $t$ is that of the shortest training that does, without compiling and validating.
-# Without the cycle, one training simply goes on until it arrives.
+# A recipe with one cycle becomes accurate only when its cycle ends. So the lab tries longer and
+# longer trainings, each with a whole cycle, and $t$ is the time of the first that reaches the
+# target. A recipe without the cycle needs only one training, which goes on until it reaches the
+# target. Compiling and validating do not count.
 
 # %% [markdown]
-# Because lab 08's network would need too long for so many trainings, ours has only three
-# convolutions. Each of them comes after a pooling, so that it sees only small images.
+# So many trainings of lab 08's network would take too long. This lab therefore uses a network
+# with only three convolutions, and pools before each of them, so that they see small images.
 #
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
 # them a place, where 1 is the most valuable. Ingredients may share a place.
@@ -140,9 +143,10 @@ recipes = {"full recipe": ablation.Recipe(sizes)}
 recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
 
 # %% [markdown]
-# Seed by seed, all recipes race to the target one after another, so that another program
-# which slows your machine down for a while slows all of them down. The results are saved after
-# each seed. If you interrupt the cell, it therefore resumes with the next seed.
+# For each seed, all recipes race to the target, one after another. So if another program slows
+# your machine down for a while, it slows all recipes down, and not just one of them. The results
+# are saved after each seed. If you interrupt the next cell and run it again, it therefore
+# resumes with the seed that it had reached.
 
 # %%
 races = card.points("races")
@@ -162,26 +166,26 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{name}: {', '.join(shown)}")
 
 # %% [markdown]
-# Each column of these times belongs to one seed, and each line below the first to the
-# recipe that lacks the ingredient. So the line "no augmentation" is the recipe whose images
-# are shifted and flipped. *Never* means not within the longest training of the race. How
-# sure can you be that an ingredient helps if four seeds say so, and one says the opposite?
+# Each column of these times belongs to one seed, and each line below the first belongs to the
+# recipe that lacks the ingredient. So in the line "no augmentation" the images are shifted and
+# flipped. *Never* means that even the longest training of the race missed the target. How sure
+# can you be that an ingredient helps if four seeds say so, and one says the opposite?
 #
 # ### How many heads would coins show?
 #
-# Suppose an ingredient does nothing. Then each seed is like a toss of a coin: the training is
-# slower without the ingredient with probability one half. Among $n$ seeds, $k$ or more would
-# be slower by pure luck with the probability
+# Suppose that an ingredient does nothing. Then each seed is like the toss of a coin: with
+# probability one half, the training without the ingredient is the slower one. The probability
+# that pure luck makes it slower for $k$ or more of $n$ seeds is
 #
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
 # If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md) needs no
-# assumption about the times, and it even accepts runs that failed, because it asks only which
-# of two runs was longer. However, it needs many seeds: with five of them, even a clean sweep
-# has $P = 1/32$.
+# assumption about the times. It even accepts runs that failed, because it asks only which of
+# two runs was longer. However, it needs many seeds: with five of them, $P$ is $1/32$ even if
+# all five agree.
 
 # %% [markdown]
-# ## Exercise 12.1: what is it worth?
+# ### Exercise 12.1: what is it worth?
 #
 # **Write** `worth(full, without, alpha)`, which ranks the ingredients and claims no more than
 # the runs show. It returns a dict with a row for every ingredient, and a row is a dict with
@@ -189,10 +193,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #
 # - `full`: a dict `{seed: seconds}` with the times of the full recipe, where `None` stands for
 #   a run that never reached the target;
-# - `without`: for each ingredient such a dict, `{ingredient: {seed: seconds}}`, with the times
-#   of the recipe that lacks it. Its seeds may differ from those of `full`, and their order
-#   too;
-# - `alpha`: a probability.
+# - `without`: such a dict for each ingredient, `{ingredient: {seed: seconds}}`, with the times of
+#   the recipe that lacks it. Its seeds, and their order, may differ from those of `full`;
+# - `alpha`: a probability, such as 0.05.
 
 # %% [markdown]
 # **Rules**
@@ -204,9 +207,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #   failed, the pair has none.
 # - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and the
 #   largest. A value that is infinite, or that no pair gives, is `None`.
-# - Times are *clearly longer* than others if $P <$ `alpha` in the formula above. There, $n$
-#   counts the pairs whose times differ, and $k$ those that are longer. Two failed runs do not
-#   differ.
+# - Times are *clearly longer* than others if $P <$ `alpha` in the formula above. In it, $n$ is
+#   the number of pairs whose two times differ, and $k$ the number of those in which the first is
+#   longer. Two failed runs do not differ.
 # - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than those
 #   of the full recipe, `"hurts"` if they are clearly shorter, and otherwise `"cannot tell"`.
 # - `"place"` is 1, plus the number of *other* ingredients whose times are clearly longer than
@@ -219,8 +222,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #     worth({0: 2.0, 1: 4.0}, {"magic": {1: 8.0, 0: 3.0, 7: 1.0}}, 0.3)
 #     # {"magic": {"factor": 1.75, "low": 1.5, "high": 2.0, "verdict": "helps", "place": 1}}
 #
-# Both pairs are longer, and two heads in two tosses have the probability 0.25, which is below
-# 0.3. You need about twenty lines.
+# The two pairs are 4.0 and 8.0 for seed 1, and 2.0 and 3.0 for seed 0. In both, the time without
+# "magic" is longer. Two heads in two tosses have the probability 0.25, which is below 0.3. You
+# need about twenty lines.
 # [`math.comb`](https://docs.python.org/3/library/math.html#math.comb) computes $\binom{n}{i}$.
 
 # %% name="12.1-worth" points=3
@@ -287,13 +291,14 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 
 # %% [markdown]
 # The range from the smallest to the largest factor is also a confidence interval for the
-# median: it misses only if all $n$ seeds lie on the same side of the true median, which
-# happens with the probability $2 \cdot 2^{-n}$. So five seeds give an interval of about 94%.
+# median. It misses the true median only if the factors of all $n$ seeds lie on the same side of
+# it, which happens with the probability $2 \cdot 2^{-n}$. So five seeds give an interval of about
+# 94%.
 #
 # **Question.** For the places alone you compare ten pairs of ingredients, each in both
-# directions, and each of these twenty tests may be fooled with a probability of up to
-# `alpha`. How many false claims do you expect if all ingredients are worth the same? What
-# would you have to change to be fooled only rarely by *all* of them together?
+# directions, and luck can fool each of these twenty tests with a probability of up to `alpha`.
+# How many false claims do you expect, at most, if all ingredients are worth the same? What would
+# you have to change so that even one false claim among the twenty is rare?
 
 # %% [markdown]
 # ### Do the parts make up the whole?
@@ -306,29 +311,29 @@ known = [one["factor"] for one in found_worth.values() if one["factor"]]
 print(f"The product of {len(known)} factors: {prod(known):.2f}")
 
 # %% [markdown]
-# An ingredient without which most runs never arrive has no factor, so the product leaves out
-# the most valuable ones, and the true product is larger.
+# If most runs without an ingredient never reach the target, this ingredient has no factor. So the
+# product leaves out the most valuable ingredients, and the true product is larger.
 #
 # **Question.** Compare the product with the bar *fewer steps* in your waterfall of lab 08,
 # which stands for all five ingredients on a larger network. If two ingredients do the same
-# job, is the product of their factors too small or too large, and what if each of them
-# works only together with the other?
+# job, is the product of their factors too small or too large? And if each of them works only
+# together with the other?
 
 # %% [markdown]
 # ## 2. Your own training
 #
 # Now you know which ingredients make the recipe fast. In the rest of the lab you write a
-# training of your own, which a judge could run: a function `train` that gets images, labels
-# and a seed, and returns a function that predicts. Network, optimizer, schedule, batches
-# and augmentation are up to you.
+# training of your own that a judge could run: a function `train`, which gets images, labels and
+# a seed, and returns a function that predicts. You choose the network, the optimizer, the
+# schedule, the batches and the augmentation.
 #
-# A judge has to distrust every submission, but you should distrust your own as well. For
-# example, a predictor that uses statistics of the test images has seen the test, while a
-# training that always uses one lucky seed looks better than it is. Although nobody means to
-# cheat, such mistakes happen to honest people.
+# A judge has to distrust every submission, and you should distrust your own as well. For
+# example, a predictor that uses statistics of the test images has seen the test, and a training
+# that always uses one lucky seed looks better than it is. Such mistakes happen to honest people,
+# too.
 
 # %% [markdown]
-# ## Exercise 12.2: train
+# ### Exercise 12.2: train
 #
 # **Write** `train(x, y, seed)`, which returns a predictor.
 #
@@ -341,16 +346,16 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 # **Rules**
 #
 # - It learns from whatever images it gets. The check trains it on 512 images with blurred
-#   patterns, light or dark, of three to six classes. It must then label at least 90% of the
-#   clear test images correctly; the other test images are mixtures of two classes.
-# - An image gets the same label alone and among any other images.
+#   patterns, light or dark, from three to six classes. Some test images are clear, and at least
+#   90% of these must get the right label. The others are mixtures of two classes.
+# - An image gets the same label whether it is alone or among any other images.
 # - All randomness comes from `seed`: the same seed gives the same labels, up to rounding, and
 #   different seeds give different networks.
 # - Nothing is kept between two calls, and no thread is left running.
 # - Do not modify `x`, `y` and the images to predict.
-# - The source keeps the leaderboard's rules: at most 20 KB, no literal with more than 200
-#   characters, and no imports except the standard library, `numpy`, `keras`, `tensorflow` and
-#   `helpers.network`.
+# - The source keeps the [rules of the leaderboard](../docs/leaderboard.md): for example, at most
+#   20 KB, no literal with more than 200 characters, and no imports except the standard library,
+#   `numpy`, `keras`, `tensorflow` and `helpers.network`.
 
 # %% [markdown]
 # **Example**
@@ -358,9 +363,9 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #     predict = train(x_train, y_train, 0)
 #     predict(x_test[:3])   # array([9, 2, 1])
 #
-# The start code trains the fast recipe, and its accuracy is good, but a judge would refuse it.
-# Find out why, and repair it in about three lines. After that you can change anything, and you
-# need not keep a single line. The functions that the start code uses are in
+# The start code trains the fast recipe. Its accuracy is good, but a judge would refuse it. Find
+# out why, and repair it, for which a few lines are enough. After that you can change anything
+# you like, down to the last line. The functions that the start code uses are in
 # [`helpers/network`](../helpers/network/recipes.py).
 
 # %% name="12.2-train" points=3
@@ -405,13 +410,17 @@ train = check("12.2", train)
 # %% [markdown]
 # ### Change, predict, measure, keep
 #
-# From now on you go round a loop. Write a change into `candidate`, predict its gain, measure
-# it against `train`, and keep it only if it is surely faster and still reaches the target. If
-# you keep it, copy it into exercise 12.2, and begin again with the next change.
+# From now on you work in a loop:
+#
+# 1. Write one change into `candidate`, and predict its gain.
+# 2. Measure `candidate` against `train`.
+# 3. Keep the change only if `candidate` is clearly faster and still reaches the target. In that
+#    case, copy it into exercise 12.2.
+# 4. Begin again with the next change. The table below has some ideas.
 #
 # The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times
-# as fast. As in a judging, the clock starts when the data are handed over, and it stops
-# after the last label. As a result, building and compiling the network count as well.
+# as fast. As in a judging, the clock starts when the data are handed over, and stops after the
+# last label. As a result, building and compiling the network count as well.
 
 # %% [markdown]
 # | idea | why it may help | source |
@@ -419,19 +428,20 @@ train = check("12.2", train)
 # | fewer epochs, and a higher rate | the last epochs often gain little | [Smith and Topin 2017](https://arxiv.org/abs/1708.07120) |
 # | pool before normalising | batch normalisation has a quarter of the work | [lab 08](08_faster.ipynb) |
 # | another optimizer: Muon | each step may learn more | [Jordan 2024](https://kellerjordan.github.io/posts/muon/) |
-# | larger batches | fewer steps have fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
+# | larger batches | fewer steps pay fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
 # | smaller images first | early epochs need few details | [Howard and Gugger 2020](https://arxiv.org/abs/2002.04688) |
-# | an average of the weights | it is as good as a lower rate | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
-# | flips when predicting | two views of an image err differently | [Jordan 2024](https://arxiv.org/abs/2404.00498) |
-# | whitened first layer | the network need not learn it | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
+# | an average of the weights | it has a similar effect to a lower rate | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
+# | predict an image and its mirror image | the two make different errors, so their mean makes fewer | [Jordan 2024](https://arxiv.org/abs/2404.00498) |
+# | a first layer that whitens the pixels | it is computed from the images, and need not be learned | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
 
 # %% [markdown]
 # Which part of the time does your change make shorter? Estimate this part first, since
-# [Amdahl's law](08_faster.ipynb) limits the gain.
+# [Amdahl's law](08_faster.ipynb) limits the gain. For example, if this part is half of the time,
+# no change to it can make the training more than twice as fast.
 #
-# **Predict:** How many times as fast as `train` is `candidate`? The one below trains for two
-# epochs instead of three. Its network is [the one of `train`](../helpers/network/models.py),
-# written out so that you can change its layers.
+# **Predict:** How many times as fast as `train` is `candidate`? The first candidate, below,
+# trains for two epochs instead of three. Its network is [the network of
+# `train`](../helpers/network/models.py), written out so that you can change its layers.
 
 # %%
 def candidate(x, y, seed):
@@ -470,15 +480,15 @@ card.measure("gain", gain.middle)
 card.outcome("gain", gain.middle)
 
 # %% [markdown]
-# Only the first prediction of the loop is scored, because if you run the cell again, you
-# have already seen the measurement. For the next changes, write your prediction down
-# yourself and keep it in the submission (see below), since the leaderboard shows each
-# predicted gain beside the measured one.
+# The lab scores only the first prediction of the loop, because later you have already seen a
+# measurement. For the next changes, write your prediction down yourself. It can go into the
+# submission (see below), since the leaderboard shows each predicted gain beside the measured
+# one.
 #
-# The interval comes from the ratios of all seeds, whose logarithms are averaged. If it
-# contains 1, this measurement cannot tell, although more seeds might. A change that costs
-# accuracy can still be worth keeping as long as the target is reached, because you can buy
-# accuracy with time elsewhere.
+# The interval comes from the mean logarithm of the seeds' ratios. If it contains 1, this
+# measurement cannot tell whether `candidate` is faster, although more seeds might. A change that
+# costs some accuracy can still be worth keeping, as long as the target is reached: the time that
+# it saves may buy more accuracy elsewhere.
 #
 # **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
 # where is the rest of the time?
@@ -486,15 +496,16 @@ card.outcome("gain", gain.middle)
 # %% [markdown]
 # ## 3. Rehearse the judging
 #
-# The judge must not be fooled by luck, by a slow hour of the machine, or by you. That is
-# why it splits the data with a secret for each seed, so that no submission can know the
-# test images. Before and after each training it also runs a [*calibration
-# load*](../docs/glossary.md): training steps that are always the same.
+# The judge is a program, and it must not be fooled by luck, by a slow hour of the machine, or by
+# you. Against luck, it trains with several seeds. Against you, it splits the data by a secret,
+# in another way for each seed, so that no submission can know the test images. And against the
+# slow hour, it runs a [*calibration load*](../docs/glossary.md) before and after each training,
+# which consists of training steps that are always the same.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
-# If seed $i$ takes $t_i$ seconds, and the loads beside it take $c_i$ seconds on average, then
-# the *score* is the geometric mean
+# If seed $i$ takes $t_i$ seconds, and the two loads beside it take $c_i$ seconds on average,
+# then the *score* of $n$ seeds is the geometric mean
 #
 # $$ S = \Big( \prod_{i=1}^{n} \frac{t_i}{c_i} \Big)^{1/n}, $$
 #
@@ -507,9 +518,9 @@ card.outcome("gain", gain.middle)
 # is a bad explanation. The page about the [leaderboard](../docs/leaderboard.md) has the
 # whole rule.
 #
-# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For the
-# score, note that the whole load takes about 20 s on two quiet cores. Our rehearsal runs a
-# part of it and scales the time up.
+# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The last
+# figure shows how many seconds `train` takes, and the whole load takes about 20 s on two quiet
+# cores. (The rehearsal runs only a part of the load, and scales its time up.)
 
 # %%
 my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
@@ -517,7 +528,7 @@ card.predict("rehearsal", my_rehearsal_guess)
 
 # %% [markdown]
 # In JupyterLab each seed appears as a dot as soon as it is measured. You can interrupt the
-# cell, and it resumes with the next seed.
+# cell: when you run it again, it resumes with the seed that it had reached.
 
 # %%
 card.lock("rehearsal")
@@ -539,21 +550,22 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # %% [markdown]
 # If many calibrations differ, another program was probably busy, or the part of the load
 # that we ran was too short. The judge runs the whole load, and repeats seeds whose
-# calibrations differ. In this notebook, earlier trainings have already warmed up
-# TensorFlow, whereas a judge starts a process of its own for each seed. In practice, the
-# judge's times are therefore longer.
+# calibrations differ. It also starts a new process for each seed, whereas in this notebook
+# earlier trainings have already warmed up TensorFlow. In practice, the judge's times are
+# therefore longer.
 #
-# **Question.** Your $p$ comes from a few seeds only. How far above the target would the mean
-# have to be, in standard deviations of the seeds, to give $p < 0.01$ with four seeds, and how
-# far with ten?
+# **Question.** Your $p$ comes from a few seeds only. To give $p < 0.01$ with four seeds, how many
+# standard deviations of the seeds would the mean have to lie above the target? And with ten
+# seeds?
 
 # %% [markdown]
 # ### Hand it in
 #
-# The next cell writes `train` into a file of its own, with the imports and the functions
-# that it uses, and checks the rules for the source. Give it a title, and, if you based it
-# on another submission, the gain that you predict. The file names no target, so add one to
-# the command that the cell prints, such as `--target sprint`.
+# The next cell writes `train` into a file of its own, with the imports and the functions that it
+# uses, and checks the rules for the source. Give it a title. If it is based on another
+# submission, also give the gain that you predict, and add a line `based on:` with that
+# submission's number or title to the docstring of the file. The command that the cell prints
+# needs a target as well, for example `--target sprint`, because the file does not name one.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
@@ -576,8 +588,8 @@ session.finish()
 # ## Explain your figure
 #
 # Look at the figure with the five ingredients. Which of them clearly help on your machine,
-# and which can you not tell apart? Why does the fast recipe need the most valuable one, or
-# those that share the first place?
+# and for which can you not tell? Choose the most valuable ingredient, or one of those that share
+# the first place: why does the fast recipe need it?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -588,13 +600,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How fast can you reach the target? You know it now for your machine, with an interval. Would
-# you have known? An ablation shows which ingredients carry a recipe, while a predicted gain
-# shows whether you understand a change. But both may claim only as much as paired runs over
-# several seeds can show. The judge's rule is the same idea, with more seeds and less trust.
+# How fast can you reach the target? For your machine you know it now, with an interval. And
+# would you have known? Your predictions have told you. An ablation shows which ingredients carry
+# a recipe, and a predicted gain shows whether you understand a change. But both may claim only
+# as much as paired runs over several seeds can show. The judge's rule is the same idea, with
+# more seeds and less trust.
 #
 # Two questions to take along. If everybody tries twenty changes and hands in the best, how
-# lucky is the record? And which change would help at a hundred times as many images, although
+# lucky is the record? And which change would help with a hundred times as many images, although
 # it hurts here?
 #
 # To read on: [Page, "How to train your ResNet"
