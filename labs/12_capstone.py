@@ -9,23 +9,23 @@
 # %% [markdown]
 # # Lab 12: How fast can you reach the target, and would you have known?
 #
-# By now you can predict how long a step takes, how many steps a training needs, and where the
-# time goes. This lab gives you one task that needs all of it: train a network for
+# By now you can predict how long a step takes, how many steps a training needs, and where
+# the time goes. This lab gives you one task that needs all of it: train a network for
 # [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
-# fast as you can. We know of nobody who keeps a speed record for this task, so yours can become
-# the first.
+# fast as you can. We know of nobody who keeps a speed record for this task, so yours can
+# become the first.
 #
-# Speed records are often wrong, however, because somebody had a lucky seed, stopped the clock
-# too early, or tuned on the test images. That is why you first find out which ingredients of a
-# fast recipe really help. Then you write your own training, and rehearse how a judge would
-# measure it. Before each measurement you predict its result, because a change that works is
-# good, but a change that works as you predicted is understood.
+# Speed records are often wrong, however, because somebody had a lucky seed, stopped the
+# clock too early, or tuned on the test images. That is why you first find out which
+# ingredients of a fast recipe really help. Then you write your own training, and rehearse
+# how a judge would measure it. Before each measurement you predict its result, because a
+# change that works is good, but a change that works as you predicted is understood.
 
 # %% [markdown]
-# > **Limits.** All times in this lab come from your machine, and other programs on it can change
-# > them. At laptop scale the lab trains on fewer images than a judge, to a lower target. A change
-# > that helps here can therefore hurt there, and only the judge's result counts
-# > (`labs leaderboard add`).
+# > **Limits.** All times in this lab come from your machine, and other programs on it can
+# > change them. At laptop scale the lab trains on fewer images than a judge, to a lower
+# > target. A change that helps here can therefore hurt there, and only the judge's result
+# > counts (`labs leaderboard add`).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -82,11 +82,11 @@ data = session.load_images()
 # %% [markdown]
 # ## 1. Ablate first
 #
-# In [lab 08](08_faster.ipynb), the longest bar of your waterfall was probably *fewer steps*.
-# It stood for a whole recipe with several ingredients, so you do not know which of them made
-# the training fast. To find out, take out one ingredient at a time, and measure how much slower
-# the training becomes. Such an experiment is called an [*ablation*](../docs/glossary.md). The
-# recipe has five ingredients:
+# In [lab 08](08_faster.ipynb), the longest bar of your waterfall was probably *fewer
+# steps*. It stood for a whole recipe with several ingredients, so you do not know which of
+# them made the training fast. To find out, take out one ingredient at a time, and measure
+# how much slower the training becomes. Such an experiment is called an
+# [*ablation*](../docs/glossary.md). The recipe has five ingredients:
 #
 # | ingredient | fast recipe | without it, as in the original recipe |
 # |---|---|---|
@@ -98,27 +98,28 @@ data = session.load_images()
 
 # %% [markdown]
 # The fourth ingredient is something that the recipe does *not* do. To take it out therefore
-# means to add augmentation. Weight decay stays in all recipes. Both learning rates, the peak of
-# the cycle (`peak_learning_rate`) and the constant 0.01, hold for batches of 32 images, and they
-# grow with the square root of the batch size.
+# means to add augmentation. Weight decay stays in all recipes. Both learning rates, the
+# peak of the cycle (`peak_learning_rate`) and the constant 0.01, hold for batches of 32
+# images, and they grow with the square root of the batch size.
 #
 # When an ingredient is missing, other settings might make up for it. For example, training
-# without momentum could use a larger rate. But we do not tune the other settings again, so each
-# result says what an ingredient is worth *in this recipe*.
+# without momentum could use a larger rate. But we do not tune the other settings again, so
+# each result says what an ingredient is worth *in this recipe*.
 #
-# If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds without
-# ingredient $i$, then this ingredient is worth the factor
+# If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds
+# without ingredient $i$, then this ingredient is worth the factor
 #
 # $$ w_i = \frac{t_{-i}}{t}. $$
 #
-# A recipe with one cycle becomes accurate only when its cycle ends. So the lab tries longer and
-# longer trainings, each with a whole cycle, and $t$ is the time of the first that reaches the
-# target. A recipe without the cycle needs only one training, which goes on until it reaches the
-# target. Compiling and validating do not count.
+# A recipe with one cycle becomes accurate only when its cycle ends. So the lab tries longer
+# and longer trainings, each with a whole cycle, and $t$ is the time of the first that
+# reaches the target. A recipe without the cycle needs only one training, which goes on
+# until it reaches the target. Compiling and validating do not count.
 
 # %% [markdown]
-# So many trainings of lab 08's network would take too long. This lab therefore uses a network
-# with only three convolutions, and pools before each of them, so that they see small images.
+# So many trainings of lab 08's network would take too long. This lab therefore uses a
+# network with only three convolutions, and pools before each of them, so that they see
+# small images.
 #
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
 # them a place, where 1 is the most valuable. Ingredients may share a place.
@@ -143,10 +144,10 @@ recipes = {"full recipe": ablation.Recipe(sizes)}
 recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
 
 # %% [markdown]
-# For each seed, all recipes race to the target, one after another. So if another program slows
-# your machine down for a while, it slows all recipes down, and not just one of them. The results
-# are saved after each seed. If you interrupt the next cell and run it again, it therefore
-# resumes with the seed that it had reached.
+# For each seed, all recipes race to the target, one after another. So if another program
+# slows your machine down for a while, it slows all recipes down, and not just one of them.
+# The results are saved after each seed. If you interrupt the next cell and run it again, it
+# therefore resumes with the seed that it had reached.
 
 # %%
 races = card.points("races")
@@ -166,35 +167,37 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{name}: {', '.join(shown)}")
 
 # %% [markdown]
-# Each column of these times belongs to one seed, and each line below the first belongs to the
-# recipe that lacks the ingredient. So in the line "no augmentation" the images are shifted and
-# flipped. *Never* means that even the longest training of the race missed the target. How sure
-# can you be that an ingredient helps if four seeds say so, and one says the opposite?
+# Each column of these times belongs to one seed, and each line below the first belongs to
+# the recipe that lacks the ingredient. So in the line "no augmentation" the images are
+# shifted and flipped. *Never* means that even the longest training of the race missed the
+# target. How sure can you be that an ingredient helps if four seeds say so, and one says
+# the opposite?
 #
 # ### How many heads would coins show?
 #
 # Suppose that an ingredient does nothing. Then each seed is like the toss of a coin: with
-# probability one half, the training without the ingredient is the slower one. The probability
-# that pure luck makes it slower for $k$ or more of $n$ seeds is
+# probability one half, the training without the ingredient is the slower one. The
+# probability that pure luck makes it slower for $k$ or more of $n$ seeds is
 #
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
-# If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md) needs no
-# assumption about the times. It even accepts runs that failed, because it asks only which of
-# two runs was longer. However, it needs many seeds: with five of them, $P$ is $1/32$ even if
-# all five agree.
+# If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md) needs
+# no assumption about the times. It even accepts runs that failed, because it asks only
+# which of two runs was longer. However, it needs many seeds: with five of them, $P$ is
+# $1/32$ even if all five agree.
 
 # %% [markdown]
 # ### Exercise 12.1: what is it worth?
 #
-# **Write** `worth(full, without, alpha)`, which ranks the ingredients and claims no more than
-# the runs show. It returns a dict with a row for every ingredient, and a row is a dict with
-# the keys `"factor"`, `"low"`, `"high"`, `"verdict"` and `"place"`.
+# **Write** `worth(full, without, alpha)`, which ranks the ingredients and claims no more
+# than the runs show. It returns a dict with a row for every ingredient, and a row is a dict
+# with the keys `"factor"`, `"low"`, `"high"`, `"verdict"` and `"place"`.
 #
-# - `full`: a dict `{seed: seconds}` with the times of the full recipe, where `None` stands for
-#   a run that never reached the target;
-# - `without`: such a dict for each ingredient, `{ingredient: {seed: seconds}}`, with the times of
-#   the recipe that lacks it. Its seeds, and their order, may differ from those of `full`;
+# - `full`: a dict `{seed: seconds}` with the times of the full recipe, where `None` stands
+#   for a run that never reached the target;
+# - `without`: such a dict for each ingredient, `{ingredient: {seed: seconds}}`, with the
+#   times of the recipe that lacks it. Its seeds, and their order, may differ from those of
+#   `full`;
 # - `alpha`: a probability, such as 0.05.
 
 # %% [markdown]
@@ -202,18 +205,19 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #
 # - Two runs are a *pair* if they have the same seed. A run without a partner is left out.
 # - A run that never reached the target took infinitely long.
-# - The factor of a pair is the seconds without the ingredient, divided by the seconds of the
-#   full recipe. If only one of the two runs failed, the factor is infinite or 0. If both
-#   failed, the pair has none.
-# - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and the
-#   largest. A value that is infinite, or that no pair gives, is `None`.
-# - Times are *clearly longer* than others if $P <$ `alpha` in the formula above. In it, $n$ is
-#   the number of pairs whose two times differ, and $k$ the number of those in which the first is
-#   longer. Two failed runs do not differ.
-# - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than those
-#   of the full recipe, `"hurts"` if they are clearly shorter, and otherwise `"cannot tell"`.
-# - `"place"` is 1, plus the number of *other* ingredients whose times are clearly longer than
-#   those of this one, paired by seed as above. So ingredients may share a place.
+# - The factor of a pair is the seconds without the ingredient, divided by the seconds of
+#   the full recipe. If only one of the two runs failed, the factor is infinite or 0. If
+#   both failed, the pair has none.
+# - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and
+#   the largest. A value that is infinite, or that no pair gives, is `None`.
+# - Times are *clearly longer* than others if $P <$ `alpha` in the formula above. In it, $n$
+#   is the number of pairs whose two times differ, and $k$ the number of those in which the
+#   first is longer. Two failed runs do not differ.
+# - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than
+#   those of the full recipe, `"hurts"` if they are clearly shorter, and otherwise
+#   `"cannot tell"`.
+# - `"place"` is 1, plus the number of *other* ingredients whose times are clearly longer
+#   than those of this one, paired by seed as above. So ingredients may share a place.
 # - Do not modify `full` or `without`.
 
 # %% [markdown]
@@ -222,10 +226,11 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #     worth({0: 2.0, 1: 4.0}, {"magic": {1: 8.0, 0: 3.0, 7: 1.0}}, 0.3)
 #     # {"magic": {"factor": 1.75, "low": 1.5, "high": 2.0, "verdict": "helps", "place": 1}}
 #
-# The two pairs are 4.0 and 8.0 for seed 1, and 2.0 and 3.0 for seed 0. In both, the time without
-# "magic" is longer. Two heads in two tosses have the probability 0.25, which is below 0.3. You
-# need about twenty lines.
-# [`math.comb`](https://docs.python.org/3/library/math.html#math.comb) computes $\binom{n}{i}$.
+# The two pairs are 4.0 and 8.0 for seed 1, and 2.0 and 3.0 for seed 0. In both, the time
+# without "magic" is longer. Two heads in two tosses have the probability 0.25, which is
+# below 0.3. You need about twenty lines.
+# [`math.comb`](https://docs.python.org/3/library/math.html#math.comb) computes
+# $\binom{n}{i}$.
 
 # %% name="12.1-worth" points=3
 # TODO 12.1: rank the ingredients, and claim no more than the runs show.
@@ -291,46 +296,46 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 
 # %% [markdown]
 # The range from the smallest to the largest factor is also a confidence interval for the
-# median. It misses the true median only if the factors of all $n$ seeds lie on the same side of
-# it, which happens with the probability $2 \cdot 2^{-n}$. So five seeds give an interval of about
-# 94%.
+# median. It misses the true median only if the factors of all $n$ seeds lie on the same
+# side of it, which happens with the probability $2 \cdot 2^{-n}$. So five seeds give an
+# interval of about 94%.
 #
 # **Question.** For the places alone you compare ten pairs of ingredients, each in both
-# directions, and luck can fool each of these twenty tests with a probability of up to `alpha`.
-# How many false claims do you expect, at most, if all ingredients are worth the same? What would
-# you have to change so that even one false claim among the twenty is rare?
+# directions, and luck can fool each of these twenty tests with a probability of up to
+# `alpha`. How many false claims do you expect, at most, if all ingredients are worth the
+# same? What would you have to change so that even one false claim among the twenty is rare?
 
 # %% [markdown]
 # ### Do the parts make up the whole?
 #
-# If the ingredients worked independently of each other, their factors would multiply, and the
-# recipe without any of them would take $\prod_i w_i$ times as long.
+# If the ingredients worked independently of each other, their factors would multiply, and
+# the recipe without any of them would take $\prod_i w_i$ times as long.
 
 # %%
 known = [one["factor"] for one in found_worth.values() if one["factor"]]
 print(f"The product of {len(known)} factors: {prod(known):.2f}")
 
 # %% [markdown]
-# If most runs without an ingredient never reach the target, this ingredient has no factor. So the
-# product leaves out the most valuable ingredients, and the true product is larger.
+# If most runs without an ingredient never reach the target, this ingredient has no factor.
+# So the product leaves out the most valuable ingredients, and the true product is larger.
 #
 # **Question.** Compare the product with the bar *fewer steps* in your waterfall of lab 08,
 # which stands for all five ingredients on a larger network. If two ingredients do the same
-# job, is the product of their factors too small or too large? And if each of them works only
-# together with the other?
+# job, is the product of their factors too small or too large? And if each of them works
+# only together with the other?
 
 # %% [markdown]
 # ## 2. Your own training
 #
 # Now you know which ingredients make the recipe fast. In the rest of the lab you write a
-# training of your own that a judge could run: a function `train`, which gets images, labels and
-# a seed, and returns a function that predicts. You choose the network, the optimizer, the
-# schedule, the batches and the augmentation.
+# training of your own that a judge could run: a function `train`, which gets images, labels
+# and a seed, and returns a function that predicts. You choose the network, the optimizer,
+# the schedule, the batches and the augmentation.
 #
 # A judge has to distrust every submission, and you should distrust your own as well. For
-# example, a predictor that uses statistics of the test images has seen the test, and a training
-# that always uses one lucky seed looks better than it is. Such mistakes happen to honest people,
-# too.
+# example, a predictor that uses statistics of the test images has seen the test, and a
+# training that always uses one lucky seed looks better than it is. Such mistakes happen to
+# honest people, too.
 
 # %% [markdown]
 # ### Exercise 12.2: train
@@ -340,22 +345,22 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 # - `x`: images, a uint8 array with shape `(n, 28, 28, 1)`, for $n \ge 512$;
 # - `y`: their labels from 0 to 9, a uint8 array with shape `(n,)`;
 # - `seed`: a whole number;
-# - the predictor: a function that takes a uint8 array with shape `(m, 28, 28, 1)`, and returns
-#   `m` labels as whole numbers.
+# - the predictor: a function that takes a uint8 array with shape `(m, 28, 28, 1)`, and
+#   returns `m` labels as whole numbers.
 #
 # **Rules**
 #
 # - It learns from whatever images it gets. The check trains it on 512 images with blurred
-#   patterns, light or dark, from three to six classes. Some test images are clear, and at least
-#   90% of these must get the right label. The others are mixtures of two classes.
+#   patterns, light or dark, from three to six classes. Some test images are clear, and at
+#   least 90% of these must get the right label. The others are mixtures of two classes.
 # - An image gets the same label whether it is alone or among any other images.
-# - All randomness comes from `seed`: the same seed gives the same labels, up to rounding, and
-#   different seeds give different networks.
+# - All randomness comes from `seed`: the same seed gives the same labels, up to rounding,
+#   and different seeds give different networks.
 # - Nothing is kept between two calls, and no thread is left running.
 # - Do not modify `x`, `y` and the images to predict.
-# - The source keeps the [rules of the leaderboard](../docs/leaderboard.md): for example, at most
-#   20 KB, no literal with more than 200 characters, and no imports except the standard library,
-#   `numpy`, `keras`, `tensorflow` and `helpers.network`.
+# - The source keeps the [rules of the leaderboard](../docs/leaderboard.md): for example, at
+#   most 20 KB, no literal with more than 200 characters, and no imports except the standard
+#   library, `numpy`, `keras`, `tensorflow` and `helpers.network`.
 
 # %% [markdown]
 # **Example**
@@ -363,9 +368,9 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #     predict = train(x_train, y_train, 0)
 #     predict(x_test[:3])   # array([9, 2, 1])
 #
-# The start code trains the fast recipe. Its accuracy is good, but a judge would refuse it. Find
-# out why, and repair it, for which a few lines are enough. After that you can change anything
-# you like, down to the last line. The functions that the start code uses are in
+# The start code trains the fast recipe. Its accuracy is good, but a judge would refuse it.
+# Find out why, and repair it in a few lines. After that you can change everything. The
+# functions that the start code uses are in
 # [`helpers/network`](../helpers/network/recipes.py).
 
 # %% name="12.2-train" points=3
@@ -414,13 +419,13 @@ train = check("12.2", train)
 #
 # 1. Write one change into `candidate`, and predict its gain.
 # 2. Measure `candidate` against `train`.
-# 3. Keep the change only if `candidate` is clearly faster and still reaches the target. In that
-#    case, copy it into exercise 12.2.
+# 3. Keep the change only if `candidate` is clearly faster and still reaches the target. In
+#    that case, copy it into exercise 12.2.
 # 4. Begin again with the next change. The table below has some ideas.
 #
 # The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times
-# as fast. As in a judging, the clock starts when the data are handed over, and stops after the
-# last label. As a result, building and compiling the network count as well.
+# as fast. As in a judging, the clock starts when the data are handed over, and stops after
+# the last label. As a result, building and compiling the network count as well.
 
 # %% [markdown]
 # | idea | why it may help | source |
@@ -436,8 +441,8 @@ train = check("12.2", train)
 
 # %% [markdown]
 # Which part of the time does your change make shorter? Estimate this part first, since
-# [Amdahl's law](08_faster.ipynb) limits the gain. For example, if this part is half of the time,
-# no change to it can make the training more than twice as fast.
+# [Amdahl's law](08_faster.ipynb) limits the gain. For example, if this part is half of the
+# time, no change to it can make the training more than twice as fast.
 #
 # **Predict:** How many times as fast as `train` is `candidate`? The first candidate, below,
 # trains for two epochs instead of three. Its network is [the network of
@@ -480,15 +485,15 @@ card.measure("gain", gain.middle)
 card.outcome("gain", gain.middle)
 
 # %% [markdown]
-# The lab scores only the first prediction of the loop, because later you have already seen a
-# measurement. For the next changes, write your prediction down yourself. It can go into the
-# submission (see below), since the leaderboard shows each predicted gain beside the measured
-# one.
+# The lab scores only the first prediction of the loop, because later you have already seen
+# a measurement. For the next changes, write your prediction down yourself. It can go into
+# the submission (see below), since the leaderboard shows each predicted gain beside the
+# measured one.
 #
 # The interval comes from the mean logarithm of the seeds' ratios. If it contains 1, this
-# measurement cannot tell whether `candidate` is faster, although more seeds might. A change that
-# costs some accuracy can still be worth keeping, as long as the target is reached: the time that
-# it saves may buy more accuracy elsewhere.
+# measurement cannot tell whether `candidate` is faster, although more seeds might. A change
+# that costs some accuracy can still be worth keeping, as long as the target is reached: the
+# time that it saves may buy more accuracy elsewhere.
 #
 # **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
 # where is the rest of the time?
@@ -496,21 +501,21 @@ card.outcome("gain", gain.middle)
 # %% [markdown]
 # ## 3. Rehearse the judging
 #
-# The judge is a program, and it must not be fooled by luck, by a slow hour of the machine, or by
-# you. Against luck, it trains with several seeds. Against you, it splits the data by a secret,
-# in another way for each seed, so that no submission can know the test images. And against the
-# slow hour, it runs a [*calibration load*](../docs/glossary.md) before and after each training,
-# which consists of training steps that are always the same.
+# The judge is a program, and it must not be fooled by luck, by a slow hour of the machine,
+# or by you. Against luck, it trains with several seeds. Against you, it splits the data by
+# a secret, in another way for each seed, so that no submission can know the test images.
+# And against the slow hour, it runs a [*calibration load*](../docs/glossary.md), that is,
+# training steps which are always the same, before and after each training.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
-# If seed $i$ takes $t_i$ seconds, and the two loads beside it take $c_i$ seconds on average,
-# then the *score* of $n$ seeds is the geometric mean
+# If seed $i$ takes $t_i$ seconds, and the two loads beside it take $c_i$ seconds on
+# average, then the *score* of $n$ seeds is the geometric mean
 #
 # $$ S = \Big( \prod_{i=1}^{n} \frac{t_i}{c_i} \Big)^{1/n}, $$
 #
-# so a lower score is better. A machine that is twice as fast halves $t_i$ and $c_i$, and the
-# score stays about the same.
+# so a lower score is better. A machine that is twice as fast halves $t_i$ and $c_i$, and
+# the score stays about the same.
 
 # %% [markdown]
 # A low score counts only if the target is reached. A mean accuracy at or above the target
@@ -518,9 +523,9 @@ card.outcome("gain", gain.middle)
 # is a bad explanation. The page about the [leaderboard](../docs/leaderboard.md) has the
 # whole rule.
 #
-# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The last
-# figure shows how many seconds `train` takes, and the whole load takes about 20 s on two quiet
-# cores. (The rehearsal runs only a part of the load, and scales its time up.)
+# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The
+# last figure shows how many seconds `train` takes, and the whole load takes about 20 s on
+# two quiet cores. (The rehearsal runs only a part of the load, and scales its time up.)
 
 # %%
 my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
@@ -554,18 +559,19 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # earlier trainings have already warmed up TensorFlow. In practice, the judge's times are
 # therefore longer.
 #
-# **Question.** Your $p$ comes from a few seeds only. To give $p < 0.01$ with four seeds, how many
-# standard deviations of the seeds would the mean have to lie above the target? And with ten
-# seeds?
+# **Question.** Your $p$ comes from a few seeds only. To give $p < 0.01$ with four seeds,
+# how many standard deviations of the seeds would the mean have to lie above the target? And
+# with ten seeds?
 
 # %% [markdown]
 # ### Hand it in
 #
-# The next cell writes `train` into a file of its own, with the imports and the functions that it
-# uses, and checks the rules for the source. Give it a title. If it is based on another
-# submission, also give the gain that you predict, and add a line `based on:` with that
-# submission's number or title to the docstring of the file. The command that the cell prints
-# needs a target as well, for example `--target sprint`, because the file does not name one.
+# The next cell writes `train` into a file of its own, with the imports and the functions
+# that it uses, and checks the rules for the source. Give it a title. If it is based on
+# another submission, also give the gain that you predict, and add a line `based on:` with
+# that submission's number or title to the docstring of the file. The command that the cell
+# prints needs a target as well, for example `--target sprint`, because the file does not
+# name one.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
@@ -588,8 +594,8 @@ session.finish()
 # ## Explain your figure
 #
 # Look at the figure with the five ingredients. Which of them clearly help on your machine,
-# and for which can you not tell? Choose the most valuable ingredient, or one of those that share
-# the first place: why does the fast recipe need it?
+# and for which can you not tell? Choose the most valuable ingredient, or one of those that
+# share the first place: why does the fast recipe need it?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -601,19 +607,19 @@ session.finish()
 # ## What you learned
 #
 # How fast can you reach the target? For your machine you know it now, with an interval. And
-# would you have known? Your predictions have told you. An ablation shows which ingredients carry
-# a recipe, and a predicted gain shows whether you understand a change. But both may claim only
-# as much as paired runs over several seeds can show. The judge's rule is the same idea, with
-# more seeds and less trust.
+# would you have known? Compare your predictions with the results. An ablation shows which
+# ingredients carry a recipe, and a predicted gain shows whether you understand a change.
+# But both may claim only as much as paired runs over several seeds can show. The judge's
+# rule is the same idea, with more seeds and less trust.
 #
 # Two questions to take along. If everybody tries twenty changes and hands in the best, how
-# lucky is the record? And which change would help with a hundred times as many images, although
-# it hurts here?
+# lucky is the record? And which change would help with a hundred times as many images,
+# although it hurts here?
 #
 # To read on: [Page, "How to train your ResNet"
-# (2018)](https://myrtle.ai/learn/how-to-train-your-resnet/); [Jordan, "94% on CIFAR-10 in 3.29
-# Seconds on a Single GPU" (2024)](https://arxiv.org/abs/2404.00498); [Coleman et al.,
+# (2018)](https://myrtle.ai/learn/how-to-train-your-resnet/); [Jordan, "94% on CIFAR-10 in
+# 3.29 Seconds on a Single GPU" (2024)](https://arxiv.org/abs/2404.00498); [Coleman et al.,
 # "Analysis of DAWNBench" (2019)](https://arxiv.org/abs/1806.01427); [Dahl et al.,
-# "Benchmarking Neural Network Training Algorithms" (2023)](https://arxiv.org/abs/2306.07179);
-# [Bouthillier et al., "Accounting for Variance in Machine Learning Benchmarks"
-# (2021)](https://arxiv.org/abs/2103.03098).
+# "Benchmarking Neural Network Training Algorithms"
+# (2023)](https://arxiv.org/abs/2306.07179); [Bouthillier et al., "Accounting for Variance
+# in Machine Learning Benchmarks" (2021)](https://arxiv.org/abs/2103.03098).
