@@ -25,10 +25,10 @@
 # 4. You find out why eight GPUs are not eight times as fast.
 
 # %% [markdown]
-# > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
-# > of one processor. They compete for the same cores, so a simulation can show that your
-# > code is right, but not how fast it would be on several devices. The lab also explains
-# > when Python waits for a GPU, but we have not measured this.
+# > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are
+# > threads of one processor. They compete for the same cores, so a simulation can show
+# > that your code is right, but not how fast it would be on several devices. The lab also
+# > explains when Python waits for a GPU, but we have not tested this on a GPU.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -306,8 +306,9 @@ session.show_source(enlarge_and_classify)
 # - The sum of what all replicas return is the mean over the global batch.
 # - This holds for any number of replicas, which may have different numbers of images. A
 #   replica may have none.
-# - A share is what the replica's own images contribute, and it is one number.
-# - The gradient flows through it.
+# - A share is one number, and it contains only what the replica's own images contribute.
+# - The gradient flows through the share, so compute it with TensorFlow and not with
+#   NumPy.
 #
 # **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and
 # the other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line
@@ -403,9 +404,10 @@ for n in (1, 2, 3, 4):
 # [*all-reduce*](../docs/glossary.md). So `apply` belongs in `replica_step`, where every
 # replica calls it.
 #
-# Leave out `jit_compile=True`, `gradient_accumulation_steps` and `mixed_float16`: the
-# advice of [lab 05](05_many_gpus_fit.ipynb) for `fit` under a strategy holds for your own
-# loop, too.
+# Leave out three options that you might want to add, for the same reasons as with `fit`
+# in [lab 05](05_many_gpus_fit.ipynb). Under a strategy, `jit_compile=True` and
+# `gradient_accumulation_steps` end in an error, and with `mixed_float16` an overflow on
+# one replica could ruin the weights without any message.
 
 # %% [markdown]
 # **Write**
@@ -422,9 +424,10 @@ for n in (1, 2, 3, 4):
 # - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the
 #   predictions of the same pass. Leave the two validation metrics alone, and reset no
 #   metric: the caller does that.
-# - `train_step` returns the batch's mean loss as one number, and Python does not run for
-#   every batch. (With a wrong `global_loss`, the sum of the shares is not this mean: then
-#   return either.)
+# - `train_step` returns the batch's mean loss as one number. It is a `tf.function`, so
+#   that Python does not run for every batch.
+# - If the given `global_loss` is wrong, the shares do not add up to the mean. In that
+#   case you may return either the sum of the shares or the mean.
 #
 # **Example.** With an untrained network for ten classes, the first call of
 # `train_step(x, y)` returns about 2.3, because $-\ln 0.1 \approx 2.3$. You need about
@@ -593,17 +596,19 @@ for name, curve in shown.items():
 # reason everywhere but in the loss.
 
 # %% [markdown]
-# The right panel and the lines below it show the effect on the training of this network.
-# The rate of 0.2 is small for it, so twice that rate may even train better, whereas four
-# times that rate may be too much. Does one of the curves jump up? A script with this
-# mistake can seem to train better on two devices, and worse on four. However, each curve
-# is a single run, and other initial weights may reverse a small difference.
+# What does that do to a training? Look at the curves in the right panel and at the mean
+# losses below the figure. A learning rate of 0.2 is small for this network, so twice that
+# rate may even work better, whereas four times that rate may be too high. Does one of the
+# curves jump up? A script with this mistake can seem to train better on two devices, and
+# worse on four. However, each curve is a single run, and other initial weights may
+# reverse a small difference.
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
-# 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. It divides the averaged
-# gradient $\hat m$ by its own typical size $\sqrt{\hat v}$, where $\hat v$ is the average
-# of the squared gradient. A factor of $n$ on every gradient therefore cancels:
+# 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. For each weight, it divides a
+# running average of the gradient, $\hat m$, by the typical size of this gradient,
+# $\sqrt{\hat v}$, where $\hat v$ is a running average of the squared gradient. A factor
+# of $n$ on every gradient therefore cancels:
 #
 # $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
 #
@@ -614,8 +619,8 @@ for name, curve in shown.items():
 # %% [markdown]
 # ## 3. A whole training
 #
-# The damage is measured, and the step is right. What is still missing is the training
-# around it.
+# Your step is right, and you know how much harm a wrong loss does. But a step is not yet
+# a training, so now you write everything around it.
 
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
@@ -636,10 +641,11 @@ for name, curve in shown.items():
 
 # %% [markdown]
 # **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a
-# list with the mean loss of each epoch, as floats. `build()` makes a network with softmax
-# and its optimizer, and `data` is a
+# list with the mean loss of each epoch, as floats. `build()` makes a network that ends in
+# a softmax, and its optimizer. `data` is a
 # [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) of
-# global batches (images and one-hot labels) whose number `len(data)` knows.
+# global batches, each with images and one-hot labels, and `len(data)` is the number of
+# these batches.
 #
 # **Rules**
 #
@@ -735,12 +741,14 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # remainder, and compare the weights. This test exposes all the wrong losses of this lab.
 
 # %% [markdown]
-# <details><summary>A mistake in TensorFlow that this test found</summary>
+# <details><summary>A bug in TensorFlow that this test found</summary>
 #
-# `simulated_strategy` asks for the all-reduce
-# [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice),
-# because this comparison showed that `HierarchicalCopyAllReduce` of TensorFlow 2.21 adds
-# up only two of three replicas, without any message.
+# When we compared three replicas with one device, the weights did not agree. The reason
+# was that `HierarchicalCopyAllReduce` in TensorFlow 2.21 added up the gradients of only
+# two of the three replicas, without any message. That is why `simulated_strategy` asks
+# for
+# [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice)
+# instead.
 #
 # </details>
 
@@ -779,8 +787,9 @@ def train_epoch(number, train_step, valid_step):
 
 # %% [markdown]
 # The first step takes long, because TensorFlow runs your Python code once *for every
-# replica* and builds one large graph from it. The first epoch will show how long. As in
-# [lab 04](04_custom_training_loop.ipynb), `follow` lets the dashboard watch.
+# replica* and builds one large graph from all of it. The first epoch includes this time,
+# so it will take longer than the last one. As in [lab 04](04_custom_training_loop.ipynb),
+# `follow` lets the dashboard watch.
 #
 # **Predict** the validation accuracy after the last epoch.
 
@@ -875,7 +884,9 @@ print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 #
 # Running averages have no gradient, so the replicas do not exchange them. Each replica
 # averages over its own images, and when you save the network, you save the averages of
-# the first replica.
+# the first replica. If that is not good enough, `BatchNormalization(synchronized=True)`
+# from [lab 05](05_many_gpus_fit.ipynb) makes the replicas exchange their statistics in
+# every step.
 
 # %% [markdown]
 # ## 4. Why are eight GPUs not eight times as fast?
@@ -898,7 +909,8 @@ print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 #   02](02_throughput.ipynb).
 # - *Communication.* One device needs no all-reduce. With more devices, each replica sends
 #   up to twice the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)), however few
-#   images it has.
+#   images it has. [Lab 10](10_more_machines.ipynb) shows how a part of this time can
+#   overlap with the backward pass.
 # - *Waiting.* Each replica waits for the slowest one, and for the host to read, decode
 #   and send images.
 
@@ -927,10 +939,11 @@ print(f"The image files came {spare:.1f} times as fast as this training needed t
 
 # %% [markdown]
 # Amdahl's law leaves out the costs that more replicas *add*, which are the all-reduce and
-# the waiting. The last line of the output shows a separate limit, which comes from the
-# host. Once training is that many times as fast as here, reading becomes the slowest
-# part, however many GPUs you add. Even this limit is optimistic, because the files were
-# read while nothing trained and all cores of the host were free.
+# the waiting. There is another limit, which comes from the host, and the last line of the
+# output measures it: it divides the speed of reading image files by the speed of this
+# training. If you make training faster by more than this factor, reading becomes the
+# slowest part, and more GPUs no longer help. Even this limit is optimistic, because the
+# files were read while nothing trained and all cores of the host were free.
 
 # %% [markdown]
 # What can you do about it? Let the global batch grow with the number of replicas, so that
@@ -1036,8 +1049,8 @@ session.finish()
 # you measured in 6.3. Otherwise SGD's steps are too long by the factor in your figure,
 # while Adam hides the mistake.
 #
-# Launch overhead, communication and the host keep eight devices from being eight times as
-# fast, and the last line under Amdahl's law says how much room your own host leaves.
+# Launch overhead, communication and waiting do not shrink when more devices share a
+# batch, so eight devices are not eight times as fast. And the host must read fast enough.
 
 # %% [markdown]
 # **Question.** The `train_step` of [lab 04](04_custom_training_loop.ipynb) averages with
