@@ -16,9 +16,10 @@
 # Python after every step?
 
 # %% [markdown]
-# This lab gives two answers. First you keep the loop of lab 06, but put many training steps
-# into one call. Then you describe the same training on a *mesh*, as one program that is
-# compiled for eight devices, and this is how most programs for TPUs are written today.
+# This lab gives two answers. First you keep the loop of lab 06, but put many training
+# steps into one call. Then you describe the same training on a *mesh*, as one program
+# that the compiler divides among eight devices. Most programs for TPUs are written in
+# this second way today.
 #
 # Stuck? `hint("7.1")` asks you a question, and each further call tells you a little more.
 
@@ -127,14 +128,15 @@ if global_batch > lab.train_images:
 # the [global batch](../docs/glossary.md) has $B = n b$ images.
 
 # %% [markdown]
-# The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product to
-# [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant bits
-# instead of 24, and adds up in float32 ([Cloud TPU,
-# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core does not, but we
-# can imitate the rounding.
+# The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product
+# to [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant
+# bits instead of 24, and adds up in float32 ([Cloud TPU,
+# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core computes in
+# float32 throughout, but we can imitate the rounding.
 #
-# **Question.** By how many percent will a typical element of such a product be wrong? Do the
-# errors of 128 products add up?
+# **Question.** The next cell multiplies two matrices of 128x128 numbers with rounded
+# factors. Each element of the result is a sum of 128 products, and each product has an
+# error. Do these errors add up? By how many percent will a typical element be wrong?
 
 # %%
 def rounded(numbers):
@@ -150,10 +152,10 @@ print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
-# With 8 significant bits, rounding changes a number by at most $2^{-8} \approx 0.4\%$. The
-# errors of the 128 products have both signs, so that most of them cancel instead of adding
-# up. Still, the numbers of a training on a TPU differ slightly from the numbers here, from
-# the first step on.
+# With 8 significant bits, rounding changes a number by at most $2^{-8} \approx 0.4\%$.
+# The errors of the 128 products have both signs, so most of them cancel. Still, the
+# numbers of a training on a TPU differ slightly from the numbers here, from the first
+# step on.
 #
 # ## The images
 #
@@ -164,7 +166,7 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 #
 # $$ \frac{x - 0.1307}{0.3081}, $$
 #
-# so that the pixels have a mean of 0 and a standard deviation of 1.
+# which is meant to give the pixels a mean of 0 and a standard deviation of 1.
 #
 # **Question.** Are these two numbers the mean and the standard deviation of *our* images?
 
@@ -178,9 +180,9 @@ del scaled
 
 # %% [markdown]
 # The two numbers belong to a different data set: MNIST's handwritten digits, where most
-# pixels are black. Somebody copied them along with the code, as often happens. Training
-# works all the same, because the first convolution can learn to shift and scale its inputs.
-# We keep the two numbers, so that you can find out how much they cost: `pixel_mean` and
+# pixels are black. They were copied along with the code, as often happens. Training works
+# all the same, because the first convolution can learn to shift and scale its inputs. We
+# keep the two numbers, so that you can find out how much they cost: `pixel_mean` and
 # `pixel_deviation` are parameters of this lab.
 #
 # ## The network
@@ -264,9 +266,9 @@ for size in (128, 128, 100, 100):
 # %% [markdown]
 # ## A shard for every core
 #
-# If all batches are to have the same size, then the images that are left over at the end of an
-# epoch are a problem. For example, if seven images are left for eight cores, one core gets none. In
-# training we therefore drop the remainder. An epoch of $N$ images has
+# If all batches must have the same size, where do the last images of an epoch go? They
+# may be too few: if seven images are left for eight cores, for example, one core gets
+# none. In training we therefore drop the remainder. An epoch of $N$ images has
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
@@ -317,9 +319,10 @@ def for_all_cores(strategy, data, rows):
     return strategy.experimental_distribute_values_from_function(of_one_core)
 
 # %% [markdown]
-# It is the first line in `of_one_core`. But does each batch really reach the right core? To find
-# out, we send the number of each image instead of the image, and look at the numbers that every
-# core holds in the last step.
+# The first line of `of_one_core` makes sure, because it picks the rows of this core. But
+# does each batch really reach the right core? To find out, we send the numbers of the
+# images instead of the images, and look at the numbers that each core holds in the last
+# step.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
@@ -331,8 +334,9 @@ for core in range(cores):
     print(f"Core {core} holds {'its own shard' if right else 'IMAGES OF ANOTHER CORE'}")
 
 # %% [markdown]
-# Here one host gathers the batches of all cores, which would be too much for the host of a large
-# slice. There, each host reads only for its own cores.
+# Here, a single host gathers the batches of all cores. A large slice of a pod has many
+# hosts, and each of them reads only for its own cores, because one host could not feed
+# them all.
 #
 # ## One step on all cores
 #
@@ -365,10 +369,11 @@ def core_step(model, optimizer, images, labels):
 # $\eta_1$ is the rate of one core ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
 # [Lab 05](05_many_gpus_fit.ipynb) asks how far you can trust this rule.
 #
-# A *block* holds the images of several steps for every core, and `one_step` makes step `i` of a
-# block inside a `tf.function`. On a TPU, XLA compiles the function that you pass to `strategy.run`.
-# We do not ask for `jit_compile=True` ourselves, because with simulated cores that ends in an
-# error: the weights are on a different device than the program.
+# A *block* holds the images of several steps for every core, and `one_step` makes step
+# `i` of a block inside a `tf.function`. On a TPU, XLA compiles the function that you pass
+# to `strategy.run`. We do not ask for `jit_compile=True` ourselves, because it fails on
+# simulated cores: the compiled program runs on one device and finds the weights on
+# another.
 
 # %%
 def new_training(strategy):
@@ -406,10 +411,12 @@ def new_training(strategy):
 # with [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
-# But what about the last call of an epoch? If an epoch has 29 steps and a call makes 10, the three
-# calls make 10, 10, and 9 steps. A block with 9 steps would have a different shape, and would need
-# a different program. Here we do not want to drop the remainder. Instead, we fill the last block up
-# with other steps, and tell the program how many of its steps count.
+# But what about the last call of an epoch? If an epoch has 29 steps and a call makes 10,
+# the three calls make 10, 10, and 9 steps. A block with 9 steps would have a different
+# shape, and would need a different program. We do not want to drop these 9 steps, because
+# their batches are whole and the network should learn from them. Instead, we fill the
+# block up by repeating steps that it already holds, and tell the program how many of its
+# steps count.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -428,11 +435,12 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # %% [markdown]
 # ## Exercise 7.1: many steps in one call
 #
-# **Write** `steps_in_one_call(one_step, cores)`, which returns a function `run(block, count)` that
-# makes `count` steps. Here `count` is a Python number, from 1 to the number of steps in the block,
-# so `run` need not look into the block.
-# The given `one_step(block, i)` makes step `i`, counted from 0, and returns the losses of all cores
-# as a float32 tensor of shape `(cores,)`.
+# **Write** `steps_in_one_call(one_step, cores)`, which returns a function
+# `run(block, count)` that makes `count` steps. Here `count` is a Python number, from 1 to
+# the number of steps in the block. `run` need not look into the block, because it only
+# passes the block on to `one_step`. The given `one_step(block, i)` makes step `i`,
+# counted from 0, and returns the losses of all cores as a float32 tensor of shape
+# `(cores,)`.
 
 # %% [markdown]
 # **Rules**
@@ -440,18 +448,21 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of shape
 #   `(cores,)`.
-# - Python calls `one_step` only while TensorFlow traces, in the first `run` for blocks of
-#   one length. After that it never calls `one_step` again, whatever `count` is.
-# - A long block is traced no more often than a short one, and Python does no more work in a
-#   `run` with many steps than in a `run` with a single step.
+# - Python calls `one_step` only while TensorFlow traces, which happens in the first `run`
+#   for blocks of a given length. After that it never calls `one_step` again, whatever
+#   `count` is.
+# - Tracing calls `one_step` no more often for a long block than for a short one, and
+#   Python does no more work in a `run` with many steps than in a `run` with a single
+#   step.
 
 # %% [markdown]
 # **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`, then
 # `run(block, 2)` returns `[0.6, 0.8]`.
 #
 # You need about eight lines. `tf.function` turns a `for` loop over `tf.range(...)` into a
-# TensorFlow loop, `tf.zeros(cores)` is a sum to start with, and `tf.constant` turns a number into a
-# tensor. Leave out `jit_compile`, for the reason given above.
+# TensorFlow loop, `tf.zeros(cores)` has a zero for each core from which a sum can start,
+# and `tf.constant` turns a number into a tensor. Leave out `jit_compile`, for the reason
+# given above.
 
 # %% name="7.1-steps-in-one-call" points=3
 # TODO 7.1: make `count` steps of a block in one call, by one program for all counts.
@@ -688,8 +699,9 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # Are the gains of all three turns above 1, and how far apart are they? A gain that is
 # smaller than the spread between the turns may be due to chance. Long calls help most if
 # steps are short, because then the cost $c$ of a call is a large part of $c + s$. To see
-# this, try `batch_size=16`. In [lab 05](05_many_gpus_fit.ipynb) you measured how simulated
-# devices compare with a single one.
+# this, try `batch_size=16`. But do not compare either speed with the speed of a single
+# device: as [lab 05](05_many_gpus_fit.ipynb) showed, simulated devices share one
+# processor.
 
 # %% [markdown]
 # ## The same on a mesh, as one program
@@ -725,8 +737,9 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # - Devices are numbered row by row: the number rises fastest along the last axis of the
 #   mesh. A mesh has one axis or more.
 # - Where the spec has None, a device holds the whole axis.
-# - Where it has a name, the axis is cut into equal parts in order, one for each place along that
-#   mesh axis, and a device holds the part that belongs to its place.
+# - Where it has the name of a mesh axis, the array's axis is cut into as many equal parts
+#   as that mesh axis has places. The devices at its first place hold the first part, the
+#   devices at its second place hold the second part, and so on.
 # - If a size is not a multiple of the number of its parts, raise a `ValueError`.
 # - Return a pair of whole numbers `(start, stop)` for each axis of the array. Do not modify `mesh`.
 
@@ -780,10 +793,11 @@ shard_of = check("7.2", shard_of)
 #
 # - *One device* is the reference.
 # - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the strategy above.
-# - The *2 x 4* mesh also cuts the first layer by columns and the second by rows, a pair that
-#   [Megatron-LM](https://arxiv.org/abs/1909.08053) made popular.
-# - *Fully sharded* cuts the weights along the same mesh axis as the batch, as
-#   [ZeRO](https://arxiv.org/abs/1910.02054) does.
+# - The *2 x 4* mesh also cuts the first layer by columns and the second by rows. This
+#   pair of cuts is the [*tensor parallelism*](../docs/glossary.md) of
+#   [Megatron-LM](https://arxiv.org/abs/1909.08053).
+# - *Fully sharded* cuts the weights along the same mesh axis as the batch, as the third
+#   stage of [ZeRO](https://arxiv.org/abs/1910.02054) does.
 
 # %%
 layouts = {
@@ -868,13 +882,14 @@ for name, one in found.items():
               f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# On the 2 x 4 mesh, the first message adds up the parts of the network's *outputs*, because
-# the second matrix is cut by rows. The second message contains a quarter of the gradients.
-# In the fully sharded layout, each device holds an eighth of the weights and fetches the
-# rest with all-gathers: it saves memory, and pays for that with messages. XLA still adds up
-# whole gradients here, although each device keeps only an eighth of them. A
-# [*reduce-scatter*](../docs/glossary.md), which is half of the ring in [lab
-# 09](09_many_machines.ipynb), would be enough.
+# On the 2 x 4 mesh the second matrix is cut by rows, so each device computes only a part
+# of every sum in the network's *outputs*, and the first message adds up these parts. The
+# second message adds up gradients over the two rows of the mesh, and contains only the
+# quarter that a device needs. In the fully sharded layout, each device holds an eighth of
+# the weights and fetches the rest with all-gathers: it saves memory, and pays for that
+# with messages. XLA still adds up whole gradients here, although each device keeps only
+# an eighth of them. A [*reduce-scatter*](../docs/glossary.md), which is half of the ring
+# in [lab 09](09_many_machines.ipynb), would be enough.
 #
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
@@ -910,11 +925,12 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 #
 # $$ \mu = \frac{1}{B} \sum_{i=1}^{B} x_i, $$
 #
-# where $x_i$ is the channel's average over all positions of image $i$. So the devices have
-# to exchange their sums within the step. With the strategy above, each core used the mean
-# of its own $b$ images instead. This is the difference between the two ways of thinking: a
-# mesh changes where things are computed, but not what is computed. That is why its losses
-# equal the losses of one device, up to rounding.
+# where $x_i$ is the channel's average over all positions of image $i$. So the devices
+# have to exchange their sums within the step. With the strategy above, each core used the
+# mean of its own $b$ images instead, because we did not set `synchronized=True` ([lab
+# 05](05_many_gpus_fit.ipynb)). This is the difference between the two ways of thinking: a
+# mesh changes where the numbers are computed, but not their values. That is why its
+# losses equal the losses of one device, up to rounding.
 
 # %% [markdown]
 # ## If you know the PyTorch/XLA original
