@@ -100,8 +100,9 @@ x_train, y_train, x_valid, y_valid = session.load_images()
 # %% [markdown]
 # ## The original
 #
-# The ladder starts from the training in the lab that this course follows. There, a Python
-# generator shifts and flips one image at a time, batch normalisation is [Keras' own
+# Every ladder needs firm ground to stand on. Ours is the *original*, the training in the
+# lab on which this course is based. There, a Python generator shifts and flips one image
+# at a time, batch normalisation is [Keras' own
 # layer](https://keras.io/api/layers/normalization_layers/batch_normalization/), and every
 # number has 32 bits.
 
@@ -133,9 +134,9 @@ print(f"{original.name}: {original.count_params():,} parameters")
 # - the *launch overhead*: how long it takes to call a layer, even if the layer computes
 #   nothing.
 #
-# **Question.** If every operation needed a new number from memory, could the memory keep
-# up with the processor? Write your guess down, and then compare it with the *ridge*
-# below.
+# **Question.** Suppose that every operation needs a new number of four bytes from memory.
+# Can the memory keep up, or is it too slow, and by what factor? Write your guess down,
+# and check it with the *ridge* below.
 
 # %%
 def seconds_of(call, at_least_seconds=0.3):
@@ -194,14 +195,14 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # %% [markdown]
 # The ridge is the number of operations that the processor can perform while the memory
 # delivers one byte. A layer with fewer operations per byte waits for the memory, so a
-# faster processor would not help it. A layer above the ridge, in contrast, waits for the
+# higher peak would not help it. A layer above the ridge, in contrast, waits for the
 # processor. A plot that shows both limits is called a [*roofline*](../docs/glossary.md)
 # ([Williams, Waterman and Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
 #
-# The launch overhead is a third limit, which we call *dispatch*: Python makes the call,
-# TensorFlow starts the graph, and Python receives the result. We measured it with an
-# empty call. If all of this takes $t_0$ seconds, then a call that performs $F$ operations
-# and moves $D$ bytes takes at least
+# The launch overhead is a third limit, which we call *dispatch*. In every call Python has
+# to start a graph, and to wait until it has the result. We measured the time $t_0$ that
+# this takes with an empty call. So a call that performs $F$ operations and moves $D$
+# bytes takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
@@ -230,10 +231,11 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # %% [markdown]
 # Here $x$ is the input, $y$ the output, $k$ the kernel, and $g$ the gradient of the loss
 # with respect to $y$, which the next layer passes back. $dx$ and $dk$ are the gradients
-# with respect to $x$ and $k$. A channel has $n$ values of $x$, but only one mean $\mu$,
-# one standard deviation $\sigma$, one learned scale $\gamma$ and shift $\beta$, and one
-# each of $s_1$, $s_2$, $a$, $b$ and $c$. The last three follow from the two sums $s_1$
-# and $s_2$.
+# with respect to $x$ and $k$. In batch normalisation, a channel has $n$ values of $x$,
+# but only a single mean $\mu$ and standard deviation $\sigma$, and a single learned scale
+# $\gamma$ and shift $\beta$. In the same way, a channel has only one sum $s_1$ and one
+# sum $s_2$. The numbers $a$, $b$ and $c$ can be computed as soon as both sums are
+# complete.
 
 # %% [markdown]
 # | `kind` | forward | backward |
@@ -376,17 +378,18 @@ show_figure(figure, summary, session.caption())
 # A hollow point means that they fit into the cache. The cache is faster than the memory
 # that we measured, which is why a hollow point may lie above the slope.
 #
-# Where dispatch is the limit, a short line marks the speed that an empty call would
-# allow. Neither a faster processor nor a faster memory would help such a layer.
+# Where dispatch is the limit, a short line marks the speed that the layer would reach if
+# it took no longer than an empty call. Neither a higher peak nor a faster memory would
+# help such a layer.
 
 # %% [markdown]
-# **Question.** What would help it?
+# **Question.** What would help a layer that is limited by dispatch?
 
 # %% [markdown]
-# It needs more work per call, either from a larger batch or from a graph that contains the
-# whole step. In a training step all layers share one call, so the step pays $t_0$ only
-# once. However, each operation inside the graph still has a start-up cost of its own. The
-# next part looks inside the graph, at the time of each operation.
+# Such a layer needs more work per call. One way is a larger batch, and another is a graph
+# that contains the whole step: in a training step all layers share one call, so the step
+# pays $t_0$ only once. However, each operation inside the graph still has a start-up cost
+# of its own. The next part looks inside the graph, at the time of each operation.
 #
 # Now look at how far Keras' batch normalisation stays below the roof. By your count, the
 # layer reads or writes a large array eight times. Keras does so more often, because it
@@ -463,8 +466,9 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # %% [markdown]
 # ## Exercise 8.2: which change first?
 #
-# How much a change can gain depends on how large a part of the step it affects. If a
-# share $f$ of the step's time becomes $k$ times as fast, then the whole step becomes
+# How much a change can gain depends on how large a part of the step it affects. If the
+# operations that take a share $f$ of the step's time become $k$ times as fast, then the
+# whole step becomes
 #
 # $$ S = \frac{1}{(1 - f) + f / k} $$
 #
@@ -478,13 +482,13 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # **Rules**
 #
 # - `seconds` holds the time of each operation in a step, by the operation's name.
-# - `changes` holds at least one change. For each change, it says how much of some
-#   operations' time is *left*: 0.5 means half, 0.0 means nothing, and a number above 1
-#   means that the operation becomes slower.
+# - `changes` holds at least one change, by its name. For each operation that a change
+#   affects, it says how much of this operation's time is *left*: 0.5 means half, 0.0
+#   means nothing, and a number above 1 means that the operation becomes slower.
 # - Operations that a change does not name stay as they are. An operation that is not in the
 #   profile costs nothing.
 # - If no change makes the step shorter, return `(None, 1.0)`. If two are equally good,
-#   return either. No change takes away the whole step.
+#   return either. No change reduces the whole step to 0 seconds.
 # - Do not modify `seconds` or `changes`.
 #
 # **Example**
@@ -526,7 +530,8 @@ first_change, its_speedup = best_change(by_layer, changes)
 print(f"First: {first_change}, by the profile {its_speedup:.2f} times as fast")
 
 # %% [markdown]
-# That is what the profile promises. Only a measurement shows what a change really gains.
+# So far this is only the profile's promise. How much a change really gains has to be
+# measured, and that is our next task.
 
 # %% [markdown]
 # ## 3. The ladder
@@ -666,11 +671,11 @@ def feed(fetch, images, batch_size):
 feed = check("8.3", feed)
 
 # %% [markdown]
-# Now we give the network a data source that takes exactly as long for a batch as the
+# Now we give the network a data source that takes about as long for a batch as the
 # network takes for a step.
 #
 # **Question.** By what factor is a step with your `feed` longer than a step that never
-# waits for data? If fetching and training took turns, the factor would be 2.
+# waits for data? If fetching and training took turns, the factor would be about 2.
 
 # %%
 step_model = ladder["no dropout"][0]
@@ -816,10 +821,10 @@ for times in (1.0, 2.0**10):
     print(f"mixed_float16, loss times {times:.1f}: off by {percent_off:.2f}%")
 
 # %% [markdown]
-# If the two lines agree, then the values below the normal range had enough digits left, and
-# rounding to float16 in other places did more harm. That can change during training,
-# because gradients shrink as the network learns, and with a larger batch those of the
-# activations shrink further. Once a gradient is rounded to 0, it is lost.
+# If the two lines agree, then the values below the normal range had enough digits left,
+# and rounding to float16 in other places did more harm. That can change during training,
+# because gradients shrink as the network learns, and a larger batch makes the gradients
+# of the activations smaller still. Once a gradient is rounded to 0, it is lost.
 
 # %% [markdown]
 # The remedy is [*loss scaling*](../docs/glossary.md). If you multiply the loss $L$ by a
@@ -1168,9 +1173,9 @@ card.measure("compile_seconds", compile_seconds)
 # height. Only *fewer bits* and the options of part 7 can be dropped. A dropped change
 # normally has a violet bar, because we keep every change that helps.
 #
-# There is one exception, because a precision that you set in the first code cell is always
-# used. If you set float32 although 16 bits were faster, a hatched green bar shows the speed
-# that you gave up.
+# There is one exception: if you set a precision in the first code cell, the lab uses it
+# in any case. So if you set float32 although 16 bits were faster, a hatched green bar
+# shows the speed that you gave up.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
@@ -1209,7 +1214,7 @@ card.outcome("gains", gains)
 # Here $P$ is the peak that we measured for the same number format, in operations per
 # second. The share is called [*model FLOPs utilization*](../docs/glossary.md) ([Chowdhery
 # et al. 2022](https://arxiv.org/abs/2204.02311)), although that paper takes the peak from
-# a data sheet.
+# a data sheet. Its largest model, with 540 billion parameters, reached 46.2%.
 
 # %%
 def operations_per_image(network):
@@ -1229,15 +1234,15 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * utilization:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# On a laptop, the network of lab 02 reaches many times that share, although it is just as
-# narrow. So where is the rest of the peak lost here? The MFU is roughly the product of two
-# factors:
+# On a laptop, the network of [lab 02](02_throughput.ipynb) reaches an MFU many times as
+# high, although its layers are just as narrow. So why does the network of this lab use so
+# little of the peak? The MFU is roughly the product of two factors:
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
-# **Question.** Our network pools the image after its first convolution. How does the
-# pooling change the number of operations in the later layers, and how does it change the
-# work of the layers before it?
+# **Question.** Our network pools the image after its first convolution. How does this
+# pooling change the number of operations in the layers after it, and how does it change
+# the work of the layers before it?
 
 # %%
 def utilization(stem_pool, width):
@@ -1268,11 +1273,11 @@ print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
 
 # %% [markdown]
 # On that machine the MFU rose from 7% to 30% without the pooling, and to 21% at width 10,
-# but only to 8% with a batch of 2,048 instead of 32. (These four figures count processor
-# time, because other programs used the machine as well.) So the low MFU is not the fault of
-# the loop around the steps. It is the price of a network that was made small to train
-# quickly on a laptop: only a small part of its work consists of convolutions that a
-# processor can do at full speed.
+# but only to 8% with a batch of 2,048 instead of 32. (We computed these four values from
+# processor time instead of wall time, because other programs used the machine as well.)
+# So the low MFU is not the fault of the loop around the steps. It is the price of a
+# network that was made small to train quickly on a laptop: only a small part of its work
+# consists of convolutions that a processor can do at full speed.
 
 # %% [markdown]
 # ## Quiz
@@ -1300,10 +1305,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Where does the time go? A layer can be limited by arithmetic, by memory or by dispatch.
-# The slowest of the three sets its pace, and for small arrays that is often dispatch. A
-# profile shows where a step spends its time, and Amdahl's law says how much a change can
-# gain at most. But only alternating runs with and without the change show how much it
+# Where does the time go? Arithmetic, memory and dispatch each set a limit to the speed of
+# a layer. The lowest of these limits counts, and for small arrays that is often dispatch.
+# A profile shows where a step spends its time, and Amdahl's law says how much a change
+# can gain at most. But only alternating runs with and without the change show how much it
 # really gains. Your waterfall gives the answer for your machine, and its longest bar may
 # well stand for the steps that you no longer take.
 #
