@@ -24,10 +24,11 @@
 #    survives.
 
 # %% [markdown]
-# > **Limits.** Your workers are real processes: each has its own memory, and they talk over
-# > TCP. But they all run on *one* machine, so they share its CPU, and the network between
-# > them is its memory. You cannot see here how much a slow network costs, or how fast
-# > workers with cores of their own would be. [Lab 10](10_more_machines.ipynb) forecasts both.
+# > **Limits.** Your workers are real processes: each has its own memory, and they talk
+# > over TCP. But they all run on *one* machine, so they share its CPU, and their messages
+# > travel only through its memory. You cannot see here how much a slow network costs, or
+# > how fast workers with cores of their own would be. [Lab 10](10_more_machines.ipynb)
+# > forecasts both.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -101,9 +102,10 @@ use_figures()
 # The ring works in two phases:
 #
 # - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is
-#   its rank. In return it receives a different chunk from the worker before it, adds its
-#   own values to it, and passes this sum on in the next round. After $N - 1$ rounds every
-#   worker has one finished chunk, which contains the sum over all workers.
+#   its rank. At the same time it receives a different chunk from the worker before it,
+#   and adds its own values to that chunk. In the next round it passes this sum on, and
+#   receives the next one. After $N - 1$ rounds every worker has one finished chunk, which
+#   contains the sum over all workers.
 # - **All-gather.** The finished chunks travel round the ring in another $N - 1$ rounds.
 #   Each worker replaces its own values with the finished chunk that it receives, and
 #   passes that chunk on.
@@ -177,11 +179,13 @@ def ring_all_reduce(array, rank, workers, send, receive):
 ring_all_reduce = check("9.1", ring_all_reduce)
 
 # %% [markdown]
-# Now watch how your function moves its chunks, here among four workers. The numbers in a
-# cell tell you whose values are in its sum, and an orange frame marks a chunk that was
-# sent in this round.
+# Now watch how your function moves its chunks, here among four workers. Each row of the
+# picture is a worker, and each column is a chunk. The numbers in a square tell you whose
+# values its sum already contains, and an orange frame marks a chunk that was sent in this
+# round.
 #
-# **Question.** Which chunk is finished first, and which worker has it?
+# **Question.** After how many rounds are the first chunks finished? Which of them does
+# each worker hold then?
 
 # %%
 show_ring(ring_all_reduce, 4, session.caption())
@@ -189,8 +193,8 @@ show_ring(ring_all_reduce, 4, session.caption())
 # %% [markdown]
 # In the check the workers were threads. Now they become processes: the lab starts several
 # of them on this machine, each with your function, and they talk over TCP. The largest
-# array has 1,000,000 values of four bytes. With two workers, each of them sends 4 MB to
-# add it up.
+# array has 1,000,000 values of four bytes. To add up this array with one other worker, a
+# worker sends 4 MB.
 #
 # **Predict:** With four workers, how many MB does each of them send? And how many times
 # as long as with two workers does this all-reduce take here?
@@ -233,8 +237,9 @@ show_figure(figure, text, session.caption())
 # The number of bytes is exact: $2\,(N - 1)/N$ times the size of the array. The time,
 # however, tells you only about *this* network, which is the memory of one machine. All
 # messages share that memory, and all workers share the cores. Between real machines, all
-# links work at the same time, so the time depends on how many bytes a single worker
-# sends.
+# links work at the same time, so for large arrays the time depends on how many bytes a
+# single worker sends. In a ring that is less than twice the array, even with a thousand
+# workers.
 #
 # An array of 4,000 bytes takes about as long as one of 40,000 bytes, because each message
 # has a fixed cost, its [*latency*](../docs/glossary.md). A ring needs $2\,(N - 1)$
@@ -290,8 +295,8 @@ session.show_source(worker.make_train_step)
 # - In an epoch every example is read exactly once, by one of the workers, even if
 #   `examples` is not a multiple of `workers`.
 # - The order is random, differs from epoch to epoch, and changes in all epochs with
-#   `seed`. So `seed + epoch` is no seed for it: 1 + 2 and 2 + 1 must give different
-#   orders.
+#   `seed`. So do not use `seed + epoch` as a seed: seed 1 in epoch 2 would then give the
+#   same order as seed 2 in epoch 1.
 # - The same arguments give the same answer at any time and in any process, because each
 #   worker has its own copy of your function. The global random generators of NumPy and
 #   Python stay as they are.
@@ -324,9 +329,9 @@ worker_shard = check("9.2", worker_shard)
 # Now the lab writes the script into the folder of this run, together with your function
 # and everything that this function uses, and starts all workers on this machine.
 #
-# **Predict:** After all steps, compare two workers weight by weight. How large is the
-# largest difference? And how large is it between a worker and a single process that
-# trains with the same global batch?
+# **Predict:** After all steps, we compare two workers weight by weight. How large is the
+# largest difference? And how large is the largest difference between a worker and a
+# single process that trains with the same global batch?
 
 # %%
 my_weights_guess = {"between_workers": None, "from_one_process": None}  # such as 0.01
@@ -429,9 +434,11 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # %% [markdown]
 # <details><summary>Why does fit fail without the subclass?</summary>
 #
-# Before the first step, `fit` averages a batch over the workers in a place where
-# TensorFlow cannot do that. After each step it averages the metrics along an axis that
-# they do not have. The subclass avoids both.
+# There are two reasons. Before the first step, `fit` tries to average a batch over the
+# workers, in a place where TensorFlow cannot do that. After each step, it averages the
+# metrics along their first axis, but a metric is a single number and has no axis. The
+# subclass works around both problems: it builds the network from the part of one replica,
+# and gives each metric an axis.
 #
 # </details>
 
@@ -439,9 +446,9 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # ## 3. A machine dies
 #
 # In each step every worker waits for all others, so when one of them dies, all of them
-# stop. Everything that they had in memory is lost, because a running job has no way to
-# replace a worker. Only what is on disk survives: a [*checkpoint*](../docs/glossary.md),
-# from which all workers restart.
+# stop. Everything that they had in memory is lost, because under this strategy a running
+# job cannot replace a worker. Only what is on disk survives: a
+# [*checkpoint*](../docs/glossary.md), from which all workers restart.
 #
 # ![A time line of a training with checkpoints. A worker dies between two of them, all workers restart from the last one, and the steps since then are done again.](../helpers/lab_09/diagrams/checkpoint_and_restart.svg)
 #
@@ -473,8 +480,8 @@ from helpers.lab_09.workers import durable, failures
 #   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
 #   The last two saves are kept.
 # - It may be killed at any moment. A new process then calls it again and has nothing but
-#   the files on disk. It resumes after the last save, with the weights and the
-#   optimizer's state of that save, in the same epoch, at the next batch.
+#   the files on disk. It restores the weights and the optimizer's state from the last
+#   save, and resumes in the same epoch, at the next batch.
 # - Only the worker with `chief=True` writes to `folder`, but every worker resumes from
 #   the last save.
 # - A save that was not finished is not used.
@@ -533,9 +540,10 @@ train_with_saves = check("9.3", train_with_saves)
 # half of the training. At this step the lab kills it with SIGKILL, which leaves it no
 # chance to write anything more.
 #
-# **Predict:** How many seconds after the kill does worker 0 notice it? At which step will
-# a new start resume? And what will be the largest difference between its final weights
-# and the final weights of the uninterrupted training?
+# **Predict:** How many seconds after the kill does worker 0 notice it? At which step do
+# the workers resume when they are started again? And by how much, at most, will a weight
+# at the end of this resumed training differ from the same weight after the uninterrupted
+# training?
 
 # %%
 steps_in_all = lab.epochs * (lab.train_images // same_batch)
@@ -583,8 +591,9 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # %% [markdown]
 # A difference of 0 means that the training ended as if nothing had happened, to the last
 # digit. A checkpoint achieves that only if it contains the complete state, including the
-# momentum and the place in the data.  (In Keras 3.15 an optimizer in a checkpoint also
-# restores the weights that it trains, but do not rely on that.)
+# momentum and the place in the data. (In Keras 3.15, a checkpoint of the optimizer alone
+# happens to contain the weights that it trains as well. Do not rely on that, and store
+# the model, too.)
 
 # %% [markdown]
 # ### A polite end
@@ -640,9 +649,9 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 # **Rules**
 #
 # - After every `interval` seconds of training the job saves, which takes `save_seconds`.
-# - Once in `failure_seconds` of training, on average, the job fails. It then has to
-#   repeat half an interval of training, on average, and a restart takes
-#   `restart_seconds`.
+# - On average, the job fails once in `failure_seconds` of training. Each failure costs a
+#   restart, which takes `restart_seconds`, and on average half an interval of training,
+#   which has to be repeated.
 # - `lost` is the sum of all three costs, for each second of training.
 # - `interval` is the interval with the smallest loss, to within 1%. You can rely on it to
 #   lie between 0.1 s and `failure_seconds`.
@@ -680,7 +689,7 @@ best_interval = check("9.4", best_interval)
 # %% [markdown]
 # Now imagine a thousand machines with eight GPUs each. How often does one of them fail?
 # Meta's 16,384 GPUs are as many as in 2,048 such machines, and they suffered 419
-# interruptions in 54 days. So each machine failed about once in
+# interruptions in 54 days. For a single machine, that is one interruption in
 # $2048 \times 54 / 419 \approx 264$ days. We assume that your machines fail as often,
 # that a restart takes 10 minutes, and that a save takes the time that you have just
 # measured for 12 GB.
@@ -760,6 +769,10 @@ card.outcome("save_interval", result)
 # the job, and some checkpoints cannot be read. So test that you can restore a checkpoint
 # before you need to.
 #
+# On the other hand, a save can be cheaper than in our cost function, which assumes that
+# training stands still until the last byte is on disk. Many large jobs only copy the
+# state to host memory, and write it to disk while training continues.
+#
 # </details>
 
 # %% [markdown]
@@ -794,8 +807,8 @@ show_listing(script.batches_of)
 # **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug
 # costs nothing.
 #
-# The verdict does not tell you whether the line or its repair is wrong, so it does not
-# help to try all lines. Run the script instead, once for each rank: for example,
+# Trying all lines does not help, because the verdict does not tell you whether the line
+# or its repair is wrong. Run the script instead, once for each rank: for example,
 # `list(script.batches_of(0, 2, 4, 1, 4, seed=0))` has the images of rank 0 if two workers
 # share 4 images.
 
@@ -869,9 +882,9 @@ session.finish()
 # What survives when a machine dies? Nothing that was in memory, because all workers stop
 # with that machine. Only the last checkpoint survives, and your killed training showed
 # how exactly a job can resume if the checkpoint holds the complete state. As long as no
-# machine dies, all of them train as one: each reads its own part of the same order, and a
-# ring adds up the gradients. The best interval between two saves balances two costs, the
-# time for saving and the time for repeating lost steps.
+# machine dies, all of them train like a single machine: each reads its own part of the
+# same order, and a ring adds up the gradients. The best interval between two saves
+# balances two costs, the time for saving and the time for repeating lost steps.
 #
 # **Question.** If a thousand machines become four thousand, how does the best interval
 # change? And apart from checkpoints, which results of a long training would you store
