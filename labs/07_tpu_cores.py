@@ -82,22 +82,23 @@ use_figures()
 # %% [markdown]
 # ## What is a TPU core?
 #
-# A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores* has
-# memory of its own, and units of 128x128 multipliers that all work at once. A board of
-# generation 2 or 3 has four chips with two cores each, hence eight
-# ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)). A newer v6e chip has one core, with
-# units of 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)). Many boards,
-# joined by a network of their own, form a [*pod*](../docs/glossary.md), and you rent a slice of it.
+# A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
+# has memory of its own, and units of 128x128 multipliers that all work at once. A board
+# of generation 2 or 3 has four chips with two cores each, hence eight ([Jouppi et al.
+# 2020](https://doi.org/10.1145/3360307)). A newer v6e chip has one core, with units of
+# 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)). Many boards,
+# joined by a network of their own, form a [*pod*](../docs/glossary.md), and you rent a
+# slice of it.
 
 # %% [markdown]
 # The cores cannot read files, so an ordinary computer beside them, the
-# [*host*](../docs/glossary.md), feeds them. TensorFlow lists the cores as
-# [logical devices](../docs/glossary.md) once
+# [*host*](../docs/glossary.md), feeds them. TensorFlow lists the cores as [logical
+# devices](../docs/glossary.md) once
 # [`TPUClusterResolver`](https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TPUClusterResolver)
 # has found the TPU and
 # [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)
-# has started it. This kit does both if the environment variable `TPU_NAME` is set, or if a TPU
-# is among the physical devices.
+# has started it. This kit does both if the environment variable `TPU_NAME` is set, or if
+# a TPU is among the physical devices.
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -121,11 +122,12 @@ if global_batch > lab.train_images:
     )
 
 # %% [markdown]
-# On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what you know from
+# On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what you know
+# from
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# on GPUs. On a computer without a TPU, `MirroredStrategy` runs over logical devices instead:
-# TensorFlow treats the processor as if it were eight. With $n$ cores and $b$ images per core,
-# the [global batch](../docs/glossary.md) has $B = n b$ images.
+# on GPUs. On a computer without a TPU, `MirroredStrategy` runs over logical devices
+# instead: TensorFlow treats the processor as if it were eight. With $n$ cores and $b$
+# images per core, the [global batch](../docs/glossary.md) has $B = n b$ images.
 
 # %% [markdown]
 # The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product
@@ -159,10 +161,10 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 #
 # ## The images
 #
-# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. The design that
-# we follow, [the MNIST example of
-# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py), replaces
-# every pixel $x$ (0 to 1) by
+# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. The
+# design that we follow, [the MNIST example of
+# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
+# replaces every pixel $x$ (0 to 1) by
 #
 # $$ \frac{x - 0.1307}{0.3081}, $$
 #
@@ -187,9 +189,9 @@ del scaled
 #
 # ## The network
 #
-# It has two convolutions and two dense layers. The convolutions' 10 and 20 channels are few for a
-# core that multiplies 128x128 numbers at once, so this network shows how to use a TPU, but not how
-# fast one is.
+# It has two convolutions and two dense layers. The convolutions' 10 and 20 channels are
+# few for a core that multiplies 128x128 numbers at once, so this network shows how to use
+# a TPU, but not how fast one is.
 
 # %%
 session.show_source(models.conv_pool_relu_bn)
@@ -241,12 +243,12 @@ print(f"Traced for 10, 10, 9, 8 as Python numbers: {traced.count('number')} time
 print(f"Traced for the same as tensors: {traced.count('tensor')} times")
 
 # %% [markdown]
-# A new shape needs a new trace. A Python number becomes a part of the program, so each number needs
-# a trace of its own. In contrast, a tensor is data, and a single program works for all its values.
-# You will need this in exercise 7.1.
+# A new shape needs a new trace. A Python number becomes a part of the program, so each
+# number needs a trace of its own. In contrast, a tensor is data, and a single program
+# works for all its values. You will need this in exercise 7.1.
 #
-# After the trace, XLA compiles the graph. XLA can also compile for your processor, so we can time
-# how long our network takes to classify four batches.
+# After the trace, XLA compiles the graph. XLA can also compile for your processor, so we
+# can time how long our network takes to classify four batches.
 #
 # **Question.** Which of the four batches will take long?
 
@@ -258,9 +260,9 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of each size takes long, because it has to be traced and compiled. On a TPU this
-# can take many seconds: in a user's log of 2019, two batch sizes cost 6 and 8 seconds on eight
-# cores ([tensorflow/tensorflow, issue
+# The first batch of each size takes long, because it has to be traced and compiled. On a
+# TPU this can take many seconds: in a user's log of 2019, two batch sizes cost 6 and 8
+# seconds on eight cores ([tensorflow/tensorflow, issue
 # 29825](https://github.com/tensorflow/tensorflow/issues/29825)).
 
 # %% [markdown]
@@ -272,14 +274,14 @@ for size in (128, 128, 100, 100):
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
-# steps, in each of which all $n$ cores get a whole batch of $b$ images. No image is lost for good:
-# because every epoch shuffles all images again, each image gets its chance.
+# steps, in each of which all $n$ cores get a whole batch of $b$ images. No image is lost
+# for good: because every epoch shuffles all images again, each image gets its chance.
 
 # %% [markdown]
-# The images of one core are its [*shard*](../docs/glossary.md). Each core, or its host, works out
-# its own shard without asking the others, which is possible because all of them draw the same
-# random order. In exercise 9.2 of [lab 09](09_many_machines.ipynb) you write such a function, but
-# here it is given.
+# The images of one core are its [*shard*](../docs/glossary.md). Each core, or its host,
+# works out its own shard without asking the others, which is possible because all of them
+# draw the same random order. In exercise 9.2 of [lab 09](09_many_machines.ipynb) you
+# write such a function, but here it is given.
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
@@ -301,9 +303,10 @@ print(f"Steps in an epoch: {steps}")
 print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# To hand the images over, we ask the strategy for a [*distributed value*](../docs/glossary.md). The
-# strategy calls our function `of_one_core` once for each core, and its argument `context` says for
-# which core. The result is one object that holds the batches of all eight cores.
+# To hand the images over, we ask the strategy for a [*distributed
+# value*](../docs/glossary.md). The strategy calls our function `of_one_core` once for
+# each core, and its argument `context` says for which core. The result is one object that
+# holds the batches of all eight cores.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -340,17 +343,18 @@ for core in range(cores):
 #
 # ## One step on all cores
 #
-# With data on every core, a step is the same as in [lab 06](06_many_gpus_loop.ipynb). Core $r$
-# computes its share of the mean loss, which is the sum of its losses $\ell_i$ divided by the size of
-# the *global* batch:
+# With data on every core, a step is the same as in [lab 06](06_many_gpus_loop.ipynb).
+# Core $r$ computes its share of the mean loss, which is the sum of its losses $\ell_i$
+# divided by the size of the *global* batch:
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
 # Because all parts have the same size,
 # [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
-# gives the right share even without the size of the batch. Each core takes the gradient of its
-# share, and `apply` adds up the gradients of all cores before it changes the weights. Each core
-# also returns the mean loss of its own batch, so that we can compare the cores.
+# gives the right share even without the size of the batch. Each core takes the gradient
+# of its share, and `apply` adds up the gradients of all cores before it changes the
+# weights. Each core also returns the mean loss of its own batch, so that we can compare
+# the cores.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -365,9 +369,10 @@ def core_step(model, optimizer, images, labels):
     return tensorflow.reduce_mean(losses)
 
 # %% [markdown]
-# The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$, where
-# $\eta_1$ is the rate of one core ([Goyal et al. 2017](https://arxiv.org/abs/1706.02677)).
-# [Lab 05](05_many_gpus_fit.ipynb) asks how far you can trust this rule.
+# The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$,
+# where $\eta_1$ is the rate of one core ([Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677)). [Lab 05](05_many_gpus_fit.ipynb) asks how far
+# you can trust this rule.
 #
 # A *block* holds the images of several steps for every core, and `one_step` makes step
 # `i` of a block inside a `tf.function`. On a TPU, XLA compiles the function that you pass
@@ -405,10 +410,11 @@ def new_training(strategy):
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
-# because $k$ steps share the cost of a call. That is why TensorFlow's guide
-# ["Use TPUs"](https://www.tensorflow.org/guide/tpu) puts a loop over many steps *inside* a
-# `tf.function`: the loop runs in TensorFlow, and Python is called only once. Keras' `fit` offers the same
-# with [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
+# because $k$ steps share the cost of a call. That is why TensorFlow's guide ["Use
+# TPUs"](https://www.tensorflow.org/guide/tpu) puts a loop over many steps *inside* a
+# `tf.function`: the loop runs in TensorFlow, and Python is called only once. Keras' `fit`
+# offers the same with
+# [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
 # But what about the last call of an epoch? If an epoch has 29 steps and a call makes 10,
@@ -498,9 +504,10 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # %% [markdown]
 # ## The test must not lose an image
 #
-# An image that is dropped in training gets its chance in the next epoch, but in a test each image
-# counts. So here the last batch is *filled up* with images that have already been classified, and
-# afterwards the additional answers are cut off. The size stays the same, and no image is lost.
+# An image that is dropped in training gets its chance in the next epoch, but in a test
+# each image counts. So here the last batch is *filled up* with images that have already
+# been classified, and afterwards the additional answers are cut off. The size stays the
+# same, and no image is lost.
 
 # %%
 def predict(images):
@@ -522,9 +529,9 @@ def predict_step(images):
 # %% [markdown]
 # ## The loop, with a line from every core
 #
-# After each call, Python prints a line for each core. To read a loss, Python has to wait for the
-# device, so it does that once per call rather than once per step. Long calls have a price, however:
-# during a call, Python cannot print, test, save or stop.
+# After each call, Python prints a line for each core. To read a loss, Python has to wait
+# for the device, so it does that once per call rather than once per step. Long calls have
+# a price, however: during a call, Python cannot print, test, save or stop.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -571,10 +578,11 @@ for variable in trained_model.trainable_variables:
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
-# The losses differ because every core has its own images, which is why the log has a line for each.
-# The images are dealt out again in every epoch, so if the loss of one core stays far above the
-# losses of the others for several epochs, there is probably a mistake in its input. The weights do
-# not differ, because every core changes the same weights by the same sum of gradients.
+# The losses differ because every core has its own images, which is why the log has a line
+# for each. The images are dealt out again in every epoch, so if the loss of one core
+# stays far above the losses of the others for several epochs, there is probably a mistake
+# in its input. The weights do not differ, because every core changes the same weights by
+# the same sum of gradients.
 
 # %% [markdown]
 # ## All epochs
@@ -641,14 +649,14 @@ show_figure(figure, summary, session.caption())
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
 #
-# per step, tests included. How long is a step in your run? With such a small network, how much of
-# the 93 ms can be arithmetic?
+# per step, tests included. How long is a step in your run? With such a small network, how
+# much of the 93 ms can be arithmetic?
 #
 # ## Right and wrong
 #
-# The figure shows the first 25 test images and the network's answers. A right answer has a tick and
-# a thin frame, whereas a wrong answer has a cross and a thick dashed frame. The second line gives
-# the true class. Would you have recognised these items?
+# The figure shows the first 25 test images and the network's answers. A right answer has
+# a tick and a thin frame, whereas a wrong answer has a cross and a thick dashed frame.
+# The second line gives the true class. Would you have recognised these items?
 
 # %%
 with no_hang("the test"):
@@ -661,8 +669,8 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## What do long calls buy?
 #
-# Does the law for $r(k)$ matter on your machine? The next cells train on all cores in two ways,
-# once with one step in a call and once with `steps_per_call` steps.
+# Does the law for $r(k)$ matter on your machine? The next cells train on all cores in two
+# ways, once with one step in a call and once with `steps_per_call` steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per second?
 
@@ -727,9 +735,9 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # %% [markdown]
 # ## Exercise 7.2: what does a device hold?
 #
-# **Write** `shard_of(shape, spec, mesh, device)`, which returns the part of an array that one device
-# holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with the size of each mesh axis
-# by its name, and `device` is a number that counts from 0.
+# **Write** `shard_of(shape, spec, mesh, device)`, which returns the part of an array that
+# one device holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with
+# the size of each mesh axis by its name, and `device` is a number that counts from 0.
 
 # %% [markdown]
 # **Rules**
@@ -741,12 +749,13 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 #   as that mesh axis has places. The devices at its first place hold the first part, the
 #   devices at its second place hold the second part, and so on.
 # - If a size is not a multiple of the number of its parts, raise a `ValueError`.
-# - Return a pair of whole numbers `(start, stop)` for each axis of the array. Do not modify `mesh`.
+# - Return a pair of whole numbers `(start, stop)` for each axis of the array. Do not
+#   modify `mesh`.
 
 # %% [markdown]
-# **Example.** On a mesh of 2 x 4, device 5 is in row 1 and column 1, because $5 = 1 \times 4 + 1$.
-# It therefore holds the second half of an axis that is cut along `data`, and the second quarter of
-# an axis that is cut along `model`:
+# **Example.** On a mesh of 2 x 4, device 5 is in row 1 and column 1, because
+# $5 = 1 \times 4 + 1$. It therefore holds the second half of an axis that is cut along
+# `data`, and the second quarter of an axis that is cut along `model`:
 #
 # ```python
 # mesh = {"data": 2, "model": 4}
@@ -792,7 +801,8 @@ shard_of = check("7.2", shard_of)
 # along the first axis of the mesh.
 #
 # - *One device* is the reference.
-# - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the strategy above.
+# - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the
+#   strategy above.
 # - The *2 x 4* mesh also cuts the first layer by columns and the second by rows. This
 #   pair of cuts is the [*tensor parallelism*](../docs/glossary.md) of
 #   [Megatron-LM](https://arxiv.org/abs/1909.08053).
@@ -815,9 +825,9 @@ session.show_source(mesh_on_jax.training_step)
 # %% [markdown]
 # The step above does not mention devices at all.
 #
-# **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh hold? And
-# how many [all-reduces](../docs/glossary.md) does XLA put into the data-parallel step, if there are
-# eight devices and four arrays of weights?
+# **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh
+# hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the
+# data-parallel step, if there are eight devices and four arrays of weights?
 
 # %%
 my_share_guess = None  # change this: percent
@@ -896,9 +906,9 @@ for name, one in found.items():
 # %% [markdown]
 # ## One more look at batch normalisation
 #
-# Take the small convolutional network of this lab again, data parallel on eight devices. As you
-# just saw, the gradients need one all-reduce. What else do the devices have to agree on, if the
-# program is written for one big device?
+# Take the small convolutional network of this lab again, data parallel on eight devices.
+# As you just saw, the gradients need one all-reduce. What else do the devices have to
+# agree on, if the program is written for one big device?
 #
 # **Predict:** how many all-reduces does a step of this network have?
 
@@ -935,9 +945,10 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # %% [markdown]
 # ## If you know the PyTorch/XLA original
 #
-# In the PyTorch/XLA original each core has a process of its own, which runs the whole script,
-# whereas here one process describes the work of all cores. The tables show which parts correspond
-# to each other, according to PyTorch/XLA's API guide and its MNIST example:
+# In the PyTorch/XLA original each core has a process of its own, which runs the whole
+# script, whereas here one process describes the work of all cores. The tables show which
+# parts correspond to each other, according to PyTorch/XLA's API guide and its MNIST
+# example:
 #
 # | PyTorch/XLA | here |
 # |---|---|
@@ -975,8 +986,8 @@ session.finish()
 # do not fit on one device, and how would you pay for it in each step? What in this list
 # would differ on a real TPU?
 #
-# Write three to six sentences in the cell below, in your own words and with numbers from your run. No
-# check reads them, but your instructor may.
+# Write three to six sentences in the cell below, in your own words and with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="7.figure" points=2
 # **7.figure, your answer:**
@@ -984,14 +995,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# On eight cores of a TPU the idea stays the same, but the program is compiled for fixed shapes.
-# That is why every core gets whole batches of one size, the last block of steps is filled up, and
-# `count` is a tensor: one program can then make any number of steps in one call. You measured how
-# much faster that is on your machine.
+# On eight cores of a TPU the idea stays the same, but the program is compiled for fixed
+# shapes. That is why every core gets whole batches of one size, the last block of steps
+# is filled up, and `count` is a tensor: one program can then make any number of steps in
+# one call. You measured how much faster that is on your machine.
 #
-# On a mesh you say only how arrays are cut, and the compiler works out what each device computes
-# and when the devices have to exchange data. The same step gave the same losses in every layout,
-# while the bytes on a device and the messages between devices changed.
+# On a mesh you say only how arrays are cut, and the compiler works out what each device
+# computes and when the devices have to exchange data. The same step gave the same losses
+# in every layout, while the bytes on a device and the messages between devices changed.
 
 # %% [markdown]
 # Here are two questions to think about. How well does the network do if you scale the
@@ -1000,6 +1011,7 @@ session.finish()
 # 0.01? And why would 512 cores with 128 images each be a different training, and not just a
 # faster one?
 #
-# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above all
-# its chapter on sharded matrices; Keras' [guide to distribution](https://keras.io/guides/distribution/);
-# and Jouppi et al. on the first TPU ([2017](https://arxiv.org/abs/1704.04760)).
+# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above
+# all its chapter on sharded matrices; Keras' [guide to
+# distribution](https://keras.io/guides/distribution/); and Jouppi et al. on the first TPU
+# ([2017](https://arxiv.org/abs/1704.04760)).
