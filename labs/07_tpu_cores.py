@@ -305,8 +305,8 @@ print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 # %% [markdown]
 # To hand the images over, we ask the strategy for a [*distributed
 # value*](../docs/glossary.md). The strategy calls our function `of_one_core` once for
-# each core, and its argument `context` says for which core. The result is one object that
-# holds the batches of all eight cores.
+# each core, and its argument `context` says which core this is. The result is one object
+# that holds the batches of all eight cores.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 

@@ -291,9 +291,10 @@ def layer_costs(kind, inputs, outputs, kernel, value_bytes):
 layer_costs = check("8.1", layer_costs)
 
 # %% [markdown]
-# Now apply your function to our network. From each of its three stages we take the last
-# convolution, the last batch normalisation and the last ReLU. We call each of these nine
-# layers by itself, with the batch size that we train with.
+# Now apply your function to our network. A stage is a group of blocks whose images have
+# the same size. From each of the network's three stages we take the last convolution, the
+# last batch normalisation and the last ReLU. We call each of these nine layers by itself,
+# with the batch size that we train with.
 #
 # **Predict:** How many of the nine layers are limited by arithmetic, how many by memory,
 # and how many by dispatch?
@@ -605,9 +606,9 @@ print(f"Images/sec of the original: {speeds['original']:.2f}")
 card.measure("images_per_second", speeds["no dropout"])
 
 # %% [markdown]
-# Was the profile right about batch normalisation? It may well have been wrong, because it
-# does not see the time spent in Python and in the input pipeline, and because it adds up
-# the times of operations that ran in parallel.
+# Did the profile predict the gain from the fused batch normalisation? It may well have
+# been wrong, because it does not see the time spent in Python and in the input pipeline,
+# and because it adds up the times of operations that ran in parallel.
 
 # %% [markdown]
 # ## 4. Feed it

@@ -600,9 +600,9 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 #
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so. If you
 # save in that time, you do not lose the steps since the last regular save. The cell above
-# has already tried this. After its workers had resumed and finished, they trained once
-# more from the beginning, and at the step of the kill worker 1 received SIGTERM. This
-# time the training used TensorFlow's
+# has already run this experiment. After the workers had resumed and finished, they
+# trained once more from the beginning, and worker 1 received SIGTERM at the very step at
+# which it was killed before. This time the training used TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler):
 
 # %%
