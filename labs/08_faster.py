@@ -200,8 +200,8 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # ([Williams, Waterman and Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
 #
 # The launch overhead is a third limit, which we call *dispatch*. In every call Python has
-# to start a graph, and to wait until it has the result. We measured the time $t_0$ that
-# this takes with an empty call. So a call that performs $F$ operations and moves $D$
+# to start a graph, and to wait until it has the result. With an empty call we measured
+# the time $t_0$ that this takes. So a call that performs $F$ operations and moves $D$
 # bytes takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$

@@ -184,8 +184,8 @@ ring_all_reduce = check("9.1", ring_all_reduce)
 # values its sum already contains, and an orange frame marks a chunk that was sent in this
 # round.
 #
-# **Question.** After how many rounds are the first chunks finished? Which of them does
-# each worker hold then?
+# **Question.** After how many rounds is the first chunk finished? How many other chunks
+# are finished at the same time, and which workers hold them?
 
 # %%
 show_ring(ring_all_reduce, 4, session.caption())
