@@ -9,14 +9,15 @@
 # %% [markdown]
 # # Lab 00: Which processor is my code on, and what does it buy me?
 #
-# A GPU is built for large matrices, so multiplying two small ones may take longer there
-# than on the CPU, the computer's ordinary processor. And on a shared server, you are not
-# the only person who needs the GPU.
+# Everybody says that training needs a GPU. For large matrices that is true, but multiply
+# two small ones, and the CPU, the computer's ordinary processor, may finish first. And if
+# the GPU is in a shared server, there is a second question: how do you use it without
+# taking it away from somebody else?
 #
 # This lab first shows how much speed you lose if you write the arithmetic as a loop in
-# Python. Then you claim one GPU without getting in other people's way, learn to time work
-# that continues after the Python call has returned, and find the size of matrix above which
-# the faster device wins. If your machine has no GPU, you compare a single thread of the CPU
+# Python. Then you claim one GPU and leave the others alone, learn to time work that
+# continues after the Python call has returned, and find the size of matrix above which the
+# faster device wins. If your machine has no GPU, you compare a single thread of the CPU
 # with all of its threads.
 #
 # If you are stuck, call `hint` with the number of the exercise in a new cell, for example
@@ -120,7 +121,8 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # instruction and may use all cores.
 #
 # A GPU goes much further in this direction. It has thousands of small units that apply the
-# same instruction to different numbers, so it can be many times faster still. But before
+# same instruction to different numbers, and recent NVIDIA GPUs also have *tensor cores*,
+# which are made for matrix products alone. So it can be many times faster still. But before
 # you can measure a GPU you have to claim one, and on a shared server this takes some care.
 
 # %% [markdown]
@@ -170,16 +172,21 @@ for kind in ("CPU", "GPU"):
 # - Make only the GPU with this `index` visible
 #   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)).
 #   The CPU stays visible.
-# - If `memory_growth` is true, let its memory grow as needed
+# - If `memory_growth` is true, let the memory of this GPU grow as needed
 #   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
-#   If `memory_limit_mib` is given, 1 or more, cap it at so many MiB
+# - If `memory_limit_mib` is given (a number of MiB, 1 or more), cap the memory of this GPU
+#   at that limit
 #   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
-#   If neither is asked for, leave both settings as they are.
-# - Raise a `ValueError` if both are asked for, even if `memory_growth` is true only by
-#   default, or if no GPU has this `index`. A negative index never names a GPU. Raise the
-#   error before you change anything.
+# - If the caller asks for neither, leave both settings as they are.
+# - Raise a `ValueError` if the caller asks for both. The call
+#   `claim_gpu(memory_limit_mib=1024)` asks for both, because `memory_growth` is true by
+#   default.
+# - Raise a `ValueError` if no GPU has this `index`. A negative index does not count from
+#   the end of the list: it names no GPU.
+# - Raise these errors before you change anything.
 # - If the machine has no GPU at all, print that you are going on with the CPU, whatever
-#   `index` is. (If both are asked for there, too, the error is just as good.)
+#   `index` is. (If the caller asks for both settings on such a machine, you may do this or
+#   raise the error.)
 # - Once TensorFlow has started, these calls raise a `RuntimeError`. Turn it into a
 #   `DeviceError` that tells the reader, in one line, to restart the kernel.
 
@@ -258,7 +265,8 @@ print(f"Comparing {slow_name} with {fast_name}")
 # the call took to return and how long the product took to finish, each as the median of
 # five runs.
 #
-# **Predict:** how many times as long as the first time will the second be?
+# **Predict:** divide the time until the product is finished by the time until the call
+# returns. How large is this ratio?
 
 # %%
 my_ratio_guess = None  # change this: seconds until finished / seconds until returned
@@ -298,11 +306,11 @@ card.outcome("finished_over_returned", finished / returned)
 #
 # - Create both matrices once, filled with random numbers of any float type, before any
 #   clock runs.
-# - Compute the product on `device`. Multiply once and wait until it is done, before the
-#   products that count: the first one includes the cost of starting up, so leave it out,
-#   even if you time it.
-# - Then time `repeats` products (an odd number). Time each of them separately, and until it
-#   is done.
+# - Compute the product on `device`. Before the products that count, multiply once and wait
+#   for the result. This first product also pays for the start-up, so its time must not
+#   enter the median.
+# - Then time `repeats` products (an odd number), each of them separately and until it is
+#   finished.
 # - A product takes $2 m k n$ operations, so a median of $s$ seconds is a speed of
 #   $2 m k n / (10^9 s)$ GFLOP/s.
 #
@@ -388,14 +396,15 @@ for name, (high, inner, wide) in shapes.items():
 
 # %% [markdown]
 # Is that enough? The data sheet of an
-# [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 156,000 GFLOP/s
-# for TF32 and 1,555 GB/s, so this GPU can do 100 operations in the time that it takes to
-# move one byte. On this GPU the flat product is limited by memory, and faster arithmetic
-# units would not help.
+# [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 1,555 GB/s for
+# its memory, and 156,000 GFLOP/s for products in TF32, a number format with fewer digits
+# than float32. So this GPU can do 100 operations in the time that it takes to move one
+# byte. With at most 50 operations per byte, the flat product can reach only half of that
+# speed. Memory is its limit, so faster arithmetic units would not help.
 #
 # A CPU can do far fewer operations in the time that it takes to move one byte, so on a CPU
-# both products may be equally fast. [Lab 08](08_faster.ipynb) turns this comparison into a
-# picture, the [roofline](../docs/glossary.md).
+# both products may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison
+# into a picture, the [roofline](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the larger machine win?
@@ -475,8 +484,8 @@ def crossover(sizes, slow_seconds, fast_seconds):
 crossover = check("0.3", crossover)
 
 # %% [markdown]
-# Times vary from run to run. Therefore, the next cell counts a win only if the other device
-# takes at least 1.2 times as long.
+# Times vary from run to run, so a narrow win proves nothing. The next cell counts a win
+# only if the other device takes more than 1.2 times as long.
 
 # %%
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
@@ -492,19 +501,19 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# **Question.** Look at the left side of the figure. A product of 64 rows has 64 times as
-# many operations as a product of 16 rows. How many times as long does it take? If this time
-# is not spent on multiplying, what is it spent on?
+# **Question.** Look at the smallest sizes in the left panel. A product of two matrices with
+# 64 rows has 64 times as many operations as a product of two with 16 rows. How many times
+# as long does it take? If this time is not spent on multiplying, what is it spent on?
 
 # %% [markdown]
 # ## Where does the floor come from?
 #
-# For small products both curves level off at a floor: however small the product, it takes
-# no less time. Some of this time may be due to the measurement itself, because your clock
-# also runs while Python reads one number, and `[0, 0]` is a separate operation on the
-# device.
+# Towards the smallest sizes, both curves in the left panel level off at a *floor*, a time
+# that even the smallest product needs. A part of this time may come from the measurement
+# itself, because your clock keeps running while Python reads one number of the result, and
+# `[0, 0]` is a separate operation on the device.
 #
-# **Question.** What share of the smallest product's time is spent asking for this number?
+# **Question.** What share of the smallest product's time is spent on reading this number?
 
 # %%
 with tensorflow.device(fast):
@@ -518,22 +527,23 @@ print(f"Share of the asking: {100 * asking / both:.1f}%")
 card.measure("share_of_asking", asking / both)
 
 # %% [markdown]
-# So the floor is a property of the clock as much as of the device. Every method of timing
+# So the floor tells you as much about the clock as about the device. Every method of timing
 # adds its own overhead to each result, and hides everything that is smaller than this
-# overhead. If the same overhead is added to the times of both devices, their ratio moves
-# towards 1, so it reaches the required 1.2 only at a larger size. The size that you found
-# therefore holds for a product *together with* reading one of its numbers. For large
-# products the overhead no longer matters.
+# overhead. If both devices pay the same overhead, the ratio of their times moves towards 1,
+# so it reaches the required 1.2 only at a larger size. The size that you found is therefore
+# the size for a product *plus* the reading of one number. In training, many operations run
+# before Python reads a number, so each of them carries less of this overhead. And for large
+# products it no longer matters.
 #
 # On a GPU, the job also has to be launched, and the number has to be copied back to the
-# host. Your two printed times include both.
+# host. Both are included in the two times that you printed.
 
 # %% [markdown]
 # ## How many threads work?
 #
-# To the right of the floor the curves rise, and at some size they may separate. Does
-# TensorFlow distribute even a small product over all threads of the CPU? A second clock can
-# answer this:
+# To the right of the floor, the curves in the left panel rise, and at some size they may
+# separate. Does TensorFlow distribute even a small product over all threads of the CPU? A
+# second clock can answer this:
 # [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
 # the time of all threads, so if two threads work for one second, it advances by two
 # seconds.
@@ -562,17 +572,19 @@ print("  ".join(f"{size}: {threads:.1f}" for size, threads in by_size))
 card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 
 # %% [markdown]
-# If a number is close to 1.0, a single thread did all the work, although the others were
-# allowed to help: TensorFlow considered the product too small to distribute. If you have no
-# GPU, compare these numbers with the figure. Does a product finish sooner if more threads
-# work on it? Not always, because distributing the work takes time, and this clock also
-# counts a thread that only waits in a loop for the others. If the curves separate where the
-# number is still 1.0, something else made the difference, for example other programs on a
-# busy machine.
+# A number close to 1.0 means that a single thread did all the work, although the others
+# were allowed to help: TensorFlow considered the product too small to distribute.
+#
+# If you have no GPU, compare these numbers with the figure. Does a product finish sooner
+# when more threads work on it? Not always, because distributing the work takes time, and
+# because this clock also counts a thread that only waits in a loop for the others. And if
+# the curves separate at a size at which a single thread did all the work, more threads
+# cannot be the reason. Then look for a different one, such as other programs on a busy
+# machine.
 
 # %% [markdown]
-# Now look at the right side of the figure. With a floor of $t_f$ seconds and a peak of $P$
-# operations per second, a product of two $n \times n$ matrices takes about
+# Now look at the right panel, which shows the speed. With a floor of $t_f$ seconds and a
+# peak of $P$ operations per second, a product of two $n \times n$ matrices takes about
 #
 # $$ t(n) = t_f + \frac{2 n^3}{P} $$
 #
@@ -581,8 +593,8 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # 02](02_throughput.ipynb) asks how large they should be.
 
 # %% [markdown]
-# **Question.** At the largest size, is the printed ratio equal to the number of threads
-# that worked?
+# **Question.** If you have no GPU, go back to the ratio that was printed below the figure.
+# Is it equal to the number of threads that worked on the largest product?
 #
 # If it is smaller, the threads may have to wait for something that they share, such as
 # memory, or the machine may have other work to do. If your two curves never separate, run
