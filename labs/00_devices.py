@@ -534,7 +534,8 @@ card.measure("share_of_asking", asking / both)
 # the size for a product *plus* the reading of one number. In training, many operations run
 # before Python reads a number, so each of them carries less of this overhead. And for large
 # products it no longer matters.
-#
+
+# %% [markdown]
 # On a GPU, the job also has to be launched, and the number has to be copied back to the
 # host. Both are included in the two times that you printed.
 
