@@ -112,9 +112,9 @@ print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 #
 # **Rules**
 #
-# - Return a new array of shape `(2,)`, in the order of the weights. Its numbers have
-#   decimals, even if the weights or the points are whole numbers.
-# - Take the mean over the points, however many there are. A single point has to work, too.
+# - Return a new array of shape `(2,)`, in the order of the weights. It holds floats, even
+#   if the weights or the points are integers.
+# - Take the mean over all points that you are given, even if there is only one.
 # - Do not modify `weights`, `x` or `y`.
 #
 # **Example**
@@ -192,16 +192,17 @@ show_figure(figure, summary, session.caption())
 # jumps far out of the picture, it is drawn only up to that point.
 
 # %% [markdown]
-# When does a path diverge? Along any straight line through the lowest point, the surface is
-# a parabola, whose second derivative is called the *curvature*. If the weights lie on one
-# of the two main axes of the contours, every step keeps them on that axis. If the curvature
-# along the axis is $c$, the step multiplies the distance to the lowest point by
+# When does a path diverge? The contours of this surface are ellipses. Suppose that the
+# weights lie on one of the two axes of these ellipses. If you cut the surface along this
+# axis, you see a parabola. Its second derivative $c$ is called the *curvature*, and the
+# gradient is $c$ times the distance to the lowest point. A step with the learning rate
+# $\varepsilon$ therefore stays on the axis, and multiplies this distance by
 #
 # $$ 1 - \varepsilon c. $$
 #
 # Beyond $\varepsilon = 2 / c$ this factor is below $-1$, so each step lands further out, on
-# the other side. The direction with the largest curvature is the first to diverge, so it
-# limits the learning rate.
+# the other side. Any other path combines one such motion along each axis. The axis with the
+# larger curvature is the first to diverge, so it limits the learning rate.
 #
 # The function below finds the curvatures of both axes as the eigenvalues of the matrix of
 # second derivatives, with
@@ -449,11 +450,13 @@ show_figure(figure, summary, session.caption())
 #
 # **Rules**
 #
-# - Use the law $\sigma^2 / b$. It holds only where the curve is flat, so use the second
-#   half of the curve: all of it, whatever its length. With an odd number of losses, the one
-#   in the middle may belong to either half. Divide by $n$ or by $n - 1$, as you like.
-# - Your estimate may lie between the sizes or beyond them. Return the nearest size by
-#   ratio, so that the border between 4 and 16 is 8; on the border itself, return either.
+# - Estimate the batch size with the law $\sigma^2 / b$. It holds only where the curve is
+#   flat, so take the variance of the whole second half of `losses`, however long that is.
+#   If the number of losses is odd, the middle one may belong to either half. The variance
+#   may divide by $n$ or by $n - 1$.
+# - Your estimate may lie between the sizes or beyond them. Return the size that is nearest
+#   *by ratio*: the border between 4 and 16 is 8, because $8 / 4 = 16 / 8$. For an estimate
+#   on the border itself, return either size.
 # - Do not modify the arguments.
 #
 # **Example:** if the flat part of `losses` has a variance of 0.02, then
@@ -495,10 +498,11 @@ card.measure("batch_sizes_by_the_law", found)
 # average it over many steps, so that the trend emerges from the jitter.
 
 # %% [markdown]
-# How well does the law hold? It assumes that points are drawn independently, but an epoch
-# draws them *without replacement*: no point comes twice. For example, if a batch held all
-# $n$ points, and the weights stayed the same, its loss would be the same every time. For
-# draws without replacement the variance is smaller, by the factor
+# How well does the law hold? It assumes that the points of a batch are drawn independently,
+# but an epoch draws them *without replacement*, so that no point comes twice. The extreme
+# case is a batch with all $n$ points: as long as the weights stay the same, so does its
+# loss, and the variance is 0 instead of $\sigma^2 / n$. In general, drawing without
+# replacement multiplies the variance by the factor
 #
 # $$ \frac{n - b}{n - 1}. $$
 #
@@ -517,20 +521,24 @@ for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
 
 # %% [markdown]
 # The factor is close to 1 as long as a batch is a small part of all points, which is the
-# usual case in practice. With 64 of 256 points it is noticeably smaller. The second, flat
-# half of a curve may differ from the law for two more reasons. First, its 240 losses give
-# only a rough estimate of the variance. Second, the weights keep wandering, most of all
-# with batches of 1, and away from the best line the losses are higher and scatter more.
+# usual case in practice. With 64 of 256 points it is noticeably smaller.
+#
+# The flat half of a curve may differ from the law for two more reasons. First, its 240
+# losses give only a rough estimate of the variance. Second, the weights keep wandering,
+# most of all with batches of 1, and away from the best line the losses are higher and
+# scatter more.
 
 # %% [markdown]
 # ## How large a batch is still worth it?
 #
-# Now you can read the noise from a curve. But how much noise is too much? The gradient of a
-# batch is the exact gradient $G$ plus noise. If the points are drawn independently, this
-# noise has a mean squared length of $V / b$, where $V$ is the variance of the single
-# points' gradients, summed over the weights. At one particular batch size, this equals the
-# squared length of $G$ itself. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162)
-# call this size the [noise scale](../docs/glossary.md):
+# You can now read the noise from a curve. But how much noise is too much? Compare it with
+# the signal. The gradient of a batch is the exact gradient $G$, which is the signal, plus
+# noise. If the points are drawn independently, this noise has a mean squared length of
+# $V / b$, where $V$ is the variance of the single points' gradients, summed over the
+# weights. As the batch grows, the noise shrinks, and at one batch size $V / b$ is equal to
+# $|G|^2$, the squared length of the signal. [McCandlish et al.
+# (2018)](https://arxiv.org/abs/1812.06162) call this batch size the [noise
+# scale](../docs/glossary.md):
 #
 # $$ B = \frac{V}{|G|^2} $$
 #
@@ -565,10 +573,11 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # networks: the noise scale grows as the loss falls.
 
 # %% [markdown]
-# What does $B$ mean for training? Because of the noise, a step with a small batch lowers
-# the loss by less than an exact step does. It also has to be shorter, because a long noisy
-# step does more harm than good. The paper derives the same factor for both effects. To
-# replace one exact step you need
+# What does $B$ mean for training? On average, the step of a small batch points in the right
+# direction. But its random part pushes the weights up the walls of the bowl, and this harm
+# grows with the square of the step's length. So the best step with a small batch is shorter
+# than the best exact step, and it lowers the loss by less. The paper shows that both shrink
+# by the same factor. To replace one exact step you need
 #
 # $$ 1 + \frac{B}{b} \text{ steps, and the best learning rate is } \varepsilon(b) =
 # \frac{\varepsilon_\infty}{1 + B/b}, $$
@@ -618,10 +627,12 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The best learning rate behaves in the same way. Far below the noise scale it grows in
-# proportion to the batch, but far above it hardly grows at all. You will meet both laws
-# again with real networks: [lab 03](03_time_to_accuracy.ipynb) counts steps and uses the
-# first law to find the fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the
-# second to choose the learning rate of a large batch.
+# proportion to the batch, but far above it hardly grows at all. This law was derived for
+# plain gradient descent, so do not expect it to hold for other optimizers, such as Adam.
+#
+# You will meet both laws again with real networks: [lab 03](03_time_to_accuracy.ipynb)
+# counts steps and uses the first law to find the fastest batch size, and [lab
+# 05](05_many_gpus_fit.ipynb) uses the second to choose the learning rate of a large batch.
 
 # %% [markdown]
 # ## A narrow valley
@@ -681,9 +692,9 @@ card.outcome("batch_sizes_thrown_out", often)
 # %% [markdown]
 # The steep walls permit only a small learning rate, and with such a rate the walk along the
 # floor takes many steps. Here **noise hurts**: at a rate at which the full batch converges,
-# batches of 1 are thrown out of the valley. This does not mean that they all diverge. Many
-# may come back, and one of the printed lines counts the paths that end with a lower loss
-# than they started with.
+# batches of 1 are thrown out of the valley. Not all of these paths are lost, because a path
+# can also come back. The line that begins with "Batches of 1" counts the paths that end
+# with a lower loss than they started with.
 
 # %% [markdown]
 # What throws them out? The squared error of a single point at $x$ has a curvature of its
@@ -871,7 +882,9 @@ card.outcome("full_step_over_single_step", single / full)
 # > **Limits.** The model of this lab has only two weights, so that you can see everything.
 # > Each of the surfaces was chosen to show one effect, while the surface of a network may
 # > combine all of them. And the lab computes the noise scale from the gradients of all
-# > single points, which would be too expensive in a large training.
+# > single points, which would be too expensive in a large training. There it is estimated,
+# > for example from the lengths of the gradients of a small and a large batch ([McCandlish
+# > et al. 2018](https://arxiv.org/abs/1812.06162), appendix A).
 
 # %% [markdown]
 # ## Quiz
@@ -901,13 +914,15 @@ session.finish()
 # ## What you learned
 #
 # What does the batch size do to the path down the loss? It sets the noise of each step. The
-# gradient of a mini-batch is right on average, and with four times the batch it has half
-# the noise. Far from the lowest point, many noisy steps beat a few exact ones, as your
-# curves over the epochs show. Near it, the noise keeps you from converging, so larger
-# batches become worth their price. The noise scale tells you up to which size, and you have
-# watched it grow. Noise also frees you from a saddle, but it throws you out of a narrow
-# valley. All of this counts steps, however, and a step with more points need not take
-# longer. Measured in seconds, the race may have a different winner.
+# gradient of a mini-batch is right on average, and a batch that is four times as large has
+# half the noise. Far from the lowest point, many noisy steps beat a few exact ones, as your
+# curves over the epochs show. Near it, the noise keeps you from converging, so a larger
+# batch becomes worth its price. The noise scale, which you have watched grow, tells you how
+# large it may be. Noise also throws you out of a narrow valley, but it frees you from a
+# saddle.
+#
+# So far, however, we have counted steps, and a step with more points need not take longer.
+# Measured in seconds, the race may have a different winner.
 #
 # Here are two questions to take with you. Which batch size is best if a step with more
 # points takes nearly the same time? And the learning rate was lowered to reduce the noise:
