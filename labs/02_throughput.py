@@ -141,8 +141,9 @@ session.show_source(models.conv_bn_relu, models.residual_block)
 # same convolutions, and this lab is about speed.
 
 # %% [markdown]
-# The whole network consists of a first convolution, three stages of such blocks, and an
-# average over the pixels that remain.
+# The whole network consists of a first convolution, three stages of such blocks, an average
+# over the pixels that remain, and a dense layer that gives a probability to each class. The
+# next cell lists the stages.
 #
 # **Question.** Where does the number of channels change, and which line adapts the shortcut
 # to the new number?
@@ -188,8 +189,8 @@ session.show_source(pipelines.batches)
 # by scaling the pixels on the device instead of on the host?
 #
 # On a laptop, the host and the device are the same processor, so nothing has to travel
-# between them. The page of [measurements](../docs/measurements.md) shows how much time you
-# save there by handling whole batches.
+# between them. Handling whole batches saves time even there, and the page of
+# [measurements](../docs/measurements.md) shows how much.
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -241,9 +242,9 @@ def build_model():
 #   between batches, but not the time that other callbacks take between epochs.
 # - Validation trains nothing. Keras calls `on_test_begin` when it begins, so stop the clock
 #   there.
-# - In an epoch without validation, the clock runs until the epoch ends. The same callback
-#   may serve several calls of `fit`, some with validation and some without, even after a
-#   call that was interrupted.
+# - In an epoch without validation, stop the clock when the epoch ends.
+# - The same callback may serve several calls of `fit`, some with validation and some
+#   without. It still has to be right after a call that was interrupted.
 #
 # **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
 # epoch a line such as
@@ -568,7 +569,8 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # image would cost $1/r_\infty$ seconds. A step with $b$ images therefore takes $t(b)$
 # seconds, and the throughput is $r(b)$ images per second:
 #
-# $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
+# $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad
+# r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
 #
 # **Question.** What kind of curve is $t(b)$ as a function of $b$, and where on this curve
 # do you see $t_0$? Look at the right panel of the next figure. Would a line through these
@@ -695,16 +697,21 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # %% [markdown]
 # ## How certain is the fit?
 #
-# Every fit has an error, so how far can you trust these two numbers? One answer comes from
-# your three rounds: fit the law to each round alone, and see how far apart the results are.
+# Every fit has an error, so how far can you trust these two numbers? A first answer comes
+# from your three rounds: fit the law to each round alone, and see how far apart the results
+# are.
 #
-# The other answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times. At
-# each of your sizes, the ratio of measured to fitted speed tells how far the law is off. To
-# redraw a sweep, we multiply the law's speed at each size by one of these ratios, chosen at
-# random. Then we fit the law to the redrawn sweep. The ratios are a little too close to 1, because the fit chose its two numbers to come as
-# close as possible to these very points. The factor `wider`, which is $\sqrt{n / (n - 2)}$
-# for $n$ sizes, corrects for this.
+# A second answer is a [bootstrap](../docs/glossary.md) ([Efron
+# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times: it makes
+# up new sweeps whose errors are like those of your own. An error is the ratio of the
+# measured speed to the fitted speed, and you have one such ratio for each of your sizes.
+# For a new sweep, we multiply the law's speed at every size by one of these ratios, chosen
+# at random, and then fit the law to the result. The 300 fits scatter, and their scatter
+# tells you how certain your own fit is.
+#
+# There is one correction. Your fit chose its two numbers to come as close as possible to
+# these very points, so the ratios are a little too close to 1. The factor `wider`, which is
+# $\sqrt{n / (n - 2)}$ for $n$ sizes, makes up for this.
 
 # %%
 for number, one_round in enumerate(rounds, start=1):
@@ -723,10 +730,11 @@ print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %% [markdown]
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
-# The range belongs to the medians of three rounds, so a single round may lie a little
-# outside. But redrawing also assumes that the errors at different sizes are independent. If
-# the machine was fast or slow for a whole round, the rounds lie far outside, and then you
-# should trust them more than the redrawn sweeps.
+#
+# The range describes a fit to medians of three rounds, so a single round may lie a little
+# outside. If the rounds lie far outside, the machine was probably faster or slower for a
+# whole round. Redrawing cannot see this, because it assumes that the errors at different
+# sizes are independent. In that case, trust the rounds more than the redrawn sweeps.
 #
 # A *residual* is the difference between a measurement and the law. If the residuals of all
 # three rounds at one size lie on the same side of zero, the law may miss something at that
@@ -753,13 +761,14 @@ show_figure(figure, summary, session.caption())
 #
 # A law is worth something only if it predicts new measurements, and if these measurements
 # could prove it wrong. Choose a batch size that was not in the sweep, and at which you
-# expect the law to fail: 1? 47? 3000? We measure it in alternation with a size from the
-# sweep. This *control* shows how fast the machine is right now, so that we can correct for
-# any change.
+# expect the law to fail: 1? 47? 3000? (A library may switch to a different algorithm at
+# some size, for example, and a straight line knows nothing about that.) We measure your
+# size in alternation with a size from the sweep. This *control* shows how fast the machine
+# is right now, so that we can correct for any change.
 #
-# From the redrawn fits and errors, the next cell computes a range for the result. Nine out
-# of ten such ranges should contain the new measurement, although it may be fewer on a busy
-# machine or with few sizes.
+# From the redrawn sweeps, the next cell computes a range for the result. If the law holds,
+# nine out of ten such ranges should contain the new measurement, although it may be fewer
+# on a busy machine or with few sizes.
 #
 # **Predict:** will the range contain your measurement?
 
@@ -842,8 +851,10 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 #
 # At the border of an image a filter hangs over the edge, where *padding* has put zeros. We
 # leave the products with these zeros out. Along a side of $n$ pixels, a filter of odd width
-# $k$ takes $n$ positions. Without a border it would meet $k n$ pixels in total. Because it
-# hangs over both edges, it meets only $k n - (k^2 - 1) / 4$.
+# $k$ takes $n$ positions and covers $k$ pixels at each of them, which makes $k n$ pixels.
+# Of these, $(k^2 - 1) / 4$ lie beyond the two edges, so $k n - (k^2 - 1) / 4$ pixels of the
+# image remain. For example, a filter of width 3 hangs over by one pixel at each edge, and
+# $3 n - 2$ pixels remain.
 #
 # The count leaves out some work: batch normalisation, ReLU, dropout, pooling, augmentation
 # and the update of the weights. On the other hand, it includes one gradient that training
@@ -877,8 +888,9 @@ card.outcome("share_of_peak", share)
 
 # %% [markdown]
 # The larger the batch, the smaller the share of a step that goes into the fixed cost. But
-# where the curve is flat, the fixed cost takes almost none of the step. So something else
-# must cause the rest of the gap. One candidate is the layers whose operations we did not count.
+# where the curve is flat, this share is already small, so the fixed cost cannot explain why
+# training stays below the speed of the product. A better candidate is the group
+# of layers whose operations we did not count.
 #
 # **Question.** How much faster would training be without these layers? The next cell builds
 # a network with the same convolutions, but without the batch normalisation, ReLU and
@@ -942,7 +954,8 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 #
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
-# `batch_size`. So only larger sizes show any growth, and the first of them too little.
+# `batch_size`. So only sizes larger than `batch_size` show any growth, and the first of
+# these shows too little, because it uses that memory first.
 
 # %%
 mib = 2**20
@@ -974,11 +987,11 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each image more")
 # weights. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
 #
 # > **Limits.** This text is based on runs on CPUs. Only the table from the older lab was
-# > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32 products and
-# > convolutions to TF32, which keeps 10 of the 23 binary digits after the point. This
-# > affects both the training and the product with which you compare it. The lab does not
-# > measure whether memory limits the layers between the convolutions. And it measures speed
-# > alone, not how well the network learns with each batch size.
+# > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
+# > products and convolutions to TF32, which keeps 10 of the 23 binary digits after the
+# > point. This affects both the training and the product with which you compare it. The lab
+# > does not measure whether memory limits the layers between the convolutions. And it
+# > measures speed alone, not how well the network learns with each batch size.
 
 # %% [markdown]
 # ## Quiz
@@ -1006,12 +1019,13 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Is it true that larger batches make training faster? On your machine it is true up to a
-# point. Your fit gives the scale: the batch size $t_0\, r_\infty$ reaches half of the peak,
-# and nine times this size reaches 90%. Far below the half, a step is mostly fixed cost,
-# and a larger batch takes hardly any more time. Far above, a larger batch buys little speed, needs more memory, and
-# leaves fewer updates in an epoch. You also know how certain these numbers are, and how far
-# the peak of your machine lies above the peak of your network.
+# How many images a second? That depends on the batch size, and your colleague was right up
+# to a point. Your fit tells you where this point lies: a batch of $t_0\, r_\infty$ images
+# reaches half of the peak, and nine times as many reach 90%. Far below $t_0\, r_\infty$, a
+# step is mostly fixed cost, so a larger batch takes hardly any more time. Far above it, a
+# larger batch buys little speed, needs more memory, and leaves fewer updates in an epoch.
+# You also know how certain these numbers are, and how far the peak of your machine lies
+# above the peak of your network.
 #
 # Here are two questions to take with you. If a GPU that is twice as fast halves only the
 # cost per image, what happens to the batch size that reaches half of the peak? And is the
