@@ -889,8 +889,8 @@ card.outcome("share_of_peak", share)
 # %% [markdown]
 # The larger the batch, the smaller the share of a step that goes into the fixed cost. But
 # where the curve is flat, this share is already small, so the fixed cost cannot explain why
-# training stays below the speed of the product. A better candidate is the group
-# of layers whose operations we did not count.
+# training stays below the speed of the product. A better candidate is the group of layers
+# whose operations we did not count.
 #
 # **Question.** How much faster would training be without these layers? The next cell builds
 # a network with the same convolutions, but without the batch normalisation, ReLU and
