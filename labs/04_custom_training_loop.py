@@ -18,7 +18,8 @@
 # shows a validation loss that first falls and then rises again. Does the network really get
 # worse from that point on?
 #
-# Stuck? `hint("4.1")` asks you a question; call it again for more.
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("4.1")`. It asks a guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -79,8 +80,9 @@ use_figures()
 # The [Reuters newswires of 1987](https://doi.org/10.24432/C52G6M) (Lewis 1997) each have
 # one of 46 topics, which the network has to recognise from the words. The data set keeps
 # only the words of each text, and replaces each word by a number: the more frequent the
-# word, the smaller its number. **Question.** How much of the newswire below can you still
-# understand?
+# word, the smaller its number.
+#
+# **Question.** How much of the newswire below can you still understand?
 
 # %%
 data = load_newswires(lab)
@@ -93,20 +95,20 @@ twice = sum(tuple(newswire) in known for newswire in data.x_valid)
 print(f"Newswires to validate that are also in the training set, word for word: {twice}")
 
 # %% [markdown]
-# Which newswires do we validate on? Like the older lab on which this one is based, we let
-# Keras choose: it shuffles all newswires and sets a fifth aside. The collection also has a
-# split of its own, by date, with the older newswires for training and the newer ones for
-# testing. A newsroom would need such a split, because its network has to classify newswires
-# that are newer than its training set. After a shuffle, however, the same text can be on
-# both sides (the last line counts such repeats), and so can different reports of the same
-# event. This validation may therefore flatter a network, though we have not measured by how
-# much.
+# Which newswires do we validate on? This lab is based on an older lab, and like that lab we
+# let Keras choose: it shuffles all newswires and sets a fifth aside. The collection also
+# has a split of its own, by date, with the older newswires for training and the newer ones
+# for testing. A newsroom would need such a split, because its network has to classify
+# newswires that are newer than its training set.
+#
+# After a shuffle, however, the same text can be on both sides (the last line above counts
+# how often), and so can different reports of the same event. So our validation may make a
+# network look better than it is, though we have not measured by how much.
 
 # %% [markdown]
-# How many newswires does your copy have? Add up the two numbers in the first line of the
-# output. Keras' copy has 11,228 in all, but the stored run of this lab used a copy with
-# 10,254, which was made from Lewis' collection. Your numbers may therefore differ from the
-# stored ones.
+# The first line of the output tells you how many newswires your copy has. Keras' copy has
+# 11,228 in all, but the stored run of this lab used a copy with 10,254, which was made from
+# Lewis' collection. Your numbers may therefore differ from the stored ones.
 
 # %% [markdown]
 # A batch has to be a rectangular array, but newswires differ in length. That is why we cut
@@ -130,8 +132,11 @@ x_valid, y_valid = rectangle(data.x_valid), data.y_valid
 # `cache` stores everything that passes through it, and delivers this stored copy from the
 # second epoch on.
 #
-# The older lab shuffles first and caches afterwards. **Predict:** do the examples come in a
-# different order in epoch 2 than in epoch 1?
+# The older lab shuffles first and caches afterwards. Does it matter which of the two comes
+# first?
+#
+# **Predict:** for each of the two pipelines in the next cell, will epoch 2 deliver the
+# examples in a different order than epoch 1?
 
 # %%
 my_guess = {  # change these: True if epoch 2 has another order than epoch 1, else False
@@ -182,8 +187,9 @@ def pipeline(x, y, shuffle):
 # [Kim 2014](https://arxiv.org/abs/1408.5882) showed that convolutions can classify
 # sentences. An [*embedding*](../docs/glossary.md) is a table with a row of learned numbers
 # for each word, and a convolution slides along the text. Kim's network then keeps only the
-# largest value over all positions, whereas our network, like the network of the older lab,
-# keeps the values of all positions.
+# largest value over the whole text. Our network, like the network of the older lab, keeps
+# the largest of every two neighbours instead, after each of its two convolutions. So its
+# last layer still knows roughly where in the text a value came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -245,8 +251,8 @@ def new_training():
 #
 # - Call the model once, as `model(x, training=True)`: layers such as dropout act only in
 #   training.
-# - The optimizer moves all trainable weights against the gradient of the batch's *mean*
-#   loss.
+# - Take the gradient of the batch's *mean* loss with respect to all trainable variables of
+#   the model, and let the optimizer apply it.
 # - `metrics["loss"]` becomes the mean over all newswires so far. `metrics["accuracy"]`
 #   takes topics and probabilities. The other metrics stay as they are.
 # - The whole step is one graph: keep
@@ -334,9 +340,9 @@ valid_step = check("4.2", valid_step)
 #
 # **Rules**
 #
-# - Every epoch goes once through `train`, then once through `valid`.
-# - The values of an epoch cover this epoch only, so they must not include earlier epochs,
-#   or what the metrics counted in an earlier call that was interrupted.
+# - In every epoch, go through `train` once, and then through `valid` once.
+# - The values of an epoch cover this epoch only. They do not include earlier epochs, or
+#   batches that the metrics counted before, for example in a call that was interrupted.
 # - Return a dict with the same names as `metrics`. Each name has a list of numbers: the
 #   value of this metric after every epoch.
 #
@@ -349,17 +355,17 @@ valid_step = check("4.2", valid_step)
 # %% [markdown]
 # **Rules for the lines and the clock**
 #
-# - The first line comes *before* the epoch. It shows the local time and its offset from
-#   UTC: `f"{datetime.now().astimezone():%H:%M:%S%z}"`, or the same text in another way.
-# - The other two lines come after the epoch, before the next one begins.
+# - Print the first line *before* the epoch. After a row of `=` it shows the local time with
+#   its offset from UTC, which `f"{datetime.now().astimezone():%H:%M:%S%z}"` gives you.
+# - Print the other two lines after the epoch, before the next one begins.
 # - For the speed, divide the newswires by the seconds of this epoch's training, without
 #   validation.
 # - A GPU may still be busy when `train_step` returns. Reading a metric,
 #   `float(metrics["loss"].result())`, waits for it. Read one after the last training batch,
 #   before you stop the clock, but none between two batches.
 #
-# You need about twenty lines. (The older lab adds eight hours to the time, which is right
-# in one time zone only.)
+# You need about twenty lines. (Why the offset? The older lab adds eight hours to the time,
+# which is right in one time zone only.)
 
 # %% name="4.3-train-model" points=3
 # TODO 4.3: train, validate and print, epoch by epoch.
@@ -408,8 +414,10 @@ train_model = check("4.3", train_model)
 # Now train. The function `follow` wraps the two steps that your loop calls, so that the
 # dashboard can watch the training and estimate how long it will take.
 #
-# The training loss will fall in every epoch, or nearly so. **Predict:** after which epoch
-# is the *validation* loss lowest?
+# The training loss will fall in every epoch, or nearly so. But what will the validation
+# loss do?
+#
+# **Predict:** after which epoch is the *validation* loss lowest?
 
 # %%
 my_turn_guess = None  # change this: an epoch, from 1 up
@@ -439,19 +447,21 @@ card.measure("loop", by_loop)
 # %% [markdown]
 # ## The same with `fit`
 #
-# Does `fit` do what your loop does? Give it the same seed, so that it starts from the same
-# weights and sees the newswires in the same order. **Predict:** how far apart are the two
-# validation losses after the last epoch?
+# Does `fit` do what your loop does? To find out, both have to start from the same weights
+# and see the newswires in the same order.
+#
+# **Predict:** how far apart are the two validation losses after the last epoch?
 
 # %%
 my_difference_guess = None  # change this: a difference of two losses, such as 0.1
 card.predict("last_valid_loss_apart", my_difference_guess)
 
 # %% [markdown]
-# The next cell calls `repeat()` on the pipeline of `fit`. Without it, `fit` and your loop
-# would see different orders, because in each epoch `fit` would make the pipeline draw a new
-# order twice, but use only every second one. With `repeat()`, `fit` uses the orders one
-# after the other, as your loop does.
+# The same seed gives the same weights, but not yet the same order. The pipeline draws a new
+# order each time that it is read from the start, and `fit` starts to read it twice in every
+# epoch, so it would use only every second order. Your loop uses all of them. That is why
+# the next cell calls `repeat()` on the pipeline of `fit`: it is then read as one endless
+# stream, in which the orders follow each other as in your loop.
 
 # %%
 def fit(*callbacks, x=x_train, x_val=x_valid):
@@ -493,10 +503,15 @@ show_figure(figure, text, session.caption())
 # then grow from step to step.
 #
 # If the curves agree, `fit` does exactly what you wrote. In addition it offers callbacks,
-# progress bars, class weights and several devices. So when should you write the loop
+# progress bars, class weights and several devices. So when should you write the training
 # yourself? When a *step* is different: for example, if two networks train against each
-# other, gradients are accumulated over several batches, or the loss needs a second pass
-# over the input.
+# other, or if the loss needs a second pass over the input.
+#
+# Even then you can often keep `fit`, if you give the model a [`train_step` of its
+# own](https://keras.io/guides/custom_train_step_in_tensorflow/). And to accumulate
+# gradients over several batches, you only need an argument of the optimizer, as [lab
+# 05](05_many_gpus_fit.ipynb) shows. A whole loop of your own is for the remaining cases, in
+# which you decide what happens between the steps, too.
 
 # %% [markdown]
 # ## What the graph buys
@@ -580,10 +595,10 @@ print(f"XLA has paid for its compilation after training for: {even}")
 # with XLA, the compilation comes on top. You pay both costs once for each *shape* of a
 # batch, and the smaller last batch has a shape of its own.
 #
-# XLA merges operations, which saves trips to memory. But it also generates code of its own
-# where TensorFlow would call a library tuned by hand. Which effect is larger depends on the
-# device and the network, so trust your own measurement rather than a compiler's reputation.
-# (We have not measured this comparison on a GPU.)
+# XLA merges operations, which saves trips to memory. But for some operations it also
+# generates code of its own, where TensorFlow would call a library tuned by hand. Which
+# effect is larger depends on the device and the network, so trust your own measurement
+# rather than a compiler's reputation. (We have not measured this comparison on a GPU.)
 
 # %% [markdown]
 # ## When validation turns
@@ -696,9 +711,10 @@ figure = figures.text_lengths(lengths, lab.words)
 show_figure(figure, f"Newswires that are cut: {100 * cut:.1f}%.", session.caption())
 
 # %% [markdown]
-# Now repeat the training with newswires that are cut and padded at the front. **Question:**
-# at the best epoch, how many percentage points of validation accuracy will the network gain
-# or lose?
+# Now repeat the training with newswires that are cut and padded at the front.
+#
+# **Question.** At the best epoch, how many percentage points of validation accuracy will
+# the network gain or lose?
 
 # %%
 at_the_front = partial(utils.pad_sequences, maxlen=lab.words)  # its defaults
@@ -737,8 +753,8 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # We choose $T$ on one half of the validation set, and evaluate the loss on the other half.
 
 # %% [markdown]
-# **Question:** once its temperature has been adjusted, will the network that was trained to
-# the end have as low a loss as the network that was stopped by its loss?
+# **Question.** Take the network that was trained to the end, and adjust its temperature.
+# Will its loss be as low as the loss of the network that was stopped by its loss?
 
 # %%
 half = numpy.arange(len(y_valid)) % 2 == 0
@@ -811,9 +827,9 @@ session.finish()
 # training fast, as your speed-ups show. And when your validation loss rises, the network's
 # probabilities get worse, although its answers may still get better.
 #
-# Here are two questions to think about. We chose when to stop by looking at the validation
-# set: is its accuracy at that point still an honest estimate for new newswires? And which
-# line of your loop would you change to train with batches twice as large as your memory can
+# Here are two questions to take with you. We chose when to stop by looking at the
+# validation set: is its accuracy at that point still an honest estimate for new newswires?
+# And how would you change your step to train with batches twice as large as your memory can
 # hold?
 #
 # To read on: [Kim, "Convolutional Neural Networks for Sentence Classification"
