@@ -244,7 +244,7 @@ def build_model():
 #   there.
 # - In an epoch without validation, stop the clock when the epoch ends.
 # - The same callback may serve several calls of `fit`, some with validation and some
-#   without. It still has to be right after a call that was interrupted.
+#   without. Its speeds have to be right even after a call that was interrupted.
 #
 # **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
 # epoch a line such as

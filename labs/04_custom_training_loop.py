@@ -361,8 +361,8 @@ valid_step = check("4.2", valid_step)
 # - For the speed, divide the newswires by the seconds of this epoch's training, without
 #   validation.
 # - A GPU may still be busy when `train_step` returns. Reading a metric,
-#   `float(metrics["loss"].result())`, waits for it. Read one after the last training batch,
-#   before you stop the clock, but none between two batches.
+#   `float(metrics["loss"].result())`, waits for it. So read a metric after the last
+#   training batch, before you stop the clock, but read none between two batches.
 #
 # You need about twenty lines. (Why the offset? The older lab adds eight hours to the time,
 # which is right in one time zone only.)
@@ -645,8 +645,8 @@ networks = {name: stopped_by(name) for name in ("val_loss", "val_accuracy")}
 networks["the last epoch"] = trained_model
 
 # %% [markdown]
-# You now have three networks, and for each validation newswire each of them assigns a
-# probability to every topic. How sure is a network of its answer when that answer is wrong?
+# You now have three networks. For every validation newswire, each of them gives a
+# probability to every topic. When a network is wrong, how sure is it of its answer?
 
 # %%
 probabilities = {name: m.predict(x_valid, verbose=0) for name, m in networks.items()}
