@@ -788,9 +788,14 @@ def main() -> None:
     except LabError as error:
         typer.echo(f"labs: {error}", err=True)
     except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("kit."):
-            raise
-        typer.echo("labs: this copy is for students and lacks that command.", err=True)
+        if (error.name or "").startswith("kit."):
+            reason = "this copy is for students and lacks that command."
+        else:
+            reason = (
+                f"the package {error.name} is missing. `make setup-grading` installs what "
+                "grading and the leaderboard need, `make setup-dev` what authors need."
+            )
+        typer.echo(f"labs: {reason}", err=True)
     except OSError as error:
         advice = ": free some space there." if error.errno in FULL else ""
         file = error.filename or "a file"

@@ -569,15 +569,14 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # The next cell writes `train` into a file of its own, with the imports and the functions
 # that it uses, and checks the rules for the source. Give it a title. If it is based on
 # another submission, also give the gain that you predict, and add a line `based on:` with
-# that submission's number or title to the docstring of the file. The command that the cell
-# prints needs a target as well, for example `--target sprint`, because the file does not
-# name one.
+# that submission's number or title to the docstring of the file. The judge has a sandbox,
+# and `make setup-grading` installs the packages that it needs.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
 shown_path = f"{saved.parent.name}/{saved.name}"
 print(f"Written: {shown_path}")
-print(f"To judge it: .venv/bin/labs leaderboard add {shown_path}")
+print(f"To judge it: .venv/bin/labs leaderboard add {shown_path} --target sprint")
 
 # %% [markdown]
 # ## Quiz

@@ -11,12 +11,27 @@ MARKERS = "os^Dv"
 MOST_LABELS = 40  # beyond them numbers would hide each other
 
 
-class BoardFigure(NamedTuple):
-    """The picture for light and for dark pages, as data URLs, and what it shows."""
+ALTERNATIVE = (
+    "Accuracy against score of {} entries, with 95% intervals of both means; a dashed line "
+    "is a target. Further left is faster."
+)
 
-    light: str
-    dark: str
+
+class BoardFigure(NamedTuple):
+    """The picture for light and for dark pages, as PNG, and what it shows."""
+
+    light: bytes
+    dark: bytes
     text: str
+
+    @property
+    def urls(self) -> tuple[str, str]:
+        """Both pictures as data URLs."""
+        light, dark = (
+            f"data:image/png;base64,{base64.b64encode(png).decode()}"
+            for png in (self.light, self.dark)
+        )
+        return light, dark
 
 
 def draw(entries: list[dict]) -> BoardFigure | None:
@@ -34,15 +49,12 @@ def draw(entries: list[dict]) -> BoardFigure | None:
     """
     if not entries:
         return None
-    text = (
-        f"Accuracy against score of {len(entries)} entries, with 95% intervals of both "
-        "means; a dashed line is a target. Further left is faster."
-    )
+    text = ALTERNATIVE.format(len(entries))
     return BoardFigure(_drawn("light", entries), _drawn("dark", entries), text)
 
 
 def _drawn(theme, entries):
-    """The picture in a theme, as a data URL."""
+    """The picture in a theme, as PNG."""
     # Not at the top: these would need seconds of every command.
     silence_tensorflow()  # the dashboards, whose style this is, import it
     import matplotlib as mpl
@@ -68,7 +80,7 @@ def _drawn(theme, entries):
         axes.legend(title="target", loc="best")
         png = io.BytesIO()
         figure.savefig(png, format="png", dpi=130)
-    return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
+    return png.getvalue()
 
 
 def _points(axes, entries, target, marker, colour):

@@ -9,6 +9,7 @@ from helpers.plain_json import storable, write_json
 from helpers.speed_record.rule import TARGETS
 from kit.leaderboard.again import ranking
 from kit.leaderboard.board_figure import draw
+from kit.leaderboard.board_names import board_in_words
 from kit.leaderboard.judge import decide
 from kit.leaderboard.machine import board_of
 from kit.leaderboard.store import Store
@@ -21,6 +22,8 @@ ON_THE_BOARD = ("record", "entry")
 
 def write_page(store: Store, folder: Path) -> Path:
     """Write `index.html`, and `NNN.py` and `NNN.json` of each entry.
+
+    Also `board.json` and two pictures, from which the board's section in the docs is made.
 
     Parameters
     ----------
@@ -36,14 +39,36 @@ def write_page(store: Store, folder: Path) -> Path:
     for entry in entries:
         write_atomically(folder / f"{entry['number']:03}.py", entry["code"])
         write_json(folder / f"{entry['number']:03}.json", entry)
+    verifications = storable(store.verifications())
+    _write_board(folder, [one for one in entries if _is_ranked(one)], verifications)
     path = folder / "index.html"
-    write_atomically(path, page(entries, storable(store.verifications())))
+    write_atomically(path, page(entries, verifications))
     return path
+
+
+def _write_board(folder, ranked, verifications):
+    """What `kit.leaderboard.section` needs to show the board in the repository."""
+    keys = ("number", "code", "about", "machine", "added", "state", "reason", "result")
+    groups = [[one["number"] for one in board["entries"]] for board in _boards(ranked)]
+    rows = [
+        {key: one[key] for key in keys}
+        | {"board": board_of(one["machine"], one["settings"])}
+        for one in ranked
+    ]
+    board = {"boards": groups, "entries": rows, "verifications": verifications}
+    write_json(folder / "board.json", board)
+    if figure := draw(ranked):
+        write_atomically(folder / "board.png", figure.light)
+        write_atomically(folder / "board-dark.png", figure.dark)
+
+
+def _is_ranked(entry):
+    return entry["state"] in ON_THE_BOARD
 
 
 def page(entries: list[dict], verifications: list[dict]) -> str:
     """The page's HTML: see `Store.entries` and `Store.verifications`."""
-    ranked = [one for one in entries if one["state"] in ON_THE_BOARD]
+    ranked = [one for one in entries if _is_ranked(one)]
     return render(
         TEMPLATE,
         boards=_boards(ranked),
@@ -62,24 +87,12 @@ def page(entries: list[dict], verifications: list[dict]) -> str:
 
 def _checked(entry):
     """An entry whose logs no longer agree with its code, or its verdict, is refused."""
-    if entry["state"] not in ON_THE_BOARD:
+    if not _is_ranked(entry):
         return entry
     verdict = decide(entry)
     if verdict.state in ON_THE_BOARD:
         return entry
     return entry | {"state": "refused", "reason": verdict.reason}
-
-
-def board_in_words(board: tuple) -> str:
-    """As "sprint: accuracy 0.92, from a cold start, 2 CPUs with bfloat16 units"."""
-    target, warm, device, bfloat16, cpus = board
-    start = "warm" if warm else "cold"
-    units = "with" if bfloat16 else "without"
-    what = f"{cpus} CPUs" if device == "cpu" else device
-    return (
-        f"{target}: accuracy {TARGETS[target]}, from a {start} start, {what} {units} "
-        "bfloat16 units"
-    )
 
 
 def _boards(entries):

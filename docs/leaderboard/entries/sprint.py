@@ -2,13 +2,13 @@
 
 authors: Scaling Labs
 target: sprint
-based on: Muon in place of Nesterov's SGD
-predicted gain: 1.8
+based on: The fast recipe on a small network
+predicted gain: 2.5
 
 After the first epoch most images are classified with ease, and their gradients are small.
 So each later epoch trains only on the 30% of the images that had the largest losses when
-they were last seen (compare Jiang et al. 2019, arXiv:1910.00762). The network is plain:
-no shortcuts, and only one convolution where the image is large.
+they were last seen (compare Jiang et al. 2019, arXiv:1910.00762). The network is plain: one
+convolution in each stage and no shortcuts. Muon learns more from each image than SGD.
 """
 
 import keras

@@ -7,16 +7,21 @@ from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
 from kit.authoring.pages.law_figure import law_section
 from kit.labs import all_labs, title_and_question
+from kit.leaderboard.section import board_section
 from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
 
 DOCS = REPOSITORY / "docs"
-PAGES = (REPOSITORY / "README.md", DOCS / "index.md", DOCS / "measurements.md")
+PAGES = (
+    REPOSITORY / "README.md",
+    *(DOCS / name for name in ("index.md", "measurements.md", "leaderboard.md")),
+)
 BENCH = DOCS / "bench"
 
 
 def build_readme(write: bool = True) -> list[Path]:
     """Write each between its two marks; `write` as in `kit.authoring.build.build`."""
     tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
+    tables["board"] = board_section(DOCS / "leaderboard")
     written = []
     for page in PAGES:
         tables["law"] = law_section(page, write)

@@ -1,0 +1,111 @@
+"""The board as Markdown, for docs/leaderboard.md: from the `board.json` of its page."""
+
+import json
+from pathlib import Path
+
+from kit.leaderboard.board_figure import ALTERNATIVE
+from kit.leaderboard.board_names import board_in_words
+
+HEAD = (
+    "| entry | score | seconds | CPU seconds | mean accuracy | published split | "
+    "held-out workload |\n|---|---|---|---|---|---|---|\n"
+)
+
+
+def board_section(folder: Path) -> str:
+    """Tables, figure and history of a board that was copied into the repository.
+
+    Parameters
+    ----------
+    folder : Path
+        With `board.json`, `board.png` and `board-dark.png`, as `labs leaderboard build`
+        writes them, and `entries`, the submissions; its parent has the page.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    path = folder / "board.json"
+    if not path.is_file():
+        return "No board is published yet.\n"
+    board = json.loads(path.read_text(encoding="utf-8"))
+    files = {
+        file.read_text(encoding="utf-8"): f"{folder.name}/entries/{file.name}"
+        for file in sorted((folder / "entries").glob("*.py"))
+    }
+    parts = [
+        f'<picture>\n<source media="(prefers-color-scheme: dark)" '
+        f'srcset="{folder.name}/board-dark.png">\n'
+        f'<img alt="{ALTERNATIVE.format(len(board["entries"]))}" '
+        f'src="{folder.name}/board.png">\n</picture>'
+    ]
+    for group in board["boards"]:
+        entries = [one for one in board["entries"] if one["number"] in group]
+        entries.sort(key=lambda one: group.index(one["number"]))
+        parts += [f"**{_name(entries[0])}**", HEAD + "".join(map(_row(files), entries))]
+    parts += [_machines(board["entries"]), *map(_again, board["verifications"][:1])]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _name(entry):
+    words = board_in_words(tuple(entry["board"]))
+    return words[0].upper() + words[1:]
+
+
+def _row(files):
+    def row(entry):
+        result = entry["result"]
+        title = f"{entry['number']}. {entry['about']['title']}"
+        if file := files.get(entry["code"]):
+            title = f"[{title}]({file})"
+        cells = [
+            title + (", *record*" if entry["state"] == "record" else ""),
+            _interval(result["score"], ".3f"),
+            f"{result['seconds']:.1f}",
+            f"{result['cpu_seconds']:.1f}",
+            _interval(result["accuracy_interval"], ".4f"),
+            f"{result['public']:.4f}",
+            f"{result['held_out']:.4f}",
+        ]
+        return f"| {' | '.join(cells)} |\n"
+
+    return row
+
+
+def _interval(values, digits):
+    low, middle, high = (f"{value:{digits}}" for value in values)
+    return f"{middle} ({low} to {high})"
+
+
+def _machines(entries):
+    found = sorted({one["machine"]["name"] for one in entries})
+    dates = sorted(one["added"][:10] for one in entries)
+    days = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    versions = entries[-1]["machine"]["versions"]
+    packages = ", ".join(f"{name} {value}" for name, value in sorted(versions.items()))
+    return (
+        f"Each entry has ten seeds, judged on {'; '.join(found)}, {days}, with {packages}. "
+        "The intervals are 95% intervals of the mean over the seeds.\n"
+    )
+
+
+def _again(verification):
+    lines = [f"Judged again in turn, {verification['added'][:10]}:\n"]
+    for board in verification["result"]["boards"]:
+        for pair in board["pairs"]:
+            one, other = pair["entries"]
+            if pair["ratio"] is None:
+                lines.append(f"- {one} against {other}: a run crashed.")
+                continue
+            low, middle, high = pair["ratio"]
+            order = {
+                "same": "the same order",
+                "tie": "too close to tell",
+                "other": "the other order",
+            }[pair["order"]]
+            lines.append(
+                f"- {board['board'][0]}: entry {one} takes {middle:.3f} times as long as "
+                f"entry {other} ({low:.3f} to {high:.3f}), {order}."
+            )
+    return "\n".join(lines)
