@@ -14,7 +14,9 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.guesses import NOTE, fill_in, guesses_of
 from kit.labs import Lab
+from kit.working_time import MINUTES_PER_POINT
 
+DIFFICULTIES = {1: "Easy", 2: "Medium", 3: "Hard"}
 MARKERS = ("#: start", "#: solution", "#: end")
 KERNEL = {
     "kernelspec": {
@@ -73,7 +75,23 @@ def _generated(text, path, number):
             elif name:
                 text_metadata(made, worth)
             notebook.cells.append(made)
+    for notebook in (student, solution):
+        say_difficulty(notebook, points)
     return student, solution
+
+
+def say_difficulty(notebook: NotebookNode, points: dict[str, int]) -> None:
+    """Write below the heading of each exercise how hard it is, by its points."""
+    for cell in notebook.cells:
+        if cell.cell_type != "markdown":
+            continue
+        if found := re.match(r"#+ Exercise (\d+\.\d+): .*", cell.source):
+            worth = points[found[1]]
+            line = (
+                f"*{DIFFICULTIES[min(worth, 3)]}: {worth} point{'s' if worth > 1 else ''}, about "
+                f"{worth * MINUTES_PER_POINT} minutes.*"
+            )
+            cell.source = f"{found[0]}\n\n{line}{cell.source[found.end() :]}"
 
 
 def lint(text: str, path: Path) -> None:

@@ -11,7 +11,7 @@ from helpers.files import REPOSITORY, WORK
 from helpers.machine import other_load
 from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
-from helpers.notebook import end_message, estimate, messages
+from helpers.notebook import end_message, estimate, messages, prediction_form
 from helpers.notebook.kernel_patch import patch_this_kernel
 from helpers.notebook.notebooks import note_run
 from helpers.parameters import (
@@ -84,7 +84,8 @@ def start(
     _prepare_keras(chosen)
     environment = {"device": device, "versions": documents.versions()}
     tell, confirm = messages.show_prediction, messages.confirm_prediction
-    card = documents.open_card(lab, chosen, environment, tell, confirm)
+    ask = prediction_form.ask
+    card = documents.open_card(lab, chosen, environment, tell, confirm, ask)
     note_run(lab)
     everything = sizes[chosen["scale"]] | chosen
     _current = SimpleNamespace(**everything, device=device, card=card)

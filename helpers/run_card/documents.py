@@ -1,6 +1,7 @@
 """Run cards: the one JSON document that each run of a lab writes and keeps up to date."""
 
 import contextlib
+import functools
 import json
 import math
 import os
@@ -55,6 +56,8 @@ class RunCard:
         Gets each line that the student should read.
     confirm : callable
         Gets a line on each prediction that was taken; by default nobody reads it.
+    ask : callable
+        ``ask(kind, value, lock)`` may show a form where there is no prediction yet.
     """
 
     def __init__(
@@ -63,9 +66,10 @@ class RunCard:
         content: dict,
         tell: Callable = print,
         confirm: Callable = lambda line: None,
+        ask: Callable = lambda kind, value, lock: None,
     ) -> None:
         self.path, self.content = Path(path), content
-        self._show, self._confirm = tell, confirm
+        self._show, self._confirm, self._ask = tell, confirm, ask
         content["owner"] = this_process()
         content["run"] = os.environ.get("LABS_RUN", "")  # the `labs run` that it is of
         self._before, self._began = content["wall_seconds"], time.monotonic()
@@ -123,9 +127,24 @@ class RunCard:
         self._refused.discard(name)
         entry = self._prediction(name)
         self._tell(predictions.make(entry, given, time.time()))
-        if given is not None and not self._is_locked(name) and not self._is_the_labs(name):
-            self._confirm(predictions.noted(given))
+        if not self._is_locked(name) and not self._is_the_labs(name):
+            if given is not None:
+                self._confirm(predictions.noted(given))
+            elif kind:
+                self._ask(kind, value, functools.partial(self._lock_as, name))
         return predictions.with_keys_of(value, entry["value"])
+
+    def _lock_as(self, name, value):
+        """Note a prediction and lock it at once; returns a line if it comes too late."""
+        what = f"the prediction {name!r}"
+        given = predictions.without_placeholders(plain(value, what, GUESSED), what)
+        if given is None:
+            raise RunCardError("There is no prediction yet: write one, and then lock it.")
+        check_kind(kind_of(self.content["lab"], name), given, what)
+        line = predictions.make(self._prediction(name), given, time.time())
+        self._refused.discard(name)
+        self.lock(name)
+        return line
 
     def lock(self, *names: str) -> None:
         """The measurement begins: from here on these predictions stand.
@@ -329,6 +348,7 @@ def open_card(
     environment: dict,
     tell: Callable = print,
     confirm: Callable = lambda line: None,
+    ask: Callable = lambda kind, value, lock: None,
 ) -> RunCard:
     """Open the run card of a lab: a new one, or the last that was interrupted.
 
@@ -339,7 +359,7 @@ def open_card(
     parameters, environment : dict
         Plain JSON. An unfinished card is continued only if both are the same and
         the process that wrote it has ended.
-    tell, confirm : callable
+    tell, confirm, ask : callable
         See `RunCard`.
 
     Returns
@@ -363,7 +383,7 @@ def open_card(
                 continue
             content.setdefault("solution", False)
             if all(content[name] == same[name] for name in same):
-                return RunCard(path, content, tell, confirm)
+                return RunCard(path, content, tell, confirm, ask)
         now = time.time()
         new = same | {
             "started_unix_seconds": now,
@@ -375,7 +395,7 @@ def open_card(
             "hints": {},
             "quiz": {},
         }
-        return RunCard(_new_name(folder, now), new, tell, confirm)
+        return RunCard(_new_name(folder, now), new, tell, confirm, ask)
 
 
 @contextlib.contextmanager

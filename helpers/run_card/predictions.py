@@ -131,8 +131,7 @@ def make(entry: dict, value: object, now: float) -> str:
         )
     if value == stands:
         return ""
-    line = f"Your prediction {_text(stands)} stands: it was locked at {_at(locked)}, "
-    line += "when the measurement began."
+    line = f"Your prediction {_text(stands)} stands: it was locked at {_at(locked)}."
     return line if value is None else f"{line} The new one is kept, but not scored."
 
 

@@ -181,6 +181,11 @@ FIRST = """from helpers.notebook.notebooks import note_run
 from helpers.run_card.documents import open_card
 card = open_card("02_throughput", {"renamed": True}, {})
 note_run("02_throughput")"""
+RUN_LAST = """async () => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.activeCellIndex = notebook.widgets.length - 1;
+    await window.jupyterapp.commands.execute("notebook:run-cell");
+}"""
 RUN_FIRST = """async () => {
     const panel = window.jupyterapp.shell.currentWidget;
     panel.content.activeCellIndex = 0;
@@ -271,6 +276,32 @@ def own_lab(course, lab_server, page):
     path = course / "course" / "work" / "two_days.ipynb"
     nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
     student.open_notebook(page, lab_server, path.name)
+
+
+def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
+    shutil.rmtree(course / "runs" / "02_throughput", ignore_errors=True)
+    given = nbformat.read(find_lab("02").notebook, as_version=4)
+    parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
+    ask = new_code_cell('lab.card.predict("share_of_peak", None)')
+    path = course / "course" / "work" / "form.ipynb"
+    notebook = new_notebook(cells=[parameters, setup, ask], metadata=KERNEL)
+    nbformat.write(notebook, path)
+    student.open_notebook(page, lab_server, path.name)
+    student.run_all(page)
+    panel = page.locator(student.PANEL)
+    field = panel.get_by_role("textbox", name="Your prediction")
+    field.fill("much")
+    lock = panel.get_by_role("button", name="Lock")
+    lock.click()
+    reply = panel.get_by_role("alert")
+    expect(reply).to_contain_text("but the lab asks for one number from 0 to 1")
+    field.fill("0.4")
+    lock.click()
+    expect(reply).to_contain_text("Locked.")
+    expect(lock).to_be_disabled()
+    student.look(page, lock, SCREENSHOTS / "prediction-form.png")
+    page.evaluate(RUN_LAST)
+    expect(panel.get_by_text("Your prediction 0.4 stands")).to_be_visible()
 
 
 def test_the_next_day_what_was_done_comes_back(own_lab, lab_server, page, browser):

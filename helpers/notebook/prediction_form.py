@@ -1,0 +1,111 @@
+"""A form for a prediction, beside the way in code: fields, and a button that locks them."""
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from helpers.errors import RunCardError
+from helpers.run_card.prediction_kinds import OF_EACH_NAME
+from helpers.texts import as_html
+
+if TYPE_CHECKING:
+    from ipywidgets import VBox, Widget
+
+MOST_ROWS = 12
+EXAMPLES = {
+    "ratio": "such as 0.5", "fraction": "from 0 to 1", "amount": "0 or more",
+    "list": "such as 16, 256", "word": "a word", "number": "a number",
+}  # fmt: skip
+AGAIN = "Run this cell again if a figure below is to show it."
+
+
+def ask(kind: str, value: object, lock: Callable[[object], str]) -> None:
+    """Show the form in JupyterLab; elsewhere nothing, because nobody could press a button.
+
+    Parameters
+    ----------
+    kind : str
+        See `helpers.run_card.prediction_kinds`.
+    value : object
+        What the cell has: None, or a dict whose values are None.
+    lock : callable
+        ``lock(value)`` notes the prediction and locks it, or raises `RunCardError`. It
+        returns a line if the prediction comes too late.
+    """
+    from callbacks.live.picture import display_live
+    from callbacks.live.place import in_jupyterlab
+
+    if in_jupyterlab() and (form := prediction_form(kind, value, lock)):
+        display_live(form)
+
+
+def prediction_form(
+    kind: str, value: object, lock: Callable[[object], str]
+) -> "VBox | None":
+    """The form as a widget; parameters as those of `ask`.
+
+    Returns
+    -------
+    ipywidgets.VBox or None
+        None where the cell holds something that a form cannot show.
+    """
+    from ipywidgets import HTML, Button, Layout, VBox
+
+    of_each = OF_EACH_NAME.get(kind)
+    if of_each and not (isinstance(value, dict) and 0 < len(value) <= MOST_ROWS):
+        return None
+    names = list(value) if of_each else [None]
+    fields = [_field(of_each or kind, name) for name in names]
+    reply = HTML(layout=Layout(width="auto"))
+    button = Button(
+        description="Lock",
+        tooltip="Lock this prediction before the measurement",
+        button_style="primary",
+    )
+
+    def pressed(_):
+        values = [_read(of_each or kind, field.value) for field in fields]
+        try:
+            line = lock(dict(zip(names, values, strict=True)) if of_each else values[0])
+        except RunCardError as error:  # a callback has no cell to show it
+            reply.value = f'<div role="alert">{as_html(str(error))}</div>'
+            return
+        for widget in (*fields, button):
+            widget.disabled = True
+        line = line or f"Locked. {AGAIN}"
+        reply.value = f'<div role="alert">{as_html(line)}</div>'
+
+    button.on_click(pressed)
+    return VBox([*fields, button, reply])
+
+
+def _field(kind, name) -> "Widget":
+    from ipywidgets import Layout, Text, ToggleButtons
+
+    label = "Your prediction" if name is None else str(name)[:60]
+    wide = {"description_width": "initial"}
+    if kind == "truth":
+        choices = [("yes", True), ("no", False)]
+        return ToggleButtons(options=choices, value=None, description=label, style=wide)
+    return Text(
+        placeholder=EXAMPLES.get(kind, ""), description=label, style=wide,
+        continuous_update=False, layout=Layout(width="auto", max_width="28rem"),
+    )  # fmt: skip
+
+
+def _read(kind, given):
+    """What a field holds, as Python; a text that is no number stays one, to be refused."""
+    if not isinstance(given, str) or kind == "word":
+        return given
+    text = given.strip().strip("[]")
+    if kind == "list":
+        return [_number(part) for part in text.split(",") if part.strip()]
+    return _number(text.replace(",", ".")) if text else None
+
+
+def _number(text):
+    try:
+        number = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text.strip()
+    return number if isinstance(number, int | float) else text.strip()
