@@ -68,6 +68,8 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 
 # %% [markdown]
 # Each symbol in the formulas has one meaning in the whole lab. The text explains it where
+# <details><summary>Which letter means what in the formulas?</summary>
+#
 # it first appears, so skip this table now, and come back when you want to look up a symbol.
 #
 # | symbol | meaning | section |
@@ -82,6 +84,8 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # | $D$, $T$ | tokens of a training, and the seconds that it takes | 6 |
 # | $R$, $u$ | a device's peak in operations per second, and the share that it reaches | 6 |
 
+#
+# </details>
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
@@ -327,12 +331,16 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # With 8 devices no stage fits, and with 64 only stage 3 does. At the other stages every
-# device holds all weights, which alone take 141 GB. A real training needs a few GB more
-# than our budget. For example, we left out the logits, and the weights of the block that a
-# device collects from the others at stage 3 while it computes this block.
+# device holds all weights, which alone take 141 GB.
+
+# %% [markdown]
+# <details><summary>What does our budget leave out?</summary>
 #
-# The activations are the same in every bar, although recomputation has already made them
-# smaller. How does it do that, and what does it cost?
+# A real training needs a few GB more. For example, we left out the *logits*, which are the
+# scores of all tokens of the vocabulary. We also left out the weights that a device
+# collects from the others at stage 3, while it computes a block.
+#
+# </details>
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
@@ -341,6 +349,9 @@ show_figure(figure, text, session.caption())
 # training step keeps the inputs of all layers until backward has used them.
 #
 # [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) keep only a few of them. They cut
+# In the last figure, the activations are the same in every bar, and recomputation has
+# already made them smaller. How does it do that, and what does it cost?
+#
 # the network into *segments* of several layers, and keep the input of each segment's first
 # layer, a *checkpoint*. (Despite its name, it is not a file from which a training resumes.)
 # When backward reaches a segment, it starts from the checkpoint and runs forward through
@@ -702,9 +713,19 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # $$ 2 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{or, with ZeRO-3,}\quad 3 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{bytes.} $$
 #
 # In return, a worker with ZeRO-3 keeps only an $N$-th of the weights, the gradients and
-# Adam's state, and holds a whole layer only while it uses it. In ZeRO-2 and ZeRO-3, the
-# weights may differ a little from those of the first two trainings, because each layer is
-# cut into chunks of its own, and so the ring adds the gradients in another order.
+# Adam's state, and holds a whole layer only while it uses it.
+
+# %% [markdown]
+# <details><summary>Why do some weights differ, and why do processes grow less?</summary>
+#
+# With ZeRO-2 and ZeRO-3, each layer is cut into chunks of its own, so the ring adds the
+# gradients in another order. That is why the weights may differ a little from those of the
+# first two trainings.
+#
+# The growth of a process may be smaller than its bar in the figure, because it is measured
+# after the last step. By then the worker has freed the gradients.
+#
+# </details>
 
 # %% [markdown]
 # ## 4. Share each layer
@@ -1095,10 +1116,15 @@ pipeline_explorer.explore(order, session.caption())
 
 # %% [markdown]
 # ## 6. Plan a training
+
+# %% [markdown]
+# <details><summary>Why not 1,000 micro-batches?</summary>
 #
 # Real trainings combine all of this. Their $N = d \cdot t \cdot p$ devices form $d$ groups,
 # each of which trains the whole network on its own part of the data. Within a group there
 # are $p$ stages of a pipeline, and each stage consists of $t$ devices in one machine, which
+#
+# </details>
 # use tensor parallelism. Which combination is the fastest that fits, and how long will it
 # take?
 
@@ -1137,9 +1163,7 @@ if compiled:
 # No formula gives $u$, so we take it from trainings that are older than the ones we
 # forecast. In table 3 of [Chowdhery et al. (2022)](https://arxiv.org/abs/2204.02311), the
 # [MFU](../docs/glossary.md) (model FLOPs utilization) of four trainings ranges from 0.213
-# to 0.462, which becomes our range for $u$. An MFU is calculated from the time of whole
-# steps, so all waits and any recomputation have already made it smaller. Our formula counts
-# both once more, and so the forecasts tend to be too long.
+# to 0.462, which becomes our range for $u$.
 
 # %% [markdown]
 # A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
@@ -1190,13 +1214,25 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # The number after "at its peak" is the time in days if every device always reached its
 # peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
-# better. The last two lines score two guesses that need no planner, with ranges that are as
-# wide as the planner's. Our only miss is LLaMA, which used more of its peak than any
-# training in the table of Chowdhery et al. The file `published.toml` of this lab has all
-# sources.
+# better. The last two lines score two guesses that need no planner. The ends of their
+# ranges have the same ratio as the planner's, so only the position of a range counts.
 #
-# To be honest, our first range came from three other trainings, and missed all seven. We
-# chose this one afterwards, so only trainings that are still to come can test it.
+# Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any training
+# in the table of Chowdhery et al. The file `published.toml` of this lab has all sources.
+
+# %% [markdown]
+# To be honest, our first range of $u$ came from three other trainings, and all seven
+# forecasts missed. We chose the present range afterwards, so only trainings that are still
+# to come can test it.
+
+# %% [markdown]
+# <details><summary>Why do the forecasts tend to be too long?</summary>
+#
+# Our $u$ is meant for the time in which a device computes. But an MFU is calculated from
+# the time of whole steps, so all waits and any recomputation have already made it smaller.
+# Our formula adds these times to the forecast once more.
+#
+# </details>
 
 # %% [markdown]
 # **Question.** You have 64 H100 GPUs. Would you train a network with 70 billion parameters
