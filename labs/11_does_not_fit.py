@@ -17,15 +17,16 @@
 # First you find out where the bytes go. Then you spend time to save memory, and you split
 # more and more among the workers: first the optimizer, then the weights, and in the end the
 # layers. Each of these methods has a price, which you predict before you measure it.
-# Finally, a planner uses these prices to forecast trainings that were published, and you
-# see how far off it is.
+# Finally, a planner adds up these prices. You let it forecast how long some published
+# trainings took, and see how far off it is.
 
 # %% [markdown]
-# > **Limits.** This one machine is enough, so nothing here is really too large. The bytes
-# > are real, because a compiler plans them or processes send them over TCP. The speeds are
-# > not: the eight devices of section 4 are one processor, and the stages of the pipeline
-# > sleep instead of computing. Sections 1, 2 and 4 need JAX, and without it each of them
-# > prints one line instead of its measurements.
+# > **Limits.** You need only this one machine, so every network that is trained here is
+# > small enough to fit. The bytes are real: either a compiler plans them, or processes send
+# > them over TCP. Not every speed is real, because the eight devices of section 4 are one
+# > processor, and the stages of the pipeline in section 5 sleep instead of computing.
+# > Sections 1, 2 and 4 need JAX, and without it each of them prints one line instead of its
+# > measurements.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -67,9 +68,9 @@ card = lab.card
 folder = card.path.with_suffix("")  # what the processes of this run write
 
 # %% [markdown]
-# Each symbol in the formulas has one meaning in the whole lab. The text explains it where
 # <details><summary>Which letter means what in the formulas?</summary>
 #
+# Each symbol in the formulas has one meaning in the whole lab. The text explains it where
 # it first appears, so skip this table now, and come back when you want to look up a symbol.
 #
 # | symbol | meaning | section |
@@ -83,9 +84,9 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # | $d$, $t$ | devices that share the data, and devices that share each layer | 6 |
 # | $D$, $T$ | tokens of a training, and the seconds that it takes | 6 |
 # | $R$, $u$ | a device's peak in operations per second, and the share that it reaches | 6 |
-
 #
 # </details>
+
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
@@ -98,6 +99,8 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #   weight;
 # - the [*activations*](../docs/glossary.md), which the forward pass computes and the
 #   backward pass needs again. Only they grow with the batch.
+#
+# From here on, we call the two passes *forward* and *backward* for short.
 
 # %% [markdown]
 # In float32, a value takes 4 bytes. In [mixed precision](https://arxiv.org/abs/1710.03740),
@@ -131,10 +134,10 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # | 3 | the optimizer, the gradients and the weights |
 
 # %% [markdown]
-# Activations need another remedy, because each device computes them from its own part of
-# the batch. Think of the network as a chain of *blocks*. For each block, backward needs the
-# block's *input*, and also its *inside*, which is our name for the values that were
-# computed within the block.
+# ZeRO does not help with the activations, because each device computes its own from its
+# part of the batch, and there are no copies to avoid. So they need another remedy. Think of
+# the network as a chain of *blocks*. For each block, backward needs the block's *input*. It
+# also needs the values that were computed within the block, which we call its *inside*.
 #
 # *Recomputation*, the topic of section 2, keeps only the inputs. When backward reaches a
 # block, it computes the inside of this block again, and drops it afterwards, so there is
@@ -178,9 +181,10 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #     memory_budget(10, [(5, 70), (6, 80)], "mixed", 2, 4, 1, True)
 #     # {"weights": 20, "gradients": 20, "optimizer": 36, "activations": 91}
 #
-# Here the fullest device holds the optimizer for 3 of the 10 parameters, with 12 bytes
-# each. Its activations are both inputs, 5 + 6 bytes, and the larger inside, 80 bytes. The
-# first lines are there already.
+# Here the fullest device holds the optimizer's values for 3 of the 10 parameters. For each
+# of them, two states and the master copy take 4 bytes each, so the optimizer takes 3 times
+# 12 bytes. The activations are both inputs, 5 + 6 bytes, and the larger inside, 80 bytes.
+# The first lines are there already.
 
 # %% name="11.1-memory-budget" points=1
 # TODO 11.1: the bytes of each kind on the device that holds the most.
@@ -220,9 +224,9 @@ memory_budget = check("11.1", memory_budget)
 # the values of different words, and of two dense layers.
 #
 # A block's input is an array with `width` values for each word of the batch. By our count,
-# its inside holds 15 arrays of this size. It also holds the factors with which attention
-# mixes the words, which are activations and not parameters because they are computed in
-# each step.
+# its inside holds 15 arrays of this size. It also holds the *attention weights*, which are
+# the factors with which attention mixes the words. Despite their name, they are activations
+# and not parameters, because each step computes them from its batch.
 
 # %%
 from helpers.data.reuters import reuters
@@ -345,13 +349,13 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
 #
+# In the last figure, the activations are the same in every bar, and recomputation has
+# already made them smaller. How does it do that, and what does it cost?
+#
 # Backward computes the gradient of a layer's weights from the layer's input. So a plain
 # training step keeps the inputs of all layers until backward has used them.
 #
 # [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) keep only a few of them. They cut
-# In the last figure, the activations are the same in every bar, and recomputation has
-# already made them smaller. How does it do that, and what does it cost?
-#
 # the network into *segments* of several layers, and keep the input of each segment's first
 # layer, a *checkpoint*. (Despite its name, it is not a file from which a training resumes.)
 # When backward reaches a segment, it starts from the checkpoint and runs forward through
@@ -364,7 +368,7 @@ show_figure(figure, text, session.caption())
 # How much memory does this save? Suppose that the input of each layer takes $c$ bytes, and
 # that $n$ layers are cut into $k$ equal segments. Then a step holds
 #
-# - $k$ checkpoints, until backward ends;
+# - all $k$ checkpoints, which we count until backward ends;
 # - the other $n / k - 1$ inputs of one segment, while backward is in it.
 #
 # So the *peak*, which is the largest number of bytes held at the same time, is
@@ -460,10 +464,10 @@ from helpers.lab_11.recomputation import recompute_on_jax as recompute
 session.show_source(recompute.training_step)
 
 # %% [markdown]
-# The time has a law as well. Suppose that only multiplications take time. Backward takes
-# twice as many as forward, because it computes two gradients: one for the weights and one
-# for the input. So a plain step takes as long as three forward passes. Recomputation adds
-# at most a fourth one, so the step takes at most $4/3$ times as long.
+# You can predict the time as well. Suppose that only multiplications take time. Backward
+# needs twice as many of them as forward, because it computes two gradients: one for the
+# weights and one for the input. So a plain step takes as long as three forward passes.
+# Recomputation adds at most a fourth one, so the step takes at most $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of the memory does the step
 # need, compared with keeping everything? And with segments of about $\sqrt n$ layers, how
@@ -506,8 +510,8 @@ if recomputed:
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
 # segment, the compiled loop also holds a copy of the weights and their gradient. "Going
-# further" adds them to the formula, which then agrees with the compiler everywhere except
-# at its two ends.
+# further" adds them to the formula. Then it agrees with the compiler for every number of
+# segments, except for the smallest and the largest number.
 #
 # **Question.** How far is your ratio of times from 4/3, and does the range of the
 # repetitions explain the difference?
@@ -616,10 +620,11 @@ sharded_step = check("11.3", sharded_step)
 # %% [markdown]
 # Now processes that talk over TCP make five steps from the same weights in two ways:
 #
-# - **Data parallel.** Here your function serves as an [all-reduce](../docs/glossary.md),
-#   because we give it an `update` that only returns the mean gradient. Then each worker
-#   updates all weights with Adam.
-# - **ZeRO-1.** Your function runs with Adam as its update.
+# - **Data parallel.** Each worker keeps all of Adam's state, and updates all weights. For
+#   this it needs the mean gradient of all weights, so we call your function with an
+#   `update` that returns the mean gradient instead of new weights. This makes your function
+#   an [all-reduce](../docs/glossary.md).
+# - **ZeRO-1.** Your function gets Adam as its `update`.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
 # and how many MB of Adam's state does it keep? Compare the weights after five steps, both
@@ -660,9 +665,10 @@ card.measure("sharded_steps_per_second", 1 / float(numpy.median(shared.seconds))
 card.outcome("shared_optimizer", outcome_of_sharing)
 
 # %% [markdown]
-# **The same bits from a quarter of Adam's memory!** That is what a difference of 0 means,
-# if you have four workers. Both trainings used your ring, so they added the same numbers in
-# the same order, and Adam did the same arithmetic with each value, whichever worker did it.
+# A difference of 0 means that **all weights agree to the last bit**, although a worker of
+# ZeRO-1 keeps only its part of Adam's state. How is this possible? Both trainings used your
+# ring, so they added the same numbers in the same order. And Adam did the same arithmetic
+# with each value, whichever worker did it.
 #
 # ### Share the weights, too
 #
@@ -731,7 +737,8 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # ## 4. Share each layer
 #
 # In section 3 you wrote every message yourself, whereas in [lab 07](07_tpu_cores.ipynb) a
-# compiler inserted them. Can it do the same for a transformer? Keras needs three lines:
+# compiler inserted them. Can it do the same for a transformer? Keras has three classes for
+# this:
 #
 # - A [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) arranges the devices in
 #   a grid, the [mesh](../docs/glossary.md), and names its axes. Ours has 2 x 4 devices
@@ -741,7 +748,7 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # - [`ModelParallel`](https://keras.io/api/distribution/model_parallel/) applies these
 #   layouts.
 #
-# The second line is the hard one, because a bad choice costs additional messages.
+# The layouts are the hard part, because a bad choice costs additional messages.
 
 # %% [markdown]
 # If the weights are split along `model`, each device computes a part of each *layer*. This
@@ -788,8 +795,8 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # - In a block, the kernels of `query`, `key`, `value`, `output`, `up` and `down` are each
 #   split along exactly one axis, whatever their sizes. These six layers have a kernel, most
 #   of them a bias, and no other weights.
-# - The compiled forward pass of a block has two all-reduces, and no other
-#   [collective](../docs/glossary.md).
+# - The axes fit together: the compiled forward pass of a block has two all-reduces, and no
+#   other [collective](../docs/glossary.md).
 # - A bias of one of these layers is split if its layer's output is split, and only then.
 # - All other weights of a block stay whole, for example those of its norms.
 # - Weights outside of the blocks stay whole, even if their layer has one of the six names.
@@ -918,8 +925,8 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If a share $q$ of all weights is split over four devices, each device holds the share
-# $1 - q + q / 4$.
+# If a share $q$ of all weights is split over four devices, each device holds a quarter of
+# this share and all the rest, which together are the share $1 - q + q / 4$.
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 #
@@ -927,8 +934,8 @@ if on_meshes:
 # needs one all-reduce in forward, and another one in backward.
 #
 # In the third layout, a device needs whole kernels for its part of the batch, so XLA
-# fetches them with all-gathers. There the weights travel between the devices, whereas in
-# your layout the activations do, and these grow with the batch.
+# fetches them with all-gathers. This layout sends weights, whose size is fixed. Yours sends
+# activations within a block, and activations grow with the batch.
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
@@ -1080,10 +1087,10 @@ text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
-# If your shares lie a little above the formula, it is probably because it leaves out the
-# messages, and the short time that a process needs to wake up. Next you see how the
-# processes spent the last step with 16 micro-batches, and how many micro-batches each of
-# them held at its peak.
+# If your shares lie a little above the formula, the reason is probably that the formula
+# leaves out the messages, and the short time that a process needs to wake up. Next you see
+# how the processes spent the last step with 16 micro-batches, and how many micro-batches
+# each of them held at its peak.
 
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
@@ -1109,33 +1116,41 @@ pipeline_explorer.explore(order, session.caption())
 # %% [markdown]
 # **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
 # of them?
-#
-# Either the batch must grow, or the micro-batches must shrink. But beyond the [critical
-# batch size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps, and
-# smaller micro-batches mean smaller matrix products, which are less efficient on a GPU.
-
-# %% [markdown]
-# ## 6. Plan a training
 
 # %% [markdown]
 # <details><summary>Why not 1,000 micro-batches?</summary>
 #
-# Real trainings combine all of this. Their $N = d \cdot t \cdot p$ devices form $d$ groups,
-# each of which trains the whole network on its own part of the data. Within a group there
-# are $p$ stages of a pipeline, and each stage consists of $t$ devices in one machine, which
+# Either the batch must grow, or the micro-batches must shrink. But beyond the [critical
+# batch size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps. And
+# smaller micro-batches mean smaller matrix products, which are less efficient on a GPU.
 #
 # </details>
-# use tensor parallelism. Which combination is the fastest that fits, and how long will it
-# take?
+
+# %% [markdown]
+# ## 6. Plan a training
+#
+# Real trainings combine all of this. Their $N = d \cdot p \cdot t$ devices share the work
+# at three levels:
+#
+# - There are $d$ groups. Each of them trains the whole network, on its own part of the
+#   data.
+# - Each group is a pipeline of $p$ stages.
+# - Each stage consists of $t$ devices in one machine, which use tensor parallelism.
+#
+# For example, 64 devices can be 4 groups with 4 stages of 4 devices each. Which combination
+# is the fastest that fits, and how long will the training take?
 
 # %% [markdown]
 # First count the operations for one token, which in our network is one word. In forward,
 # nearly every weight takes part in one multiplication and one addition, so $P$ weights take
 # $2 P$ operations. Backward takes twice as many, so together there are about $6 P$ ([Kaplan
-# et al. 2020](https://arxiv.org/abs/2001.08361)). That paper writes $N$ for the weights,
-# which is why the next cell prints `6 N`. It compares this rule with two counts for the
-# network of section 1: our count by hand adds the attention, and the compiler's count also
-# adds norms, ReLU and the loss.
+# et al. 2020](https://arxiv.org/abs/2001.08361)). Embeddings and norms do not follow this
+# rule, but in a large network they are a small share of $P$.
+#
+# The next cell tries the rule on the network of section 1. It prints `6 N`, because that
+# paper writes $N$ for the weights, and it counts the weights of the dense layers only. For
+# comparison, our count by hand adds the attention, and the compiler's count also adds
+# norms, ReLU and the loss.
 
 # %%
 by_hand = transformer_sizes.operations_by_hand(sizes)
@@ -1258,8 +1273,8 @@ for slower_gbit in (25, 5):
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
 # With a slower link, the planner gives up ZeRO 3, which sends all weights again for each
 # micro-batch. Instead it chooses a pipeline, whose stages send only activations and their
-# gradients. But the range of days is much wider than such differences, so measure $u$ on a
-# few GPUs before you rent 64.
+# gradients. But the best plans differ by little, whereas the high end of each range is
+# about twice its low end. So measure $u$ on a few GPUs before you rent 64.
 
 # %% [markdown]
 # ## Quiz
@@ -1287,8 +1302,8 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Count first: most of the bytes are often neither weights nor gradients, but the state of
-# the optimizer and the activations. Each of them can be made smaller, at a price:
+# Count first, because most of the bytes are often neither weights nor gradients, but the
+# optimizer's state and the activations. You can save memory on each kind, at a price:
 #
 # - Recomputation trades time for the memory of activations. It adds at most one more
 #   forward pass to each step.
@@ -1307,8 +1322,8 @@ session.finish()
 #
 # ### Why was our count of the activations off?
 #
-# The next cell compares smaller networks, to find out how many bytes one more block takes,
-# and how many the logits take.
+# The next cell compares smaller networks, to find out how many bytes one more block takes.
+# It does the same for the *logits*, which are the scores of all words of the vocabulary.
 
 # %%
 if compiled:
@@ -1352,8 +1367,9 @@ if recomputed:
         print(f"compiled {peak / 1e6:.2f} MB, off by {100 * (expected / peak - 1):+.2f}%")
 
 # %% [markdown]
-# At both ends, one of the two loops has only a single pass, so the compiler builds another
-# program, which the law does not describe.
+# With a single segment, the outer loop has only one pass. With one layer in each segment,
+# the inner loop has only one. In both cases the compiler builds another program, which the
+# law does not describe.
 
 # %% [markdown]
 # <details><summary>And in TensorFlow, or in JAX without loops?</summary>
@@ -1396,9 +1412,10 @@ for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
 #
 # $$ \frac{6 \cdot 65 \cdot 10^9 \cdot 2048}{8 \cdot 0.4 \cdot 989 \cdot 10^{12}} \approx 0.25 \text{ seconds.} $$
 #
-# The messages are also hard to hide, because each layer waits for the sum of the previous
-# one. In contrast, the gradients along `data` can use this slower network, because they
-# travel during backward ([lab 10](10_more_machines.ipynb)).
+# So between machines, the messages alone would take longer than the computation. They are
+# also hard to hide, because each layer waits for the sum of the previous one. In contrast,
+# the gradients along `data` can use this slower network, because they travel during
+# backward ([lab 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # To read on: [Chen et al., "Training Deep Nets with Sublinear Memory Cost"
