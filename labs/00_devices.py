@@ -63,8 +63,9 @@ card = lab.card
 # %% [markdown]
 # ## The same product, by Python and by your processor
 #
-# Most of the work in a network goes into matrix products, so this lab times them. Each
-# number in the product of two $n \times n$ matrices is a sum of $n$ products:
+# Most of the work in a network goes into matrix products, so this lab times them. To
+# compute one number in the product of two $n \times n$ matrices, you multiply $n$ pairs
+# of numbers and add up the results:
 #
 # ![Three grids: a row of the first matrix times a column of the second gives one number of the product.](../helpers/lab_00/diagrams/matrix_product.svg)
 #
@@ -174,8 +175,8 @@ for kind in ("CPU", "GPU"):
 #   The CPU stays visible.
 # - If `memory_growth` is true, let the memory of this GPU grow as needed
 #   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
-# - If `memory_limit_mib` is given (a number of MiB, 1 or more), cap the memory of this GPU
-#   at that limit
+# - If `memory_limit_mib` is given (a number of MiB, 1 or more), cap the memory of this
+#   GPU at that limit
 #   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
 # - If the caller asks for neither, leave both settings as they are.
 # - Raise a `ValueError` if the caller asks for both. The call
@@ -185,10 +186,11 @@ for kind in ("CPU", "GPU"):
 #   the end of the list: it names no GPU.
 # - Raise these errors before you change anything.
 # - If the machine has no GPU at all, print that you are going on with the CPU, whatever
-#   `index` is. (If the caller asks for both settings on such a machine, you may do this or
-#   raise the error.)
-# - Once TensorFlow has started, these calls raise a `RuntimeError`. Turn it into a
-#   `DeviceError` that tells the reader, in one line, to restart the kernel.
+#   `index` is. (If the caller asks for both settings on such a machine, you may do this
+#   or raise the error.)
+# - These calls raise a `RuntimeError` if TensorFlow has already started, that is, if it
+#   has already used its devices. Turn this error into a `DeviceError` that tells the
+#   reader, in one line, to restart the kernel.
 
 # %% [markdown]
 # **Example:** with two GPUs, `claim_gpu(1)` returns
@@ -291,10 +293,11 @@ print(f"Ratio: {finished / returned:.1f}")
 card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
-# If you stop the clock when the call returns, you measure the queue instead of the work. So
-# read a number of the result first, because Python then has to wait until the product is
-# finished. One number is enough, and copying the whole of a large result would only add
-# time. Even reading one number is not free, but it costs the same at every size, and we
+# If you stop the clock when the call returns, you measure how long it takes to join the
+# queue, not how long the work takes. So read a number of the result before you stop the
+# clock: Python has no number to give you until the product is finished, so it has to
+# wait. One number is enough, because copying the whole of a large result would only add
+# time. Even a single number is not free to read, but it costs the same at every size. You
 # will measure this cost below.
 
 # %% [markdown]
@@ -527,13 +530,12 @@ print(f"Share of the asking: {100 * asking / both:.1f}%")
 card.measure("share_of_asking", asking / both)
 
 # %% [markdown]
-# So the floor tells you as much about the clock as about the device. Every method of timing
-# adds its own overhead to each result, and hides everything that is smaller than this
-# overhead. If both devices pay the same overhead, the ratio of their times moves towards 1,
-# so it reaches the required 1.2 only at a larger size. The size that you found is therefore
-# the size for a product *plus* the reading of one number. In training, many operations run
-# before Python reads a number, so each of them carries less of this overhead. And for large
-# products it no longer matters.
+# So the floor tells you as much about the clock as about the device. Every method of
+# timing adds its own overhead to each result, and hides everything that is smaller than
+# this overhead. It also shifts the crossover: if both devices pay the same overhead, the
+# ratio of their times moves towards 1. So the matrices have to be larger before the slow
+# device takes 1.2 times as long, which is how we counted a win. The size that you found
+# is therefore the size for a product *plus* the reading of one number.
 
 # %% [markdown]
 # On a GPU, the job also has to be launched, and the number has to be copied back to the
@@ -663,8 +665,9 @@ card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
 # None of these sums is wrong. We add a quarter of a million numbers, both positive and
-# negative, and most of them cancel each other. Their rounding errors remain, however, so
-# the closer the sum is to zero, the fewer correct digits it has.
+# negative, and most of them cancel each other. Their rounding errors remain, however, and
+# are about as large whether the sum comes out large or small. So the closer the sum is to
+# zero, the more these errors matter, and the fewer of its digits are correct.
 #
 # So never compare results from two devices with `==`; ask instead whether they are close.
 # And do not be surprised if training with the same seed gives a slightly different loss on
