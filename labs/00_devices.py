@@ -9,16 +9,16 @@
 # %% [markdown]
 # # Lab 00: Which processor is my code on, and what does it buy me?
 #
-# Everybody says that training needs a GPU. For large matrices that is true, but multiply
-# two small ones, and the CPU, the computer's ordinary processor, may finish first. And if
-# the GPU is in a shared server, there is a second question: how do you use it without
-# taking it away from somebody else?
+# Everybody says that you need a GPU to train a network. For large matrices that is true.
+# But multiply two small ones, and the CPU, the computer's ordinary processor, may finish
+# first. And if the GPU is in a shared server, a second question comes up: how do you use
+# it without taking it away from somebody else?
 #
-# This lab first shows how much speed you lose if you write the arithmetic as a loop in
-# Python. Then you claim one GPU and leave the others alone, learn to time work that
-# continues after the Python call has returned, and find the size of matrix above which the
-# faster device wins. If your machine has no GPU, you compare a single thread of the CPU
-# with all of its threads.
+# The lab begins with the price of convenience: how much speed do you lose if you write
+# the arithmetic as a loop in Python? Then you claim one GPU, and leave the others to your
+# colleagues. You learn to time work that continues after the Python call has returned. At
+# the end you find out how large a matrix must be before the faster device wins. If your
+# machine has no GPU, you compare a single thread of the CPU with all of its threads.
 #
 # If you are stuck, call `hint` with the number of the exercise in a new cell, for example
 # `hint("0.1")`. It asks a guiding question, and each further call tells you more.
@@ -538,8 +538,12 @@ card.measure("share_of_asking", asking / both)
 # is therefore the size for a product *plus* the reading of one number.
 
 # %% [markdown]
-# On a GPU, the job also has to be launched, and the number has to be copied back to the
-# host. Both are included in the two times that you printed.
+# On a GPU, both printed times also include the launch of every operation, and the copy of
+# the number back to the host.
+#
+# In training, many operations run before Python reads a number, so each operation carries
+# only a small part of this overhead. And a large product takes so long that the overhead
+# no longer matters.
 
 # %% [markdown]
 # ## How many threads work?
@@ -581,9 +585,8 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # If you have no GPU, compare these numbers with the figure. Does a product finish sooner
 # when more threads work on it? Not always, because distributing the work takes time, and
 # because this clock also counts a thread that only waits in a loop for the others. And if
-# the curves separate at a size at which a single thread did all the work, more threads
-# cannot be the reason. Then look for a different one, such as other programs on a busy
-# machine.
+# the curves separate where a single thread did all the work, more threads cannot be the
+# reason. Then look for another cause, for example other programs on a busy machine.
 
 # %% [markdown]
 # Now look at the right panel, which shows the speed. With a floor of $t_f$ seconds and a
@@ -606,10 +609,11 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # %% [markdown]
 # ## Do both devices get the same answer?
 #
-# Speed is worth little if the answers are wrong. So the next cell computes the same product
-# of 500x500 matrices on each device, and adds up all of its numbers in float32, which keeps
-# about seven digits. On the fast device it does so a second time, in a different order:
-# first within every column, and then across the columns.
+# Speed is worth little if the answers are wrong. So the next cell multiplies the same two
+# 500x500 matrices on each device. Then it adds up all numbers of the product in float32,
+# a format that keeps about seven digits. The fast device does this a second time, and
+# adds the numbers in a different order: first within every column, and then across the
+# columns.
 #
 # **Predict:** to how many digits will the sums in the two orders agree? (Two sums agree to
 # four digits if they differ by one part in ten thousand.)
@@ -707,12 +711,12 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Which processor is your code on? You decide that before TensorFlow starts, by claiming one
-# GPU and a share of its memory. And what does it buy you? Your figure gives the answer for
-# your machine: below some size, the faster device buys you nothing, because a call has too
-# little work for it. Above that size, the ratio of the two times shows the gain. You can
-# trust such numbers only if you time the work until it is done, leave out the first call,
-# take the median, and know how much time the measurement itself adds.
+# Which processor is your code on? You decide this before TensorFlow starts, when you
+# claim one GPU and a share of its memory. And what does the faster device buy you? Your
+# figure gives the answer for your machine. Below some size it buys you nothing, because a
+# single call brings too little work. Above that size, the ratio of the two times is your
+# gain. You can trust such numbers only if you time the work until it is done, leave out
+# the first call, take the median, and know how much time the measurement itself adds.
 #
 # Here are two questions to take with you. Why do later labs print images per second for a
 # whole epoch, instead of timing a step? And what would the curves of this lab look like if
