@@ -116,10 +116,11 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 
 # %% [markdown]
 # You did not have to wait for the loops, because the cell timed only one of the $n^2$
-# numbers and multiplied that time by $n^2$. The loops are slow because Python looks up the
-# meaning of `+` and `*` again for every single pair of numbers. NumPy looks it up once, and
-# then passes both matrices to a library that multiplies several numbers with one
-# instruction and may use all cores.
+# numbers and multiplied that time by $n^2$. The loops are slow because in Python every
+# number is an object: for every single pair, Python checks the types of both numbers and
+# creates new objects for the results. NumPy checks the types once, and then passes both
+# matrices to a library that multiplies several numbers with one instruction and may use
+# all cores.
 #
 # A GPU goes much further in this direction. It has thousands of small units that apply the
 # same instruction to different numbers, and recent NVIDIA GPUs also have *tensor cores*,
@@ -129,13 +130,13 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU, it allocates nearly *all* of its memory, and keeps it
-# until the process ends. So a notebook that you leave open holds this memory all night,
-# even though it is idle. TensorFlow's [guide to GPUs](https://www.tensorflow.org/guide/gpu)
-# explains why: memory that is allocated in one large piece becomes less fragmented. But the
-# next person on the server finds the GPU full, and their training stops with an
-# out-of-memory error. Worse, TensorFlow allocates the memory of *every* GPU that it sees,
-# not only of the GPU that it uses.
+# When TensorFlow first uses a GPU, it allocates nearly *all* of the GPU's memory, and
+# gives nothing back until the process ends. So an idle notebook that you leave open holds
+# this memory all night. TensorFlow's [guide to
+# GPUs](https://www.tensorflow.org/guide/gpu) explains why: memory that is allocated in
+# one large piece becomes less fragmented. But the next person on the server finds the GPU
+# full, and their training stops with an out-of-memory error. Worse, TensorFlow allocates
+# the memory of *every* GPU that it sees, not only of the GPU that it uses.
 
 # %% [markdown]
 # So look at a GPU before you take it: who is using it, and how much of its memory is left?
@@ -402,12 +403,14 @@ for name, (high, inner, wide) in shapes.items():
 # [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 1,555 GB/s for
 # its memory, and 156,000 GFLOP/s for products in TF32, a number format with fewer digits
 # than float32. So this GPU can do 100 operations in the time that it takes to move one
-# byte. With at most 50 operations per byte, the flat product can reach only half of that
-# speed. Memory is its limit, so faster arithmetic units would not help.
+# byte. The flat product has at most 50 operations for each byte, so it reaches at most
+# half of the 156,000 GFLOP/s. Its limit is memory, and faster arithmetic units would not
+# help.
 #
-# A CPU can do far fewer operations in the time that it takes to move one byte, so on a CPU
-# both products may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison
-# into a picture, the [roofline](../docs/glossary.md).
+# A CPU can do far fewer operations in the time that it takes to move one byte. If it can
+# do fewer than both products have for each byte, memory limits neither of them, and they
+# may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison into a
+# picture, the [roofline](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the larger machine win?
@@ -580,7 +583,8 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 
 # %% [markdown]
 # A number close to 1.0 means that a single thread did all the work, although the others
-# were allowed to help: TensorFlow considered the product too small to distribute.
+# were allowed to help. TensorFlow considered the product too small to be worth
+# distributing.
 #
 # If you have no GPU, compare these numbers with the figure. Does a product finish sooner
 # when more threads work on it? Not always, because distributing the work takes time, and
