@@ -192,17 +192,19 @@ show_figure(figure, summary, session.caption())
 # jumps far out of the picture, it is drawn only up to that point.
 
 # %% [markdown]
-# When does a path diverge? The contours of this surface are ellipses. Suppose that the
-# weights lie on one of the two axes of these ellipses. If you cut the surface along this
-# axis, you see a parabola. Its second derivative $c$ is called the *curvature*, and the
-# gradient is $c$ times the distance to the lowest point. A step with the learning rate
-# $\varepsilon$ therefore stays on the axis, and multiplies this distance by
+# When does a path diverge? The contours of this surface are ellipses, and an ellipse has
+# two axes. If you cut the surface along one of these axes, you see a parabola, whose
+# second derivative $c$ is called the *curvature*. At the distance $d$ from the lowest
+# point, the parabola has the slope $c\, d$. A step with the learning rate $\varepsilon$
+# therefore stays on the axis, and moves the weights back by $\varepsilon c\, d$. In other
+# words, it multiplies the distance by
 #
 # $$ 1 - \varepsilon c. $$
 #
-# Beyond $\varepsilon = 2 / c$ this factor is below $-1$, so each step lands further out, on
-# the other side. Any other path combines one such motion along each axis. The axis with the
-# larger curvature is the first to diverge, so it limits the learning rate.
+# Beyond $\varepsilon = 2 / c$ this factor is below $-1$, so each step lands on the other
+# side, and further out than before. A path that starts off the axes makes two such
+# motions at once, one along each axis. As the learning rate grows, the motion along the
+# axis with the larger curvature is the first to diverge, so this axis sets the limit.
 #
 # The function below finds the curvatures of both axes as the eigenvalues of the matrix of
 # second derivatives, with
@@ -436,10 +438,11 @@ summary = "All four curves fall for some 30 steps, then scatter, each by another
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Now let a function decide. At the lowest point, the squared errors of the single points
-# have some variance $\sigma^2$, which is called `example_variance` below. The loss of a
-# batch of $b$ points is the mean of their squared errors, and a mean scatters less than the
-# values that it averages. If the points are drawn independently of each other, then
+# You have made your guess, so now let a function decide. Even the best line has a squared
+# error at each point, small at some points and large at others. Let $\sigma^2$ be the
+# variance of these squared errors, which the code calls `example_variance`. The loss of a
+# batch of $b$ points is the mean of their squared errors, and a mean scatters less than
+# the values that it averages. If the points are drawn independently of each other, then
 #
 # $$ \mathrm{Var}(\text{losses}) = \frac{\sigma^2}{b}. $$
 
@@ -573,11 +576,13 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # networks: the noise scale grows as the loss falls.
 
 # %% [markdown]
-# What does $B$ mean for training? On average, the step of a small batch points in the right
-# direction. But its random part pushes the weights up the walls of the bowl, and this harm
-# grows with the square of the step's length. So the best step with a small batch is shorter
-# than the best exact step, and it lowers the loss by less. The paper shows that both shrink
-# by the same factor. To replace one exact step you need
+# What does $B$ mean for training? The step of a small batch has two parts: the exact
+# step, which leads downhill, and a random part, which pushes the weights up the walls of
+# the bowl. If you make the step twice as long, the first part gains at most twice as
+# much, but the random part does four times the harm. So the best step with a small batch
+# is shorter than the best exact step, and it lowers the loss by less. If the bowl is
+# equally curved in all directions, its length and its gain both shrink by the same
+# factor, as the paper shows. To replace one exact step you need
 #
 # $$ 1 + \frac{B}{b} \text{ steps, and the best learning rate is } \varepsilon(b) =
 # \frac{\varepsilon_\infty}{1 + B/b}, $$
@@ -770,10 +775,10 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 
 # %% [markdown]
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
-# [saddle](../docs/glossary.md): it is downhill to the left and to the right, towards other
-# slopes, but uphill above and below, towards other intercepts. On this map our path starts
-# exactly above the saddle, at slope 0. By symmetry, the gradient there points neither to
-# the left nor to the right.
+# [saddle](../docs/glossary.md): it is downhill to the left and to the right, towards
+# other slopes, but uphill above and below, towards other intercepts. Our path starts at
+# slope 0, straight above the saddle on this map. The two groups of points mirror each
+# other, so the gradient there points neither to the left nor to the right.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
 # middle after 200 steps, in most of 20 shuffles?
