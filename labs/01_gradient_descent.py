@@ -337,18 +337,18 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, all points in {full}")
 
 # %% [markdown]
-# So the answer is yes: at some learning rates the full batch converges, while batches of 1
-# are thrown out. The narrow valley below will show you why. And wherever a count lies
-# between 0 and 20, a single run would have told you more about its shuffle than about the
-# learning rate.
+# So the answer is yes: at some learning rates the full batch converges, while the path
+# with batches of 1 is thrown out. The narrow valley below will show you why. And wherever
+# a count lies between 0 and 20, the end of the path depends on the shuffle, so a single
+# run would have told you little about the learning rate.
 
 # %% [markdown]
 # ## What does an epoch buy?
 #
-# The panels above all show the same number of steps, but this comparison is not fair,
-# because sixty steps with the full batch look at far more points than sixty steps with one
-# point each. It is fairer to compare epochs: in an epoch, each point is used once, whatever
-# the batch size.
+# The panels above all show the same number of steps, but that comparison is not fair. In
+# sixty steps with the full batch, every point is used sixty times, while sixty steps with
+# one point each use only sixty points in all. It is fairer to compare epochs, because an
+# epoch uses each point once, whatever the batch size.
 #
 # **Predict:** you saw the loss at the start. What will it be after *one* epoch with batches
 # of `batch_size` points and the learning rate `learning_rate`?
@@ -406,9 +406,9 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
     print(f"Two epochs, then two at learning rate {rate:.3g}: {height:.4f} above the lowest")
 
 # %% [markdown]
-# This is the first half of the answer to this lab's question: **noise is cheap far from the
-# lowest point, but expensive near it.** That is why people reduce the learning rate towards
-# the end of a training. For example, [lab 02](02_throughput.ipynb) divides it by 10 after
+# This is a first answer to the question of this lab: **noise is cheap far from the lowest
+# point, but expensive near it.** That is why people reduce the learning rate towards the
+# end of a training. For example, [lab 02](02_throughput.ipynb) divides it by 10 after
 # certain epochs.
 
 # %% [markdown]
@@ -642,12 +642,13 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## A narrow valley
 #
-# So far the surface was a round bowl, in which noise is only a nuisance. What does noise do
-# on a less friendly surface? To get one, move all points to the right by 2, together with
-# the line from which the path starts. The points look the same as before, only with a
-# different origin. But now slope and intercept depend on each other: if you raise the
-# slope, you have to lower the intercept to stay close to the points. So the bowl becomes a
-# narrow valley that runs from the upper left to the lower right.
+# So far the surface was a round bowl, in which noise is only a nuisance. What does noise
+# do on a less friendly surface? You get such a surface if you move all points to the
+# right by 2, together with the line from which the path starts. The points keep their
+# pattern, and only their distance from the origin changes. But now slope and intercept
+# depend on each other: if you raise the slope, you have to lower the intercept to stay
+# close to the points. So the bowl becomes a narrow valley that runs from the upper left
+# to the lower right.
 
 # %% [markdown]
 # The walls of this valley are steep, and its floor is nearly flat. What does the largest
@@ -930,8 +931,8 @@ session.finish()
 # Measured in seconds, the race may have a different winner.
 #
 # Here are two questions to take with you. Which batch size is best if a step with more
-# points takes nearly the same time? And the learning rate was lowered to reduce the noise:
-# what could you raise instead?
+# points takes nearly the same time? And to reduce the noise, we lowered the learning
+# rate: which setting could you have raised instead?
 #
 # To read on: Bottou, Curtis and Nocedal, ["Optimization Methods for Large-Scale Machine
 # Learning"](https://arxiv.org/abs/1606.04838) (2018); McCandlish, Kaplan, Amodei and the
