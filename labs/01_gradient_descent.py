@@ -168,7 +168,7 @@ def descend(gradient, x, y, start, batches, learning_rate):
 # the walk takes forever, but with a large learning rate, a step goes past the lowest point
 # and up on the other side.
 #
-# **Question.** Above which learning rate does every step lead *further away*?
+# **Question.** Above which learning rate do the steps lead further and further *away*?
 
 # %%
 BOX = ((-2.0, 5.0), (-3.0, 4.0))  # slopes and intercepts to draw
@@ -570,10 +570,11 @@ for step in (0, 5, 10, 15, 20, 30):
 card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %% [markdown]
-# Far from the lowest point, the points agree on the direction. Near it, $G$ approaches 0
-# while the points still disagree, so $B$ grows without bound. At the lowest point itself,
-# the gradient of a batch is pure noise. McCandlish et al. observe the same in their
-# networks: the noise scale grows as the loss falls.
+# Far from the lowest point, the gradients of the single points agree on the direction.
+# Near it, their mean $G$ approaches 0, but they still differ from point to point, so $B$
+# grows without bound. At the lowest point itself, the gradient of a batch is pure noise.
+# McCandlish et al. observe the same in their networks: the noise scale grows as the loss
+# falls.
 
 # %% [markdown]
 # What does $B$ mean for training? The step of a small batch has two parts: the exact
@@ -633,7 +634,8 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # The best learning rate behaves in the same way. Far below the noise scale it grows in
 # proportion to the batch, but far above it hardly grows at all. This law was derived for
-# plain gradient descent, so do not expect it to hold for other optimizers, such as Adam.
+# plain gradient descent. Do not expect it to hold for Adam and similar optimizers, for
+# which [Li et al. (2024)](https://arxiv.org/abs/2405.14578) derive a different law.
 #
 # You will meet both laws again with real networks: [lab 03](03_time_to_accuracy.ipynb)
 # counts steps and uses the first law to find the fastest batch size, and [lab
@@ -696,11 +698,11 @@ often = [size for size, times in thrown.items() if times > 10]
 card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
-# The steep walls permit only a small learning rate, and with such a rate the walk along the
-# floor takes many steps. Here **noise hurts**: at a rate at which the full batch converges,
-# batches of 1 are thrown out of the valley. Not all of these paths are lost, because a path
-# can also come back. The line that begins with "Batches of 1" counts the paths that end
-# with a lower loss than they started with.
+# The steep walls permit only a small learning rate, and with such a rate the walk along
+# the floor takes many steps. Here **noise hurts**: at a rate at which the full batch
+# converges, the path with batches of 1 is thrown out of the valley. Such a path is not
+# always lost, because it can also come back. The line that begins with "Batches of 1"
+# counts the paths that end with a lower loss than they started with.
 
 # %% [markdown]
 # What throws them out? The squared error of a single point at $x$ has a curvature of its
@@ -919,13 +921,13 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What does the batch size do to the path down the loss? It sets the noise of each step. The
-# gradient of a mini-batch is right on average, and a batch that is four times as large has
-# half the noise. Far from the lowest point, many noisy steps beat a few exact ones, as your
-# curves over the epochs show. Near it, the noise keeps you from converging, so a larger
-# batch becomes worth its price. The noise scale, which you have watched grow, tells you how
-# large it may be. Noise also throws you out of a narrow valley, but it frees you from a
-# saddle.
+# What does the batch size do to the path down the loss? It sets the noise of each step.
+# The gradient of a mini-batch is right on average, and a batch that is four times as
+# large has half the noise. Far from the lowest point, many noisy steps beat a few exact
+# ones, as your curves over the epochs show. Near it, the noise keeps you from converging,
+# so a larger batch becomes worth its price. The noise scale, which you have watched grow,
+# gives you a rough idea of how large a batch is still worthwhile. Noise also throws you
+# out of a narrow valley, but it frees you from a saddle.
 #
 # So far, however, we have counted steps, and a step with more points need not take longer.
 # Measured in seconds, the race may have a different winner.
