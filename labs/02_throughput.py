@@ -188,9 +188,10 @@ session.show_source(pipelines.batches)
 # **Question.** A float32 number takes four times as much memory as a byte. What do we save
 # by scaling the pixels on the device instead of on the host?
 #
-# On a laptop, the host and the device are the same processor, so nothing has to travel
-# between them. Handling whole batches saves time even there, and the page of
-# [measurements](../docs/measurements.md) shows how much.
+# If the device is a GPU, every batch has to travel from the host to the GPU, and as bytes
+# it is only a quarter as large. On a laptop, the host and the device are the same
+# processor, so nothing has to travel. Even there it saves time to handle whole batches,
+# and the page of [measurements](../docs/measurements.md) shows how much.
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -702,12 +703,13 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # are.
 #
 # A second answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times: it makes
-# up new sweeps whose errors are like those of your own. An error is the ratio of the
-# measured speed to the fitted speed, and you have one such ratio for each of your sizes.
-# For a new sweep, we multiply the law's speed at every size by one of these ratios, chosen
-# at random, and then fit the law to the result. The 300 fits scatter, and their scatter
-# tells you how certain your own fit is.
+# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times, which
+# means that it makes up new sweeps with errors like your own. As the error at a size,
+# take the ratio of the measured speed to the fitted speed: a ratio of 1.02 means 2%
+# faster than the law. You have one ratio for each of your sizes. For a new sweep, we
+# multiply the law's speed at every size by one of these ratios, chosen at random, and
+# then fit the law to the result. The 300 fits scatter, and their scatter tells you how
+# certain your own fit is.
 #
 # There is one correction. Your fit chose its two numbers to come as close as possible to
 # these very points, so the ratios are a little too close to 1. The factor `wider`, which is
@@ -766,9 +768,9 @@ show_figure(figure, summary, session.caption())
 # size in alternation with a size from the sweep. This *control* shows how fast the machine
 # is right now, so that we can correct for any change.
 #
-# From the redrawn sweeps, the next cell computes a range for the result. If the law holds,
-# nine out of ten such ranges should contain the new measurement, although it may be fewer
-# on a busy machine or with few sizes.
+# From the redrawn sweeps, the next cell computes a range for the result. If the law
+# holds, such a range should contain the new measurement nine times out of ten, or less
+# often if the machine is busy or the sweep had few sizes.
 #
 # **Predict:** will the range contain your measurement?
 
@@ -849,12 +851,12 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 # the forward pass alone, because the backward pass computes the gradients of both the
 # weights and the inputs.
 #
-# At the border of an image a filter hangs over the edge, where *padding* has put zeros. We
-# leave the products with these zeros out. Along a side of $n$ pixels, a filter of odd width
-# $k$ takes $n$ positions and covers $k$ pixels at each of them, which makes $k n$ pixels.
-# Of these, $(k^2 - 1) / 4$ lie beyond the two edges, so $k n - (k^2 - 1) / 4$ pixels of the
-# image remain. For example, a filter of width 3 hangs over by one pixel at each edge, and
-# $3 n - 2$ pixels remain.
+# At the border of an image a filter hangs over the edge, where *padding* has put zeros.
+# We leave the products with these zeros out. Take a filter of width 3, for example. Along
+# a side of $n$ pixels it takes $n$ positions, and it covers 3 pixels at each of them,
+# which makes $3 n$ pixels. But at the first and at the last position, one of the 3 pixels
+# lies beyond the edge, so $3 n - 2$ pixels of the image remain. For any odd width $k$,
+# the same count gives $k n - (k^2 - 1) / 4$.
 #
 # The count leaves out some work: batch normalisation, ReLU, dropout, pooling, augmentation
 # and the update of the weights. On the other hand, it includes one gradient that training
@@ -954,8 +956,9 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 #
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
-# `batch_size`. So only sizes larger than `batch_size` show any growth, and the first of
-# these shows too little, because it uses that memory first.
+# `batch_size`, and uses it again. So only sizes larger than `batch_size` show any growth.
+# Even the first of these sizes shows too little, because a part of the memory that it
+# needs was already there.
 
 # %%
 mib = 2**20
