@@ -118,8 +118,8 @@ show_figure(figure, "The first eight training images with their classes.", sessi
 #
 # ![A residual block: the input passes two convolutions, each with batch normalisation and ReLU, and a shortcut adds the input to their result.](../helpers/lab_02/diagrams/residual_block.svg)
 #
-# The next cell lists two functions. The second one builds the block, and calls the first
-# one under the name `unit`.
+# The next cell shows the source of two functions. The second function builds the block,
+# and calls the first one under the name `unit`.
 #
 # **Question.** Which line is the shortcut, and can this block add a negative number to its
 # input?
@@ -172,9 +172,9 @@ del full_model
 # %% [markdown]
 # ## The input pipeline
 #
-# Two processors share the work. The [host](../docs/glossary.md) provides the data: it only
-# shuffles the indices of the images, and gathers the bytes of whole batches. Everything
-# that needs arithmetic happens in the first layers of the model, on the *device* that
+# Two processors share the work. The [host](../docs/glossary.md) has the easy part: it
+# shuffles the indices of the images, and gathers the bytes of whole batches. All
+# arithmetic is left to the first layers of the model, which run on the *device* that
 # trains.
 
 # %%
@@ -335,10 +335,11 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # time until its first step ended?
 #
 # In the first step, TensorFlow runs your Python code once to record a graph
-# ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates memory.
-# Each training pays for this start-up only once, and the shorter the first epoch is, the
-# larger is its share. The two times that you compared need not agree exactly, because on a
-# busy machine no two epochs take the same time, as the lines above show.
+# ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates
+# memory. A training pays for this start-up only once, but if its first epoch is short,
+# the start-up can be a large part of it. The two times that you compared need not agree
+# exactly, because on a busy machine no two epochs take the same time, as the lines above
+# show.
 #
 # From here on we leave the start-up out of every measurement. Of the remaining values we
 # take the median, because a single hiccup of the machine hardly moves it.
@@ -669,8 +670,8 @@ show_figure(figure, summary, session.caption())
 # throughput: the curve follows the rising dashed line. At $9\, b_{1/2}$ you have 90% of the
 # peak, and there is little left to gain.
 #
-# The triangles show a table from the older lab on which this one is based. It was measured
-# on a GPU that the table does not name.
+# The triangles come from the older lab on which this lab is based. Its table was measured
+# on a GPU, but does not say on which.
 
 # %% [markdown]
 # According to the law, no batch size ever reaches the peak, because the fixed cost never
@@ -889,10 +890,10 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# The larger the batch, the smaller the share of a step that goes into the fixed cost. But
-# where the curve is flat, this share is already small, so the fixed cost cannot explain why
-# training stays below the speed of the product. A better candidate is the group of layers
-# whose operations we did not count.
+# With small batches, much of each step is fixed cost, so training has to be slower than
+# the product. But where the curve is flat, the fixed cost is only a small part of a step,
+# so it cannot explain why training still stays below the speed of the product. The main
+# suspects are the layers whose operations we did not count.
 #
 # **Question.** How much faster would training be without these layers? The next cell builds
 # a network with the same convolutions, but without the batch normalisation, ReLU and
