@@ -678,7 +678,7 @@ show_figure(figure, summary, session.caption())
 # disappears completely. A measured point can still lie above the fitted peak: every
 # measurement has an error, and the fit has to compromise between all of them.
 #
-# How much do the weights of the fit matter?
+# In this fit each step time had a weight. How much does that matter?
 #
 # **Question.** Suppose that your longest step is off by 5%. How large is this error,
 # compared with the fixed cost?
@@ -798,10 +798,10 @@ print(f"  {100 * off:+.1f}%: the law {'holds' if holds else 'fails'}")
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# One more size at which the law holds does not prove it, but a size at which it fails again
-# and again shows that it misses something. Change the size and run the two cells once more.
-# Also look at the range of `t0` above: if it reaches down to zero, these points cannot
-# distinguish the fixed cost from no cost at all.
+# You cannot prove a law with one more size at which it holds. But if it fails at one size
+# again and again, you know that it misses something. So change the size, run the two
+# cells once more, and try to catch the law out. Also look at the range of `t0` above: if
+# it reaches down to zero, your points cannot tell a fixed cost from none at all.
 
 # %% [markdown]
 # ## How much of the machine do you use?
@@ -849,8 +849,9 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 # Now count $F$, the operations for one image. A convolution computes each value of its
 # output from all weights of one filter, and each of these weights takes two operations: a
 # multiplication and an addition. A training step takes three times as many operations as
-# the forward pass alone, because the backward pass computes the gradients of both the
-# weights and the inputs.
+# the forward pass alone. The reason is that the backward pass computes two gradients, for
+# the weights and for the inputs, and each of them takes as many operations as the forward
+# pass.
 #
 # At the border of an image a filter hangs over the edge, where *padding* has put zeros.
 # We leave the products with these zeros out. Take a filter of width 3, for example. Along
@@ -936,8 +937,9 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 # may limit them. The gap that still remains is due to the convolutions and the work around
 # them.
 #
-# If the yardstick is the peak in the device's data sheet instead of a measured product,
-# this share is called the [model FLOPs utilization](../docs/glossary.md) ([Chowdhery et al.
+# People who train large models often take the peak in the device's data sheet as the
+# yardstick, instead of a measured product. Then this share is called the [model FLOPs
+# utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
 # 2022](https://arxiv.org/abs/2204.02311)).
 
 # %% [markdown]
@@ -950,10 +952,11 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 # largest batch, do the weights take most of the memory, half of it, or hardly any?
 
 # %% [markdown]
-# The dashed line in the next figure is an estimate. It counts the values in the outputs of
-# all layers, and assumes three bytes for each. A float32 takes four, but some layers reuse
-# the memory of their input. The three bytes come from measurements of WRN-16-1 on a CPU. At
-# the `laptop` scale you train this same network, so there a good estimate proves little.
+# The dashed line in the next figure is an estimate. It counts the values in the outputs
+# of all layers, and assumes three bytes for each value. A float32 number takes four, but
+# some layers reuse the memory of their input, so the average is lower. The three bytes
+# come from measurements of WRN-16-1 on a CPU. At the `laptop` scale you train the same
+# network, so a good estimate there does not prove that it also works for other networks.
 #
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
