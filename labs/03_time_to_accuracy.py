@@ -160,8 +160,9 @@ print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6
 # %% [markdown]
 # The number is slightly below 0.82, so a run that has reached the target might keep
 # training for nothing. That is why this course **rounds an accuracy to six decimals**
-# before comparing it with a target. Such rounding can never count an image too many,
-# because even a single image out of 10,000 makes a difference of 0.0001.
+# before comparing it with a target. Such rounding cannot turn a miss into a hit: a single
+# image out of 10,000 changes the accuracy by 0.0001, which is far more than the rounding
+# does.
 #
 # The second reason is chance, and it matters more: with other test images, you would
 # measure another accuracy. If the true accuracy is $p$, the accuracy measured on $n$
@@ -557,8 +558,8 @@ print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reach
 # down, all sizes suffer alike. Each run is saved to the [run card](../docs/glossary.md)
 # as soon as it ends, so an interrupted race resumes where it stopped.
 #
-# One unfair advantage remains: a size that needs more images takes more looks, so it has
-# more chances to reach the target by luck.
+# One unfair advantage remains. Each look is another chance to reach the target by luck,
+# and a size that needs more images gets more looks.
 #
 # </details>
 
@@ -1021,9 +1022,10 @@ print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
 # Now comes the test: train several times with this batch size. Its learning rate lies
-# between the rates of its neighbours in the race. The machine may be faster or slower
+# between the rates of its neighbours in the race. The machine may be faster or slower now
 # than during the race, so the winner of the race runs again, in alternation with the new
-# size. It serves as a *control*: a case that you know already, for comparison.
+# size. It is the *control*: you know its time from the race, so it shows you whether the
+# machine has changed.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast of the theory, or a better one if you distrust it.
@@ -1196,9 +1198,10 @@ def measure_noise(small, big):
 # %% [markdown]
 # We train once, in four parts, and measure the noise scale five times: at the beginning
 # and after each part. Each measurement compares gradients of 64 and of 512 images, and
-# averages over many draws of such batches. A quarter of the draws is enough for a rough
-# estimate, so the four quarters give four estimates, whose scatter shows how certain the
-# measurement is. The last line repeats the last measurement with 16 and 256 images.
+# averages over many draws of such batches. To see how certain a measurement is, the cell
+# also computes the noise scale from each quarter of the draws alone. The further these
+# four estimates lie apart, the less you should trust the measurement. The last line
+# repeats the last measurement with 16 and 256 images.
 #
 # **Predict:** what is the median of the five noise scales from the batches of 64 and 512?
 # You already know the bend.
@@ -1391,10 +1394,10 @@ session.finish()
 # | with the fastest training | the size with the lowest median time (part 2) |
 # | at which speed and extra images balance | $b^*$, the best size by the laws (part 4) |
 #
-# If the first number is larger than the second, the answer is no: beyond the winner,
-# larger batches still gained speed, but lost more by their extra images. If both are the
-# same, the answer is yes among the sizes of your race, and the third number tells you
-# whether it would stay so for larger batches.
+# If the first size is larger than the second, the answer is no: beyond the winner, larger
+# batches were still faster, but they needed so many more images that they lost. If the
+# first two sizes are the same, the answer is yes, at least for the sizes in your race.
+# The third size then tells you whether it would still be yes with larger batches.
 #
 # - [Time to accuracy](../docs/glossary.md), not throughput, tells you how soon you have a
 #   good network.
