@@ -17,8 +17,8 @@
 # To find out, you let several batch sizes race to the same accuracy. The lab has four
 # parts, each with a question of its own:
 #
-# 1. When is a network good enough, and how long did that take? You build a clock that you
-#    can trust.
+# 1. When is a network good enough, and how long does it take to get there? You build a
+#    clock that you can trust.
 # 2. Which batch size wins? You give each size a suitable learning rate, and start the
 #    race.
 # 3. Why does the winner win? You take its time apart.
@@ -500,8 +500,8 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # For each batch size, the first lines list the rates that it tried. They say whether the
 # run with this rate reached the target, and after how many looks the run ended. *Not
 # reached* may only mean that the run was stopped because it could no longer beat the best
-# rate so far. If a message says that a loss became `nan`, that rate was too large. It
-# counts as not reached, and you need do nothing.
+# rate so far. If a message says that a loss became `nan`, its rate was too large. Such a
+# rate counts as not reached, and you do not have to do anything.
 #
 # The best rates are known only roughly, because neighbouring rungs differ by a factor of
 # 3, and each rate had only one run. That is why the line "Largest over smallest" also
@@ -591,8 +591,8 @@ show_figure(
 # validation.
 #
 # The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
-# least the target accuracy. You may round the accuracy to six decimals first, but need
-# not.
+# least the target accuracy. You may round the accuracy to six decimals first, but you do
+# not have to.
 #
 # **Question.** What is the time of a batch size if some of its runs never get there?
 
@@ -726,8 +726,8 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# If no size has 100% "by one run", the winner of a race with only one run of each size
-# depends on luck.
+# Look first at the shares "by one run". If none of them is 100%, it depends on luck who
+# wins a race with only one run of each size.
 #
 # By the median, a size is *in front* if it wins at least 5% of the new races. If several
 # sizes are in front, the race is undecided, and a prediction of any of them counts as
@@ -774,9 +774,9 @@ for size, needed in typical_steps.items():
 # - A very large batch processes many images per second, but its number of steps no longer
 #   falls in proportion, so it needs more images in total.
 #
-# As soon as the number of images grows faster than the speed, a larger batch loses
-# against a smaller one. But at which batch size does that happen? Lab 02 had a law for
-# the speed. If there is also a law for the steps, you can calculate it.
+# As soon as the number of images grows faster than the speed, a larger batch loses to a
+# smaller one. But at which batch size does that happen? Lab 02 gave you a law for the
+# speed. If there is a law for the steps as well, you can calculate the answer.
 
 # %% [markdown]
 # ### A law for the steps
@@ -1355,8 +1355,8 @@ for size in lab.batch_sizes:
 # %% [markdown]
 # The factor is not the same for all sizes. It is largest if the training between two
 # looks takes little time and a run needs many looks. So the bug favours some batch sizes,
-# and a race with it may name the wrong winner. You will meet this mistake often, because
-# a timer around the whole of `fit` includes validation, too.
+# and may hand the victory to the wrong one. You will meet this mistake often, because a
+# timer around the whole of `fit` measures validation, too.
 
 # %% [markdown]
 # ## Quiz
