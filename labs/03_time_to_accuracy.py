@@ -56,8 +56,8 @@ flip: bool = False
 # The data and the kind of network come from lab 02. You are going to train more than
 # forty times, so on a laptop the network is smaller. The
 # [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a
-# part of each step over into the following steps. It speeds up training, so a few epochs
-# are enough.
+# part of each step over into the following steps. Here it speeds up the training so much
+# that a few epochs are enough.
 
 # %% [markdown]
 # <details><summary>How much smaller is the network?</summary>
@@ -366,9 +366,9 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # The clock is ready, but the race is not fair yet. If all batch sizes used the same
 # learning rate, the winner would be the size that this rate happens to suit.
 #
-# A larger batch averages over more images, so its gradient is less noisy, and you can
-# trust it with a larger learning rate. How much larger, if the batch is $k$ times as
-# large? There are two rules of thumb:
+# The gradient of a larger batch is an average over more images, so it is less noisy, and
+# you can trust it enough to take a longer step. How much larger, if the batch is $k$
+# times as large? There are two rules of thumb:
 #
 # - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
 #   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
@@ -386,9 +386,10 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # Two details keep the comparison fair:
 #
-# - **The test images, which Keras calls validation data, must not choose the rate**,
-#   because that would mean learning from them. So we set aside a fifth of the *training*
-#   images, train on the rest, and judge each rate by its accuracy on this fifth.
+# - **The test images, which Keras calls validation data, must not choose the rate**. A
+#   rate that is chosen on these images suits them better than it suits new ones, so its
+#   results would look too good. Instead, we set aside a fifth of the *training* images,
+#   train on the rest, and judge each rate by its accuracy on this fifth.
 # - **Every batch size is measured after about the same number of images.** One accuracy
 #   per epoch would be too coarse, because a fast run may need only two or three epochs.
 #   Instead, we take a *look* at the accuracy after every `look_images` images. For Keras,
@@ -421,9 +422,10 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
 
 # %% [markdown]
 # A run *reaches the target* at its first look with at least the target accuracy, and it
-# ends there. Your callback of exercise 3.1 is stricter, but in the race each batch size
-# runs several times, so a single lucky run cannot decide the race. To save time, a trial
-# of a rate ends as soon as it can no longer beat the best rate so far.
+# ends there. Your callback of exercise 3.1 is stricter, because it waits for several good
+# epochs in a row. The race does not need that: each batch size runs several times, so a
+# single lucky run cannot decide it. The trials on the ladder are even shorter, because a
+# trial ends as soon as it can no longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
@@ -1384,9 +1386,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Is the fastest epoch the fastest training? Only as long as a larger batch gains more
-# speed than it costs in extra images. Two batch sizes from your own race tell you whether
-# it did, and a third one tells you where the balance lies:
+# Is the fastest epoch the fastest training? Only as long as a larger batch raises the
+# speed by a larger factor than the number of images that the training needs. Two batch
+# sizes from your own race tell you whether it did, and a third one tells you where the
+# balance lies:
 #
 # | batch size | where to find it |
 # |---|---|
