@@ -407,10 +407,10 @@ for name, (high, inner, wide) in shapes.items():
 # half of the 156,000 GFLOP/s. Its limit is memory, and faster arithmetic units would not
 # help.
 #
-# A CPU can do far fewer operations in the time that it takes to move one byte. If it can
-# do fewer than both products have for each byte, memory limits neither of them, and they
-# may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison into a
-# picture, the [roofline](../docs/glossary.md).
+# A CPU can do far fewer operations in the time that it takes to move one byte. If this
+# number is below the operations per byte of both products, memory limits neither of them,
+# and they may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison into
+# a picture, the [roofline](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the larger machine win?
@@ -535,10 +535,10 @@ card.measure("share_of_asking", asking / both)
 # %% [markdown]
 # So the floor tells you as much about the clock as about the device. Every method of
 # timing adds its own overhead to each result, and hides everything that is smaller than
-# this overhead. It also shifts the crossover: if both devices pay the same overhead, the
-# ratio of their times moves towards 1. So the matrices have to be larger before the slow
-# device takes 1.2 times as long, which is how we counted a win. The size that you found
-# is therefore the size for a product *plus* the reading of one number.
+# this overhead. The overhead also shifts the crossover: if both devices pay the same
+# overhead, the ratio of their times moves towards 1. So the matrices have to be larger
+# before the slow device takes 1.2 times as long, which is how we counted a win. The size
+# that you found is therefore the size for a product *plus* the reading of one number.
 
 # %% [markdown]
 # On a GPU, both printed times also include the launch of every operation, and the copy of

@@ -582,8 +582,8 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # the bowl. If you make the step twice as long, the first part gains at most twice as
 # much, but the random part does four times the harm. So the best step with a small batch
 # is shorter than the best exact step, and it lowers the loss by less. If the bowl is
-# equally curved in all directions, its length and its gain both shrink by the same
-# factor, as the paper shows. To replace one exact step you need
+# equally curved in all directions, then the length and the gain of the best step shrink
+# by the same factor, as the paper shows. To replace one exact step you need
 #
 # $$ 1 + \frac{B}{b} \text{ steps, and the best learning rate is } \varepsilon(b) =
 # \frac{\varepsilon_\infty}{1 + B/b}, $$

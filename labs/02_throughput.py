@@ -937,9 +937,8 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 # may limit them. The gap that still remains is due to the convolutions and the work around
 # them.
 #
-# People who train large models often take the peak in the device's data sheet as the
-# yardstick, instead of a measured product. Then this share is called the [model FLOPs
-# utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
+# In practice, the yardstick is often the peak in the device's data sheet. Then this share
+# is called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
 # 2022](https://arxiv.org/abs/2204.02311)).
 
 # %% [markdown]
@@ -957,12 +956,13 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 # some layers reuse the memory of their input, so the average is lower. The three bytes
 # come from measurements of WRN-16-1 on a CPU. At the `laptop` scale you train the same
 # network, so a good estimate there does not prove that it also works for other networks.
-#
+
+# %% [markdown]
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
 # `batch_size`, and uses it again. So only sizes larger than `batch_size` show any growth.
-# Even the first of these sizes shows too little, because a part of the memory that it
-# needs was already there.
+# The first of these sizes shows too little, because a part of the memory that it needs
+# was already there.
 
 # %%
 mib = 2**20

@@ -367,8 +367,8 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # learning rate, the winner would be the size that this rate happens to suit.
 #
 # The gradient of a larger batch is an average over more images, so it is less noisy, and
-# you can trust it enough to take a longer step. How much larger, if the batch is $k$
-# times as large? There are two rules of thumb:
+# you can trust it with a larger learning rate. How much larger, if the batch is $k$ times
+# as large? There are two rules of thumb:
 #
 # - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
 #   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
@@ -386,10 +386,10 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # Two details keep the comparison fair:
 #
-# - **The test images, which Keras calls validation data, must not choose the rate**. A
-#   rate that is chosen on these images suits them better than it suits new ones, so its
-#   results would look too good. Instead, we set aside a fifth of the *training* images,
-#   train on the rest, and judge each rate by its accuracy on this fifth.
+# - **The test images, which Keras calls validation data, must not choose the rate**,
+#   because a rate chosen on these images would look better than it is. So we set aside a
+#   fifth of the *training* images, train on the rest, and judge each rate by its accuracy
+#   on this fifth.
 # - **Every batch size is measured after about the same number of images.** One accuracy
 #   per epoch would be too coarse, because a fast run may need only two or three epochs.
 #   Instead, we take a *look* at the accuracy after every `look_images` images. For Keras,
@@ -424,8 +424,8 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
 # A run *reaches the target* at its first look with at least the target accuracy, and it
 # ends there. Your callback of exercise 3.1 is stricter, because it waits for several good
 # epochs in a row. The race does not need that: each batch size runs several times, so a
-# single lucky run cannot decide it. The trials on the ladder are even shorter, because a
-# trial ends as soon as it can no longer beat the best rate so far.
+# single lucky run cannot decide it. To save time, a trial on the ladder ends as soon as
+# it can no longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
