@@ -960,9 +960,9 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 # %% [markdown]
 # The points are measurements: they show how much the memory in use has grown since the
 # sweep began. TensorFlow keeps the memory that it had allocated for the training with
-# `batch_size`, and uses it again. So only sizes larger than `batch_size` show any growth.
-# The first of these sizes shows too little, because a part of the memory that it needs
-# was already there.
+# `batch_size`, and uses it again. So only sizes larger than `batch_size` show any growth,
+# and their points lie too low by about the memory that was already there. You see this
+# best at the first of these points.
 
 # %%
 mib = 2**20
