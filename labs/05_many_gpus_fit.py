@@ -174,7 +174,7 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
 build = check("5.1", build)
 
 # %% [markdown]
-# Now train the wide residual network of [lab 02](02_throughput.ipynb) over all replicas.
+# Now train the wide residual network of [lab 02](02_throughput.ipynb) on all replicas.
 # The call of `fit` and its callbacks are the same as on one device.
 
 # %%
@@ -248,8 +248,10 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. So four GPUs do not make room for a larger
-# network, but they do make room for a larger batch.
+# Every replica holds the other three in full. So four GPUs do not make room for more
+# weights, but they do make room for a larger batch. (If you keep the global batch
+# instead, each GPU holds fewer activations, so a network that was too large because of
+# its *activations* may now fit.)
 
 # %% [markdown]
 # <details><summary>What this count leaves out, and what changes in a large language model</summary>
@@ -272,16 +274,17 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # Your code now uses a larger batch, but its learning rate is still the rate for one
 # replica. With $N$ replicas the global batch is $N$ times as large, so an epoch has only
 # $1/N$ as many steps. To get as far in an epoch, each step has to be $N$ times as long.
+# One long step can replace $N$ short ones if the gradient hardly changes along the way.
 # If $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
 # [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
 # 2017](https://arxiv.org/abs/1706.02677):
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, the network changes fast, so such long steps can make
-# training diverge. That is why the same paper adds a [*warm-up*](../docs/glossary.md):
-# training begins with the rate $\varepsilon(b)$ of a single replica, which then rises
-# gradually to $N\, \varepsilon(b)$.
+# At the start of training, however, the network and its gradient change fast, so such
+# long steps can make training diverge. That is why the same paper adds a
+# [*warm-up*](../docs/glossary.md): training begins with the rate $\varepsilon(b)$ of a
+# single replica, which then rises gradually to $N\, \varepsilon(b)$.
 #
 # You write this recipe now, because it completes the code. Part 4 tests how good it is.
 
@@ -292,8 +295,8 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 #
 # **Rules**
 #
-# - At step 0 the rate is `base_rate`. From there it rises in a straight line, with every
-#   step, or falls if `factor` is below 1.
+# - At step 0 the rate is `base_rate`. From there it changes by the same amount in every
+#   step: it rises if `factor` is above 1, and falls if `factor` is below 1.
 # - At step `warmup_steps`, which is 1 or more, it is `factor * base_rate`, and it stays
 #   there.
 # - The step may be a tensor in a graph, which has no value yet.
@@ -362,9 +365,8 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # keep the batch the same, and ask only about the devices: with the same global batch, do
 # $N$ replicas train the same network as one device?
 #
-# To find out, start both trainings from the same weights, and give them the same batches
-# in the same order. So nothing may shuffle the images. Then compare the weights at the
-# end.
+# To find out, start both runs from the same weights, and give them the same batches in
+# the same order. So nothing may shuffle the images. Then compare the weights at the end.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -410,9 +412,9 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Even a correct training on several replicas does not give exactly the same weights,
-# because sums in a different order are rounded differently. So we call weights the same
-# if they differ by less than $10^{-3}$.
+# Even if everything is right, several replicas do not end with exactly the same weights
+# as one device, because numbers that are added in a different order are rounded
+# differently. So we call two weights the same if they differ by less than $10^{-3}$.
 #
 # One layer is suspicious: batch normalisation uses the mean and variance of a whole
 # batch, but a replica sees only its share. So run your test on three small networks, for
@@ -425,9 +427,10 @@ train_from = check("5.3", train_from)
 #   whole batch.
 
 # %% [markdown]
-# **Predict:** with ordinary batch normalisation, how large is the largest difference
-# between a weight on one device and on several? (The running averages of mean and
-# variance, which batch normalisation keeps for validation, count as weights here.)
+# **Predict:** train the small network with ordinary batch normalisation twice, once on
+# one device and once on several, and compare each weight of the two results. How large is
+# the largest difference? (The running averages of mean and variance, which batch
+# normalisation keeps for validation, count as weights here.)
 
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
@@ -501,14 +504,15 @@ others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
 show_figure(figure, f"Another network with: {others or 'none'}.", session.caption())
 
 # %% [markdown]
-# Only with ordinary batch normalisation do the two trainings differ. With 4 replicas, for
-# example, each uses the mean and variance of its own quarter of the batch. These four
-# normalisations give other outputs and gradients than a single one over the whole batch.
+# Only with ordinary batch normalisation do the two runs end with different weights. With
+# 4 replicas, for example, each uses the mean and variance of its own quarter of the
+# batch. These four normalisations give other outputs and gradients than a single one over
+# the whole batch.
 #
 # With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # the replicas average their statistics in every such layer, forward and backward. That
-# makes the trainings equal again, but each of these layers now waits for the slowest
+# makes the two runs equal again, but each of these layers now waits for the slowest
 # replica.
 
 # %% [markdown]
@@ -597,8 +601,10 @@ for left in (4, 3, 1):
 # %% [markdown]
 # ### One device with the batch of four devices
 #
-# Apart from these two exceptions, several replicas train what one device trains with the
-# same global batch. So can one device also do the work of four?
+# Apart from these two exceptions, several replicas end with the same weights as one
+# device that trains with the same global batch. (Dropout would be a third exception,
+# because the replicas do not draw the same random numbers as one device.) So can one
+# device also do the work of four?
 #
 # It can, if it computes the four shares one after the other. This is called [gradient
 # accumulation](../docs/glossary.md). An [optimizer](https://keras.io/api/optimizers/)
@@ -738,12 +744,12 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# With all replicas, both kinds of scaling measured the very same training. So why do
-# their efficiencies differ?
+# With all replicas, both kinds of scaling measured the very same run. So why do their
+# efficiencies differ?
 #
-# They compare this training with two different trainings on a single replica. In weak
-# scaling, the single replica takes its usual batch. In strong scaling, it takes the whole
-# global batch. With this larger batch it usually processes more images per second,
+# The two efficiencies compare this run with two different runs on a single replica. In
+# weak scaling, the single replica takes its usual batch. In strong scaling, it takes the
+# whole global batch. With this larger batch it usually processes more images per second,
 # because the fixed cost of a step ([lab 02](02_throughput.ipynb)) is shared by more
 # images. So $r_1$ is larger and $E$ is smaller. That is why you should always say which
 # kind of scaling an efficiency refers to.
@@ -764,9 +770,9 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas are threads of one processor, whose cores also read the images and
-# add up the gradients. If several of them are faster than one, it is only because one
-# alone leaves some cores idle part of the time.
+# Simulated replicas are threads of one processor, and its cores also read the images and
+# add up the gradients. If several simulated replicas are still faster than one, the only
+# reason is that a single replica leaves some of the cores idle for part of the time.
 #
 # Real devices do not compute on shared cores, and yet they usually stay below an
 # efficiency of 1, for four reasons:
@@ -829,10 +835,11 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# Beyond a few replicas, the number of bytes that each sends hardly grows. (A ring also
-# has $2\,(N - 1)$ rounds, and each of them costs time to start.) What counts is how long
-# sending takes compared with computing. Part of it can be hidden: some gradients can be
-# sent while others are still being computed.
+# Beyond a few replicas, the number of bytes that each replica sends hardly grows. (But a
+# ring has $2\,(N - 1)$ rounds, and each round takes some time to start.) What counts is
+# how long a replica sends compared with how long it computes. Part of the sending can be
+# hidden behind the backward pass: the gradients of the last layers are ready first, so
+# they can be sent while the gradients of the earlier layers are still being computed.
 #
 # So how do you get close to four times the speed? Give each replica a larger batch: each
 # step then computes for longer, but sends no more bytes. But the global batch grows as
@@ -859,11 +866,11 @@ for n in (2, 8, 64):
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# where $\varepsilon_\infty$ is the best rate of a gradient without noise. The [noise
-# scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
-# gradient is as large as the gradient itself. Far below $B$, twice the batch allows
-# almost twice the rate, as in the linear rule. Far above $B$ there is hardly any noise
-# left to remove, so the best rate stops growing.
+# where $\varepsilon_\infty$ is the best rate for the exact gradient, which has no noise.
+# The [noise scale](../docs/glossary.md) $B$ is the batch size, in images, at which the
+# noise of the gradient is as large as the gradient itself. Far below $B$, twice the batch
+# allows almost twice the rate, as in the linear rule. Far above $B$, a larger batch can
+# hardly make the gradient more exact, so the best rate stops growing.
 
 # %% [markdown]
 # To compare this law with the linear rule, we need the ratio of the best rates of two
@@ -873,7 +880,7 @@ for n in (2, 8, 64):
 #
 # **Question.** What does this law say about batches of 32 and 512? For $B$, take the bend
 # that your [lab 03](03_time_to_accuracy.ipynb) printed, which estimates the noise scale
-# from whole trainings.
+# from whole training runs.
 
 # %%
 small, large = lab.global_batches[0], lab.global_batches[-1]
@@ -887,11 +894,11 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# Which is closer to the truth, the linear rule or the law? To find out, we train each
-# batch size with four learning rates. The smallest batch tries the rate of the linear
-# rule, and 2, 4 and 8 times this rate. A larger batch tries the rate of the linear rule,
-# and 1/2, 1/4 and 1/8 of it. (For a batch of 32, the linear rule gives `learning_rate`
-# itself.)
+# Which is closer to the truth, the linear rule or the law? To find out, we train with
+# four learning rates for each batch size. The smallest batch gets the rate of the linear
+# rule, and 2, 4 and 8 times this rate, whereas a larger batch gets the rate of the linear
+# rule, and 1/2, 1/4 and 1/8 of it. (For a batch of 32, the linear rule gives
+# `learning_rate` itself.)
 #
 # Each rate gets `seeds` runs, which differ in their initial weights and in the order of
 # the images. The largest batch is also trained with your warm-up.
@@ -1000,19 +1007,20 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# **Question.** Each line in the figure belongs to one batch size, and one line adds the
-# warm-up. If the linear rule is right, the line of the large batch has the same shape and
-# height as the line of the small batch, but lies further to the right, by the ratio of
-# the two batch sizes. Is that so? Compare any difference with the scatter of runs at the
-# same rate.
+# **Question.** The figure has one line for each batch size, and one more line for the
+# largest batch with your warm-up. If the linear rule is right, the large batch reaches
+# the same accuracies as the small batch, but each of them at a rate that is larger by the
+# ratio of the two batch sizes. On this logarithmic axis, its line is then the line of the
+# small batch, shifted to the right. Is that so? A difference counts only if it is larger
+# than the scatter of runs at the same rate.
 #
 # A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
 # guesses among ten classes.
 
 # %% [markdown]
-# First compare the heights. If the large batch stays less accurate at every rate that it
-# tried, then none of these rates made up for its smaller number of steps. In that case it
-# needs more epochs, and they cost part of the time that several devices save.
+# First compare the heights. If the large batch stays less accurate at every rate, then no
+# rate that we tried made up for its smaller number of steps. In that case it needs more
+# epochs, and these cost part of the time that several devices save.
 
 # %% [markdown]
 # Then compare the best rates, but carefully. Many rates end at nearly the same accuracy,
@@ -1025,9 +1033,12 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 #   outside the range.
 
 # %% [markdown]
-# The range also limits the ratio itself. It can be as large as the linear rule says only
-# if the small batch is best at its smallest rate, and the large batch at its largest. So
-# this experiment can speak against the linear rule more easily than for it.
+# The rates that we tried also limit the ratio itself. If $\varepsilon$ is
+# `learning_rate`, then batches of 32 get rates from $\varepsilon$ to $8\,\varepsilon$,
+# and batches of 512 get rates from $2\,\varepsilon$ to $16\,\varepsilon$. So the ratio of
+# the two best rates reaches 16, as the linear rule says, only if the small batch is best
+# at its smallest rate and the large batch at its largest. That is why this experiment can
+# speak against the linear rule more easily than for it.
 
 # %% [markdown]
 # Why should the linear rule hold at all? Compare 16 short steps with a single step that
@@ -1055,10 +1066,11 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # ## Going deeper: which rule is right for one step?
 #
 # This section is for a second reading: for now you can run its cells, skip its text, and
-# continue with *What does not work over replicas today*.
+# continue with *What does not work on several replicas today*.
 #
-# If whole trainings cannot decide, we need a smaller question. The law of lab 01 is about
-# a *single* step: which learning rate lowers the loss most? We can measure it directly:
+# If whole training runs cannot decide, we need a smaller question. The law of lab 01 is
+# about a *single* step: which learning rate lowers the loss most? We can measure it
+# directly:
 #
 # 1. Take the network that you have trained, draw a random batch, and compute its
 #    gradient.
@@ -1094,7 +1106,8 @@ for one, other in pairs:
 # %% [markdown]
 # **Predict:** in each of these pairs, how many times as large is the best learning rate
 # of the larger batch? You can enter the ratios of the law, of the linear rule, or your
-# own. Remember that the $B$ of lab 03 was fitted to whole trainings, not to single steps.
+# own. Remember that the $B$ of lab 03 was fitted to whole training runs, not to single
+# steps.
 
 # %%
 my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
@@ -1226,8 +1239,8 @@ for size, rate in step_rate.items():
 # formula passes this test, and only the $B$ of lab 03 is wrong for these steps.
 #
 # That is plausible for two reasons. Lab 03 trained with other settings and another number
-# of images. And the noise scale changes during a training: a whole training averages over
-# its values, whereas the steps above all start from a single point.
+# of images. And the noise scale changes during training: a whole run averages over its
+# values, whereas the steps above all start from a single point.
 
 # %% [markdown]
 # <details><summary>What if the fitted law misses some rates?</summary>
@@ -1245,7 +1258,7 @@ for size, rate in step_rate.items():
 # (here).
 
 # %% [markdown]
-# ## What does not work over replicas today
+# ## What does not work on several replicas today
 #
 # In part 1 hardly a line of code changed. But some things that work with `fit` on one
 # device fail on several. The next cell tries four of them on two simulated replicas,
@@ -1325,12 +1338,12 @@ session.finish()
 # Do four GPUs train the same network in a quarter of the time? They can come close, if
 # you take care of four things:
 #
-# - **Code.** Build the model inside the scope, and give `fit` the global batch. Each
-#   replica then holds all the weights, gradients and momenta, but only a share of the
-#   activations.
-# - **Equality.** If every batch divides evenly, $N$ replicas train what one device would
-#   train with the same global batch, except for batch normalisation that is not
-#   synchronised.
+# - **Code.** Build and compile the model inside the scope, and give `fit` batches of the
+#   global size. Each replica then holds all the weights, gradients and momenta, but only
+#   a share of the activations.
+# - **Equality.** If every batch divides evenly, $N$ replicas end with the same weights as
+#   one device with the same global batch, up to rounding. Exceptions are dropout, and
+#   batch normalisation that is not synchronised.
 # - **Speed.** A larger batch on each replica usually raises the efficiency. Always say
 #   whether an efficiency is for weak or for strong scaling.
 # - **Learning rate.** A larger batch has fewer steps in an epoch, so it needs another
