@@ -21,7 +21,7 @@
 #    its scope.
 # 2. You write a loss that is right on any number of replicas, and a step that all of them
 #    make together. Then you measure the damage that a wrong loss does.
-# 3. You write a complete training, and train a large network.
+# 3. You write a complete training loop, and train a large network.
 # 4. You find out why eight GPUs are not eight times as fast.
 
 # %% [markdown]
@@ -109,11 +109,11 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ## 1. What the strategy needs
 #
-# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) has ten
-# digits in grey images of 28x28 pixels, and it comes as one array. Your own data probably
-# look different: most people keep images as files, with one folder for each class. To
-# compare the two, the next cell writes such files (`train/0/00001.png` and so on) into
-# your cache.
+# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is a set
+# of handwritten digits from 0 to 9, in grey images of 28x28 pixels. It comes as one
+# array, but your own data probably look different, because most people keep their images
+# as files, with one folder for each class. To compare the two, the next cell writes such
+# files (`train/0/00001.png` and so on) into your cache.
 
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
@@ -194,11 +194,11 @@ card.outcome("array_over_files", ratio)
 # The files had been read a moment before, so the operating system still had them in
 # memory. Reading them from a slow disk may take longer.
 #
-# Keep the speed of the files in mind. As long as a GPU trains more slowly than this, it
-# never has to wait, because the [host](../docs/glossary.md) prepares the next batch in
-# the meantime. On a CPU, however, reading and training compete for the same cores. And
-# each replica that you add needs images of its own, at the same time and from the same
-# host.
+# Keep the speed of the files in mind. If a GPU trains more slowly than the
+# [host](../docs/glossary.md) reads, it hardly ever has to wait, because the host prepares
+# the next batch in the meantime. On a CPU, however, reading and training compete for the
+# same cores. Besides, all replicas get their images from the same host, so with each
+# replica that you add, the host has to read more images per second.
 
 # %% [markdown]
 # ### What a replica gets
@@ -246,9 +246,10 @@ print("Images left out of an epoch: {} in training, {} in validation".format(*le
 # is why everything that has variables must be created there: the network, the optimizer
 # and the metrics.
 #
-# An optimizer creates its own variables when it is built, so build it there as well.
-# Otherwise it would create them in the middle of the first step. Here the lab opens the
-# scope for you, but in exercise 6.3 you do it yourself.
+# An optimizer has variables, too, such as Adam's running averages for each weight. If you
+# do not build it here, it creates them in the middle of the first step, while TensorFlow
+# is already turning this step into a graph. So build it inside the scope as well. Here
+# the lab opens the scope for you, but in exercise 6.3 you do it yourself.
 
 # %%
 def new_metrics():
@@ -278,8 +279,9 @@ session.show_source(enlarge_and_classify)
 # %% [markdown]
 # ## 2. A loss and a step
 #
-# The strategy cuts every batch into parts. But what should a replica do with a loss that
-# belongs to the whole batch?
+# The strategy cuts every batch into parts, so a replica sees only some of the images. But
+# a step should follow the mean loss of all images in the batch. How can the replicas
+# achieve that together, although none of them sees the whole batch?
 
 # %% [markdown]
 # ### Exercise 6.1: whose mean?
@@ -289,9 +291,8 @@ session.show_source(enlarge_and_classify)
 # $$ L = \frac{1}{B} \sum_{i=1}^{B} \ell_i, $$
 #
 # where $B$ is the number of images in the global batch and $\ell_i$ is the loss of image
-# $i$. But no replica sees the whole batch: each computes a gradient from its own part
-# alone. The optimizer then **adds up** the gradients of all replicas, and every copy of
-# the network takes the same step.
+# $i$. Each replica computes a gradient from its own part alone. The optimizer then **adds
+# up** the gradients of all replicas, and every copy of the network takes the same step.
 #
 # So replica $r$ needs a loss $s_r$ of its own, its *share*, such that $\sum_r s_r = L$:
 # then the gradients add up to the gradient of $L$. What does a replica have to compute?
@@ -345,7 +346,8 @@ global_loss = check("6.1", global_loss)
 
 # %% [markdown]
 # Take nine images with the losses 1, 2, ..., 9, whose mean is 5. If four replicas share
-# them, they get 3, 3, 3 and none, because a strategy fills one part after the other.
+# them equally, each should get 9/4 images. The strategy rounds this number up, and hands
+# out 3 images at a time until none are left. So the replicas get 3, 3, 3 and none.
 #
 # **Question.** If the argument is left out, what do the four shares add up to? Work it
 # out, then run the cell.
@@ -596,12 +598,12 @@ for name, curve in shown.items():
 # reason everywhere but in the loss.
 
 # %% [markdown]
-# What does that do to a training? Look at the curves in the right panel and at the mean
-# losses below the figure. A learning rate of 0.2 is small for this network, so twice that
-# rate may even work better, whereas four times that rate may be too high. Does one of the
-# curves jump up? A script with this mistake can seem to train better on two devices, and
-# worse on four. However, each curve is a single run, and other initial weights may
-# reverse a small difference.
+# How do such long steps change a whole training run? Look at the curves in the right
+# panel and at the mean losses below the figure. A learning rate of 0.2 is small for this
+# network, so twice that rate may even work better, whereas four times that rate may be
+# too high. Does one of the curves jump up? A script with this mistake can seem to train
+# better on two devices, and worse on four. However, each curve is a single run, and other
+# initial weights may reverse a small difference.
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
@@ -613,24 +615,26 @@ for name, curve in shown.items():
 # $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
 #
 # It does not cancel entirely, because of the small number $\epsilon$ in the denominator.
-# The mistake comes to light only when somebody uses the size of the gradient, for example
-# to clip it, or switches from Adam to SGD.
+# The mistake comes to light when the size of the gradient matters: for example, when
+# somebody clips the gradients, as is usual for large language models, or switches from
+# Adam to SGD.
 
 # %% [markdown]
-# ## 3. A whole training
+# ## 3. A whole training loop
 #
 # Your step is right, and you know how much harm a wrong loss does. But a step is not yet
-# a training, so now you write everything around it.
+# a training loop, so now you write everything around it.
 
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
 #
 # So far the lab opened the scope and distributed the data for you. Now you write a whole
-# training yourself, and this time no image is dropped.
+# training loop yourself, and this time no image is dropped.
 #
-# Compared with 6.2, only one idea is new, and that is the number by which you divide. The
-# last batch may be smaller, so that one replica has fewer images than the others, or none
-# at all. Python can count the images before each step:
+# Compared with 6.2, only one idea is new: the number by which you divide is no longer
+# fixed. The last batch may be smaller, so that one replica has fewer images than the
+# others, or none at all. So divide by the number of images that the batch really has,
+# which Python can count before each step:
 # `sum(len(part) for part in strategy.experimental_local_results(y))`.
 #
 # Two more functions help you.
@@ -706,12 +710,12 @@ def train_on(strategy, build, data, epochs):
 train_on = check("6.3", train_on)
 
 # %% [markdown]
-# Now use your function to compare trainings on different numbers of devices. The small
-# network trains for three epochs on 201 images in global batches of 64, so the last batch
-# has only nine images. Three replicas cannot even share 64 images equally.
+# Now use your function to train on different numbers of devices, and compare the results.
+# The small network trains for three epochs on 201 images in global batches of 64, so the
+# last batch has only nine images. Three replicas cannot even share 64 images equally.
 #
-# **Predict:** you train on two, three or four devices. By how much does a weight then
-# differ, at most, from its value after training on one device?
+# **Predict:** compare the weights after training on two, three or four devices with the
+# weights after training on one device. How large is the largest difference?
 
 # %%
 print(f"The largest weight starts as {abs(flat_weights(new_small()[0])).max():.4f}")
@@ -735,10 +739,14 @@ card.outcome("largest_weight_difference", max(differences.values()))
 
 # %% [markdown]
 # The remaining differences come from rounding: float32 keeps about seven digits, and a
-# sum in a different order is rounded differently. Up to rounding, a strategy promises the
-# same training on any number of devices. So this is how you test every loop that you
-# write: train a small network with plain SGD on one device and on several, with a
-# remainder, and compare the weights. This test exposes all the wrong losses of this lab.
+# sum in a different order is rounded differently. Apart from rounding, your loop
+# therefore trains this network in the same way on any number of devices.
+#
+# Test every loop that you write like this: train a small network with plain SGD on one
+# device and on several, with a remainder, and compare the weights. The test exposes all
+# the wrong losses of this lab. But choose a network without dropout and without ordinary
+# batch normalisation. With these layers, the weights differ even if the loop is right, as
+# you saw for batch normalisation in [lab 05](05_many_gpus_fit.ipynb).
 
 # %% [markdown]
 # <details><summary>A bug in TensorFlow that this test found</summary>
@@ -755,9 +763,9 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # ### The large network
 #
-# Your loop gives the right weights, so now you can trust it with MobileNetV2. The next
-# cells train this network on all devices, with your step from 6.2 and our loop over the
-# epochs.
+# A small network has shown that your code gives the right weights, so now a large one can
+# follow. The next cells train MobileNetV2 on all devices. They use your step from 6.2,
+# but our own loop over the epochs, because it also validates after each epoch.
 #
 # **Question.** Which line of `train_epoch` waits for the devices, and why must it come
 # before the clock stops?
@@ -789,7 +797,7 @@ def train_epoch(number, train_step, valid_step):
 # The first step takes long, because TensorFlow runs your Python code once *for every
 # replica* and builds one large graph from all of it. The first epoch includes this time,
 # so it will take longer than the last one. As in [lab 04](04_custom_training_loop.ipynb),
-# `follow` lets the dashboard watch.
+# `follow` wraps the two steps, so that the dashboard can show the progress.
 #
 # **Predict** the validation accuracy after the last epoch.
 
@@ -878,8 +886,9 @@ card.measure("gradient_mib", float(mib))
 print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 
 # %% [markdown]
-# The weights start equal, and every step adds the same sum to each copy, so nobody ever
-# has to copy weights from one replica to another. Instead, the gradients travel: in every
+# All copies of a weight start equal, and every step changes them in the same way, because
+# the optimizer of each replica works with the same sum of gradients. So no weight ever
+# has to be copied from one replica to another. Instead, the gradients travel: in every
 # step, each replica waits until it has the sum of the gradients of all replicas.
 #
 # Running averages have no gradient, so the replicas do not exchange them. Each replica
@@ -938,11 +947,11 @@ spare = input_speeds["files"] / speeds[-1]
 print(f"The image files came {spare:.1f} times as fast as this training needed them")
 
 # %% [markdown]
-# Amdahl's law leaves out the costs that more replicas *add*, which are the all-reduce and
-# the waiting. There is another limit, which comes from the host, and the last line of the
-# output measures it: it divides the speed of reading image files by the speed of this
-# training. If you make training faster by more than this factor, reading becomes the
-# slowest part, and more GPUs no longer help. Even this limit is optimistic, because the
+# Amdahl's law leaves out the costs that more replicas *add*: the all-reduce and the
+# waiting. It also leaves out the host, which has to read the images. The last line of the
+# output shows how many times as fast the host reads image files as this training uses
+# them. If you make training faster by more than this factor, reading becomes the slowest
+# part, and more GPUs no longer help. You may reach this limit even earlier, because the
 # files were read while nothing trained and all cores of the host were free.
 
 # %% [markdown]
@@ -966,8 +975,8 @@ show_listing(script.train)
 # %% [markdown]
 # **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of
 # the wrong line, the line as it should be (a text), and the cost of the bug. The cost is
-# the number of optimizer steps that change no weight, in a training of `steps` steps with
-# `accumulate` micro-batches each.
+# the number of optimizer steps that change no weight, in a training run of `steps` steps
+# with `accumulate` micro-batches each.
 #
 # **Rules**
 #
@@ -1043,14 +1052,16 @@ session.finish()
 # ## What you learned
 #
 # A strategy mirrors variables, splits batches and adds up gradients, so that all copies
-# stay equal. But it cannot know by which number of images you want to divide. So each
-# replica has to divide its losses by the number of images on *all* replicas, even in a
-# ragged batch. Then several devices make the same steps as one, up to the rounding that
-# you measured in 6.3. Otherwise SGD's steps are too long by the factor in your figure,
-# while Adam hides the mistake.
+# stay equal. But the division is your task: each replica has to divide the sum of its
+# losses by the number of images on *all* replicas, even in a ragged batch. Then several
+# devices make the same steps as one, up to the rounding that you measured in 6.3, if the
+# network has neither dropout nor ordinary batch normalisation. If each replica divides by
+# the number of its own images instead, SGD's steps are too long by the factor in your
+# figure, while Adam hides the mistake.
 #
 # Launch overhead, communication and waiting do not shrink when more devices share a
-# batch, so eight devices are not eight times as fast. And the host must read fast enough.
+# batch, so eight devices are not eight times as fast. Besides, the host has to read
+# images fast enough for all of them.
 
 # %% [markdown]
 # **Question.** The `train_step` of [lab 04](04_custom_training_loop.ipynb) averages with
