@@ -135,8 +135,8 @@ print(f"{original.name}: {original.count_params():,} parameters")
 #   nothing.
 #
 # **Question.** Suppose that every operation needs a new number of four bytes from memory.
-# Can the memory keep up, or is it too slow, and by what factor? Write your guess down,
-# and check it with the *ridge* below.
+# Can the memory keep up, or is it too slow, and by what factor? Write your guess down. You
+# can check it after the measurement.
 
 # %%
 def seconds_of(call, at_least_seconds=0.3):
@@ -199,10 +199,15 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # processor. A plot that shows both limits is called a [*roofline*](../docs/glossary.md)
 # ([Williams, Waterman and Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
 #
-# The launch overhead is a third limit, which we call *dispatch*. In every call Python has
-# to start a graph, and to wait until it has the result. With an empty call we measured
-# the time $t_0$ that this takes. So a call that performs $F$ operations and moves $D$
-# bytes takes at least
+# Now you can check your guess. If every operation needs four new bytes, the memory is too
+# slow by a factor of four times the ridge.
+
+# %% [markdown]
+# The launch overhead is a third limit: in every call, Python has to start a graph and wait
+# for its result. The empty call measured the time $t_0$ that this takes. In the figures
+# below, the limit is called *dispatch*. (In other texts, *launch overhead* often means the
+# shorter time that it takes to start a single operation inside a graph.) So a call that
+# performs $F$ operations and moves $D$ bytes takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
@@ -222,8 +227,9 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
-# - A sum over an array has to be complete before a formula can use it, so that formula
-#   needs another pass. Sums that do not depend on each other share a pass.
+# - If a formula uses a sum, its own pass over the data can begin only after the pass that
+#   computes this sum. But sums that do not depend on each other are computed in the same
+#   pass.
 # - The input, the output, the kernel and their gradients are large arrays. Quantities
 #   with one number per channel, such as $\mu$, cost nothing.
 # - Each value has `value_bytes` bytes.
@@ -450,13 +456,16 @@ card.outcome("norm_share", None if recorded else by_layer[norm] / total)
 # Operations can run in parallel, so their times may add up to more than the step took. On
 # the other hand, the sum leaves out all the time in which no operation ran, such as time
 # spent in Python or waiting for data.
-#
+
+# %% [markdown]
 # Keras 3 computes batch normalisation as a sequence of small operations: a mean, a
-# difference, a square, and so on. Yet TensorFlow has had a single *kernel* for all of
-# them since version 1
+# difference, a square, and so on. Yet since version 1, TensorFlow has had a single program
+# that computes all of them in one call
 # ([`FusedBatchNormV3`](https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3)
-# is its current form). We call a layer *fused* if it uses this kernel. Our fused layer
-# has the same weights as the layer from Keras, and the next figure compares the two.
+# is its current form). Such a program is also called a *kernel*, but it has nothing to do
+# with the kernel of a convolution. We call a layer *fused* if it uses this program. Our
+# fused layer has the same weights as the layer from Keras, and the next figure compares the
+# two.
 
 # %%
 figure = figures.profile_bars({"Keras' own": by_layer, "fused": fused_by_layer})
@@ -482,12 +491,14 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 #
 # **Rules**
 #
-# - `seconds` holds the time of each operation in a step, by the operation's name.
-# - `changes` holds at least one change, by its name. For each operation that a change
-#   affects, it says how much of this operation's time is *left*: 0.5 means half, 0.0
-#   means nothing, and a number above 1 means that the operation becomes slower.
-# - Operations that a change does not name stay as they are. An operation that is not in the
-#   profile costs nothing.
+# - `seconds` is a dict with the time of each operation in a step. Its keys are the
+#   operations' names.
+# - `changes` is a dict whose keys are the names of one or more changes. The value of each
+#   change is another dict, which says how much of an operation's time is *left* after the
+#   change: 0.5 means half, 0.0 means nothing, and a number above 1 means that the operation
+#   becomes slower.
+# - An operation that a change does not name keeps its time. A change may also name
+#   operations that are not in `seconds`: they cost nothing.
 # - If no change makes the step shorter, return `(None, 1.0)`. If two are equally good,
 #   return either. No change reduces the whole step to 0 seconds.
 # - Do not modify `seconds` or `changes`.
@@ -537,10 +548,10 @@ print(f"First: {first_change}, by the profile {its_speedup:.2f} times as fast")
 # %% [markdown]
 # ## 3. The ladder
 #
-# Now we climb. Each rung is one change. We run this rung and the rung below in turn,
-# several times. Each such pair of runs gives a ratio of two speeds, and we take the median
-# of these ratios. If the machine is slow for a minute, it slows both runs of a pair, so the
-# ratio hardly changes.
+# Now we climb. Each rung is one change. To measure it, we train with this rung and with the
+# rung below in turn, several times. Each such pair of runs gives a ratio of two speeds, and
+# we take the median of these ratios. If the machine is slow for a minute, it slows both
+# runs of a pair, so the ratio hardly changes.
 #
 # **Predict:** By what factor does each change speed up training, compared with the rung
 # below? A factor below 1 means that training becomes slower.
@@ -639,8 +650,8 @@ card.measure("images_per_second", speeds["no dropout"])
 # - While a step runs on a batch, the next batch is being fetched.
 # - Before the first step ends, fetch at most eight batches, including the batch of that
 #   step, because a whole data set might not fit into memory.
-# - Each call of `feed` begins with image 0, even if the loop over an earlier feed was
-#   broken off.
+# - Each call of `feed` begins with image 0, even if the loop over an earlier feed was left
+#   early, for example with `break`.
 #
 # **Example.** `for batch in feed(fetch, 100, 8)` gets 13 batches, and the last one has 4
 # images.
@@ -729,7 +740,9 @@ print(f"Fed, a step takes {overlapped / alone:.2f} times as long as one that nev
 # ## 5. Fewer bits
 #
 # Half the bits mean half the bytes to move, and many processors also have units that
-# multiply short numbers faster. Two formats with 16 bits are in common use.
+# multiply short numbers faster. Two formats with 16 bits are in common use. (The figure
+# also shows TF32, to which newer NVIDIA GPUs round the inputs of float32 products. On such
+# a GPU, the float32 peak of part 1 is really a peak in TF32.)
 #
 # ![The bits of four number formats. float32 has 8 bits of exponent and 23 of fraction, TF32 8 and 10, bfloat16 8 and 7, and float16 5 and 10; each has one sign bit.](../helpers/lab_08/diagrams/float_formats.svg)
 #
@@ -822,10 +835,11 @@ for times in (1.0, 2.0**10):
     print(f"mixed_float16, loss times {times:.1f}: off by {percent_off:.2f}%")
 
 # %% [markdown]
-# If the two lines agree, then the values below the normal range had enough digits left,
-# and rounding to float16 in other places did more harm. That can change during training,
-# because gradients shrink as the network learns, and a larger batch makes the gradients
-# of the activations smaller still. Once a gradient is rounded to 0, it is lost.
+# If both errors are about the same, the scaled loss did not help. Then most of the error
+# comes from other values that were rounded to float16, and the gradients below the normal
+# range kept enough digits. That can change during training, because gradients shrink as the
+# network learns, and a larger batch makes the gradients of the activations smaller still.
+# Once a gradient is rounded to 0, it is lost.
 
 # %% [markdown]
 # The remedy is [*loss scaling*](../docs/glossary.md). If you multiply the loss $L$ by a
@@ -851,12 +865,13 @@ for times in (1.0, 2.0**10):
 # - `gradients_at(weights, scale)` returns the gradients of `scale` times the loss, as a
 #   list of float16 arrays. Call it once, at `weights` and at `state["scale"]`.
 # - Convert the gradients to float32 first, and then divide them by the scale.
-# - `state` looks like `{"scale": 1024.0, "good_steps": 3}`. A good step subtracts
-#   `learning_rate` times the gradients from the weights, and adds one to `good_steps`.
-#   When `good_steps` reaches `growth_steps`, the scale doubles and `good_steps` starts
-#   again from 0.
-# - If any value of any gradient is not finite (infinity or nan), the weights stay as they
-#   are, the scale halves, and `good_steps` becomes 0.
+# - `state` looks like `{"scale": 1024.0, "good_steps": 3}`. A step is *good* if every value
+#   of every gradient is finite, and *bad* if any value is infinity or nan.
+# - A good step subtracts `learning_rate` times the gradients from the weights, and adds
+#   one to `good_steps`. When `good_steps` reaches `growth_steps`, the scale doubles and
+#   `good_steps` starts again from 0.
+# - After a bad step, the weights stay as they are, the scale halves, and `good_steps`
+#   becomes 0.
 # - Do not modify `weights` or `state`.
 #
 # **Example.** With `growth_steps=4`, a good step turns the state above into
@@ -936,13 +951,13 @@ for dtype in ("float32", "bfloat16"):
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1. That
-# is why some numbers stay in float32: the weights, the optimizer's state, the moving
+# is why some numbers stay in float32: the weights, the optimizer's state, the running
 # averages of batch normalisation, and the softmax with its loss. The Keras policy
-# [`mixed_bfloat16`](https://keras.io/api/mixed_precision/) takes care of all of them
-# except the softmax, so our network sets its last layer to float32 itself.
+# [`mixed_bfloat16`](https://keras.io/api/mixed_precision/) takes care of all of them except
+# the softmax, so our network sets its last layer to float32 itself.
 #
-# But is it faster *here*? Some processors have units for bfloat16, while others have to
-# emulate it.
+# But is mixed precision faster *here*? Some processors have units that compute in bfloat16,
+# while others have to emulate bfloat16.
 
 # %%
 low = candidates()[1]
@@ -982,8 +997,8 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 #
 # **Rules**
 #
-# - The rate rises in a straight line from 0 at step 0 to `peak` at step
-#   `warm_up * steps`, where `warm_up` lies between 0 and 1 and is neither of them.
+# - The rate rises in a straight line from 0 at step 0 to `peak` at step `warm_up * steps`,
+#   where `warm_up` is greater than 0 and less than 1.
 # - From there it falls in a straight line to `last * peak` at step `steps`, and it stays
 #   at that value.
 # - In training `step` is an integer tensor, but in a figure it is a plain number. Accept
@@ -1058,10 +1073,10 @@ def fast_recipe(policy, seed, **options):
 # %% [markdown]
 # Now the two recipes race to the same target, as in [lab 03](03_time_to_accuracy.ipynb).
 # After each epoch, the accuracy is measured on the test images. The original recipe stops
-# after the first epoch that reaches the target. The fast recipe always runs all its
-# epochs, because a network trained with one cycle becomes accurate only at the end of the
-# cycle. Both recipes use the fast software of the rungs above, since the number of epochs
-# that a recipe needs does not depend on how long an epoch takes.
+# after the first epoch that reaches the target. The fast recipe always runs all its epochs,
+# because a network trained with one cycle becomes accurate only at the end of the cycle. To
+# save time, both recipes use the fast software of the rungs above. We assume that this
+# software shortens an epoch, but does not change how many epochs a recipe needs.
 #
 # **Predict:** How many epochs does the original recipe need to reach the target?
 
@@ -1168,15 +1183,17 @@ card.measure("compile_seconds", compile_seconds)
 # compiler's factor does not include the time for compiling.
 
 # %% [markdown]
-# How do you read the colours? A green bar stands for a change that made training faster,
-# and a violet bar for a change that made it slower. If a bar is hatched and its name is in
-# brackets, we tried the change but did not keep it, so the next bar starts at the same
-# height. Only *fewer bits* and the options of part 7 can be dropped. A dropped change
-# normally has a violet bar, because we keep every change that helps.
+# How do you read the bars?
 #
-# There is one exception: if you set a precision in the first code cell, the lab uses it
-# in any case. So if you set float32 although 16 bits were faster, a hatched green bar
-# shows the speed that you gave up.
+# - A *green* bar is a change that made training faster, and a *violet* bar is a change that
+#   made it slower.
+# - A *hatched* bar, with its name in brackets, is a change that we tried but did not keep, so
+#   the next bar starts at the same height. Only *fewer bits* and the options of part 7 can
+#   be dropped.
+#
+# We keep every change that helps, so a hatched bar is normally violet. But the lab always
+# uses a precision that you set in the first code cell. So if you set float32 although 16
+# bits were faster, a hatched green bar shows the speed that you gave up.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
@@ -1204,11 +1221,11 @@ print(f"The fast recipe as a whole, with its start-up: {median(fast_seconds):.1f
 card.outcome("gains", gains)
 
 # %% [markdown]
-# ## How much of the machine is that?
+# ## How much of the machine does your training use?
 #
-# In part 1 you measured the machine's peak. How much of it does your training use? If an
-# image takes $F_1$ operations in all convolutions, forward and backward, and training
-# processes $r$ images per second, then this share is
+# In part 1 you measured the machine's peak. If an image takes $F_1$ operations in all
+# convolutions, forward and backward, and training processes $r$ images per second, then the
+# share of the peak that your training uses is
 #
 # $$ \text{MFU} = \frac{F_1\, r}{P}. $$
 #
@@ -1235,9 +1252,10 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * utilization:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# On a laptop, the network of [lab 02](02_throughput.ipynb) reaches an MFU many times as
-# high, although its layers are just as narrow. So why does the network of this lab use so
-# little of the peak? The MFU is roughly the product of two factors:
+# Compare this with [lab 02](02_throughput.ipynb), where a figure showed the share of the
+# measured peak for each batch size. On a laptop, the network there reaches a share many
+# times as high, although its layers are just as narrow. So why does the network of this lab
+# use so little of the peak? The MFU is roughly the product of two factors:
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
@@ -1313,7 +1331,7 @@ session.finish()
 # really gains. Your waterfall gives the answer for your machine, and its longest bar may
 # well stand for the steps that you no longer take.
 #
-# Two questions to take along. If your network becomes ten times as wide, which bars of your
+# Here are two last questions. If your network becomes ten times as wide, which bars of your
 # waterfall become longer? And which of these changes could you have tested within a minute?
 #
 # To read on: [Williams, Waterman and Patterson, "Roofline"
