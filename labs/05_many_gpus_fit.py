@@ -1201,8 +1201,8 @@ card.outcome("best_rate_ratios", step_ratios)
 # %% [markdown]
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
 #
-# Far above $B$ the gradient is already nearly exact. There the best step is limited no
-# longer by the noise, but by the shape of the loss.
+# Far above $B$ the gradient is already nearly exact. There the noise no longer limits the
+# best step, but the shape of the loss still does.
 
 # %% [markdown]
 # If the law predicts the wrong ratios, there are two possible reasons: its formula is

@@ -420,7 +420,8 @@ for n in (1, 2, 3, 4):
 #
 # - Every replica works on its own part of the batch, and each image goes through the
 #   network once, with `training=True`.
-# - The given optimizer follows the gradient of the sum of the shares, for all variables.
+# - The given optimizer follows the gradient of the sum of the shares, and updates all
+#   trainable variables.
 # - A share comes from the `global_loss` that is given. Do not write your own, because the
 #   lab will also pass a wrong one.
 # - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the
@@ -506,8 +507,8 @@ def make_valid_step(strategy, model, metrics):
 # one. It runs on 1, 2 and 4 *simulated* replicas, whichever devices you have, because
 # here we are interested in the numbers and not in the time.
 #
-# **Predict:** on four replicas, how many times as long is the step with the wrong loss as
-# the step with the right loss, for plain SGD and for Adam?
+# **Predict:** on four replicas, by what factor does the wrong loss make this step longer,
+# with plain SGD and with Adam?
 
 # %%
 # Change both None: length of the wrong step / length of the right one.
@@ -1058,7 +1059,8 @@ session.finish()
 # network has neither dropout nor ordinary batch normalisation. If each replica divides by
 # the number of its own images instead, SGD's steps are too long by the factor in your
 # figure, while Adam hides the mistake.
-#
+
+# %% [markdown]
 # Launch overhead, communication and waiting do not shrink when more devices share a
 # batch, so eight devices are not eight times as fast. Besides, the host has to read
 # images fast enough for all of them.
