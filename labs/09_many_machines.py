@@ -15,8 +15,8 @@
 # which image? And when a machine dies, as sooner or later one will, what is left of the
 # training?
 #
-# Each of these questions has a part of its own, and the end of a part is a good place for
-# a break:
+# This lab answers the questions in three parts, and you can take a break at the end of
+# each:
 #
 # 1. You write a ring that adds up the gradients of all processes.
 # 2. You let several processes train one network, each on its own images.
@@ -101,10 +101,11 @@ use_figures()
 # %% [markdown]
 # The ring works in two phases:
 #
-# - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is
-#   its rank. At the same time it receives a different chunk from the worker before it,
-#   and adds its own values to that chunk. In the next round it passes this sum on, and
-#   receives the next one. After $N - 1$ rounds every worker has one finished chunk, which
+# - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is its
+#   rank, and receives a different chunk from the worker before it. It adds its own values
+#   to the received chunk, which now holds the sum of two workers. In the next round it
+#   sends this sum to the next worker, which adds its own values in turn. After $N - 1$
+#   rounds each chunk has visited all workers, so every worker has one finished chunk, which
 #   contains the sum over all workers.
 # - **All-gather.** The finished chunks travel round the ring in another $N - 1$ rounds.
 #   Each worker replaces its own values with the finished chunk that it receives, and
@@ -193,11 +194,11 @@ show_ring(ring_all_reduce, 4, session.caption())
 # %% [markdown]
 # In the check the workers were threads. Now they become processes: the lab starts several
 # of them on this machine, each with your function, and they talk over TCP. The largest
-# array has 1,000,000 values of four bytes. To add up this array with one other worker, a
-# worker sends 4 MB.
+# array has 1,000,000 values of four bytes, which are 4 MB. If two workers add up this
+# array, each of them sends $2 \cdot (2 - 1) \cdot 4 / 2 = 4$ MB.
 #
-# **Predict:** With four workers, how many MB does each of them send? And how many times
-# as long as with two workers does this all-reduce take here?
+# **Predict:** With four workers, how many MB does each of them send? And how long does this
+# all-reduce take here, as a multiple of the time that it takes with two workers?
 
 # %%
 # Change both to numbers: MB that a worker sends, and seconds divided by seconds.
@@ -237,9 +238,9 @@ show_figure(figure, text, session.caption())
 # The number of bytes is exact: $2\,(N - 1)/N$ times the size of the array. The time,
 # however, tells you only about *this* network, which is the memory of one machine. All
 # messages share that memory, and all workers share the cores. Between real machines, all
-# links work at the same time, so for large arrays the time depends on how many bytes a
-# single worker sends. In a ring that is less than twice the array, even with a thousand
-# workers.
+# links work at the same time. So for large arrays, the time is the number of bytes that a
+# single worker sends, divided by the bandwidth of its link. In a ring these bytes are less
+# than twice the array, even with a thousand workers.
 #
 # An array of 4,000 bytes takes about as long as one of 40,000 bytes, because each message
 # has a fixed cost, its [*latency*](../docs/glossary.md). A ring needs $2\,(N - 1)$
@@ -273,9 +274,10 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The training loop is the loop of [lab 06](06_many_gpus_loop.ipynb), with one difference.
-# A worker sees only its own part of the [global batch](../docs/glossary.md), so it cannot
-# count the images of the other workers. That is why the step receives `in_all`, the
-# number of images that all workers have together.
+# Each worker divides the sum of its losses by the number of images in the whole [global
+# batch](../docs/glossary.md). But it sees only its own part of that batch, so it cannot
+# count the images of the other workers. That is why the step receives `in_all`, the number
+# of images that all workers have together.
 
 # %%
 session.show_source(worker.make_train_step)
@@ -286,9 +288,9 @@ session.show_source(worker.make_train_step)
 # Each worker reads its images by itself, and nobody tells it which ones to read. It has
 # to work that out from the five arguments below.
 #
-# **Write** `worker_shard(examples, epoch, rank, workers, seed)`, which returns the
-# numbers of the examples that this worker reads in this epoch, in the order in which it
-# reads them: an array or a list of whole numbers from 0 to `examples - 1`.
+# **Write** `worker_shard(examples, epoch, rank, workers, seed)`, which returns the examples
+# that this worker reads in this epoch, in the order in which it reads them. The result is
+# an array or a list of their indices, which are whole numbers from 0 to `examples - 1`.
 #
 # **Rules**
 #
@@ -386,10 +388,12 @@ text = f"The loss of {len(curves['workers'])} steps: the curves differ by at mos
 show_figure(figures.losses(curves), text, session.caption())
 
 # %% [markdown]
-# The workers agree to the last bit, because all of them apply the very same sum to the
-# same weights. From the single process they differ only by rounding errors, because a sum
-# in a different order is rounded differently. Every training loop for several machines
-# should pass this test: it must agree with a single process up to rounding.
+# The workers agree to the last bit, because all of them apply the very same sum to the same
+# weights. From the single process they differ only by rounding errors, because a sum in a
+# different order is rounded differently. Use this as a test of your own training loops for
+# several machines: they must agree with a single process up to rounding. Test them with a
+# network without dropout or batch normalisation, because each worker applies these to its
+# own part of the batch.
 #
 # The speed, in contrast, tells you little about real machines. Your workers share the
 # cores of a single machine, and with such a small network they spend most of a step
@@ -446,8 +450,9 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # ## 3. A machine dies
 #
 # In each step every worker waits for all others, so when one of them dies, all of them
-# stop. Everything that they had in memory is lost, because under this strategy a running
-# job cannot replace a worker. Only what is on disk survives: a
+# stop. The workers that are left still have the weights in memory, but under this strategy
+# a running job cannot replace a worker. So all processes have to start again, and
+# everything that they had in memory is lost. Only what is on disk survives: a
 # [*checkpoint*](../docs/glossary.md), from which all workers restart.
 #
 # ![A time line of a training with checkpoints. A worker dies between two of them, all workers restart from the last one, and the steps since then are done again.](../helpers/lab_09/diagrams/checkpoint_and_restart.svg)
@@ -472,9 +477,9 @@ from helpers.lab_09.workers import durable, failures
 # **Rules**
 #
 # - It calls `train_step(batch)` for each batch of `epochs` epochs. `data(epoch, first)`
-#   gives the batches of an epoch, beginning with batch number `first`, or none if `first`
-#   is the number of batches. Epochs and batches are counted from 0. The optimizer is
-#   built already.
+#   gives the batches of an epoch, beginning with batch number `first`. If `first` is the
+#   number of batches, as after a save at the very end of an epoch, it gives none. Epochs
+#   and batches are counted from 0. The optimizer has already been built.
 # - After every `save_every` steps, counted over the whole training, it saves to `folder`
 #   (a path, as text) with
 #   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
@@ -535,14 +540,14 @@ def train_with_saves(
 train_with_saves = check("9.3", train_with_saves)
 
 # %% [markdown]
-# Now we do it for real. First the workers train to the end without interruption. Then
-# they start again from the beginning, and worker 1 pauses at a random step in the second
-# half of the training. At this step the lab kills it with SIGKILL, which leaves it no
-# chance to write anything more.
+# Now we do it for real. First the workers train to the end without interruption. Then they
+# start again from the beginning. At a random step in the second half of the training,
+# worker 1 pauses, so that the lab can kill it at exactly this step. The lab uses SIGKILL,
+# which leaves a process no chance to write anything more.
 #
-# **Predict:** How many seconds after the kill does worker 0 notice it? At which step do
-# the workers resume when they are started again? And by how much, at most, will a weight
-# at the end of this resumed training differ from the same weight after the uninterrupted
+# **Predict:** How many seconds after the kill does worker 0 notice it? At which step do the
+# workers resume when they are started again? And when this resumed training has ended, how
+# large is the largest difference between its weights and the weights of the uninterrupted
 # training?
 
 # %%
@@ -599,11 +604,14 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # ### A polite end
 #
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so. If you
-# save in that time, you do not lose the steps since the last regular save. The cell above
-# has already run this experiment. After the workers had resumed and finished, they
-# trained once more from the beginning, and worker 1 received SIGTERM at the very step at
-# which it was killed before. This time the training used TensorFlow's
-# [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler):
+# save in that time, you do not lose the steps since the last regular save.
+#
+# To try this, the workers train once more from the beginning, and worker 1 receives SIGTERM
+# at the very step at which it was killed before. The cell above has already run this part,
+# because the workers were still running when they had finished the resumed training. This
+# time they used TensorFlow's
+# [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler),
+# as the next cell shows. The cell after it starts them again:
 
 # %%
 session.show_source(durable.polite)
@@ -643,8 +651,9 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 # ### Exercise 9.4: the best interval
 #
 # **Write** `best_interval(save_seconds, restart_seconds, failure_seconds)`, which returns
-# the pair `(interval, lost)`: the seconds of training that should lie between two saves,
-# and the seconds that are then lost for each second of training.
+# the pair `(interval, lost)`. Here `interval` is the number of seconds that the job should
+# train between two saves. If it does so, it loses on average `lost` seconds for each second
+# of training.
 #
 # **Rules**
 #
@@ -755,19 +764,20 @@ result = {"minutes": found / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
 
 # %% [markdown]
-# The curve is flat near its minimum, so an interval that is twice as long costs little
-# more. Far to the right, however, the simulated jobs lose more than your cost function
-# predicts. The function assumes that a failure costs half an interval. But if intervals
-# are long, a second failure often comes before the next save, so several attempts at the
-# same interval are lost. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016)
-# corrects Young's formula for that.
+# The curve is flat near its minimum. If you double the best interval, saves and repeated
+# steps together cost only a quarter more, and the cost of the restarts stays the same. Far
+# to the right, however, the simulated jobs lose more than your cost function predicts. The
+# function assumes that a failure costs half an interval. But if intervals are long, a
+# second failure often comes before the next save, so several attempts at the same interval
+# are lost. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's
+# formula for that.
 
 # %% [markdown]
 # <details><summary>What even the simulation leaves out</summary>
 #
-# Three more things happen in practice: failures come in groups, broken machines stay in
-# the job, and some checkpoints cannot be read. So test that you can restore a checkpoint
-# before you need to.
+# Three more things happen in practice: failures come in groups, a broken machine may stay
+# in the job and make it fail again, and some checkpoints cannot be read. So test that you
+# can restore a checkpoint before you need to.
 #
 # On the other hand, a save can be cheaper than in our cost function, which assumes that
 # training stands still until the last byte is on disk. Many large jobs only copy the
@@ -778,11 +788,11 @@ card.outcome("save_interval", result)
 # %% [markdown]
 # ## Exercise 9.5: find the bug
 #
-# A crash at least tells you that something is wrong. A script that runs without any error
-# may be wrong all the same, as you saw in [lab 06](06_many_gpus_loop.ipynb), and here is
-# another one. It makes the batches of one worker from a shard like the shard of exercise
-# 9.2, and each worker also flips some of its images at random. The docstring is right,
-# but **one line** does not do what it says.
+# A crash at least tells you that something is wrong. But a script can be wrong without any
+# error message, as you saw in [lab 06](06_many_gpus_loop.ipynb), and here you meet a second
+# script of this kind. It makes the batches of one worker, which reads its part of the
+# images as in exercise 9.2 and flips some of them at random. The docstring describes
+# correctly how the script should behave, but **one line** does something else.
 
 # %%
 from helpers.lab_09.ex5_find_the_bug import script
@@ -879,12 +889,12 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What survives when a machine dies? Nothing that was in memory, because all workers stop
-# with that machine. Only the last checkpoint survives, and your killed training showed
-# how exactly a job can resume if the checkpoint holds the complete state. As long as no
-# machine dies, all of them train like a single machine: each reads its own part of the
-# same order, and a ring adds up the gradients. The best interval between two saves
-# balances two costs, the time for saving and the time for repeating lost steps.
+# What survives when a machine dies? Nothing that was in memory, because all workers have to
+# start again. Only the last checkpoint survives, and your killed training showed how
+# exactly a job can resume if the checkpoint holds the complete state. As long as no machine
+# dies, the workers train like a single machine: each reads its own part of the same order,
+# and a ring adds up the gradients. The best interval between two saves balances two costs,
+# the time for saving and the time for repeating lost steps.
 #
 # **Question.** If a thousand machines become four thousand, how does the best interval
 # change? And apart from checkpoints, which results of a long training would you store
