@@ -11,8 +11,8 @@
 #
 # In [lab 09](09_many_machines.ipynb) several machines trained as one. Today you can rent
 # hundreds of them by the hour. Would your training finish sooner, and at what price? It
-# might even take longer: at the end of this lab you may meet 1,024 devices that are
-# slower than 8.
+# might even take longer: at the end of this lab, you calculate plans in which 1,024 devices
+# can be slower than 8.
 #
 # The answer depends on your network, your machines and the links between them, but you
 # can find it before you pay:
@@ -160,19 +160,20 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The axis of the workers is logarithmic, so a straight line in this figure means that the
-# step grows very slowly. Why so slowly? Every worker has a delay, short or long. On
-# average, the first of the $N$ workers is ready after $1/N$ of the mean delay. Now
-# $N - 1$ workers are left, and an exponential delay has no memory of the time that has
-# passed, so the next one is ready after a further $1/(N - 1)$. This goes on until the
-# last worker adds a whole mean delay. The mean delay is $\sigma c$ and comes on top of
-# $c$, so the mean time of a step is
+# step grows very slowly. Why so slowly? All delays of a step run at the same time. On
+# average, the first of $N$ workers is ready after $1/N$ of the mean delay, because any of
+# the $N$ delays can be the first to end. Now $N - 1$ workers are left. An exponential delay
+# does not remember how long it has lasted, so these workers are in the same situation as
+# all $N$ at the start. The next one is therefore ready after a further $1/(N - 1)$ of the
+# mean delay. This goes on until the last worker, which adds a whole mean delay. The mean
+# delay is $\sigma c$ and comes on top of $c$, so the mean time of a step is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
 # The sum grows ever more slowly, so the first few workers that you add cost the most. For
 # $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$, while a worker alone needs
-# $1.5\,c$. The step is almost four times as long, but ten thousand workers do their share
-# in it. So stragglers of this kind waste machines, but adding machines still helps.
+# $1.5\,c$. The step takes almost four times as long, but it processes ten thousand times as
+# many images. So stragglers of this kind waste machine time, but more machines still help.
 
 # %% [markdown]
 # Could you win back some of this waste? [Chen et al.
@@ -210,10 +211,10 @@ for dropped in (0, 100, 500):
 # ## 2. Send while you compute
 #
 # Even if no worker is late, all of them have to wait for the messages that add up their
-# gradients. Or do they? Backward begins at the last layer, so the gradient of that layer
-# is ready first. Its [all-reduce](../docs/glossary.md) can run while backward is still
-# busy with the earlier layers. Messages that *overlap* with backward in this way cost no
-# extra time.
+# gradients. Or do they? Backward begins at the last layer, so the gradient of that layer is
+# ready first. Its [all-reduce](../docs/glossary.md) can run while backward is still busy
+# with the earlier layers. If a device can send without computing more slowly, messages that
+# *overlap* with backward in this way cost no extra time.
 
 # %% [markdown]
 # So should each gradient be sent as soon as it is ready? That would be expensive, because
@@ -260,8 +261,9 @@ for dropped in (0, 100, 500):
 #
 # **Rules**
 #
-# - Gradients go into the open bucket in their order, until it holds at least
-#   `bucket_bytes`. A bucket that holds exactly `bucket_bytes` is full.
+# - The bucket that is being filled is the *open* bucket. Gradients go into it in their
+#   order, until it holds at least `bucket_bytes`. A bucket that holds exactly
+#   `bucket_bytes` is full.
 # - A gradient is never split: all of it goes into the open bucket, however large it is.
 # - After a full bucket, the next gradient starts an empty bucket.
 # - After the last gradient, a bucket that is not full is sent as well. An empty bucket is
@@ -305,16 +307,17 @@ def buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes):
 buckets = check("10.1", buckets)
 
 # %% [markdown]
-# Which bucket size is best for a real network? We take a
-# [WRN-16-4](https://arxiv.org/abs/1605.07146) as in [lab 02](02_throughput.ipynb), and
-# join the workers by a slow link, over which a message takes 5 ms plus the time for its
-# bytes at 100 MB/s. A ring of $N$ workers sends $2\,(N - 1)$ such messages for an
-# all-reduce, each with an $N$-th of the bytes. From this, the next cell calculates $a$
-# and $w$.
+# Which bucket size is best for a real network? We take a WRN-16-4, which is a [wide
+# residual network](https://arxiv.org/abs/1605.07146) like those of [lab
+# 02](02_throughput.ipynb), and join the workers by a slow link. A message over this link
+# takes 5 ms, plus its bytes divided by 100 MB/s. In an all-reduce, a ring of $N$ workers
+# sends $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of the bytes.
+# From this, the next cell calculates $a$ and $w$.
 #
-# The sizes of the gradients, their order and the messages are real, but the backward pass
-# is imitated: the workers sleep for 0.2 s. We assume that each layer's share of this time
-# equals its share of the multiplications.
+# The sizes of the gradients and their order are those of the real network, and the workers
+# really exchange all these bytes. But two times are imitated. A sender sleeps for as long
+# as the slow link would need, and instead of running backward the workers sleep for 0.2 s.
+# We assume that each layer's share of these 0.2 s equals its share of the multiplications.
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -384,10 +387,10 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# With good buckets, messages cost your workers little time. But how fast would 512
-# machines be? You cannot measure that here. Instead, you can write down a law, measure
-# its constants on the machines that you have, and test it there. For $N$ devices the law
-# needs
+# With good buckets, messages cost your workers little time. But how fast would 512 machines
+# be? You cannot measure that here. Instead, you can write down a law, and measure its
+# constants with the workers that you have. Then you test its forecast for one more worker,
+# before you believe its forecast for hundreds. For $N$ devices the law needs
 #
 # - $b$, the images of each device in a step;
 # - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
@@ -530,13 +533,14 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# How wrong may this forecast be? An honest error bar is stated before the measurement. So
-# we first test the law on the steps that it has not seen, whose times we already know.
+# How wrong may this forecast be? An error bar is honest only if it is stated before the
+# measurement. We get it from steps whose times are known already, but were not used to fit
+# the law: the steps in which all `n` workers trained together.
 #
-# The workers measured in several rounds. Each round gives a law of its own, and your law
-# takes the median of each of its constants. We let your law and the laws of the single
-# rounds forecast these steps. The worst of the forecasts is off by a factor, which we
-# call $f$.
+# The workers measured in several rounds. Each round gives a law of its own, and each
+# constant of your law is the median over the rounds. Now all these laws, yours and those of
+# the single rounds, forecast the known steps. Each forecast is too high or too low by some
+# factor, and the largest of these factors is called $f$.
 #
 # For the real forecast we state an error of $f^2$, but at least 1.1. That is, the
 # measurement should lie between the forecast divided by $f^2$ and the forecast times
@@ -689,10 +693,10 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # many.
 
 # %% [markdown]
-# Is the law wrong by so much for other clusters, too? The next figure compares it with
-# four reports. Three of them are Horovod's, about three networks on 512 GPUs. In the
-# fourth, [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256
-# GPUs, at about 90% of the speed per GPU that they measured with 8 GPUs.
+# Is the law too optimistic for other networks and clusters as well? The next figure
+# compares it with four reports. Three of them are Horovod's, about three networks on 512
+# GPUs. In the fourth, [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train
+# ResNet-50 on 256 GPUs, at about 90% of the speed per GPU that they measured with 8 GPUs.
 
 # %%
 rows = laws.published_forecasts(forecast)
@@ -710,9 +714,10 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# Yes, it is about as wrong everywhere: with overlap, it promises 10 to 12 points more
-# than the report in all four cases. So a real cluster is probably slower than the law
-# says. Before you plan for hundreds of machines, you should measure on a few of them.
+# Yes: with overlap, it promises 10 to 12 points more than the report in all four cases. In
+# three of them it promises 100%, because it lets all messages hide behind backward, while
+# the reports say 90%. So a real cluster is probably slower than the law says. Before you
+# plan for hundreds of machines, you should measure on a few of them.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
@@ -752,13 +757,13 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # ## 5. Can the messages scale better?
 #
-# For VGG-16 the latency hardly counted, because its gradient is so large. With a smaller
-# gradient or more devices it does count, because it is the one part of the law that grows
-# without limit: a ring of $N$ devices sends its messages one after the other, so it pays
-# the latency $2\,(N - 1)$ times. A [*tree*](../docs/glossary.md) pays it far less often.
-# Sums travel up the tree and the result comes back down, which takes only $2 \log_2 N$
-# latencies. The price is a few more bytes: a device sends twice the gradient in a tree,
-# but only $2\,(N - 1) / N$ times the gradient in a ring.
+# For VGG-16 the latency hardly counted, because the gradient is so large. But if a gradient
+# is smaller, or if there are more devices, the latency matters. A ring of $N$ devices sends
+# its messages one after the other and pays the latency $2\,(N - 1)$ times, so this part of
+# the law grows without limit. A [*tree*](../docs/glossary.md) pays the latency far less
+# often. Sums travel up the tree and the result comes back down, which takes only
+# $2 \log_2 N$ latencies. The price is a few more bytes: a device sends twice the gradient
+# in a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
 #
 # **Question.** Which of the two is faster with few devices, and which is faster with
 # many?
@@ -937,8 +942,8 @@ session.finish()
 #
 # Will more machines help? Section 6 printed your answer: it says how many times as fast
 # 1,024 devices are as 8 devices, and at how many times the price. In a perfect world they
-# would be 128 times as fast, for the same price. Four limits explain most of the
-# difference, and you have a number for each:
+# would be 128 times as fast, for the same price. You have met several limits that make them
+# slower, and for four of these limits you have a number:
 #
 # | limit | your number | remedy |
 # |---|---|---|
