@@ -12,14 +12,15 @@
 # By now you can predict how long a step takes, how many steps a training needs, and where
 # the time goes. This lab gives you one task that needs all of it: train a network for
 # [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
-# fast as you can. We know of nobody who keeps a speed record for this task, so yours can
-# become the first.
+# fast as you can. As far as we know, nobody keeps a speed record for this task, so your
+# training can set the first one.
 #
-# Speed records are often wrong, however, because somebody had a lucky seed, stopped the
-# clock too early, or tuned on the test images. That is why you first find out which
-# ingredients of a fast recipe really help. Then you write your own training, and rehearse
-# how a judge would measure it. Before each measurement you predict its result, because a
-# change that works is good, but a change that works as you predicted is understood.
+# It is easy, however, to claim a speed record by mistake: because of a lucky seed, because
+# the clock stopped too early, or because the training was tuned on the test images. That is
+# why you first find out which ingredients of a fast recipe really help. Then you write your
+# own training, and rehearse how a judge would measure it. Before each measurement you
+# predict its result. A faster training is welcome, but you understand why it is faster only
+# if you could predict by how much.
 
 # %% [markdown]
 # > **Limits.** All times in this lab come from your machine, and other programs on it can
@@ -97,10 +98,11 @@ data = session.load_images()
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# The fourth ingredient is something that the recipe does *not* do. To take it out therefore
-# means to add augmentation. Weight decay stays in all recipes. Both learning rates, the
-# peak of the cycle (`peak_learning_rate`) and the constant 0.01, hold for batches of 32
-# images, and they grow with the square root of the batch size.
+# Take care with the fourth ingredient, *no augmentation*: the fast recipe uses the images
+# as they are, so the recipe *without* this ingredient shifts and flips them. Weight decay
+# stays in all recipes. Both learning rates, the peak of the cycle (`peak_learning_rate`)
+# and the constant 0.01, hold for batches of 32 images, and they grow with the square root
+# of the batch size.
 #
 # When an ingredient is missing, other settings might make up for it. For example, training
 # without momentum could use a larger rate. But we do not tune the other settings again, so
@@ -111,10 +113,11 @@ data = session.load_images()
 #
 # $$ w_i = \frac{t_{-i}}{t}. $$
 #
-# A recipe with one cycle becomes accurate only when its cycle ends. So the lab tries longer
-# and longer trainings, each with a whole cycle, and $t$ is the time of the first that
-# reaches the target. A recipe without the cycle needs only one training, which goes on
-# until it reaches the target. Compiling and validating do not count.
+# How do we measure $t$? In one cycle, the rate falls at the end, and only then does the
+# network become accurate. So the lab runs several trainings, each longer than the one
+# before and each with a whole cycle, until a training reaches the target. Then $t$ is the
+# time of this last training alone. A recipe without the cycle needs only one training,
+# which goes on until it reaches the target. Compiling and validating do not count.
 
 # %% [markdown]
 # So many trainings of lab 08's network would take too long. This lab therefore uses a
@@ -167,8 +170,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{name}: {', '.join(shown)}")
 
 # %% [markdown]
-# Each column of these times belongs to one seed, and each line below the first belongs to
-# the recipe that lacks the ingredient. So in the line "no augmentation" the images are
+# In each line, the first time comes from the first seed, the second from the second seed,
+# and so on. The first line is the full recipe, and each line below it is the recipe
+# *without* the ingredient that it names. So in the line "no augmentation" the images are
 # shifted and flipped. *Never* means that even the longest training of the race missed the
 # target. How sure can you be that an ingredient helps if four seeds say so, and one says
 # the opposite?
@@ -181,8 +185,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
-# If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md) needs
-# no assumption about the times. It even accepts runs that failed, because it asks only
+# If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md)
+# assumes that one seed's result does not influence another's, but it assumes nothing about
+# how the times are distributed. It even accepts runs that failed, because it asks only
 # which of two runs was longer. However, it needs many seeds: with five of them, $P$ is
 # $1/32$ even if all five agree.
 
@@ -207,12 +212,14 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # - A run that never reached the target took infinitely long.
 # - The factor of a pair is the seconds without the ingredient, divided by the seconds of
 #   the full recipe. If only one of the two runs failed, the factor is infinite or 0. If
-#   both failed, the pair has none.
+#   both failed, the pair has no factor.
 # - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and
-#   the largest. A value that is infinite, or that no pair gives, is `None`.
-# - Times are *clearly longer* than others if $P <$ `alpha` in the formula above. In it, $n$
-#   is the number of pairs whose two times differ, and $k$ the number of those in which the
-#   first is longer. Two failed runs do not differ.
+#   the largest factor. If one of these values is infinite, or if there are no factors at
+#   all, the value is `None`.
+# - The times of one recipe are *clearly longer* than the times of a second recipe if $P <$
+#   `alpha` in the formula above. There $n$ is the number of pairs whose two times differ,
+#   and $k$ is the number of those pairs in which the first recipe took longer. Two failed
+#   runs do not differ.
 # - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than
 #   those of the full recipe, `"hurts"` if they are clearly shorter, and otherwise
 #   `"cannot tell"`.
@@ -295,10 +302,12 @@ show_figure(figure, text, session.caption())
 card.outcome("places", {name: one["place"] for name, one in found_worth.items()}, choices=True)
 
 # %% [markdown]
-# The range from the smallest to the largest factor is also a confidence interval for the
-# median. It misses the true median only if the factors of all $n$ seeds lie on the same
-# side of it, which happens with the probability $2 \cdot 2^{-n}$. So five seeds give an
-# interval of about 94%.
+# How reliable is the median factor, which comes from a few seeds? The range from the
+# smallest to the largest factor is a confidence interval for the *true* median, which you
+# would find with very many seeds. Each factor lies above the true median with probability
+# one half, like the toss of a coin. So the range misses the true median only if all $n$
+# factors lie above it, or all below it, which happens with the probability
+# $2 \cdot 2^{-n}$. Five seeds therefore give an interval of about 94%.
 #
 # **Question.** For the places alone you compare ten pairs of ingredients, each in both
 # directions, and luck can fool each of these twenty tests with a probability of up to
@@ -321,8 +330,8 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #
 # **Question.** Compare the product with the bar *fewer steps* in your waterfall of lab 08,
 # which stands for all five ingredients on a larger network. If two ingredients do the same
-# job, is the product of their factors too small or too large? And if each of them works
-# only together with the other?
+# job, is the product of their factors too small or too large? And if neither of them helps
+# without the other?
 
 # %% [markdown]
 # ## 2. Your own training
@@ -350,9 +359,10 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #
 # **Rules**
 #
-# - It learns from whatever images it gets. The check trains it on 512 images with blurred
-#   patterns, light or dark, from three to six classes. Some test images are clear, and at
-#   least 90% of these must get the right label. The others are mixtures of two classes.
+# - It learns from whatever images it gets. The check trains it on 512 blurred patterns,
+#   light or dark, which belong to three to six classes. Then it shows the predictor two
+#   kinds of new images: clear patterns, of which at least 90% must get the right label, and
+#   mixtures of two classes, which serve only to test the next two rules.
 # - An image gets the same label whether it is alone or among any other images.
 # - All randomness comes from `seed`: the same seed gives the same labels, up to rounding,
 #   and different seeds give different networks.
@@ -419,9 +429,9 @@ train = check("12.2", train)
 #
 # 1. Write one change into `candidate`, and predict its gain.
 # 2. Measure `candidate` against `train`.
-# 3. Keep the change only if `candidate` is clearly faster and still reaches the target. In
-#    that case, copy it into exercise 12.2.
-# 4. Begin again with the next change. The table below has some ideas.
+# 3. Keep the change only if `candidate` still reaches the target and is clearly faster, so
+#    that the whole interval of the gain is above 1. Then copy it into exercise 12.2.
+# 4. Begin again with the next change. The table below has ideas.
 #
 # The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times
 # as fast. As in a judging, the clock starts when the data are handed over, and stops after
@@ -435,7 +445,7 @@ train = check("12.2", train)
 # | another optimizer: Muon | each step may learn more | [Jordan 2024](https://kellerjordan.github.io/posts/muon/) |
 # | larger batches | fewer steps pay fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
 # | smaller images first | early epochs need few details | [Howard and Gugger 2020](https://arxiv.org/abs/2002.04688) |
-# | an average of the weights | it has a similar effect to a lower rate | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
+# | an average of the weights | it evens out the last steps, much as a lower rate does | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
 # | predict an image and its mirror image | the two make different errors, so their mean makes fewer | [Jordan 2024](https://arxiv.org/abs/2404.00498) |
 # | a first layer that whitens the pixels | it is computed from the images, and need not be learned | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
 
@@ -490,7 +500,8 @@ card.outcome("gain", gain.middle)
 # the submission (see below), since the leaderboard shows each predicted gain beside the
 # measured one.
 #
-# The interval comes from the mean logarithm of the seeds' ratios. If it contains 1, this
+# Each seed gives a ratio of the two times. The gain is the geometric mean of these ratios,
+# and its interval says how well a few seeds determine it. If the interval contains 1, this
 # measurement cannot tell whether `candidate` is faster, although more seeds might. A change
 # that costs some accuracy can still be worth keeping, as long as the target is reached: the
 # time that it saves may buy more accuracy elsewhere.
@@ -518,10 +529,10 @@ card.outcome("gain", gain.middle)
 # the score stays about the same.
 
 # %% [markdown]
-# A low score counts only if the target is reached. A mean accuracy at or above the target
-# is not enough: a one-sided t test over the seeds must also give $p < 0.01$, so that luck
-# is a bad explanation. The page about the [leaderboard](../docs/leaderboard.md) has the
-# whole rule.
+# A low score counts only if the target is reached, which means two things. The mean
+# accuracy must be at or above the target, and a one-sided t test over the seeds must give
+# $p < 0.01$, so that luck is a bad explanation. The page about the
+# [leaderboard](../docs/leaderboard.md) has the whole rule.
 #
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The
 # last figure shows how many seconds `train` takes, and the whole load takes about 20 s on
@@ -559,9 +570,9 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # earlier trainings have already warmed up TensorFlow. In practice, the judge's times are
 # therefore longer.
 #
-# **Question.** Your $p$ comes from a few seeds only. To give $p < 0.01$ with four seeds,
-# how many standard deviations of the seeds would the mean have to lie above the target? And
-# with ten seeds?
+# **Question.** Your $p$ comes from a few seeds only. Suppose that you have four seeds. How
+# far above the target must their mean accuracy lie to give $p < 0.01$, in standard
+# deviations of the accuracies? And how far with ten seeds?
 
 # %% [markdown]
 # ### Hand it in
@@ -606,14 +617,14 @@ session.finish()
 # ## What you learned
 #
 # How fast can you reach the target? For your machine you know it now, with an interval. And
-# would you have known? Compare your predictions with the results. An ablation shows which
-# ingredients carry a recipe, and a predicted gain shows whether you understand a change.
-# But both may claim only as much as paired runs over several seeds can show. The judge's
-# rule is the same idea, with more seeds and less trust.
+# would you have known it without measuring? Compare your predictions with the results. An
+# ablation shows which ingredients carry a recipe, and a predicted gain shows whether you
+# understand a change. But both may claim only as much as paired runs over several seeds can
+# show. The judge's rule is the same idea, with more seeds and less trust.
 #
-# Two questions to take along. If everybody tries twenty changes and hands in the best, how
-# lucky is the record? And which change would help with a hundred times as many images,
-# although it hurts here?
+# Two questions remain for you. If everybody tries twenty changes and hands in the fastest,
+# how much of the record is luck? And which change would help with a hundred times as many
+# images, although it hurts here?
 #
 # To read on: [Page, "How to train your ResNet"
 # (2018)](https://myrtle.ai/learn/how-to-train-your-resnet/); [Jordan, "94% on CIFAR-10 in
