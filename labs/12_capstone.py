@@ -435,7 +435,7 @@ train = check("12.2", train)
 #
 # The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times
 # as fast. As in a judging, the clock starts when the data are handed over, and stops after
-# the last label. As a result, building and compiling the network count as well.
+# the last label. So building and compiling the network count as well.
 
 # %% [markdown]
 # | idea | why it may help | source |
