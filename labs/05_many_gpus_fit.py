@@ -23,8 +23,9 @@
 # 4. *Does a large batch train the network as well?* An epoch now has fewer steps, so you
 #    look for a learning rate that makes up for them.
 #
-# The end of a part is a good place for a break. If you are stuck, `hint("5.1")` asks you
-# a question. Call it again for more.
+# The end of a part is a good place for a break. If you are stuck, call `hint` with the
+# number of the exercise in a new cell, for example `hint("5.1")`. It asks a guiding
+# question, and each further call tells you more.
 
 # %% [markdown]
 # First, how can four GPUs share the work? In [*data parallel*](../docs/glossary.md)

@@ -53,9 +53,9 @@ from_folders: bool = False  # train on image files, not on arrays
 # on all digits, at 112x112 pixels. The scales `smoke` and `laptop` use 64x64 pixels,
 # about a third of the width, and fewer digits.
 #
-# Stuck? `hint("6.1")` asks you a question, and each further call tells you a little more.
-# Words such as *replica* and *global batch* are explained in the
-# [glossary](../docs/glossary.md).
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("6.1")`. It asks a guiding question, and each further call tells you more. Words
+# such as *replica* and *global batch* are explained in the [glossary](../docs/glossary.md).
 
 # %% tags=["setup"]
 from helpers.notebook import session

@@ -21,7 +21,8 @@
 # that the compiler divides among eight devices. Most programs for TPUs are written in
 # this second way today.
 #
-# Stuck? `hint("7.1")` asks you a question, and each further call tells you a little more.
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("7.1")`. It asks a guiding question, and each further call tells you more.
 
 # %% [markdown]
 # > **Limits.** Without a TPU, eight *simulated* cores take its place. They get the same

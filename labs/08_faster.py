@@ -19,7 +19,8 @@
 # below, in alternating runs. The lab ends with a *waterfall* chart, which leads from the
 # original training time to yours, with one bar for each change.
 #
-# Stuck? `hint("8.1")` asks you a question, and each further call tells you more. Technical
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("8.1")`. It asks a guiding question, and each further call tells you more. Technical
 # terms are explained in the [glossary](../docs/glossary.md).
 
 # %% tags=["parameters"]

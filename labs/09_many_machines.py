@@ -48,7 +48,8 @@ repeats: int = None  # measurements of an all-reduce
 # [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998), because
 # here we look at what happens *between* the workers.
 #
-# Stuck? `hint("9.1")` asks you a question, and each further call tells you more.
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("9.1")`. It asks a guiding question, and each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session

@@ -46,8 +46,9 @@ repeats: int = None  # None: set by the scale; steps of each kind that are measu
 #
 # All workers compute on the CPU, because several processes would compete for the GPU.
 #
-# Stuck? `hint("10.1")` asks you a question, and each further call tells you more. Technical
-# terms are explained in the [glossary](../docs/glossary.md).
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("10.1")`. It asks a guiding question, and each further call tells you more.
+# Technical terms are explained in the [glossary](../docs/glossary.md).
 
 # %% tags=["setup"]
 from helpers.notebook import session

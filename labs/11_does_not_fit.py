@@ -43,7 +43,8 @@ blocks: int = None  # of the transformer
 #
 # All workers compute on the CPU, because several processes would compete for the GPU.
 #
-# Stuck? `hint("11.1")` asks you a question, and each further call tells you more. The
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("11.1")`. It asks a guiding question, and each further call tells you more. The
 # [glossary](../docs/glossary.md) explains technical terms.
 
 # %% tags=["setup"]

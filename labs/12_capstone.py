@@ -45,8 +45,9 @@ alpha: float = 0.05  # how often coins may deceive you, in exercise 12.1
 # %% [markdown]
 # ## Set up
 #
-# Stuck? `hint("12.1")` asks you a question, and each further call tells you more. Technical
-# terms are explained in the [glossary](../docs/glossary.md).
+# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
+# `hint("12.1")`. It asks a guiding question, and each further call tells you more.
+# Technical terms are explained in the [glossary](../docs/glossary.md).
 
 # %% tags=["setup"]
 from helpers.notebook import session

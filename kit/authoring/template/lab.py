@@ -12,9 +12,10 @@
 # Begin with one paragraph that asks the lab's question and says why the answer matters to
 # the reader. Then say what the lab does to find that answer.
 #
-# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab uses
-# the reference solution, so you can always continue. Stuck? `hint("99.1")` asks you a
-# question, and each further call tells you more.
+# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
+# uses the reference solution, so you can always continue. If you are stuck, call `hint`
+# with the number of the exercise in a new cell, for example `hint("99.1")`. It asks a
+# guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
