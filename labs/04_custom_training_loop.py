@@ -9,14 +9,21 @@
 # %% [markdown]
 # # Lab 04: What does fit do for me?
 #
-# One line, `model.fit(...)`, trains a network. What happens inside it, and what can you do
-# when you need something that it does not offer?
+# `model.fit(...)` trains a network in one line, and most of the time you need no more. But
+# one day you need a training step that `fit` does not offer, or a training ends with a
+# higher validation loss than it began with, and nobody can say why. Then you have to know
+# what happens inside that line, and what does not.
 #
-# In this lab you write the training loop by hand and find out whether it does the same as
-# [`fit`](https://keras.io/api/models/model_training_apis/). With every step in your own
-# hands, you can then measure how much a graph and a compiler speed it up. Your loop also
-# shows a validation loss that first falls and then rises again. Does the network really get
-# worse from that point on?
+# The surest way to know is to build it. In this lab you write the training step, the
+# validation and the epochs by hand, and then compare your loop with
+# [`fit`](https://keras.io/api/models/model_training_apis/): do both get the same losses
+# from the same newswires? After that you look at two things that one line hides. Which part
+# of the training makes it fast? And if the validation loss first falls and then rises
+# again, does the network really get worse?
+#
+# While you work, keep a list with two columns: what does `fit` do for you, and what does it
+# leave to you? Some decisions in the second column can go wrong without an error or a
+# warning.
 #
 # If you are stuck, call `hint` with the number of the exercise in a new cell, for example
 # `hint("4.1")`. It asks a guiding question, and each further call tells you more.
@@ -82,6 +89,12 @@ use_figures()
 # only the words of each text, and replaces each word by a number: the more frequent the
 # word, the smaller its number.
 #
+# The next cell prints the beginning of a newswire. It also prints how often you would be
+# right if you always guessed the most frequent topic, because a network that does no better
+# has learned nothing. Keras' copy has 11,228 newswires, but the stored run of this lab used
+# a copy with 10,254, which was made from Lewis' collection. Your numbers may therefore
+# differ from the stored ones.
+#
 # **Question.** How much of the newswire below can you still understand?
 
 # %%
@@ -95,25 +108,21 @@ twice = sum(tuple(newswire) in known for newswire in data.x_valid)
 print(f"Newswires to validate that are also in the training set, word for word: {twice}")
 
 # %% [markdown]
-# Which newswires do we validate on? This lab is based on an older lab, and like that lab we
-# let Keras choose: it shuffles all newswires and sets a fifth aside. The collection also
-# has a split of its own, by date, with the older newswires for training and the newer ones
-# for testing. A newsroom would need such a split, because its network has to classify
-# newswires that are newer than its training set.
+# Which newswires do we validate on? We take the simplest way, in which Keras shuffles all
+# newswires and sets a fifth aside. After a shuffle, however, the same text can be on both
+# sides (the last line above counts how often), and so can two reports of the same event. So
+# our validation may make a network look better than it is, though we have not measured by
+# how much.
 #
-# After a shuffle, however, the same text can be on both sides (the last line above counts
-# how often), and so can different reports of the same event. So our validation may make a
-# network look better than it is, though we have not measured by how much.
-
-# %% [markdown]
-# The first line of the output tells you how many newswires your copy has. Keras' copy has
-# 11,228 in all, but the stored run of this lab used a copy with 10,254, which was made from
-# Lewis' collection. Your numbers may therefore differ from the stored ones.
+# A newsroom would split by date instead, because its network has to classify newswires that
+# are newer than its training set. Lewis' collection has such a split. `fit` leaves this
+# decision to you: it validates on any examples that you give it.
 
 # %% [markdown]
 # A batch has to be a rectangular array, but newswires differ in length. That is why we cut
 # a long newswire after a fixed number of words, and pad a short one with zeros at its end.
-# The appendix of this lab measures whether it is better to cut and pad at the front.
+# Would the front be a better place to cut and to pad? An optional section after the main
+# part of this lab finds out.
 
 # %%
 def rectangle(newswires):
@@ -132,8 +141,8 @@ x_valid, y_valid = rectangle(data.x_valid), data.y_valid
 # `cache` stores everything that passes through it, and delivers this stored copy from the
 # second epoch on.
 #
-# The older lab shuffles first and caches afterwards. Does it matter which of the two comes
-# first?
+# We want both: `shuffle`, so that the batches differ from epoch to epoch, and `cache`, so
+# that no example has to be prepared twice. Does it matter which of the two comes first?
 #
 # **Predict:** for each of the two pipelines in the next cell, will epoch 2 deliver the
 # examples in a different order than epoch 1?
@@ -161,8 +170,8 @@ card.outcome("another_order", another)
 
 # %% [markdown]
 # A cache freezes everything that comes before it, including the order. If you shuffle
-# before the cache, every epoch repeats the order of the first. Training still works,
-# without an error or a warning, so the mistake is easy to overlook.
+# before the cache, every epoch repeats the order of the first. `fit` trains on such a
+# pipeline without an error or a warning, so the mistake is easy to overlook.
 #
 # The rule is simple. Everything that is the same in every epoch, such as reading and
 # decoding, belongs before `cache`, while everything random belongs after it. And `batch`
@@ -187,9 +196,9 @@ def pipeline(x, y, shuffle):
 # [Kim 2014](https://arxiv.org/abs/1408.5882) showed that convolutions can classify
 # sentences. An [*embedding*](../docs/glossary.md) is a table with a row of learned numbers
 # for each word, and a convolution slides along the text. Kim's network then keeps only the
-# largest value over the whole text. Our network, like the network of the older lab, keeps
-# the largest of every two neighbours instead, after each of its two convolutions. So its
-# last layer still knows roughly where in the text a value came from.
+# largest value over the whole text. Our network keeps the largest of every two neighbours
+# instead, after each of its two convolutions. So its last layer still knows roughly where
+# in the text a value came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -203,6 +212,8 @@ print(f"text_cnn has {full_model.count_params():,} parameters")
 print(f"Its embedding has {100 * part:.1f}% of them")
 
 # %% [markdown]
+# The embedding is the largest layer, because it has seven numbers for each of 30,982 words.
+#
 # Besides the network, training needs an optimizer and [metrics](../docs/glossary.md). Our
 # optimizer is [Nadam](https://keras.io/api/optimizers/Nadam/), which is Adam with
 # Nesterov's momentum ([Dozat 2016](https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ)).
@@ -227,6 +238,9 @@ def new_training():
 
 # %% [markdown]
 # ## Exercise 4.1: one training step
+#
+# Now build `fit` from the inside out: first a training step, then a validation step, and
+# finally the loop over the epochs that calls both.
 #
 # A training step needs the gradient of the loss. TensorFlow can record its computations on
 # a *tape* ([`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape)),
@@ -296,6 +310,9 @@ train_step = check("4.1", train_step)
 # %% [markdown]
 # ## Exercise 4.2: one validation step
 #
+# Validation measures how good the network is on newswires from which it does not learn. So
+# this step is shorter: it needs neither a tape nor an optimizer.
+#
 # **Write** `valid_step(model, metrics, x, y)`, which measures one batch and changes nothing
 # in the model.
 #
@@ -303,7 +320,8 @@ train_step = check("4.1", train_step)
 #
 # - `metrics["valid_loss"]` and `metrics["valid_accuracy"]` each become the mean over all
 #   newswires so far. The other metrics stay as they are.
-# - The model does not run in training mode. Which value of the argument `training` says so?
+# - The model does not run in training mode, so give the argument `training` the right
+#   value.
 # - The whole step is one graph, as before.
 #
 # **Example:** after one batch of three newswires, two of them classified correctly,
@@ -334,6 +352,9 @@ valid_step = check("4.2", valid_step)
 # %% [markdown]
 # ## Exercise 4.3: the epoch loop
 #
+# A step knows only its own batch. The loop around the steps decides when a metric starts
+# again from zero, when to validate, and when to stop the clock.
+#
 # **Write** `train_model(train_step, valid_step, metrics, train, valid, epochs)`, which
 # trains and validates, reports every epoch, and returns the history. The two steps that it
 # is given already contain the model and the optimizer, so call `train_step(x, y)`.
@@ -356,7 +377,8 @@ valid_step = check("4.2", valid_step)
 # **Rules for the lines and the clock**
 #
 # - Print the first line *before* the epoch. After a row of `=` it shows the local time with
-#   its offset from UTC, which `f"{datetime.now().astimezone():%H:%M:%S%z}"` gives you.
+#   its offset from UTC, which `f"{datetime.now().astimezone():%H:%M:%S%z}"` gives you. The
+#   offset keeps the log clear if your server is in a different time zone.
 # - Print the other two lines after the epoch, before the next one begins.
 # - For the speed, divide the newswires by the seconds of this epoch's training, without
 #   validation.
@@ -364,8 +386,7 @@ valid_step = check("4.2", valid_step)
 #   `float(metrics["loss"].result())`, waits for it. So read a metric after the last
 #   training batch, before you stop the clock, but read none between two batches.
 #
-# You need about twenty lines. (Why the offset? The older lab adds eight hours to the time,
-# which is right in one time zone only.)
+# You need about twenty lines.
 
 # %% name="4.3-train-model" points=3
 # TODO 4.3: train, validate and print, epoch by epoch.
@@ -411,8 +432,8 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
 train_model = check("4.3", train_model)
 
 # %% [markdown]
-# Now train. The function `follow` wraps the two steps that your loop calls, so that the
-# dashboard can watch the training and estimate how long it will take.
+# Now train with your own loop. The function `follow` wraps the two steps that the loop
+# calls, so that the dashboard can watch the training and estimate how long it will take.
 #
 # The training loss will fall in every epoch, or nearly so. But what will the validation
 # loss do?
@@ -447,8 +468,8 @@ card.measure("loop", by_loop)
 # %% [markdown]
 # ## The same with `fit`
 #
-# Does `fit` do what your loop does? To find out, both have to start from the same weights
-# and see the newswires in the same order.
+# Does `fit` do what your loop does, or does it know a trick that you left out? To find out,
+# both have to start from the same weights and see the newswires in the same order.
 #
 # **Predict:** how far apart are the two validation losses after the last epoch?
 
@@ -502,10 +523,10 @@ show_figure(figure, text, session.caption())
 # order each time (we have not measured this), and a difference in the seventh digit can
 # then grow from step to step.
 #
-# If the curves agree, `fit` does exactly what you wrote. In addition it offers callbacks,
-# progress bars, class weights and several devices. So when should you write the training
-# yourself? When a *step* is different: for example, if two networks train against each
-# other, or if the loss needs a second pass over the input.
+# If the curves agree, there is no trick: `fit` does exactly what you wrote. In addition it
+# offers callbacks, progress bars, class weights and several devices. So when should you
+# write the training yourself? When a *step* is different: for example, if two networks
+# train against each other, or if the loss needs a second pass over the input.
 #
 # Even then you can often keep `fit`, if you give the model a [`train_step` of its
 # own](https://keras.io/guides/custom_train_step_in_tensorflow/). And to accumulate
@@ -516,8 +537,11 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## What the graph buys
 #
-# Your loop can also tell you why training is fast. Without
-# [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
+# Your loop is written in Python, which is slow at starting many small operations. Why is
+# your training not slow, then? Because of one line that is easy to overlook:
+# `@tf.function`.
+#
+# Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
 # operation of the step itself, which is called *eager* execution. With it, Python runs once
 # to record a graph ([tracing](../docs/glossary.md)), and TensorFlow then executes the graph
 # without Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the
@@ -595,13 +619,17 @@ print(f"XLA has paid for its compilation after training for: {even}")
 # with XLA, the compilation comes on top. You pay both costs once for each *shape* of a
 # batch, and the smaller last batch has a shape of its own.
 #
-# XLA merges operations, which saves trips to memory. But for some operations it also
-# generates code of its own, where TensorFlow would call a library tuned by hand. Which
-# effect is larger depends on the device and the network, so trust your own measurement
-# rather than a compiler's reputation. (We have not measured this comparison on a GPU.)
+# XLA merges operations, which saves trips to memory. But it may compute an operation, such
+# as a convolution, by different code than TensorFlow does, and that code may be slower.
+# Which effect is larger depends on the device and the network, so trust your own
+# measurement rather than a compiler's reputation. (We have not measured this comparison on
+# a GPU.)
 
 # %% [markdown]
 # ## When validation turns
+#
+# You now know what a training does, and what makes it fast. It does all this for as many
+# epochs as you asked for, and this number was your decision. Was it a good one?
 #
 # Look at the learning curves again. The validation loss falls at first, but then it turns
 # and rises, so the network seems to get worse from there on. But what does its accuracy
@@ -621,7 +649,8 @@ card.outcome("epoch_of_lowest_valid_loss", turn)
 # 03](03_time_to_accuracy.ipynb) has to know its target in advance. Keras'
 # [`EarlyStopping`](https://keras.io/api/callbacks/early_stopping/) does not: it stops when
 # a chosen number has not improved for `patience` epochs, and on request it restores the
-# best weights. But which number should it watch?
+# best weights. By default it watches the validation loss. Is that the right number to
+# watch?
 #
 # **Predict:** one training is stopped by its validation loss, and a second one by its
 # validation accuracy. How many percentage points of validation accuracy does the second
@@ -685,24 +714,28 @@ card.outcome("points_gained_by_stopping_at_accuracy", points)
 # probability $p$ to the right topic, the cross-entropy of this newswire is $-\log p$, which
 # grows without bound when a network is sure and wrong. Accuracy counts only which topic
 # comes first.
-
-# %% [markdown]
-# So the answer depends on who uses the predictions. If only the first topic counts, stop by
-# the accuracy. If somebody uses the probabilities, for example to sort newswires, to set a
-# threshold or to ask a person in doubtful cases, stop by the loss.
-
-# %% [markdown]
-# ## Appendix: two questions to go on with
 #
-# This part is optional. No exercise and no quiz question depends on it, so you can also go
-# straight to the quiz.
+# So which number should stop your training? That depends on the people who use the
+# predictions. If they need only the first topic, stop by the accuracy. If they use the
+# probabilities, for example to sort newswires, to set a threshold or to ask a person in
+# doubtful cases, stop by the loss. No callback can make this choice for you, because it
+# does not know what the network is for.
+
+# %% [markdown]
+# ## Going deeper: two things that we took for granted
+#
+# We cut each newswire at its end, without asking whether that is the right place. And we
+# explained the rising loss by a network that is too sure of itself, without asking whether
+# there is another reason. Here you can test both. This part is optional: no exercise and no
+# quiz question depends on it, so you can also go straight to the quiz.
 
 # %% [markdown]
 # ### A: at which end should a text be cut?
 #
-# We cut and pad at the end. However, the older lab does both at the front, as
+# We cut and pad at the end. In contrast,
 # [`pad_sequences`](https://www.tensorflow.org/api_docs/python/tf/keras/utils/pad_sequences)
-# does by default. Where in a report does a journalist say what it is about?
+# does both at the front, unless you tell it otherwise. Which is better for a newswire?
+# Where in a report does a journalist say what it is about?
 
 # %%
 lengths = [len(newswire) for newswire in data.x_train]
@@ -823,9 +856,13 @@ session.finish()
 # What does `fit` do for you? For each batch it computes the predictions and the gradient,
 # changes the weights and updates the metrics. After each epoch it validates, reports the
 # results and resets the metrics. Your loop does the same by hand, and your two validation
-# losses show how closely the two trainings agree. The graph, not the loop, is what makes
-# training fast, as your speed-ups show. And when your validation loss rises, the network's
-# probabilities get worse, although its answers may still get better.
+# losses show how closely the two trainings agree. The speed comes from the graph inside the
+# step, as your speed-ups show, and a loop of your own keeps it.
+#
+# What does `fit` leave to you? The newswires on which you validate, the order of the
+# pipeline, and the number by which you stop. None of these choices raises an error if it is
+# wrong. In particular, when the validation loss rises, the network's probabilities get
+# worse, although its answers may still get better, so first ask which of the two you need.
 #
 # Here are two questions to take with you. We chose when to stop by looking at the
 # validation set: is its accuracy at that point still an honest estimate for new newswires?
