@@ -9,27 +9,43 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# Eight cores train one network. Each core holds all the weights and gets images of its own,
-# and in every step the cores agree on the next weights. You know this idea from labs
-# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb). What changes if the device
-# is a TPU, which runs programs compiled for fixed shapes, and is too fast to wait for
-# Python after every step?
+# Imagine that you rent eight cores of a TPU, and that you bring the training loop of [lab
+# 06](06_many_gpus_loop.ipynb). Its idea is still right: each core holds all the weights and
+# gets images of its own, and in every step the cores agree on the next weights. But a TPU
+# runs only programs that were compiled for fixed shapes, and it is too fast to wait for
+# Python after every step. What has to change in your program, and what can stay?
+#
+# You find out in four parts, in which each answer raises the next question:
+#
+# 1. *What is different about the device?* You look at a core, at its arithmetic, and at the
+#    network that it will train.
+# 2. *What does a compiled program ask of your data?* Every batch must have the same size.
+#    So which images does each core get, and what happens to those that are left over?
+# 3. *How do you keep fast cores busy?* You put many steps into one call, train, and measure
+#    what that buys on your machine.
+# 4. *Can the compiler divide the work?* Up to here you have decided what each core does.
+#    Now you describe the training as one program on a *mesh*, and the compiler divides it
+#    among eight devices. Most programs for TPUs are written in this second way today.
 
 # %% [markdown]
-# This lab gives two answers. First you keep the loop of lab 06, but put many training
-# steps into one call. Then you describe the same training on a *mesh*, as one program
-# that the compiler divides among eight devices. Most programs for TPUs are written in
-# this second way today.
+# The end of a part is a good place for a break. Part 4 needs only the set-up cells at the
+# top, so you can also begin it in a new session.
 #
 # If you are stuck, call `hint` with the number of the exercise in a new cell, for example
 # `hint("7.1")`. It asks a guiding question, and each further call tells you more.
 
 # %% [markdown]
-# > **Limits.** Without a TPU, eight *simulated* cores take its place. They get the same
-# > images as real cores and add up the same gradients, but they share one processor, so
-# > their speed says nothing about real cores. We have never run this lab on a TPU. Its
-# > statements about TPUs come from the documents that it links to, whereas the restrictions
-# > of TensorFlow that it mentions were found on simulated cores.
+# You probably have no TPU. Can eight *simulated* cores teach you something true? They can,
+# because most questions of this lab are not about speed. Which images does each core get?
+# How often does TensorFlow trace a function? Do all cores end up with the same weights? How
+# many bytes does each device hold? The answers follow from your code, and the same code
+# drives simulated and real cores. If your code sends an image to the wrong core, you will
+# see that here as well.
+#
+# > **Limits.** Simulated cores share one processor, so their speed says nothing about real
+# > cores. We have never run this lab on a TPU. Its statements about TPUs come from the
+# > documents that it links to, whereas the restrictions of TensorFlow that it mentions were
+# > found on simulated cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -81,11 +97,11 @@ from helpers.machine.watchdog import no_hang
 use_figures()
 
 # %% [markdown]
-# ## What is a TPU core?
+# ## 1. What is different about the device?
 #
 # A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
-# has memory of its own, and units of 128x128 multipliers that all work at once. A board
-# of generation 2 or 3 has four chips with two cores each, hence eight ([Jouppi et al.
+# has memory of its own, and units of 128x128 multipliers that all work at once. A board of
+# generation 2 or 3 has four chips with two cores each, hence eight ([Jouppi et al.
 # 2020](https://doi.org/10.1145/3360307)). A newer v6e chip has one core, with units of
 # 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)). Many boards,
 # joined by a network of their own, form a [*pod*](../docs/glossary.md), and you rent a
@@ -98,8 +114,8 @@ use_figures()
 # [`TPUClusterResolver`](https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TPUClusterResolver)
 # has found the TPU and
 # [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)
-# has started it. This kit does both if the environment variable `TPU_NAME` is set, or if
-# a TPU is among the physical devices.
+# has started it. This kit does both if the environment variable `TPU_NAME` is set, or if a
+# TPU is among the physical devices.
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -131,9 +147,9 @@ if global_batch > lab.train_images:
 # images per core, the [global batch](../docs/glossary.md) has $B = n b$ images.
 
 # %% [markdown]
-# The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product
-# to [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant
-# bits instead of 24, and adds up in float32 ([Cloud TPU,
+# The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product to
+# [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant bits
+# instead of 24, and adds up in float32 ([Cloud TPU,
 # bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core computes in
 # float32 throughout, but we can imitate the rounding.
 #
@@ -155,17 +171,16 @@ print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
-# With 8 significant bits, rounding changes a number by at most $2^{-8} \approx 0.4\%$.
-# The errors of the 128 products have both signs, so most of them cancel. Still, the
-# numbers of a training on a TPU differ slightly from the numbers here, from the first
-# step on.
+# With 8 significant bits, rounding changes a number by at most $2^{-8} \approx 0.4\%$. The
+# errors of the 128 products have both signs, so most of them cancel. Still, the numbers of
+# a training on a TPU differ slightly from the numbers here, from the first step on.
 #
-# ## The images
+# ### The images
 #
-# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. The
-# design that we follow, [the MNIST example of
-# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
-# replaces every pixel $x$ (0 to 1) by
+# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. This
+# lab rebuilds a training that comes from [the MNIST example of
+# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py). That
+# example replaces every pixel $x$ (0 to 1) by
 #
 # $$ \frac{x - 0.1307}{0.3081}, $$
 #
@@ -188,11 +203,11 @@ del scaled
 # keep the two numbers, so that you can find out how much they cost: `pixel_mean` and
 # `pixel_deviation` are parameters of this lab.
 #
-# ## The network
+# ### The network
 #
-# It has two convolutions and two dense layers. The convolutions' 10 and 20 channels are
-# few for a core that multiplies 128x128 numbers at once, so this network shows how to use
-# a TPU, but not how fast one is.
+# It has two convolutions and two dense layers. The convolutions' 10 and 20 channels are few
+# for a core that multiplies 128x128 numbers at once, so this network shows how to use a
+# TPU, but not how fast one is.
 
 # %%
 session.show_source(models.conv_pool_relu_bn)
@@ -207,12 +222,14 @@ def new_network():
 print(f"Weights of the network: {new_network().count_params():,}")
 
 # %% [markdown]
-# ## Why every batch must have the same size
+# ## 2. What does a compiled program ask of your data?
 #
 # A TPU runs programs that the compiler [XLA](../docs/glossary.md) has made. XLA has to know
 # the size of every array, because it plans the use of the memory and all multiplications in
-# advance. So a batch of a different size needs a different program. The first part of
-# making a program is the same on every device:
+# advance. So a batch of a different size needs a different program.
+#
+# When does TensorFlow make a new program? You can watch that on any device, because the
+# first part of the work is the same everywhere:
 # [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
 # [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
 # to record a graph.
@@ -245,8 +262,8 @@ print(f"Traced for the same as tensors: {traced.count('tensor')} times")
 
 # %% [markdown]
 # A new shape needs a new trace. A Python number becomes a part of the program, so each
-# number needs a trace of its own. In contrast, a tensor is data, and a single program
-# works for all its values. You will need this in exercise 7.1.
+# number needs a trace of its own. In contrast, a tensor is data, and a single program works
+# for all its values. You will need this in exercise 7.1.
 #
 # After the trace, XLA compiles the graph. XLA can also compile for your processor, so we
 # can time how long our network takes to classify four batches.
@@ -261,28 +278,27 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of each size takes long, because it has to be traced and compiled. On a
-# TPU this can take many seconds: in a user's log of 2019, two batch sizes cost 6 and 8
-# seconds on eight cores ([tensorflow/tensorflow, issue
-# 29825](https://github.com/tensorflow/tensorflow/issues/29825)).
-
-# %% [markdown]
-# ## A shard for every core
+# The first batch of each size takes long, because a program has to be traced and compiled
+# for it. On a TPU this can take many seconds: in a user's log of 2019, two batch sizes cost
+# 6 and 8 seconds on eight cores ([tensorflow/tensorflow, issue
+# 29825](https://github.com/tensorflow/tensorflow/issues/29825)). So all batches should have
+# the same size.
 #
-# If all batches must have the same size, where do the last images of an epoch go? They
-# may be too few: if seven images are left for eight cores, for example, one core gets
-# none. In training we therefore drop the remainder. An epoch of $N$ images has
+# ### A shard for every core
+#
+# Then where do the last images of an epoch go? They may be too few: if seven images are
+# left for eight cores, for example, one core gets none. In training we therefore drop the
+# remainder. An epoch of $N$ images has
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
 # steps, in each of which all $n$ cores get a whole batch of $b$ images. No image is lost
 # for good: because every epoch shuffles all images again, each image gets its chance.
-
-# %% [markdown]
+#
 # The images of one core are its [*shard*](../docs/glossary.md). Each core, or its host,
 # works out its own shard without asking the others, which is possible because all of them
-# draw the same random order. In exercise 9.2 of [lab 09](09_many_machines.ipynb) you
-# write such a function, but here it is given.
+# draw the same random order. In exercise 9.2 of [lab 09](09_many_machines.ipynb) you write
+# such a function, but here it is given.
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
@@ -304,10 +320,10 @@ print(f"Steps in an epoch: {steps}")
 print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# To hand the images over, we ask the strategy for a [*distributed
-# value*](../docs/glossary.md). The strategy calls our function `of_one_core` once for
-# each core, and its argument `context` says which core this is. The result is one object
-# that holds the batches of all eight cores.
+# So far a shard is only a list of numbers. How do the images get to their cores? We ask the
+# strategy for a [*distributed value*](../docs/glossary.md). The strategy calls our function
+# `of_one_core` once for each core, and its argument `context` says which core this is. The
+# result is one object that holds the batches of all eight cores.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -323,8 +339,9 @@ def for_all_cores(strategy, data, rows):
     return strategy.experimental_distribute_values_from_function(of_one_core)
 
 # %% [markdown]
-# The first line of `of_one_core` makes sure, because it picks the rows of this core. But
-# does each batch really reach the right core? To find out, we send the numbers of the
+# The first line of `of_one_core` makes sure, because it picks the rows of this core. But if
+# two cores picked the same rows, no error would tell you: both would train on the same
+# images. So we check that each batch really reaches its core. We send the numbers of the
 # images instead of the images, and look at the numbers that each core holds in the last
 # step.
 
@@ -339,23 +356,22 @@ for core in range(cores):
 
 # %% [markdown]
 # Here, a single host gathers the batches of all cores. A large slice of a pod has many
-# hosts, and each of them reads only for its own cores, because one host could not feed
-# them all.
+# hosts, and each of them reads only for its own cores, because one host could not feed them
+# all.
 #
-# ## One step on all cores
+# ### One step on all cores
 #
-# With data on every core, a step is the same as in [lab 06](06_many_gpus_loop.ipynb).
-# Core $r$ computes its share of the mean loss, which is the sum of its losses $\ell_i$
-# divided by the size of the *global* batch:
+# With data on every core, a step is the same as in [lab 06](06_many_gpus_loop.ipynb). Core
+# $r$ computes its share of the mean loss, which is the sum of its losses $\ell_i$ divided
+# by the size of the *global* batch:
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
 # Because all parts have the same size,
 # [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
-# gives the right share even without the size of the batch. Each core takes the gradient
-# of its share, and `apply` adds up the gradients of all cores before it changes the
-# weights. Each core also returns the mean loss of its own batch, so that we can compare
-# the cores.
+# gives the right share even without the size of the batch. Each core takes the gradient of
+# its share, and `apply` adds up the gradients of all cores before it changes the weights.
+# Each core also returns the mean loss of its own batch, so that we can compare the cores.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -375,11 +391,11 @@ def core_step(model, optimizer, images, labels):
 # 2017](https://arxiv.org/abs/1706.02677)). [Lab 05](05_many_gpus_fit.ipynb) asks how far
 # you can trust this rule.
 #
-# A *block* holds the images of several steps for every core, and `one_step` makes step
-# `i` of a block inside a `tf.function`. On a TPU, XLA compiles the function that you pass
-# to `strategy.run`. We do not ask for `jit_compile=True` ourselves, because it fails on
-# simulated cores: the compiled program runs on one device and finds the weights on
-# another.
+# In part 3, one call will make many steps, so the images come in *blocks*. A block holds
+# the images of several steps for every core, and `one_step` makes step `i` of a block
+# inside a `tf.function`. On a TPU, XLA compiles the function that you pass to
+# `strategy.run`. We do not ask for `jit_compile=True` ourselves, because it fails on
+# simulated cores: the compiled program runs on one device and finds the weights on another.
 
 # %%
 def new_training(strategy):
@@ -401,13 +417,13 @@ def new_training(strategy):
     return model, one_step
 
 # %% [markdown]
-# ## Why many steps in one call?
+# ## 3. How do you keep fast cores busy?
 #
-# Between two steps the host is busy with Python: it gathers images, hands them over, and
-# calls the next step. Meanwhile a fast device sits idle. Suppose that a step takes $s$
-# seconds on the device, and that each call costs another $c$ seconds on the host, however
-# many steps it contains. If each call makes $k$ steps with a global batch of $B$ images,
-# the throughput is
+# Every core now has its images and its step. But between two steps the host is busy with
+# Python: it gathers images, hands them over, and calls the next step. Meanwhile a fast
+# device sits idle. Suppose that a step takes $s$ seconds on the device, and that each call
+# costs another $c$ seconds on the host, however many steps it contains. If each call makes
+# $k$ steps with a global batch of $B$ images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
@@ -420,10 +436,10 @@ def new_training(strategy):
 # %% [markdown]
 # But what about the last call of an epoch? If an epoch has 29 steps and a call makes 10,
 # the three calls make 10, 10, and 9 steps. A block with 9 steps would have a different
-# shape, and would need a different program. We do not want to drop these 9 steps, because
-# their batches are whole and the network should learn from them. Instead, we fill the
-# block up by repeating steps that it already holds, and tell the program how many of its
-# steps count.
+# shape, and you know from part 2 what a new shape costs. We do not want to drop these 9
+# steps either, because their batches are whole and the network should learn from them. So
+# we fill the block up by repeating steps that it already holds, and tell the program how
+# many of its steps count.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -440,14 +456,17 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
     print(f"A block up to step {last}: {count} of {shape[0]} steps, images {shape}")
 
 # %% [markdown]
-# ## Exercise 7.1: many steps in one call
+# ### Exercise 7.1: many steps in one call
+#
+# One program has to serve all blocks, including the last one, of which fewer steps count.
+# How can the same program make 10 steps in one call and 9 in the next? Part 2 showed what a
+# program accepts as data.
 #
 # **Write** `steps_in_one_call(one_step, cores)`, which returns a function
 # `run(block, count)` that makes `count` steps. Here `count` is a Python number, from 1 to
 # the number of steps in the block. `run` need not look into the block, because it only
-# passes the block on to `one_step`. The given `one_step(block, i)` makes step `i`,
-# counted from 0, and returns the losses of all cores as a float32 tensor of shape
-# `(cores,)`.
+# passes the block on to `one_step`. The given `one_step(block, i)` makes step `i`, counted
+# from 0, and returns the losses of all cores as a float32 tensor of shape `(cores,)`.
 
 # %% [markdown]
 # **Rules**
@@ -503,12 +522,13 @@ def steps_in_one_call(one_step, cores):
 steps_in_one_call = check("7.1", steps_in_one_call)
 
 # %% [markdown]
-# ## The test must not lose an image
+# ### The test must not lose an image
 #
-# An image that is dropped in training gets its chance in the next epoch, but in a test
-# each image counts. So here the last batch is *filled up* with images that have already
-# been classified, and afterwards the additional answers are cut off. The size stays the
-# same, and no image is lost.
+# Before the training starts, prepare the test, which needs batches of one size, too. An
+# image that is dropped in training gets its chance in the next epoch, but in a test each
+# image counts. So here the last batch is *filled up* with images that have already been
+# classified, and afterwards the additional answers are cut off. The size stays the same,
+# and no image is lost.
 
 # %%
 def predict(images):
@@ -528,11 +548,11 @@ def predict_step(images):
     )
 
 # %% [markdown]
-# ## The loop, with a line from every core
+# ### The loop, with a line from every core
 #
 # After each call, Python prints a line for each core. To read a loss, Python has to wait
-# for the device, so it does that once per call rather than once per step. Long calls have
-# a price, however: during a call, Python cannot print, test, save or stop.
+# for the device, so it does that once per call rather than once per step. Long calls have a
+# price, however: during a call, Python cannot print, test, save or stop.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -586,7 +606,7 @@ print(f"Largest difference of a weight between two cores: {apart:.8f}")
 # the same sum of gradients.
 
 # %% [markdown]
-# ## All epochs
+# ### All epochs
 #
 # In a notebook, nobody wants to read the lines of eight cores, call after call, over fifty
 # epochs. So `train` now prints to a file beside the [run card](../docs/glossary.md), which
@@ -641,11 +661,12 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # The first marker comes late, because the first epoch includes tracing and, on a TPU,
 # compiling. The target depends on the scale, because a small scale has too few epochs to
-# get far. The notebook whose design we follow aimed at 89%, and reports that it got there
-# with 50 epochs on eight TPU cores, in 269 s. The full scale of this lab has the same
-# number of epochs and the same target.
-
-# %% [markdown]
+# get far.
+#
+# How does this compare with real hardware? The notebook whose design we follow aimed at
+# 89%, and reports that it got there with 50 epochs on eight TPU cores, in 269 s. The full
+# scale of this lab has the same number of epochs and the same target.
+#
 # **Question.** At 58 steps per epoch, their run took
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
@@ -653,11 +674,12 @@ show_figure(figure, summary, session.caption())
 # per step, tests included. How long is a step in your run? With such a small network, how
 # much of the 93 ms can be arithmetic?
 #
-# ## Right and wrong
+# ### Right and wrong
 #
-# The figure shows the first 25 test images and the network's answers. A right answer has
-# a tick and a thin frame, whereas a wrong answer has a cross and a thick dashed frame.
-# The second line gives the true class. Would you have recognised these items?
+# The accuracy is a single number. Which mistakes are behind it? The figure shows the first
+# 25 test images and the network's answers. A right answer has a tick and a thin frame,
+# whereas a wrong answer has a cross and a thick dashed frame. The second line gives the
+# true class. Would you have recognised these items?
 
 # %%
 with no_hang("the test"):
@@ -668,10 +690,12 @@ summary = f"The network is right at {right} of 25 test images; the others are cr
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# ## What do long calls buy?
+# ### What do long calls buy?
 #
-# Does the law for $r(k)$ matter on your machine? The next cells train on all cores in two
-# ways, once with one step in a call and once with `steps_per_call` steps.
+# The training works. Was it worth putting many steps into one call? By the law for $r(k)$,
+# that depends on how much a call costs, compared with a step. To see how much it matters on
+# your machine, the next cells train on all cores in two ways: once with one step in a call,
+# and once with `steps_per_call` steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per second?
 
@@ -709,19 +733,20 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # smaller than the spread between the turns may be due to chance. Long calls help most if
 # steps are short, because then the cost $c$ of a call is a large part of $c + s$. To see
 # this, try `batch_size=16`. But do not compare either speed with the speed of a single
-# device: as [lab 05](05_many_gpus_fit.ipynb) showed, simulated devices share one
-# processor.
+# device: as [lab 05](05_many_gpus_fit.ipynb) showed, simulated devices share one processor.
 
 # %% [markdown]
-# ## The same on a mesh, as one program
+# ## 4. Can the compiler divide the work?
 #
-# With a strategy you write the program of *one core*, and say where the cores have to
-# exchange data. The second way is to write the program of *one big device*, and say how its
-# arrays are divided. The devices form a [*mesh*](../docs/glossary.md), a grid whose axes
-# have names, such as 2 x 4 devices along `data` and `model`. A
-# [*spec*](../docs/glossary.md) gives each axis of an array the name of a mesh axis, or
-# None. XLA compiles one program in which every device computes its part, and inserts the
-# messages between devices.
+# With a strategy you write the program of *one core*. So you had to decide which images
+# each core gets, and where the cores exchange data, and you had to check that no core goes
+# wrong. Could the compiler do this for you?
+#
+# It can, if you write the program of *one big device* instead, and only say how its arrays
+# are divided. The devices form a [*mesh*](../docs/glossary.md), a grid whose axes have
+# names, such as 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md)
+# gives each axis of an array the name of a mesh axis, or None. XLA compiles one program in
+# which every device computes its part, and inserts the messages between devices.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
@@ -734,11 +759,13 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # program is real, and so are its messages and the bytes on each device.
 
 # %% [markdown]
-# ## Exercise 7.2: what does a device hold?
+# ### Exercise 7.2: what does a device hold?
+#
+# Before you let the compiler divide arrays, make sure that you can predict what it will do.
 #
 # **Write** `shard_of(shape, spec, mesh, device)`, which returns the part of an array that
-# one device holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with
-# the size of each mesh axis by its name, and `device` is a number that counts from 0.
+# one device holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with the
+# size of each mesh axis by its name, and `device` is a number that counts from 0.
 
 # %% [markdown]
 # **Rules**
@@ -794,7 +821,7 @@ def shard_of(shape, spec, mesh, device):
 shard_of = check("7.2", shard_of)
 
 # %% [markdown]
-# ## Four layouts of one network
+# ### Four layouts of one network
 #
 # You can now say what each device holds. But how many messages does such a layout cost in
 # each step? To find out, a dense network, 784 → 1,024 → 10, makes the same training steps
@@ -804,8 +831,8 @@ shard_of = check("7.2", shard_of)
 # - *One device* is the reference.
 # - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the
 #   strategy above.
-# - The *2 x 4* mesh also cuts the first layer by columns and the second by rows. This
-#   pair of cuts is the [*tensor parallelism*](../docs/glossary.md) of
+# - The *2 x 4* mesh also cuts the first layer by columns and the second by rows. This pair
+#   of cuts is the [*tensor parallelism*](../docs/glossary.md) of
 #   [Megatron-LM](https://arxiv.org/abs/1909.08053).
 # - *Fully sharded* cuts the weights along the same mesh axis as the batch, as the third
 #   stage of [ZeRO](https://arxiv.org/abs/1910.02054) does.
@@ -905,11 +932,12 @@ for name, one in found.items():
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
 # %% [markdown]
-# ## One more look at batch normalisation
+# ### Does the compiler change the result?
 #
-# Take the small convolutional network of this lab again, data parallel on eight devices.
-# As you just saw, the gradients need one all-reduce. What else do the devices have to
-# agree on, if the program is written for one big device?
+# Take the small convolutional network of this lab again, data parallel on eight devices. As
+# you just saw, the gradients need one all-reduce. But this network has batch normalisation,
+# whose means depend on the images of the batch. What else do the devices have to agree on,
+# if the program is written for one big device?
 #
 # **Predict:** how many all-reduces does a step of this network have?
 
@@ -936,20 +964,22 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 #
 # $$ \mu = \frac{1}{B} \sum_{i=1}^{B} x_i, $$
 #
-# where $x_i$ is the channel's average over all positions of image $i$. So the devices
-# have to exchange their sums within the step. With the strategy above, each core used the
-# mean of its own $b$ images instead, because we did not set `synchronized=True` ([lab
-# 05](05_many_gpus_fit.ipynb)). This is the difference between the two ways of thinking: a
-# mesh changes where the numbers are computed, but not their values. That is why its
-# losses equal the losses of one device, up to rounding.
+# where $x_i$ is the channel's average over all positions of image $i$. So the devices have
+# to exchange their sums within the step. With the strategy above, each core used the mean
+# of its own $b$ images instead, because we did not set `synchronized=True` ([lab
+# 05](05_many_gpus_fit.ipynb)).
+#
+# This is the difference between the two ways of thinking. With a strategy, the result can
+# depend on the number of cores. A mesh changes where the numbers are computed, but not
+# their values. That is why its losses equal the losses of one device, up to rounding.
 
 # %% [markdown]
-# ## If you know the PyTorch/XLA original
+# ## If you know PyTorch/XLA
 #
-# In the PyTorch/XLA original each core has a process of its own, which runs the whole
-# script, whereas here one process describes the work of all cores. The tables show which
-# parts correspond to each other, according to PyTorch/XLA's API guide and its MNIST
-# example:
+# You may meet the same loop in PyTorch/XLA, where this training comes from. There each core
+# has a process of its own, which runs the whole script, whereas here one process describes
+# the work of all cores. The table shows which parts correspond to each other, according to
+# PyTorch/XLA's API guide and its MNIST example:
 #
 # | PyTorch/XLA | here |
 # |---|---|
@@ -958,10 +988,6 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # | `DistributedSampler` with `drop_last` | `core_indices` |
 # | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
 # | `batches_per_execution` of its loader | `steps_per_call` |
-
-# %% [markdown]
-# | PyTorch/XLA | here |
-# |---|---|
 # | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
 # | `xm.mark_step`: runs the recorded operations | a `tf.function` returns |
 # | `xm.rendezvous`: processes wait for each other | not needed: one process |
@@ -996,14 +1022,17 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# On eight cores of a TPU the idea stays the same, but the program is compiled for fixed
-# shapes. That is why every core gets whole batches of one size, the last block of steps
-# is filled up, and `count` is a tensor: one program can then make any number of steps in
-# one call. You measured how much faster that is on your machine.
+# How does the same idea look on eight cores of a TPU? The idea stays, but the program is
+# compiled for fixed shapes, and Python must not hold it up. That is why every core gets
+# whole batches of one size, why the last block of steps is filled up, and why `count` is a
+# tensor: one program can then make any number of steps in one call. You measured how much
+# faster that is on your machine.
 #
-# On a mesh you say only how arrays are cut, and the compiler works out what each device
-# computes and when the devices have to exchange data. The same step gave the same losses
-# in every layout, while the bytes on a device and the messages between devices changed.
+# Can the compiler divide the work? On a mesh you say only how arrays are cut, and the
+# compiler works out what each device computes and when the devices have to exchange data.
+# The same step gave the same losses in every layout, while the bytes on a device and the
+# messages between devices changed. So you choose a layout by its memory and its messages,
+# and not by its results.
 
 # %% [markdown]
 # Here are two questions to think about. How well does the network do if you scale the
