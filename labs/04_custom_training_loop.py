@@ -537,8 +537,8 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## What the graph buys
 #
-# Your loop is written in Python, which is slow at starting many small operations. Why is
-# your training not slow, then? Because of one line that is easy to overlook:
+# Your loop is written in Python, which is slow at starting many small operations. Why does
+# that not slow your training down? The reason is one line that is easy to overlook:
 # `@tf.function`.
 #
 # Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
