@@ -1,5 +1,7 @@
 """The generated notebooks agree with their sources, and bad sources are refused."""
 
+import re
+
 import nbformat
 import pytest
 
@@ -83,6 +85,23 @@ def test_the_notebooks_carry_what_nbgrader_asks_for(lab):
     # What a person grades: students write where the points are.
     texts = [c.metadata.nbgrader for c in cells if c.cell_type == "markdown"]
     assert all(text["grade"] and text["solution"] and text["points"] for text in texts)
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
+def test_below_the_heading_of_an_exercise_stands_how_hard_it_is(lab):
+    student, _ = generate(lab)
+    points = {
+        cell.metadata.nbgrader["grade_id"].removeprefix("check-").replace("-", "."):
+            cell.metadata.nbgrader["points"]
+        for cell in student.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id", "").startswith("check-")
+    }  # fmt: skip
+    headings = re.findall(
+        r"^#+ Exercise (\d+\.\d+): .*\n\n\*(?:Easy|Medium|Hard): (\d)",
+        "\n".join(cell.source for cell in student.cells if cell.cell_type == "markdown"),
+        re.M,
+    )
+    assert {number: int(worth) for number, worth in headings} == points
 
 
 GOOD = """

@@ -14,6 +14,7 @@ from kit.leaderboard import again, box_run, judge
 from kit.leaderboard.box_run import Outcome
 from kit.leaderboard.judge import Settings
 from kit.leaderboard.page import page, write_page
+from kit.leaderboard.section import board_section
 from kit.leaderboard.store import Store
 from tests.kit.leaderboard import submissions
 
@@ -356,3 +357,21 @@ def test_the_data_of_a_run_are_drawn_by_the_secret(store, monkeypatch):
 
 def test_the_cpus_are_pinned_from_outside():
     assert len(box_run.pinned()) <= rule.CPUS
+
+
+def test_a_board_in_the_docs_is_made_from_the_files_of_its_page(store, box, tmp_path):
+    entry = add(store, submissions.HONEST)
+    folder = tmp_path / "leaderboard"
+    assert board_section(folder) == "No board is published yet.\n"
+    write_page(store, folder)
+    (folder / "entries").mkdir()
+    (folder / "entries" / "mine.py").write_text(submissions.HONEST)
+    text = board_section(folder)
+    low, middle, high = entry["result"]["score"]
+    assert f"| {middle:.3f} ({low:.3f} to {high:.3f}) |" in text
+    assert "(leaderboard/entries/mine.py), *record* |" in text
+    assert entry["machine"]["name"] in text
+    for name in ("board.png", "board-dark.png"):
+        assert f"leaderboard/{name}" in text
+        assert (folder / name).read_bytes().startswith(b"\x89PNG")
+    assert store.secret.hex() not in (folder / "board.json").read_text()
