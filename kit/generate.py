@@ -87,10 +87,10 @@ def say_difficulty(notebook: NotebookNode, points: dict[str, int]) -> None:
             continue
         if found := re.match(r"#+ Exercise (\d+\.\d+): .*", cell.source):
             worth = points[found[1]]
-            line = (
-                f"*{DIFFICULTIES[min(worth, 3)]}: {worth} point{'s' if worth > 1 else ''}, about "
-                f"{worth * MINUTES_PER_POINT} minutes.*"
-            )
+            difficulty = DIFFICULTIES[min(worth, 3)]
+            plural = "s" if worth > 1 else ""
+            minutes = worth * MINUTES_PER_POINT
+            line = f"*{difficulty}: {worth} point{plural}, about {minutes} minutes.*"
             cell.source = f"{found[0]}\n\n{line}{cell.source[found.end() :]}"
 
 

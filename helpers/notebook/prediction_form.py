@@ -9,7 +9,7 @@ from helpers.run_card.prediction_kinds import OF_EACH_NAME
 from helpers.texts import as_html
 
 if TYPE_CHECKING:
-    from ipywidgets import VBox, Widget
+    from ipywidgets import VBox
 
 MOST_ROWS = 12
 EXAMPLES = {
@@ -51,10 +51,11 @@ def prediction_form(
     """
     from ipywidgets import HTML, Button, Layout, VBox
 
-    of_each = OF_EACH_NAME.get(kind)
-    if of_each and not (isinstance(value, dict) and 0 < len(value) <= MOST_ROWS):
-        return None
-    names = list(value) if of_each else [None]
+    of_each, names = OF_EACH_NAME.get(kind), [None]
+    if of_each:
+        names = list(value) if isinstance(value, dict) else []
+        if not 0 < len(names) <= MOST_ROWS:
+            return None
     fields = [_field(of_each or kind, name) for name in names]
     reply = HTML(layout=Layout(width="auto"))
     button = Button(
@@ -79,7 +80,7 @@ def prediction_form(
     return VBox([*fields, button, reply])
 
 
-def _field(kind, name) -> "Widget":
+def _field(kind, name):
     from ipywidgets import Layout, Text, ToggleButtons
 
     label = "Your prediction" if name is None else str(name)[:60]

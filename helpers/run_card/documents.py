@@ -131,16 +131,16 @@ class RunCard:
             if given is not None:
                 self._confirm(predictions.noted(given))
             elif kind:
-                self._ask(kind, value, functools.partial(self._lock_as, name))
+                self._ask(kind, value, functools.partial(self._lock_as, name, kind))
         return predictions.with_keys_of(value, entry["value"])
 
-    def _lock_as(self, name, value):
+    def _lock_as(self, name, kind, value):
         """Note a prediction and lock it at once; returns a line if it comes too late."""
         what = f"the prediction {name!r}"
         given = predictions.without_placeholders(plain(value, what, GUESSED), what)
         if given is None:
             raise RunCardError("There is no prediction yet: write one, and then lock it.")
-        check_kind(kind_of(self.content["lab"], name), given, what)
+        check_kind(kind, given, what)
         line = predictions.make(self._prediction(name), given, time.time())
         self._refused.discard(name)
         self.lock(name)

@@ -86,7 +86,7 @@ def without_placeholders(value: object, what: str, inside: tuple[type, ...] = ()
         return value.strip() or None
     if _is_number(value) and abs(value) > LARGEST:
         raise RunCardError(
-            f"{what} is {value:g}, but the run card takes numbers up to {LARGEST:g}: "
+            f"{what} is too large, because the run card takes numbers up to {LARGEST:g}: "
             "change it and run the cell again."
         )
     return value
