@@ -407,17 +407,17 @@ for name, (high, inner, wide) in shapes.items():
 # half of the 156,000 GFLOP/s. Its limit is memory, and faster arithmetic units would not
 # help.
 #
-# A CPU can do far fewer operations in the time that it takes to move one byte. If this
-# number is below the operations per byte of both products, memory limits neither of them,
-# and they may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison into
-# a picture, the [roofline](../docs/glossary.md).
+# A CPU can do far fewer operations in the time that it takes to move one byte. If both
+# products need more operations per byte than that, memory limits neither of them, and they
+# may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison into a picture,
+# the [roofline](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the larger machine win?
 #
-# Before a GPU, or all threads of a CPU, can work on a product, the work has to be launched
-# or distributed, and that takes time. So at small sizes the larger machine may lose. To see
-# where it starts to win, we compare square matrices with 16, 32, 64 and more rows.
+# It takes time to launch a product on a GPU, or to distribute it over all threads of a CPU.
+# So at small sizes the larger machine may lose. To see where it starts to win, we compare
+# square matrices with 16, 32, 64 and more rows.
 #
 # **Predict:** at which size does the larger machine begin to win?
 
@@ -533,12 +533,12 @@ print(f"Share of the asking: {100 * asking / both:.1f}%")
 card.measure("share_of_asking", asking / both)
 
 # %% [markdown]
-# So the floor tells you as much about the clock as about the device. Every method of
-# timing adds its own overhead to each result, and hides everything that is smaller than
-# this overhead. The overhead also shifts the crossover: if both devices pay the same
-# overhead, the ratio of their times moves towards 1. So the matrices have to be larger
-# before the slow device takes 1.2 times as long, which is how we counted a win. The size
-# that you found is therefore the size for a product *plus* the reading of one number.
+# So a part of the floor belongs to the clock, not to the device. Every method of timing
+# adds its own overhead to each result, and hides everything that is smaller than this
+# overhead. The overhead also shifts the crossover. If both devices pay the same overhead,
+# their times become more alike, so the matrices have to be larger before one device wins by
+# a factor of 1.2. The size that you found is therefore the crossover for a product *plus*
+# the reading of one number.
 
 # %% [markdown]
 # On a GPU, both printed times also include the launch of every operation, and the copy of
@@ -555,8 +555,8 @@ card.measure("share_of_asking", asking / both)
 # separate. Does TensorFlow distribute even a small product over all threads of the CPU? A
 # second clock can answer this:
 # [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
-# the time of all threads, so if two threads work for one second, it advances by two
-# seconds.
+# the processor time of all threads, so two busy threads advance it by two seconds per
+# second.
 #
 # **Predict:** how many threads work on the smallest product, and how many on the largest?
 
@@ -588,9 +588,9 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 #
 # If you have no GPU, compare these numbers with the figure. Does a product finish sooner
 # when more threads work on it? Not always, because distributing the work takes time, and
-# because this clock also counts a thread that only waits in a loop for the others. And if
-# the curves separate where a single thread did all the work, more threads cannot be the
-# reason. Then look for another cause, for example other programs on a busy machine.
+# this clock also counts a thread that only waits in a loop for the others. The curves may
+# even separate at a size where a single thread did all the work. Then more threads cannot
+# be the reason, so look for another cause, for example other programs on a busy machine.
 
 # %% [markdown]
 # Now look at the right panel, which shows the speed. With a floor of $t_f$ seconds and a
