@@ -202,7 +202,7 @@ show_figure(figure, summary, session.caption())
 # $$ 1 - \varepsilon c. $$
 #
 # Beyond $\varepsilon = 2 / c$ this factor is below $-1$, so each step lands on the other
-# side, and further out than before. A path that starts off the axes makes two such
+# side, and further out than before. A path that starts between the axes makes two such
 # motions at once, one along each axis. As the learning rate grows, the motion along the
 # axis with the larger curvature is the first to diverge, so this axis sets the limit.
 #
@@ -502,10 +502,10 @@ card.measure("batch_sizes_by_the_law", found)
 
 # %% [markdown]
 # How well does the law hold? It assumes that the points of a batch are drawn independently,
-# but an epoch draws them *without replacement*, so that no point comes twice. The extreme
-# case is a batch with all $n$ points: as long as the weights stay the same, so does its
-# loss, and the variance is 0 instead of $\sigma^2 / n$. In general, drawing without
-# replacement multiplies the variance by the factor
+# but an epoch draws them *without replacement*, so that no point comes twice. In the
+# extreme case a batch contains all $n$ points, so its loss changes only with the weights,
+# and at fixed weights the variance is 0 instead of $\sigma^2 / n$. In general, drawing
+# without replacement multiplies the variance by the factor
 #
 # $$ \frac{n - b}{n - 1}. $$
 #
@@ -698,11 +698,11 @@ often = [size for size, times in thrown.items() if times > 10]
 card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
-# The steep walls permit only a small learning rate, and with such a rate the walk along
-# the floor takes many steps. Here **noise hurts**: at a rate at which the full batch
-# converges, the path with batches of 1 is thrown out of the valley. Such a path is not
-# always lost, because it can also come back. The line that begins with "Batches of 1"
-# counts the paths that end with a lower loss than they started with.
+# The steep walls permit only a small learning rate, and with such a rate the walk along the
+# floor takes many steps. Here **noise hurts**: the learning rate is small enough for the
+# full batch, but batches of 1 throw the path out of the valley. Such a path may also come
+# back. The line that begins with "Batches of 1" counts the paths that end with a lower loss
+# than they started with.
 
 # %% [markdown]
 # What throws them out? The squared error of a single point at $x$ has a curvature of its
@@ -778,10 +778,10 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 
 # %% [markdown]
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
-# [saddle](../docs/glossary.md): it is downhill to the left and to the right, towards
-# other slopes, but uphill above and below, towards other intercepts. Our path starts at
-# slope 0, straight above the saddle on this map. The two groups of points mirror each
-# other, so the gradient there points neither to the left nor to the right.
+# [saddle](../docs/glossary.md): from here the surface falls to the left and to the right,
+# towards other slopes, but it rises towards higher and lower intercepts. Our path starts at
+# slope 0, with a higher intercept than the saddle. The two groups of points mirror each
+# other, so at slope 0 the gradient points neither to the left nor to the right.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
 # middle after 200 steps, in most of 20 shuffles?
@@ -880,11 +880,11 @@ card.outcome("full_step_over_single_step", single / full)
 
 # %% [markdown]
 # With one point there is hardly anything to compute, so such a step consists almost
-# entirely of the overhead of Python and NumPy. A step with the full batch pays for this
-# overhead only once, too. It looks at 256 times as many points, but takes nowhere near 256
-# times as long. With even more points, the time of the arithmetic becomes visible. So a
-# larger batch is nearly free at first, but only at first. [Lab 02](02_throughput.ipynb)
-# measures this with a real network.
+# entirely of the overhead of Python and NumPy. A step with the full batch has the same
+# overhead, so it looks at 256 times as many points, but takes nowhere near 256 times as
+# long. With even more points, the time of the arithmetic becomes visible. So a larger batch
+# is nearly free at first, but only at first. [Lab 02](02_throughput.ipynb) measures this
+# with a real network.
 
 # %% [markdown]
 # > **Limits.** The model of this lab has only two weights, so that you can see everything.
