@@ -173,8 +173,8 @@ del full_model
 # ## The input pipeline
 #
 # Two processors share the work. The [host](../docs/glossary.md) has the easy part: it
-# shuffles the indices of the images, and gathers the bytes of whole batches. All
-# arithmetic is left to the first layers of the model, which run on the *device* that
+# shuffles the indices of the images, and gathers the bytes of whole batches. The arithmetic
+# on the pixels is left to the first layers of the model, which run on the *device* that
 # trains.
 
 # %%
@@ -671,7 +671,7 @@ show_figure(figure, summary, session.caption())
 # peak, and there is little left to gain.
 #
 # The triangles come from the older lab on which this lab is based. Its table was measured
-# on a GPU, but does not say on which.
+# on a GPU whose name it does not give.
 
 # %% [markdown]
 # According to the law, no batch size ever reaches the peak, because the fixed cost never
@@ -704,13 +704,12 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # are.
 #
 # A second answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times, which
-# means that it makes up new sweeps with errors like your own. As the error at a size,
-# take the ratio of the measured speed to the fitted speed: a ratio of 1.02 means 2%
-# faster than the law. You have one ratio for each of your sizes. For a new sweep, we
-# multiply the law's speed at every size by one of these ratios, chosen at random, and
-# then fit the law to the result. The 300 fits scatter, and their scatter tells you how
-# certain your own fit is.
+# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times: each new
+# sweep follows the law, but with errors like those in your own. The error at a size is the
+# ratio of the measured speed to the fitted speed, so 1.02 means 2% faster than the law.
+# Each of your sizes gives you one such ratio. For a new sweep, we multiply the law's speed
+# at every size by one of these ratios, chosen at random, and then fit the law to the
+# result. The closer together the 300 fits lie, the more you can trust your own fit.
 #
 # There is one correction. Your fit chose its two numbers to come as close as possible to
 # these very points, so the ratios are a little too close to 1. The factor `wider`, which is
@@ -853,12 +852,12 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 # the weights and for the inputs, and each of them takes as many operations as the forward
 # pass.
 #
-# At the border of an image a filter hangs over the edge, where *padding* has put zeros.
-# We leave the products with these zeros out. Take a filter of width 3, for example. Along
-# a side of $n$ pixels it takes $n$ positions, and it covers 3 pixels at each of them,
-# which makes $3 n$ pixels. But at the first and at the last position, one of the 3 pixels
-# lies beyond the edge, so $3 n - 2$ pixels of the image remain. For any odd width $k$,
-# the same count gives $k n - (k^2 - 1) / 4$.
+# At the border of an image a filter hangs over the edge, where *padding* has put zeros. We
+# leave out the products with these zeros. For example, a filter of width 3 takes $n$
+# positions along a side of $n$ pixels. It covers 3 pixels at each position, which makes
+# $3 n$ products. But at the first and at the last position, one of the 3 pixels lies beyond
+# the edge, so $3 n - 2$ products remain. For any odd width $k$, the same count gives
+# $k n - (k^2 - 1) / 4$.
 #
 # The count leaves out some work: batch normalisation, ReLU, dropout, pooling, augmentation
 # and the update of the weights. On the other hand, it includes one gradient that training
@@ -959,10 +958,10 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %% [markdown]
 # The points are measurements: they show how much the memory in use has grown since the
-# sweep began. TensorFlow keeps the memory that it had allocated for the training with
-# `batch_size`, and uses it again. So only sizes larger than `batch_size` show any growth,
-# and their points lie too low by about the memory that was already there. You see this
-# best at the first of these points.
+# sweep began. They lie too low, because TensorFlow reuses the memory that it had allocated
+# for the training with `batch_size`. So only sizes larger than `batch_size` show any
+# growth, and about the same amount is missing at each of them. You see this best at the
+# first of these points.
 
 # %%
 mib = 2**20
