@@ -499,11 +499,11 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# For each batch size, the first lines list the rates that it tried. They say whether the
-# run with this rate reached the target, and after how many looks the run ended. *Not
-# reached* may only mean that the run was stopped because it could no longer beat the best
-# rate so far. If a message says that a loss became `nan`, its rate was too large. Such a
-# rate counts as not reached, and you do not have to do anything.
+# The first lines list the rates that each batch size tried. After each rate they say
+# whether its run reached the target, and after how many looks it ended. *Not reached* may
+# only mean that we stopped the run because it could no longer beat the best rate so far. If
+# a message says that the loss of a run became `nan`, the rate was too large. Such a run
+# counts as not reached, and you do not have to do anything.
 #
 # The best rates are known only roughly, because neighbouring rungs differ by a factor of
 # 3, and each rate had only one run. That is why the line "Largest over smallest" also
@@ -728,10 +728,10 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# Look first at the shares "by one run". If none of them is 100%, it depends on luck who
-# wins a race with only one run of each size.
+# Look first at the shares "by one run". If none of them is 100%, luck helps to decide a
+# race in which each size runs only once.
 #
-# By the median, a size is *in front* if it wins at least 5% of the new races. If several
+# Then look at the shares by the median: a size with at least 5% is *in front*. If several
 # sizes are in front, the race is undecided, and a prediction of any of them counts as
 # right.
 
@@ -1094,16 +1094,15 @@ show_figure(figure, text, session.caption())
 # the scatter of the runs?
 #
 # Often it is not, because the curve is flat near its lowest point: by this formula, a
-# training at twice or half of $b^*$ takes at most 12.5% longer. This is good news,
-# because it means that a theory need not be exact to be useful. A batch size within a
-# factor of two of the best one costs you at most an eighth more time.
+# training with any batch size from half to twice $b^*$ takes at most 12.5% longer. This is
+# good news, because it means that a theory need not be exact to be useful.
 
 # %% [markdown]
 # ### And with several devices?
 #
-# The next cell only calculates. It assumes that each device is as fast as this machine,
-# that gradients are exchanged in no time, and that the law for the steps also holds for
-# global batches larger than any in your race, each with a suitable rate.
+# The next cell only calculates. It assumes that each device is as fast as this machine, and
+# that gradients are exchanged in no time. It also assumes that the law for the steps holds
+# for larger batches than those in your race, if each has a suitable rate.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1386,16 +1385,15 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Is the fastest epoch the fastest training? Only as long as a larger batch raises the
-# speed by a larger factor than the number of images that the training needs. Two batch
-# sizes from your own race tell you whether it did, and a third one tells you where the
-# balance lies:
+# Is the fastest epoch the fastest training? Only as long as a larger batch gains more time
+# by its speed than it loses by needing more images. Two batch sizes from your own race tell
+# you whether it did, and a third one tells you where gain and loss balance:
 #
 # | batch size | where to find it |
 # |---|---|
 # | with the fastest epochs | the size with the most images per second (part 3) |
 # | with the fastest training | the size with the lowest median time (part 2) |
-# | at which speed and extra images balance | $b^*$, the best size by the laws (part 4) |
+# | at which this gain and loss balance | $b^*$, the best size by the laws (part 4) |
 #
 # If the first size is larger than the second, the answer is no: beyond the winner, larger
 # batches were still faster, but they needed so many more images that they lost. If the
