@@ -478,9 +478,9 @@ my_difference_guess = None  # change this: a difference of two losses, such as 0
 card.predict("last_valid_loss_apart", my_difference_guess)
 
 # %% [markdown]
-# The same seed gives the same weights, but not yet the same order. The pipeline draws a new
-# order each time that it is read from the start, and `fit` starts to read it twice in every
-# epoch, so it would use only every second order. Your loop uses all of them. That is why
+# The same seed gives the same weights, but not yet the same order. The pipeline draws a
+# new order each time that it is read from the start. Your loop does this once in every
+# epoch, but `fit` does it twice, and trains on only one of the two orders. That is why
 # the next cell calls `repeat()` on the pipeline of `fit`: it is then read as one endless
 # stream, in which the orders follow each other as in your loop.
 
@@ -531,8 +531,8 @@ show_figure(figure, text, session.caption())
 # Even then you can often keep `fit`, if you give the model a [`train_step` of its
 # own](https://keras.io/guides/custom_train_step_in_tensorflow/). And to accumulate
 # gradients over several batches, you only need an argument of the optimizer, as [lab
-# 05](05_many_gpus_fit.ipynb) shows. A whole loop of your own is for the remaining cases, in
-# which you decide what happens between the steps, too.
+# 05](05_many_gpus_fit.ipynb) shows. Write a whole loop only if you also have to decide
+# what happens between the steps.
 
 # %% [markdown]
 # ## What the graph buys
@@ -615,9 +615,9 @@ if min(saved) > 0:
 print(f"XLA has paid for its compilation after training for: {even}")
 
 # %% [markdown]
-# The first call of a graph is slow, because Python runs and TensorFlow plans everything;
-# with XLA, the compilation comes on top. You pay both costs once for each *shape* of a
-# batch, and the smaller last batch has a shape of its own.
+# The first call is slow, because TensorFlow has to build the graph from your Python code,
+# and XLA has to compile it as well. You pay both costs once for each *shape* of a batch,
+# and the smaller last batch has a shape of its own.
 #
 # XLA merges operations, which saves trips to memory. But it may compute an operation, such
 # as a convolution, by different code than TensorFlow does, and that code may be slower.
@@ -628,8 +628,8 @@ print(f"XLA has paid for its compilation after training for: {even}")
 # %% [markdown]
 # ## When validation turns
 #
-# You now know what a training does, and what makes it fast. It does all this for as many
-# epochs as you asked for, and this number was your decision. Was it a good one?
+# You now know what happens in every epoch, and what makes it fast. But the number of
+# epochs was your decision. Was it a good one?
 #
 # Look at the learning curves again. The validation loss falls at first, but then it turns
 # and rises, so the network seems to get worse from there on. But what does its accuracy
@@ -818,11 +818,11 @@ print(f"Cooled down, the last epoch has {cooled_ratio:.2f} times the loss of val
 card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
-# The last line compares the loss after the last epoch, *with* the temperature, to the loss
-# of the network that stopped by its loss, *without* it. If the ratio is about 1, the
-# network had not become worse, but only too sure of itself. If it is clearly above 1, a
-# part of the rise must have a different reason. Look at the second line as well: is the
-# network that stopped by its accuracy still worse, once its temperature has been adjusted?
+# The last line divides the *adjusted* loss of the last epoch by the *unadjusted* loss of
+# the network that stopped by its loss. If the ratio is about 1, the network had not
+# become worse, but only too sure of itself. If it is clearly above 1, a part of the rise
+# must have a different reason. Look at the second line as well: is the network that
+# stopped by its accuracy still worse, once its temperature has been adjusted?
 
 # %% [markdown]
 # ## Quiz
