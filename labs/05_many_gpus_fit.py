@@ -759,9 +759,9 @@ show_figure(figure, summary, session.caption())
 # <details><summary>How far can you trust your efficiencies?</summary>
 #
 # A cell above printed how far the three measurements of a single case differ. If they
-# differ by more than the two efficiencies, you cannot say which kind scales better. If a
-# replica needs as long for half as many images, either the fixed cost makes up most of
-# its step, or the machine was busy. Measure again to find out which.
+# differ by more than the two efficiencies do, you cannot say which kind scales better. If
+# halving a replica's batch saves no time, either the fixed cost makes up most of its
+# step, or the machine was busy. Measure again to find out which.
 #
 # Do not compare these speeds with the speed of your first training: there, each short
 # epoch set up its input again, and the dashboard ran as well.
@@ -896,10 +896,9 @@ print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
 # Which is closer to the truth, the linear rule or the law? To find out, we train with
-# four learning rates for each batch size. The smallest batch gets the rate of the linear
-# rule, and 2, 4 and 8 times this rate, whereas a larger batch gets the rate of the linear
-# rule, and 1/2, 1/4 and 1/8 of it. (For a batch of 32, the linear rule gives
-# `learning_rate` itself.)
+# four learning rates for each batch size. One of them is the rate of the linear rule,
+# which is `learning_rate` itself for a batch of 32. The smallest batch also gets 2, 4 and
+# 8 times this rate, and a larger batch gets 1/2, 1/4 and 1/8 of it.
 #
 # Each rate gets `seeds` runs, which differ in their initial weights and in the order of
 # the images. The largest batch is also trained with your warm-up.
@@ -1009,11 +1008,11 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 
 # %% [markdown]
 # **Question.** The figure has one line for each batch size, and one more line for the
-# largest batch with your warm-up. If the linear rule is right, the large batch reaches
-# the same accuracies as the small batch, but each of them at a rate that is larger by the
-# ratio of the two batch sizes. On this logarithmic axis, its line is then the line of the
-# small batch, shifted to the right. Is that so? A difference counts only if it is larger
-# than the scatter of runs at the same rate.
+# largest batch with your warm-up. If the linear rule is right, the large batch is as
+# accurate as the small batch, at rates that are larger in proportion to the batch. On
+# this logarithmic axis, you then see the line of the small batch again, shifted to the
+# right. Do you? A difference counts only if it is larger than the scatter of runs at the
+# same rate.
 #
 # A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
 # guesses among ten classes.
@@ -1042,10 +1041,9 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # speak against the linear rule more easily than for it.
 
 # %% [markdown]
-# Why should the linear rule hold at all? Compare 16 short steps with a single step that
-# is 16 times as long. If the gradient hardly changes along the way, both end at about the
-# same place. In the first epochs, however, the gradient changes a lot, so the argument
-# fails there. That is why the rule comes with a warm-up.
+# Remember why the linear rule should hold at all: one long step can replace 16 short ones
+# if the gradient hardly changes along the way. In the first epochs, however, it changes a
+# lot, so the argument fails there. That is why the rule comes with a warm-up.
 #
 # In practice, use a rule to choose the first rate that you try, and then tune it.
 
@@ -1202,8 +1200,8 @@ card.outcome("best_rate_ratios", step_ratios)
 # %% [markdown]
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
 #
-# Far above $B$ the gradient is already nearly exact. There the noise no longer limits the
-# best step, but the shape of the loss still does.
+# Far above $B$ the gradient is already nearly exact. There the best step is no longer
+# limited by the noise, but by the curvature of the loss.
 
 # %% [markdown]
 # If the law predicts the wrong ratios, there are two possible reasons: its formula is
