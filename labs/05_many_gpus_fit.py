@@ -783,8 +783,8 @@ show_figure(figure, summary, session.caption())
 # 2. **They wait.** A step takes as long as its slowest replica.
 # 3. **They share a host**, the computer that feeds them. To keep $N$ devices busy, it
 #    must read and shuffle images $N$ times as fast.
-# 4. **Some work is not divided**, for example Python, the launch of each operation, and
-#    saving.
+# 4. **Some work is not divided**, for example saving and, in strong scaling, the launch
+#    of each operation.
 
 # %% [markdown]
 # How much of a step is communication? To measure it alone, let all replicas add up arrays
