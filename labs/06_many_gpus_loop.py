@@ -294,8 +294,9 @@ session.show_source(enlarge_and_classify)
 # $i$. Each replica computes a gradient from its own part alone. The optimizer then **adds
 # up** the gradients of all replicas, and every copy of the network takes the same step.
 #
-# So replica $r$ needs a loss $s_r$ of its own, its *share*, such that $\sum_r s_r = L$:
-# then the gradients add up to the gradient of $L$. What does a replica have to compute?
+# So replica $r$ computes its *share* $s_r$ of the loss. If the shares add up to $\sum_r
+# s_r = L$, their gradients add up to the gradient of $L$. How does a replica compute its
+# share?
 
 # %% [markdown]
 # **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
@@ -304,7 +305,7 @@ session.show_source(enlarge_and_classify)
 #
 # **Rules**
 #
-# - The sum of what all replicas return is the mean over the global batch.
+# - The shares of all replicas add up to the mean over the global batch.
 # - This holds for any number of replicas, which may have different numbers of images. A
 #   replica may have none.
 # - A share is one number, and it contains only what the replica's own images contribute.
@@ -601,7 +602,7 @@ for name, curve in shown.items():
 # %% [markdown]
 # How do such long steps change a whole training run? Look at the curves in the right
 # panel and at the mean losses below the figure. A learning rate of 0.2 is small for this
-# network, so twice that rate may even work better, whereas four times that rate may be
+# network, so two replicas, which double it, may even do better, whereas four may make it
 # too high. Does one of the curves jump up? A script with this mistake can seem to train
 # better on two devices, and worse on four. However, each curve is a single run, and other
 # initial weights may reverse a small difference.
@@ -950,10 +951,10 @@ print(f"The image files came {spare:.1f} times as fast as this training needed t
 # %% [markdown]
 # Amdahl's law leaves out the costs that more replicas *add*: the all-reduce and the
 # waiting. It also leaves out the host, which has to read the images. The last line of the
-# output shows how many times as fast the host reads image files as this training uses
-# them. If you make training faster by more than this factor, reading becomes the slowest
-# part, and more GPUs no longer help. You may reach this limit even earlier, because the
-# files were read while nothing trained and all cores of the host were free.
+# output divides the speed of the host, which reads image files, by the speed of this
+# training. If you make training faster by more than this factor, reading becomes the
+# slowest part, and more GPUs no longer help. You may reach this limit even earlier,
+# because the files were read while nothing trained and all cores of the host were free.
 
 # %% [markdown]
 # What can you do about it? Let the global batch grow with the number of replicas, so that
@@ -1066,10 +1067,10 @@ session.finish()
 # images fast enough for all of them.
 
 # %% [markdown]
-# **Question.** The `train_step` of [lab 04](04_custom_training_loop.ipynb) averages with
-# `tf.reduce_mean`: what would that do here, and would you notice it with Nadam, the
-# optimizer of lab 04? And if two replicas trained no faster than one, which line of your
-# loop would you look at first?
+# **Question.** In [lab 04](04_custom_training_loop.ipynb), `train_step` averages with
+# `tf.reduce_mean`. Which mistake would that be here, and would Nadam, the optimizer of
+# lab 04, hide it? And if two replicas trained no faster than one, which line of your loop
+# would you check first?
 #
 # To read on: [Sandler et al. 2018](https://arxiv.org/abs/1801.04381) on MobileNetV2;
 # [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such
