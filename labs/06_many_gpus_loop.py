@@ -904,10 +904,9 @@ print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 #
 # You now know what a strategy does in a step. How much time does that take, and why does
 # the speed not grow in proportion to the number of devices? Here the global batch stays
-# the same however many replicas share it, which is called [*strong
-# scaling*](../docs/glossary.md). In [*weak scaling*](../docs/glossary.md), which you met
-# in [lab 05](05_many_gpus_fit.ipynb), each replica keeps its batch, so that the global
-# batch grows.
+# the same however many replicas share it. [Lab 05](05_many_gpus_fit.ipynb) called this
+# [*strong scaling*](../docs/glossary.md), whereas in [*weak
+# scaling*](../docs/glossary.md) each replica keeps its batch, so the global batch grows.
 
 # %% [markdown]
 # The time of a step has four parts. With more replicas, only the first of them becomes
