@@ -615,9 +615,9 @@ if min(saved) > 0:
 print(f"XLA has paid for its compilation after training for: {even}")
 
 # %% [markdown]
-# The first call is slow, because TensorFlow has to build the graph from your Python code,
-# and XLA has to compile it as well. You pay both costs once for each *shape* of a batch,
-# and the smaller last batch has a shape of its own.
+# The first call of a graph is slow, because TensorFlow has to build the graph from your
+# Python code, and XLA has to compile it as well. You pay both costs once for each *shape*
+# of a batch, and the smaller last batch has a shape of its own.
 #
 # XLA merges operations, which saves trips to memory. But it may compute an operation, such
 # as a convolution, by different code than TensorFlow does, and that code may be slower.

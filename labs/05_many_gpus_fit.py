@@ -1010,9 +1010,9 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # **Question.** The figure has one line for each batch size, and one more line for the
 # largest batch with your warm-up. If the linear rule is right, the large batch is as
 # accurate as the small batch, at rates that are larger in proportion to the batch. On
-# this logarithmic axis, you then see the line of the small batch again, shifted to the
-# right. Do you? A difference counts only if it is larger than the scatter of runs at the
-# same rate.
+# this logarithmic axis, its line is then the line of the small batch, shifted to the
+# right. Is that so? A difference counts only if it is larger than the scatter of runs at
+# the same rate.
 #
 # A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
 # guesses among ten classes.

@@ -294,9 +294,8 @@ session.show_source(enlarge_and_classify)
 # $i$. Each replica computes a gradient from its own part alone. The optimizer then **adds
 # up** the gradients of all replicas, and every copy of the network takes the same step.
 #
-# So replica $r$ computes its *share* $s_r$ of the loss. If the shares add up to $\sum_r
-# s_r = L$, their gradients add up to the gradient of $L$. How does a replica compute its
-# share?
+# So replica $r$ computes its *share* $s_r$ of the loss. If $\sum_r s_r = L$, their
+# gradients add up to the gradient of $L$. How does a replica compute its share?
 
 # %% [markdown]
 # **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
@@ -950,7 +949,7 @@ print(f"The image files came {spare:.1f} times as fast as this training needed t
 # %% [markdown]
 # Amdahl's law leaves out the costs that more replicas *add*: the all-reduce and the
 # waiting. It also leaves out the host, which has to read the images. The last line of the
-# output divides the speed of the host, which reads image files, by the speed of this
+# output divides the speed at which the host reads image files by the speed of this
 # training. If you make training faster by more than this factor, reading becomes the
 # slowest part, and more GPUs no longer help. You may reach this limit even earlier,
 # because the files were read while nothing trained and all cores of the host were free.
@@ -1067,9 +1066,9 @@ session.finish()
 
 # %% [markdown]
 # **Question.** In [lab 04](04_custom_training_loop.ipynb), `train_step` averages with
-# `tf.reduce_mean`. Which mistake would that be here, and would Nadam, the optimizer of
-# lab 04, hide it? And if two replicas trained no faster than one, which line of your loop
-# would you check first?
+# `tf.reduce_mean`. What would that do here, and would you notice it with Nadam, the
+# optimizer of lab 04? And if two replicas trained no faster than one, which line of your
+# loop would you check first?
 #
 # To read on: [Sandler et al. 2018](https://arxiv.org/abs/1801.04381) on MobileNetV2;
 # [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such
