@@ -11,8 +11,8 @@
 #
 # In [lab 09](09_many_machines.ipynb) several machines trained as one. Today you can rent
 # hundreds of them by the hour. Would your training finish sooner, and at what price? It
-# might even take longer: at the end of this lab, you calculate plans in which 1,024 devices
-# can be slower than 8.
+# might even take longer: at the end of this lab, you see when 1,024 devices can be slower
+# than 8.
 #
 # The answer depends on your network, your machines and the links between them, but you
 # can find it before you pay:
@@ -22,7 +22,7 @@
 # - How fast will a larger group be? You build a law that forecasts its speed, state in
 #   advance how wrong the law may be, and put it to the test (section 3).
 # - How far can you trust the law? You compare it with reports about real clusters, and
-#   improve the part of it that scales worst (sections 4 and 5).
+#   then look for an all-reduce that scales better than the ring (sections 4 and 5).
 # - So will more machines help? You plan a training on up to 1,024 devices, and read off
 #   what they buy (section 6).
 
@@ -161,13 +161,14 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # The axis of the workers is logarithmic, so a straight line in this figure means that the
-# step grows very slowly. Why so slowly? All delays of a step run at the same time. On
-# average, the first of $N$ workers is ready after $1/N$ of the mean delay, because any of
-# the $N$ delays can be the first to end. Now $N - 1$ workers are left. An exponential delay
-# does not remember how long it has lasted, so these workers are in the same situation as
-# all $N$ at the start. The next one is therefore ready after a further $1/(N - 1)$ of the
-# mean delay. This goes on until the last worker, which adds a whole mean delay. The mean
-# delay is $\sigma c$ and comes on top of $c$, so the mean time of a step is
+# step grows very slowly. Why so slowly? All delays of a step run at the same time, and when
+# $N$ of them run, the first one ends $N$ times as soon as a single delay would. So on
+# average, the first worker is ready after $1/N$ of the mean delay. An exponential delay has
+# no memory: however long it has lasted, its remaining time is distributed as at the start.
+# So the $N - 1$ workers that are left start afresh, and the next of them is ready after a
+# further $1/(N - 1)$ of the mean delay. This goes on until the last worker, which adds a
+# whole mean delay. The mean delay $\sigma c$ comes on top of $c$, so the mean time of a
+# step is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
@@ -311,14 +312,15 @@ buckets = check("10.1", buckets)
 # Which bucket size is best for a real network? We take a WRN-16-4, which is a [wide
 # residual network](https://arxiv.org/abs/1605.07146) like those of [lab
 # 02](02_throughput.ipynb), and join the workers by a slow link. A message over this link
-# takes 5 ms, plus its bytes divided by 100 MB/s. In an all-reduce, a ring of $N$ workers
-# sends $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of the bytes.
-# From this, the next cell calculates $a$ and $w$.
+# takes 5 ms, plus its bytes divided by 100 MB/s. In an all-reduce, each of the $N$ workers
+# in a ring sends $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of
+# the bytes. From this, the next cell calculates $a$ and $w$.
 #
-# The sizes of the gradients and their order are those of the real network, and the workers
-# really exchange all these bytes. But two times are imitated. A sender sleeps for as long
-# as the slow link would need, and instead of running backward the workers sleep for 0.2 s.
-# We assume that each layer's share of these 0.2 s equals its share of the multiplications.
+# The gradients have the sizes and the order of the real network, and the workers really
+# exchange all these bytes. Only the link and backward are imitated: a sender sleeps for as
+# long as the slow link would need, and instead of running backward the workers sleep for
+# 0.2 s. We assume that each layer's share of these 0.2 s equals its share of the
+# multiplications.
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -538,10 +540,10 @@ card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 # measurement. We get it from steps whose times are known already, but were not used to fit
 # the law: the steps in which all `n` workers trained together.
 #
-# The workers measured in several rounds. Each round gives a law of its own, and each
-# constant of your law is the median over the rounds. Now all these laws, yours and those of
-# the single rounds, forecast the known steps. Each forecast is too high or too low by some
-# factor, and the largest of these factors is called $f$.
+# The workers measured in several rounds, and each round gives a law of its own. Your law
+# takes the median of each constant over the rounds. We let your law and the laws of the
+# rounds forecast the known steps. Each forecast is too high or too low by some factor, and
+# we call the largest of these factors $f$.
 #
 # For the real forecast we state an error of $f^2$, but at least 1.1. That is, the
 # measurement should lie between the forecast divided by $f^2$ and the forecast times
@@ -683,9 +685,9 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 
 # %% [markdown]
 # At 128 GPUs the law is close to the report, but it misses most of the fall that follows.
-# The reason is in the formula: in a larger ring, each device still sends about twice the
-# gradient, exactly $2\,(N - 1) / N$ times. So in the law only the time for the latencies
-# grows, and beside such a large gradient it is small.
+# The formula shows why: each device sends $2\,(N - 1) / N$ times the gradient, which is
+# close to 2 in every large ring. So in the law only the time for the latencies grows, and
+# compared with the time for such a large gradient it is small.
 #
 # In the real clusters, something else may have grown as well. With more GPUs, it is more
 # likely that one of them is slow (section 1), and other traffic may share the network.
@@ -715,10 +717,10 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# Yes: with overlap, it promises 10 to 12 points more than the report in all four cases. In
-# three of them it promises 100%, because it lets all messages hide behind backward, while
-# the reports say 90%. So a real cluster is probably slower than the law says. Before you
-# plan for hundreds of machines, you should measure on a few of them.
+# Yes, it is: with overlap, the law promises 10 to 12 points more than each of the four
+# reports. Three reports say 90%, where the law promises 100% because it hides all messages
+# behind backward. So a real cluster is probably slower than the law says. Before you plan
+# for hundreds of machines, you should measure on a few of them.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
