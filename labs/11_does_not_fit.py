@@ -470,9 +470,9 @@ session.show_source(recompute.training_step)
 # weights and one for the input. So a plain step takes as long as three forward passes.
 # Recomputation adds at most a fourth one, so the step takes at most $4/3$ times as long.
 #
-# **Predict:** With the best number of segments, what share of the memory does the step
-# need, compared with keeping everything? And with segments of about $\sqrt n$ layers, how
-# many times as long does it take?
+# **Predict:** With the best number of segments, what share of a plain step's memory does
+# the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
+# plain step does it take?
 
 # %%
 my_recompute_guess = {"memory": None, "time": None}  # a share such as 0.5, and times
@@ -511,8 +511,8 @@ if recomputed:
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
 # segment, the compiled loop also holds a copy of the weights and their gradient. "Going
-# further" adds them to the formula. Then it agrees with the compiler for every number of
-# segments, except for the smallest and the largest number.
+# further" adds both to the formula, which then agrees with the compiler for all numbers of
+# segments except the smallest and the largest.
 #
 # **Question.** How far is your ratio of times from 4/3, and does the range of the
 # repetitions explain the difference?
@@ -628,8 +628,8 @@ sharded_step = check("11.3", sharded_step)
 # - **ZeRO-1.** Your function gets Adam as its `update`.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
-# and how many MB of Adam's state does it keep? Compare the weights after five steps, both
-# between the two trainings and between the workers. How large is the largest difference?
+# and how many MB of Adam's state does it keep? And after five steps, what is the largest
+# difference of a weight between the two trainings, or between two workers?
 
 # %%
 print(f"All weights together: {4 * lab.weights / 1e6:.2f} MB")
@@ -926,8 +926,8 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If a share $q$ of all weights is split over four devices, each device holds a quarter of
-# this share and all the rest, which together are the share $1 - q + q / 4$.
+# Suppose that a share $q$ of the weights is split over four devices. Each device then holds
+# a quarter of this share and all other weights, in total a share of $1 - q + q / 4$.
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 #
@@ -1230,8 +1230,9 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # The number after "at its peak" is the time in days if every device always reached its
 # peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
-# better. The last two lines score two guesses that need no planner. The ends of their
-# ranges have the same ratio as the planner's, so only the position of a range counts.
+# better. The last two lines score two guesses that need no planner. In their ranges, the
+# high end is the same multiple of the low end as in the planner's, so no guess gains a
+# better score by a wider or a narrower range.
 #
 # Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any training
 # in the table of Chowdhery et al. The file `published.toml` of this lab has all sources.
@@ -1349,10 +1350,10 @@ if compiled:
 # %% [markdown]
 # ### A law of recomputation without an error
 #
-# For each layer of the current segment, the compiled loop holds not only the input of $c$
-# bytes. It also holds a copy of the layer's weights, their gradient, and the *mask* of the
-# ReLU, which says which outputs are positive, in $c / 4$ bytes. Call the sum of all four
-# $h$ bytes. Then the law becomes
+# For each layer of the current segment, the compiled loop holds four things: the input of
+# $c$ bytes, a copy of the layer's weights, their gradient, and the *mask* of the ReLU. This
+# mask marks which outputs are positive, and takes $c / 4$ bytes. If all four together take
+# $h$ bytes, the law becomes
 #
 # $$ A(k) = k\, c + \frac{n}{k}\, h + A_0, $$
 #
@@ -1379,14 +1380,14 @@ if recomputed:
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
 # recomputes a block. With 16 blocks of our transformer, a process grew by 186 MiB in a step
 # instead of 618 MiB ([how it was
-# measured](../docs/measurements.md#recomputation-in-tensorflow)). In contrast, `fit` failed
-# in Keras 3.15.1 with
-# [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope) ([known
+# measured](../docs/measurements.md#recomputation-in-tensorflow)). But with
+# [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope), which should do
+# the same, `fit` failed in Keras 3.15.1 ([known
 # issue](https://github.com/keras-team/keras/issues/21207)).
 #
-# In every framework, check what the compiler does. For example, when we wrote out 16 layers
-# without loops, with `jax.checkpoint` around each segment, JAX 0.10.2 on the CPU computed
-# all of them again, but saved no memory. So measure the memory before you pay with time.
+# In every framework, check what the compiler does. For example, we wrote out 16 layers
+# without loops, with `jax.checkpoint` around each segment: JAX 0.10.2 on the CPU computed
+# all layers again, but saved no memory. So measure the memory before you pay with time.
 #
 # </details>
 
