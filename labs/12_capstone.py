@@ -16,11 +16,11 @@
 # training can set the first one.
 #
 # It is easy, however, to claim a speed record by mistake: because of a lucky seed, because
-# the clock stopped too early, or because the training was tuned on the test images. That is
-# why you first find out which ingredients of a fast recipe really help. Then you write your
-# own training, and rehearse how a judge would measure it. Before each measurement you
-# predict its result. A faster training is welcome, but you understand why it is faster only
-# if you could predict by how much.
+# the clock stopped too early, or because the training was tuned on the test images. So you
+# first learn to tell help from luck, with the ingredients of a fast recipe. Then you write
+# your own training, and rehearse how a judge would measure it. Before each measurement you
+# predict its result, because you understand why a training is faster only if you could
+# predict by how much.
 
 # %% [markdown]
 # > **Limits.** All times in this lab come from your machine, and other programs on it can
@@ -99,11 +99,10 @@ data = session.load_images()
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# Take care with the fourth ingredient, *no augmentation*: the fast recipe uses the images
-# as they are, so the recipe *without* this ingredient shifts and flips them. Weight decay
-# stays in all recipes. Both learning rates, the peak of the cycle (`peak_learning_rate`)
-# and the constant 0.01, hold for batches of 32 images, and they grow with the square root
-# of the batch size.
+# Take care with the fourth ingredient: the recipe *without* "no augmentation" is the one
+# that shifts and flips the images. Weight decay stays in all recipes. Both learning rates,
+# the peak of the cycle (`peak_learning_rate`) and the constant 0.01, are given for batches
+# of 32 images. For larger batches, they grow with the square root of the batch size.
 #
 # When an ingredient is missing, other settings might make up for it. For example, training
 # without momentum could use a larger rate. But we do not tune the other settings again, so
@@ -121,9 +120,9 @@ data = session.load_images()
 # which goes on until it reaches the target. Compiling and validating do not count.
 
 # %% [markdown]
-# So many trainings of lab 08's network would take too long. This lab therefore uses a
-# network with only three convolutions, and pools before each of them, so that they see
-# small images.
+# With the network of lab 08, all these trainings would take too long. This lab therefore
+# uses a network with only three convolutions, and pools before each of them, so that they
+# see small images.
 #
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
 # them a place, where 1 is the most valuable. Ingredients may share a place.
@@ -310,10 +309,10 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # factors lie above it, or all below it, which happens with the probability
 # $2 \cdot 2^{-n}$. Five seeds therefore give an interval of about 94%.
 #
-# **Question.** For the places alone you compare ten pairs of ingredients, each in both
-# directions, and luck can fool each of these twenty tests with a probability of up to
-# `alpha`. How many false claims do you expect, at most, if all ingredients are worth the
-# same? What would you have to change so that even one false claim among the twenty is rare?
+# **Question.** The places alone need twenty tests, because you compare ten pairs of
+# ingredients in both directions. Luck fools each test with a probability of at most
+# `alpha`. If all ingredients are worth the same, how many false claims do you expect at
+# most? And what would you change so that even one false claim among the twenty is rare?
 
 # %% [markdown]
 # ### Do the parts make up the whole?
@@ -579,10 +578,11 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # ### Hand it in
 #
 # The next cell writes `train` into a file of its own, with the imports and the functions
-# that it uses, and checks the rules for the source. Give it a title. If it is based on
-# another submission, also give the gain that you predict, and add a line `based on:` with
-# that submission's number or title to the docstring of the file. The judge has a sandbox,
-# and `make setup-grading` installs the packages that it needs.
+# that it uses, and checks the rules for the source. Replace the title by your own. If your
+# training is based on another submission, set `predicted_gain` to the gain that you
+# predict. Then add a line `based on:` with that submission's number or title to the
+# docstring of the file. The judge runs `train` in a sandbox, and `make setup-grading`
+# installs the packages that this needs.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
