@@ -164,11 +164,10 @@ show_figure(figure, text, session.caption())
 # step grows very slowly. Why so slowly? All delays of a step run at the same time, and when
 # $N$ of them run, the first one ends $N$ times as soon as a single delay would. So on
 # average, the first worker is ready after $1/N$ of the mean delay. An exponential delay has
-# no memory: however long it has lasted, its remaining time is distributed as at the start.
-# So the $N - 1$ workers that are left start afresh, and the next of them is ready after a
-# further $1/(N - 1)$ of the mean delay. This goes on until the last worker, which adds a
-# whole mean delay. The mean delay $\sigma c$ comes on top of $c$, so the mean time of a
-# step is
+# no memory: however long it has lasted, its remaining time is distributed as before. So
+# the other $N - 1$ workers start afresh, and the next is ready after a further
+# $1/(N - 1)$ of the mean delay. This goes on until the last worker, which adds a whole
+# mean delay. The mean delay $\sigma c$ comes on top of $c$, so the mean time of a step is
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
@@ -685,9 +684,9 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 
 # %% [markdown]
 # At 128 GPUs the law is close to the report, but it misses most of the fall that follows.
-# The formula shows why: each device sends $2\,(N - 1) / N$ times the gradient, which is
-# close to 2 in every large ring. So in the law only the time for the latencies grows, and
-# compared with the time for such a large gradient it is small.
+# The formula shows why: each device sends the gradient $2\,(N - 1) / N$ times, a factor that
+# is close to 2 in every large ring. So in the law only the time for the latencies grows,
+# and beside such a large gradient it is small.
 #
 # In the real clusters, something else may have grown as well. With more GPUs, it is more
 # likely that one of them is slow (section 1), and other traffic may share the network.

@@ -1231,8 +1231,8 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # The number after "at its peak" is the time in days if every device always reached its
 # peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
 # better. The last two lines score two guesses that need no planner. In their ranges, the
-# high end is the same multiple of the low end as in the planner's, so no guess gains a
-# better score by a wider or a narrower range.
+# high end is the same multiple of the low end as in the planner's, so only the position of
+# a range counts.
 #
 # Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any training
 # in the table of Chowdhery et al. The file `published.toml` of this lab has all sources.
@@ -1381,8 +1381,8 @@ if recomputed:
 # recomputes a block. With 16 blocks of our transformer, a process grew by 186 MiB in a step
 # instead of 618 MiB ([how it was
 # measured](../docs/measurements.md#recomputation-in-tensorflow)). But with
-# [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope), which should do
-# the same, `fit` failed in Keras 3.15.1 ([known
+# [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope), `fit` failed in
+# Keras 3.15.1 ([known
 # issue](https://github.com/keras-team/keras/issues/21207)).
 #
 # In every framework, check what the compiler does. For example, we wrote out 16 layers

@@ -17,10 +17,10 @@
 #
 # It is easy, however, to claim a speed record by mistake: because of a lucky seed, because
 # the clock stopped too early, or because the training was tuned on the test images. So you
-# first learn to tell help from luck, with the ingredients of a fast recipe. Then you write
-# your own training, and rehearse how a judge would measure it. Before each measurement you
-# predict its result, because you understand why a training is faster only if you could
-# predict by how much.
+# first find out which ingredients of a fast recipe help, and which may only have been
+# lucky. Then you write your own training, and rehearse how a judge would measure it. Before
+# each measurement you predict its result, because you understand why a training is faster
+# only if you could predict by how much.
 
 # %% [markdown]
 # > **Limits.** All times in this lab come from your machine, and other programs on it can
@@ -578,8 +578,8 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # ### Hand it in
 #
 # The next cell writes `train` into a file of its own, with the imports and the functions
-# that it uses, and checks the rules for the source. Replace the title by your own. If your
-# training is based on another submission, set `predicted_gain` to the gain that you
+# that it uses, and checks the rules for the source. Replace the title with your own. If
+# your training is based on another submission, set `predicted_gain` to the gain that you
 # predict. Then add a line `based on:` with that submission's number or title to the
 # docstring of the file. The judge runs `train` in a sandbox, and `make setup-grading`
 # installs the packages that this needs.
