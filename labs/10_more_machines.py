@@ -164,8 +164,8 @@ show_figure(figure, text, session.caption())
 # step grows very slowly. Why so slowly? All delays of a step run at the same time, and when
 # $N$ of them run, the first one ends $N$ times as soon as a single delay would. So on
 # average, the first worker is ready after $1/N$ of the mean delay. An exponential delay has
-# no memory: however long it has lasted, its remaining time is distributed as before. So
-# the other $N - 1$ workers start afresh, and the next is ready after a further
+# no memory: however long it has lasted, the rest of it behaves like a new delay. So the
+# other $N - 1$ workers start afresh, and the next is ready after a further
 # $1/(N - 1)$ of the mean delay. This goes on until the last worker, which adds a whole
 # mean delay. The mean delay $\sigma c$ comes on top of $c$, so the mean time of a step is
 #
@@ -684,8 +684,8 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 
 # %% [markdown]
 # At 128 GPUs the law is close to the report, but it misses most of the fall that follows.
-# The formula shows why: each device sends the gradient $2\,(N - 1) / N$ times, a factor that
-# is close to 2 in every large ring. So in the law only the time for the latencies grows,
+# The formula shows why: each device sends the gradient $2\,(N - 1) / N$ times, which is
+# close to twice in every large ring. So in the law only the time for the latencies grows,
 # and beside such a large gradient it is small.
 #
 # In the real clusters, something else may have grown as well. With more GPUs, it is more

@@ -1230,9 +1230,9 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # The number after "at its peak" is the time in days if every device always reached its
 # peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
-# better. The last two lines score two guesses that need no planner. In their ranges, the
-# high end is the same multiple of the low end as in the planner's, so only the position of
-# a range counts.
+# better. The last two lines score two guesses that need no planner. Their ranges have
+# the same ratio of high end to low end as the planner's, so only the position of a range
+# counts.
 #
 # Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any training
 # in the table of Chowdhery et al. The file `published.toml` of this lab has all sources.

@@ -102,7 +102,7 @@ data = session.load_images()
 # Take care with the fourth ingredient: the recipe *without* "no augmentation" is the one
 # that shifts and flips the images. Weight decay stays in all recipes. Both learning rates,
 # the peak of the cycle (`peak_learning_rate`) and the constant 0.01, are given for batches
-# of 32 images. For larger batches, they grow with the square root of the batch size.
+# of 32 images. They grow with the square root of the batch size.
 #
 # When an ingredient is missing, other settings might make up for it. For example, training
 # without momentum could use a larger rate. But we do not tune the other settings again, so
