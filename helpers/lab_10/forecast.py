@@ -145,8 +145,8 @@ def _step_seconds(speeds):
 def published_forecasts(forecast: Callable) -> list[dict]:
     """Forecast the efficiencies of the published clusters by a law.
 
-    Servers are the devices of one ring, which passes through each server's link once: so
-    the link's bandwidth is that of the ring.
+    All GPUs of a cluster form one ring, which passes through each server's link once, so
+    the ring has the bandwidth of this link.
 
     Parameters
     ----------
