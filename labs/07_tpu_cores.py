@@ -44,8 +44,7 @@
 #
 # > **Limits.** Simulated cores share one processor, so their speed says nothing about real
 # > cores. We have never run this lab on a TPU. Its statements about TPUs come from the
-# > documents that it links to, whereas the restrictions of TensorFlow that it mentions were
-# > found on simulated cores.
+# > documents that it links to, but we found TensorFlow's restrictions on simulated cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -367,11 +366,12 @@ for core in range(cores):
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
-# Because all parts have the same size,
+# The function
 # [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
-# gives the right share even without the size of the batch. Each core takes the gradient of
-# its share, and `apply` adds up the gradients of all cores before it changes the weights.
-# Each core also returns the mean loss of its own batch, so that we can compare the cores.
+# divides by $n$ times the size of the core's own batch, which is $B$ because all cores have
+# whole batches. Each core takes the gradient of its share, and `apply` adds up the
+# gradients of all cores before it changes the weights. Each core also returns the mean loss
+# of its own batch, so that we can compare the cores.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -438,8 +438,8 @@ def new_training(strategy):
 # the three calls make 10, 10, and 9 steps. A block with 9 steps would have a different
 # shape, and you know from part 2 what a new shape costs. We do not want to drop these 9
 # steps either, because their batches are whole and the network should learn from them. So
-# we fill the block up by repeating steps that it already holds, and tell the program how
-# many of its steps count.
+# we fill the block up with copies of its first steps, and tell the program to stop before
+# the copies.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -458,9 +458,9 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # %% [markdown]
 # ### Exercise 7.1: many steps in one call
 #
-# One program has to serve all blocks, including the last one, of which fewer steps count.
-# How can the same program make 10 steps in one call and 9 in the next? Part 2 showed what a
-# program accepts as data.
+# One program has to serve all blocks, including the last one, in which it must stop early.
+# How can the same program make 10 steps in one call and 9 in the next? Part 2 showed which
+# kind of argument can change without a new trace.
 #
 # **Write** `steps_in_one_call(one_step, cores)`, which returns a function
 # `run(block, count)` that makes `count` steps. Here `count` is a Python number, from 1 to
@@ -729,11 +729,12 @@ print(f"In turns, times as many: {', '.join(f'{each:.2f}' for each in gains)}")
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# Are the gains of all three turns above 1, and how far apart are they? A gain that is
-# smaller than the spread between the turns may be due to chance. Long calls help most if
-# steps are short, because then the cost $c$ of a call is a large part of $c + s$. To see
-# this, try `batch_size=16`. But do not compare either speed with the speed of a single
-# device: as [lab 05](05_many_gpus_fit.ipynb) showed, simulated devices share one processor.
+# Are the gains of all three turns above 1, and how far apart are they? If they differ from
+# each other by more than they differ from 1, chance may explain the gain. Long calls help
+# most if steps are short, because then the cost $c$ of a call is a large part of $c + s$.
+# To see this, try `batch_size=16`. But do not compare either speed with the speed of a
+# single device: as [lab 05](05_many_gpus_fit.ipynb) showed, simulated devices share one
+# processor.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
@@ -772,10 +773,10 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 #
 # - Devices are numbered row by row: the number rises fastest along the last axis of the
 #   mesh. A mesh has one axis or more.
-# - Where the spec has None, a device holds the whole axis.
-# - Where it has the name of a mesh axis, the array's axis is cut into as many equal parts
-#   as that mesh axis has places. The devices at its first place hold the first part, the
-#   devices at its second place hold the second part, and so on.
+# - Where the spec has None, a device holds the array's whole axis.
+# - Where the spec has the `name` of a mesh axis, the array's axis is cut into `mesh[name]`
+#   equal parts. Devices at the first position along that mesh axis hold the first part,
+#   devices at the second position hold the second part, and so on.
 # - If a size is not a multiple of the number of its parts, raise a `ValueError`.
 # - Return a pair of whole numbers `(start, stop)` for each axis of the array. Do not
 #   modify `mesh`.
@@ -794,7 +795,7 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 #
 # You need about eight lines.
 # [`np.unravel_index`](https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html)
-# gives the place of a number in a grid.
+# gives the position of a number in a grid.
 
 # %% name="7.2-shard-of" points=3
 # TODO 7.2: the part of an array that one device of a mesh holds.
@@ -920,14 +921,15 @@ for name, one in found.items():
               f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# On the 2 x 4 mesh the second matrix is cut by rows, so each device computes only a part
-# of every sum in the network's *outputs*, and the first message adds up these parts. The
-# second message adds up gradients over the two rows of the mesh, and contains only the
-# quarter that a device needs. In the fully sharded layout, each device holds an eighth of
-# the weights and fetches the rest with all-gathers: it saves memory, and pays for that
-# with messages. XLA still adds up whole gradients here, although each device keeps only
-# an eighth of them. A [*reduce-scatter*](../docs/glossary.md), which is half of the ring
-# in [lab 09](09_many_machines.ipynb), would be enough.
+# - *2 x 4*: the second matrix is cut by rows, so each device computes only a part of every
+#   sum in the network's *outputs*, and the first message adds up these parts. The second
+#   message adds up gradients over the two rows of the mesh, and contains only the quarter
+#   that a device needs.
+# - *Fully sharded*: each device holds an eighth of the weights and fetches the rest with
+#   all-gathers, so this layout saves memory and pays for it with messages. XLA still adds
+#   up whole gradients here, although each device keeps only an eighth of them. A
+#   [*reduce-scatter*](../docs/glossary.md), which is half of the ring in [lab
+#   09](09_many_machines.ipynb), would be enough.
 #
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
