@@ -205,15 +205,16 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 
 # %% [markdown]
 # The launch overhead is a third limit: in every call, Python has to start a graph and wait
-# for its result. The empty call measured the time $t_0$ that this takes. In the figures
-# below, the limit is called *dispatch*. (In other texts, *launch overhead* often means the
-# shorter time that it takes to start a single operation inside a graph.) So a call that
-# performs $F$ operations and moves $D$ bytes takes at least
+# for its result. The empty call measured this time, $t_0$, and the figures below call the
+# limit *dispatch*. So a call that performs $F$ operations and moves $D$ bytes takes at
+# least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
 # where $P$ is the peak in operations per second and $B$ the bandwidth in bytes per second.
-# Which of the three is the largest? To answer that, we need $F$ and $D$ for each layer.
+# (In other texts, *launch overhead* often means the shorter time that it takes to start a
+# single operation inside a graph.) Which of the three times is the longest? To answer that,
+# we need $F$ and $D$ for each layer.
 
 # %% [markdown]
 # ## Exercise 8.1: count operations and bytes
@@ -228,9 +229,8 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
-# - If a formula uses a sum, its own pass over the data can begin only after the pass that
-#   computes this sum. But sums that do not depend on each other are computed in the same
-#   pass.
+# - A formula that uses a sum needs a later pass than the sum, because it has to wait until
+#   the sum is complete. But sums that do not depend on each other share a pass.
 # - The input, the output, the kernel and their gradients are large arrays. Quantities
 #   with one number per channel, such as $\mu$, cost nothing.
 # - Each value has `value_bytes` bytes.
@@ -239,10 +239,9 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # Here $x$ is the input, $y$ the output, $k$ the kernel, and $g$ the gradient of the loss
 # with respect to $y$, which the next layer passes back. $dx$ and $dk$ are the gradients
 # with respect to $x$ and $k$. In batch normalisation, a channel has $n$ values of $x$,
-# but only a single mean $\mu$ and standard deviation $\sigma$, and a single learned scale
-# $\gamma$ and shift $\beta$. In the same way, a channel has only one sum $s_1$ and one
-# sum $s_2$. The numbers $a$, $b$ and $c$ can be computed as soon as both sums are
-# complete.
+# but only one mean $\mu$, one standard deviation $\sigma$, one learned scale $\gamma$ and
+# shift $\beta$, and one of each sum, $s_1$ and $s_2$. The coefficients $a$, $b$ and $c$ are
+# single numbers, too, which can be computed as soon as both sums are complete.
 
 # %% [markdown]
 # | `kind` | forward | backward |
@@ -565,11 +564,11 @@ my_gains = {  # change these
 card.predict("gains", my_gains)
 
 # %% [markdown]
-# | rung | the change | explained in |
+# | rung | the change | measured in |
 # |---|---|---|
-# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | above |
-# | *fused batch norm* | the layer with a single kernel | part 2 |
-# | *no dropout* | the same network without its dropout layers | above |
+# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | part 3 |
+# | *fused batch norm* | the fused layer of part 2 in place of Keras' own | part 3 |
+# | *no dropout* | the same network without its dropout layers | part 3 |
 # | *fewer bits* | computing in 16 bits | part 5 |
 # | *fewer steps* | another recipe, which reaches the target in fewer epochs | part 6 |
 # | *steps together*, *compiler* | two options of Keras | part 7 |
@@ -929,7 +928,7 @@ card.measure("lowest_loss_scale", min(scales))
 
 # %% [markdown]
 # bfloat16 needs no loss scaling, because it has the range of float32. But it keeps so few
-# digits that in some places they are not enough. That is why *mixed* precision computes in
+# digits that in some places they are too few. That is why *mixed* precision computes in
 # 16 bits but keeps the weights in 32.
 #
 # **Question.** What happens to a weight of 1 in bfloat16 if you add 0.001 to it a thousand
@@ -983,7 +982,7 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 # The original recipe uses a small constant learning rate, no momentum, and images that
 # are shifted and flipped. The fast recipe differs from it mainly in four ways:
 #
-# - it adds momentum;
+# - it adds momentum and weight decay;
 # - it smooths the labels: with 10 classes and the one-hot label $y$, it trains towards
 #   $0.9\, y + 0.1/10$ ([Szegedy et al. 2016](https://arxiv.org/abs/1512.00567));
 # - it leaves out augmentation, which does not pay off in so few epochs;
@@ -1076,8 +1075,9 @@ def fast_recipe(policy, seed, **options):
 # After each epoch, the accuracy is measured on the test images. The original recipe stops
 # after the first epoch that reaches the target. The fast recipe always runs all its epochs,
 # because a network trained with one cycle becomes accurate only at the end of the cycle. To
-# save time, both recipes use the fast software of the rungs above. We assume that this
-# software shortens an epoch, but does not change how many epochs a recipe needs.
+# save time, both recipes use whole batches, a fused layer and the precision chosen above.
+# We assume that these changes shorten an epoch, but do not change how many epochs a recipe
+# needs.
 #
 # **Predict:** How many epochs does the original recipe need to reach the target?
 
@@ -1188,13 +1188,13 @@ card.measure("compile_seconds", compile_seconds)
 #
 # - A *green* bar is a change that made training faster, and a *violet* bar is a change that
 #   made it slower.
-# - A *hatched* bar, with its name in brackets, is a change that we tried but did not keep, so
-#   the next bar starts at the same height. Only *fewer bits* and the options of part 7 can
-#   be dropped.
+# - A *hatched* bar, with its name in brackets, is a change that we tried but did not keep.
+#   The next bar starts where the hatched bar started. Only *fewer bits* and the options of
+#   part 7 can be dropped.
 #
 # We keep every change that helps, so a hatched bar is normally violet. But the lab always
-# uses a precision that you set in the first code cell. So if you set float32 although 16
-# bits were faster, a hatched green bar shows the speed that you gave up.
+# uses a precision that you set in the first code cell: if you set float32 although 16 bits
+# were faster, a hatched green bar shows the speed that you gave up.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
@@ -1292,12 +1292,12 @@ print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
 # that the MFU counts.
 
 # %% [markdown]
-# On that machine the MFU rose from 7% to 30% without the pooling, and to 21% at width 10,
-# but only to 8% with a batch of 2,048 instead of 32. (We computed these four values from
-# processor time instead of wall time, because other programs used the machine as well.)
-# So the low MFU is not the fault of the loop around the steps. It is the price of a
-# network that was made small to train quickly on a laptop: only a small part of its work
-# consists of convolutions that a processor can do at full speed.
+# On that machine the MFU rose from 7% to 30% without the pooling, and to 21% at width 10.
+# A batch of 2,048 instead of 32 raised it only to 8%, so the fixed cost of starting a step
+# is not to blame. (We computed these four values from processor time instead of wall time,
+# because other programs used the machine as well.) The low MFU is the price of a network
+# that was made small to train quickly on a laptop: only a small part of its work consists
+# of convolutions that a processor can do at full speed.
 
 # %% [markdown]
 # ## Quiz
