@@ -138,10 +138,10 @@ use_figures()
 # - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker
 #   sends none.
 # - A message holds one chunk in the array's dtype, and so at most `len(array) / N`
-#   values, rounded up.
+#   values, rounded up. Within this limit, you may cut the array as you like and send the
+#   chunks in any order.
 #   [`np.array_split`](https://numpy.org/doc/stable/reference/generated/numpy.array_split.html)
-#   cuts an array in this way, but other borders are fine, and so is any order of the
-#   chunks.
+#   makes suitable chunks.
 # - Do not modify `array`. The arrays that `receive` returns are yours to change.
 # - Each worker has its own copy of your function, and of everything that it uses from
 #   other cells.
@@ -472,15 +472,15 @@ from helpers.lab_09.workers import durable, failures
 #
 # **Write**
 # `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
-# which trains, saves, and can resume. It returns the number of steps that were done
-# before this start, which is 0 for the first start.
+# which trains, saves, and can resume. It returns the number of training steps in the save
+# from which it resumes, or 0 if there is no save yet.
 #
 # **Rules**
 #
-# - It calls `train_step(batch)` for each batch of `epochs` epochs. `data(epoch, first)`
-#   gives the batches of an epoch, beginning with batch number `first`. If `first` is the
-#   number of batches, as after a save at the very end of an epoch, it gives none. Epochs
-#   and batches are counted from 0. The optimizer has already been built.
+# - It calls `train_step(batch)` for each batch of `epochs` epochs. Epochs and batches are
+#   counted from 0. `data(epoch, first)` gives the batches of an epoch, beginning with batch
+#   number `first`; if a save came at the very end of an epoch, no batches are left, and
+#   `data` gives none. The optimizer has already been built.
 # - After every `save_every` steps, counted over the whole training, it saves to `folder`
 #   (a path, as text) with
 #   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
@@ -607,12 +607,11 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so. If you
 # save in that time, you do not lose the steps since the last regular save.
 #
-# To try this, the workers train once more from the beginning, and worker 1 receives SIGTERM
-# at the very step at which it was killed before. The cell above has already run this part,
-# because the workers were still running when they had finished the resumed training. This
-# time they used TensorFlow's
+# The cell above has already tried this. When its workers had finished the resumed training,
+# they trained once more from the beginning, this time with TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler),
-# as the next cell shows. The cell after it starts them again:
+# and worker 1 received SIGTERM at the very step at which it was killed before. The next
+# cell shows the code of that training, and the cell after it starts the workers again:
 
 # %%
 session.show_source(durable.polite)
@@ -653,8 +652,8 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 #
 # **Write** `best_interval(save_seconds, restart_seconds, failure_seconds)`, which returns
 # the pair `(interval, lost)`. Here `interval` is the number of seconds that the job should
-# train between two saves. If it does so, it loses on average `lost` seconds for each second
-# of training.
+# train between two saves, and `lost` is the number of seconds that it then loses, on
+# average, for each second of training.
 #
 # **Rules**
 #
@@ -663,8 +662,8 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 #   restart, which takes `restart_seconds`, and on average half an interval of training,
 #   which has to be repeated.
 # - `lost` is the sum of all three costs, for each second of training.
-# - `interval` is the interval with the smallest loss, to within 1%. You can rely on it to
-#   lie between 0.1 s and `failure_seconds`.
+# - `interval` differs by at most 1% from the interval that makes `lost` smallest. You can
+#   rely on that best interval to lie between 0.1 s and `failure_seconds`.
 #
 # **Example**
 #
@@ -698,8 +697,8 @@ best_interval = check("9.4", best_interval)
 
 # %% [markdown]
 # Now imagine a thousand machines with eight GPUs each. How often does one of them fail?
-# Meta's 16,384 GPUs are as many as in 2,048 such machines, and they suffered 419
-# interruptions in 54 days. For a single machine, that is one interruption in
+# Meta's 16,384 GPUs would fill 2,048 such machines, and suffered 419 interruptions in 54
+# days. On average, each machine therefore caused one interruption in
 # $2048 \times 54 / 419 \approx 264$ days. We assume that your machines fail as often,
 # that a restart takes 10 minutes, and that a save takes the time that you have just
 # measured for 12 GB.
