@@ -459,8 +459,8 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # ### Exercise 7.1: many steps in one call
 #
 # One program has to serve all blocks, including the last one, in which it must stop early.
-# How can the same program make 10 steps in one call and 9 in the next? Part 2 showed which
-# kind of argument can change without a new trace.
+# How can it make 10 steps in one call and 9 in the next? Part 2 showed which arguments can
+# change without a new trace.
 #
 # **Write** `steps_in_one_call(one_step, cores)`, which returns a function
 # `run(block, count)` that makes `count` steps. Here `count` is a Python number, from 1 to
