@@ -83,7 +83,11 @@ def _machines(entries):
     dates = sorted(one["added"][:10] for one in entries)
     days = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
     versions = entries[-1]["machine"]["versions"]
-    packages = ", ".join(f"{name} {value}" for name, value in sorted(versions.items()))
+    packages = ", ".join(
+        f"{name} {value}"
+        for name, value in sorted(versions.items())
+        if name != "git_revision"
+    )
     return (
         f"Each entry has ten seeds, judged on {'; '.join(found)}, {days}, with {packages}. "
         "The intervals are 95% intervals of the mean over the seeds.\n"
