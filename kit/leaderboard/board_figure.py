@@ -77,7 +77,6 @@ def _drawn(theme, entries):
         axes.xaxis.set_major_formatter("{x:.3g}")
         axes.xaxis.set_minor_formatter("{x:.2g}")
         axes.set(xlabel="score: seconds in calibration loads", ylabel="accuracy")
-        axes.legend(title="target", loc="best")
         png = io.BytesIO()
         figure.savefig(png, format="png", dpi=130)
     return png.getvalue()
@@ -94,9 +93,13 @@ def _points(axes, entries, target, marker, colour):
             above[place].append(high - middle)
     axes.errorbar(
         x, y, xerr=[below[0], above[0]], yerr=[below[1], above[1]],
-        fmt=marker, color=colour, capsize=3, label=f"{target}, {TARGETS[target]}",
+        fmt=marker, color=colour, capsize=3,
     )  # fmt: skip
     axes.axhline(TARGETS[target], linestyle="--", linewidth=1, color=colour)
+    axes.annotate(
+        target, (0.005, TARGETS[target]), xytext=(0, 3), color=colour,
+        xycoords=("axes fraction", "data"), textcoords="offset points",
+    )  # fmt: skip
     for entry, *place in list(zip(entries, x, y, strict=True))[:MOST_LABELS]:
         axes.annotate(
             str(entry["number"]), place, xytext=(6, 6), textcoords="offset points"
