@@ -69,7 +69,8 @@ def prediction_form(
         try:
             line = lock(dict(zip(names, values, strict=True)) if of_each else values[0])
         except RunCardError as error:  # a callback has no cell to show it
-            reply.value = f'<div role="alert">{as_html(str(error))}</div>'
+            reason = str(error).replace("run the cell again", "press Lock again")
+            reply.value = f'<div role="alert">{as_html(reason)}</div>'
             return
         for widget in (*fields, button):
             widget.disabled = True

@@ -294,7 +294,7 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     lock = panel.get_by_role("button", name="Lock")
     lock.click()
     reply = panel.get_by_role("alert")
-    expect(reply).to_contain_text("but the lab asks for one number from 0 to 1")
+    expect(reply).to_contain_text("but the lab asks for one number above 0")
     field.fill("0.4")
     lock.click()
     expect(reply).to_contain_text("Locked.")
