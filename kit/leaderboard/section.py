@@ -89,27 +89,30 @@ def _machines(entries):
         if name != "git_revision"
     )
     return (
-        f"Each entry has ten seeds, judged on {'; '.join(found)}, {days}, with {packages}. "
-        "The intervals are 95% intervals of the mean over the seeds.\n"
+        f"Each entry was judged with ten seeds on {'; '.join(found)}, {days}, with "
+        f"{packages}. In parentheses are 95% intervals of the mean over the seeds, and "
+        "*record* marks an entry that took the record when it was judged.\n"
     )
 
 
 def _again(verification):
-    lines = [f"Judged again in turn, {verification['added'][:10]}:\n"]
+    day = verification["added"][:10]
+    lines = [f"Neighbours on a board were judged again in turn, {day}:\n"]
     for board in verification["result"]["boards"]:
+        name = board["board"][0]
         for pair in board["pairs"]:
             one, other = pair["entries"]
             if pair["ratio"] is None:
-                lines.append(f"- {one} against {other}: a run crashed.")
+                lines.append(f"- {name}: a run of entry {one} or of entry {other} crashed.")
                 continue
             low, middle, high = pair["ratio"]
             order = {
-                "same": "the same order",
-                "tie": "too close to tell",
-                "other": "the other order",
+                "same": "which confirms the order above",
+                "tie": "which is too close to call",
+                "other": "which contradicts the order above",
             }[pair["order"]]
             lines.append(
-                f"- {board['board'][0]}: entry {one} takes {middle:.3f} times as long as "
-                f"entry {other} ({low:.3f} to {high:.3f}), {order}."
+                f"- {name}: entry {one} takes {middle:.3f} times as long as entry {other} "
+                f"({low:.3f} to {high:.3f}), {order}."
             )
     return "\n".join(lines)
