@@ -48,7 +48,7 @@ html_title = f"Scaling Labs {release}"
 html_logo = html_favicon = "../kit/look/mark.svg"
 html_static_path = ["site", "../kit/look/tokens.css"]
 html_css_files = ["tokens.css", "site.css"]
-html_js_files = ["print.js"]
+html_js_files = ["print.js", ("live.js", {"defer": "defer"})]
 html_sourcelink_suffix = ""  # *Download source* gives the file under its own name
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_additional_pages = {"index": "redirect.html"}

@@ -5,6 +5,7 @@ import re
 from urllib.parse import urlsplit
 
 from helpers.plain_json import as_json
+from kit.authoring.pages.live_parts import live_part
 from kit.labs import find_lab
 
 FOLDED = {"parameters": "Show the parameters", "setup": "Show the set-up"}
@@ -49,6 +50,8 @@ def site_page(name: str, source: str, repository: str = "", first: str = "index"
         for tag in FOLDED.keys() & cell["metadata"].get("tags", ()):
             _fold(cell, FOLDED[tag])
         cells.append(cell)
+        if moves := live_part(lab.number, text):
+            cells.append(_text("live", moves))
     cells.insert(1, _ways_to_run(lab.name, repository))
     return as_json(notebook | {"cells": cells})
 
@@ -67,7 +70,11 @@ def _ways_to_run(name, repository):
         for place, form in (("Colab", COLAB), ("Binder", BINDER)):
             ways.append(f"[Open in {place}]({form.format(path=path, name=name)})")
     text = " · ".join([*ways, "[Where the labs run](../docs/places.md)"])
-    return {"cell_type": "markdown", "id": "ways-to-run", "metadata": {}, "source": text}
+    return _text("ways-to-run", text)
+
+
+def _text(name, text):
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
 
 
 def _link_pages(source, first):
