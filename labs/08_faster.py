@@ -9,19 +9,18 @@
 # %% [markdown]
 # # Lab 08: Where does the time go?
 #
-# You have one device, one network and one target accuracy. How fast can you get there? Ask
-# around, and everybody recommends a trick: use 16 bits, switch on the compiler, prefetch.
-# Which of these tricks helps *here*, and by how much?
+# You have one device, one network and one target accuracy, and every colleague recommends
+# another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on
+# processors with two cores. One change made training about ten times as fast, none of the
+# other six even doubled the speed, and on one processor a popular trick halved it. Which
+# change gains most on your machine, and would you have guessed it?
 #
-# To find out, you first measure what the machine can do at best, and then where a training
-# step really spends its time. After that you climb a ladder of changes. On each rung you
-# predict how much a change will gain, make the change, and measure it against the rung
-# below, in alternating runs. The lab ends with a *waterfall* chart, which leads from the
-# original training time to yours, with one bar for each change.
+# You measure what the machine can do at best, and where a training step really spends its
+# time. Then you climb a ladder of changes, predicting each gain before you measure it. A
+# *waterfall* chart at the end shows what each change was worth.
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("8.1")`. It asks a guiding question, and each further call tells you more. Technical
-# terms are explained in the [glossary](../docs/glossary.md).
+# If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise. Each
+# further call tells you more. Terms are in the [glossary](../docs/glossary.md).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -46,14 +45,13 @@ flip: bool = True
 # %% [markdown]
 # ## Set up
 #
-# On a laptop the network is shallow, and it shrinks the image by pooling right after the
-# first convolution. On a GPU it is [WRN-16-10](https://arxiv.org/abs/1605.07146), as in
-# [lab 02](02_throughput.ipynb).
+# On a laptop the network is shallow, and pools the image right after the first convolution.
+# On a GPU it is [WRN-16-10](https://arxiv.org/abs/1605.07146), as in [lab
+# 02](02_throughput.ipynb).
 #
-# > **Limits.** Every factor in your waterfall holds only for this machine, this network and
-# > these batch sizes. Part 4 imitates a slow disk by sleeping, so its data source uses no
-# > processor time. If part 2 finds no profiler, it shows a profile that was recorded on
-# > another machine, and the output says so.
+# > **Limits.** Your factors hold only for this machine, this network and these batch sizes.
+# > Part 4 imitates a slow disk by sleeping, which uses no processor time. If part 2 finds
+# > no profiler, it shows another machine's profile, and says so.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -101,9 +99,9 @@ x_train, y_train, x_valid, y_valid = session.load_images()
 # %% [markdown]
 # ## The original
 #
-# Every ladder needs firm ground to stand on. Ours is the *original*, the training in the
-# lab on which this course is based. There, a Python generator shifts and flips one image
-# at a time, batch normalisation is [Keras' own
+# Our ladder stands on the *original*, the training in the lab on which this course is
+# based. There, a Python generator shifts and flips one image at a time, batch normalisation
+# is [Keras' own
 # layer](https://keras.io/api/layers/normalization_layers/batch_normalization/), and every
 # number has 32 bits.
 
@@ -126,18 +124,16 @@ print(f"{original.name}: {original.count_params():,} parameters")
 # %% [markdown]
 # ## 1. What can this machine do?
 #
-# A data sheet tells you what a chip could do on its best day. We prefer to measure. Three
-# numbers limit the speed of every layer:
+# A data sheet tells you what a chip could do on its best day, so we prefer to measure.
+# Three numbers limit the speed of every layer:
 #
-# - the *peak*: how many operations per second the processor performs if it never has to
-#   wait for data;
-# - the *bandwidth*: how many bytes per second the memory delivers;
-# - the *launch overhead*: how long it takes to call a layer, even if the layer computes
-#   nothing.
+# - the *peak*: operations per second, if the processor never has to wait for data;
+# - the *bandwidth*: bytes per second that the memory delivers;
+# - the *launch overhead*: the time to call a layer, even if the layer computes nothing.
 #
 # **Question.** Suppose that every operation needs a new number of four bytes from memory.
-# Can the memory keep up, or is it too slow, and by what factor? Write your guess down. You
-# can check it after the measurement.
+# Can the memory keep up, or by what factor is it too slow? Write your guess down before you
+# measure.
 
 # %%
 def seconds_of(call, at_least_seconds=0.3):
@@ -156,9 +152,8 @@ def product_speed(dtype):
     return 2 * lab.product**3 / seconds_of(lambda: (left @ right)[0, 0].numpy())
 
 # %% [markdown]
-# A *cache* is a small, fast memory inside the processor. Data that fit into the cache have
-# to be read from main memory only once. To measure the main memory, we therefore need
-# arrays that are larger than the cache.
+# A *cache* is a small, fast memory inside the processor. Data that fit into the cache are
+# read from main memory only once, so we measure the main memory with larger arrays.
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))
@@ -194,72 +189,72 @@ card.measure("product_operations_per_second", peaks)
 card.measure("memory_bytes_per_second", bytes_per_second)
 
 # %% [markdown]
-# The ridge is the number of operations that the processor can perform while the memory
-# delivers one byte. A layer with fewer operations per byte waits for the memory, so a
-# higher peak would not help it. A layer above the ridge, in contrast, waits for the
-# processor. A plot that shows both limits is called a [*roofline*](../docs/glossary.md)
-# ([Williams, Waterman and Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
+# The *ridge* is the number of operations that the processor can perform while the memory
+# delivers one byte. If every operation needs four new bytes, the memory is therefore too
+# slow by four times the ridge: at a ridge of 6, the processor would wait for 23 of every 24
+# seconds.
 #
-# Now you can check your guess. If every operation needs four new bytes, the memory is too
-# slow by a factor of four times the ridge.
+# A layer with fewer operations per byte than the ridge waits for the memory, so a higher
+# peak would not help it. Above the ridge, a layer waits for the processor. A plot that
+# shows both limits is called a [*roofline*](../docs/glossary.md) ([Williams, Waterman and
+# Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
 
 # %% [markdown]
 # The launch overhead is a third limit: in every call, Python has to start a graph and wait
-# for its result. The empty call measured this time, $t_0$, and the figures below call the
-# limit *dispatch*. So a call that performs $F$ operations and moves $D$ bytes takes at
-# least
+# for its result. An empty call takes the time $t_0$, and the figures below call this limit
+# *dispatch*. (Other texts often mean the shorter time to start one operation inside a
+# graph.) A call that performs $F$ operations and moves $D$ bytes therefore takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
 # where $P$ is the peak in operations per second and $B$ the bandwidth in bytes per second.
-# (In other texts, *launch overhead* often means the shorter time that it takes to start a
-# single operation inside a graph.) Which of the three times is the longest? To answer that,
-# we need $F$ and $D$ for each layer.
 
 # %% [markdown]
 # ## Exercise 8.1: count operations and bytes
 #
-# **Write** `layer_costs(kind, inputs, outputs, kernel, value_bytes)`, which counts the
-# operations of a layer and the bytes that it moves, forward and backward. The shapes
-# `inputs` and `outputs` are `(batch, height, width, channels)`. The kernel's shape is
+# Your counts of $F$ and $D$ decide which of the three limits holds back each layer.
+#
+# **Write** `layer_costs(kind, inputs, outputs, kernel, value_bytes)`. It returns a dict
+# with the keys `"forward"` and `"backward"`, and each value is a pair: operations first,
+# then bytes moved. The shapes `inputs` and `outputs` are
+# `(batch, height, width, channels)`. The kernel's shape is
 # `(height, width, channels in, channels out)`, or `None` for a layer without a kernel.
 #
-# **Rules for bytes.** Derive them from the formulas below by counting *passes* over the
-# data.
+# **Rules for operations**
 #
-# - A pass reads each large array in its formula once, and writes its result once. Nothing
-#   stays in a cache from one pass to the next.
-# - A formula that uses a sum needs a later pass than the sum, because it has to wait until
-#   the sum is complete. But sums that do not depend on each other share a pass.
-# - The input, the output, the kernel and their gradients are large arrays. Quantities
-#   with one number per channel, such as $\mu$, cost nothing.
-# - Each value has `value_bytes` bytes.
+# - Each value of a convolution's output takes two operations, a multiplication and an
+#   addition, for each weight of *one* filter. Treat values at the border like all others,
+#   and assume that there is no bias.
+# - Each of a convolution's two gradients takes as many operations as the forward pass.
+# - Batch normalisation takes 5 operations per value forward and 10 backward.
+# - A ReLU takes one operation per value in each direction.
 
 # %% [markdown]
-# Here $x$ is the input, $y$ the output, $k$ the kernel, and $g$ the gradient of the loss
-# with respect to $y$, which the next layer passes back. $dx$ and $dk$ are the gradients
-# with respect to $x$ and $k$. In batch normalisation, a channel has $n$ values of $x$,
-# but only one mean $\mu$, one standard deviation $\sigma$, one learned scale $\gamma$ and
-# shift $\beta$, and one of each sum, $s_1$ and $s_2$. The coefficients $a$, $b$ and $c$ are
-# single numbers, too, which can be computed as soon as both sums are complete.
-
-# %% [markdown]
+# **Rules for bytes.** Count the *passes* that these formulas make over the data:
+#
 # | `kind` | forward | backward |
 # |---|---|---|
 # | `"norm"` | $\mu{=}\frac1n\sum x$, $\ \sigma^2{=}\frac1n\sum x^2{-}\mu^2$, $\ y{=}\gamma(x{-}\mu)/\sigma{+}\beta$ | $s_1{=}\sum g$, $\ s_2{=}\sum gx$, $\ dx{=}ag{+}bx{+}c$ |
 # | `"relu"` | $y=\max(x,0)$ | $dx=g$ where $y>0$, else 0 |
 # | `"conv"` | $y$ from $x$ and $k$ | $dx$ from $g$ and $k$; in a second pass $dk$ from $x$ and $g$ |
+#
+# - A pass reads each large array in its formula once, and writes its result once. Nothing
+#   stays in a cache from one pass to the next.
+# - A formula that uses a sum needs a later pass than the sum, but sums that do not depend
+#   on each other share a pass.
+# - The input, the output, the kernel and their gradients are large arrays. Quantities with
+#   one number per channel, such as $\mu$, cost nothing.
+# - Each value has `value_bytes` bytes.
 
 # %% [markdown]
-# **Rules for operations**
-#
-# - Each value of a convolution's output takes two operations, a multiplication and an
-#   addition, for each weight of *one* filter. Treat the values at the border like all
-#   others, and assume that there is no bias.
-# - Each of a convolution's two gradients takes as many operations as the forward pass.
-# - Batch normalisation takes 5 operations per value forward and 10 backward.
-# - A ReLU takes one operation per value in each direction.
-#
+# Here $x$ is the input, $y$ the output, $k$ the kernel, and $g$ the gradient of the loss
+# with respect to $y$, which the next layer passes back. The gradients with respect to $x$
+# and $k$ are $dx$ and $dk$. A channel has $n$ values of $x$, but only one mean $\mu$,
+# standard deviation $\sigma$, learned scale $\gamma$ and shift $\beta$, and one of each sum
+# $s_1$ and $s_2$. The coefficients $a$, $b$ and $c$ are single numbers, too, known once
+# both sums are complete.
+
+# %% [markdown]
 # **Example**
 #
 #     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
@@ -297,10 +292,9 @@ def layer_costs(kind, inputs, outputs, kernel, value_bytes):
 layer_costs = check("8.1", layer_costs)
 
 # %% [markdown]
-# Now apply your function to our network. A stage is a group of blocks whose images have
-# the same size. From each of the network's three stages we take the last convolution, the
-# last batch normalisation and the last ReLU. We call each of these nine layers by itself,
-# with the batch size that we train with.
+# A stage is a group of blocks whose images have the same size. From each of the network's
+# three stages we take the last convolution, batch normalisation and ReLU, and call each of
+# these nine layers by itself, with the batch size of training.
 #
 # **Predict:** How many of the nine layers are limited by arithmetic, how many by memory,
 # and how many by dispatch?
@@ -379,36 +373,35 @@ summary = f"Half of the calls take at least {slower:.1f} times what their limit 
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Each layer appears as two points: one with the batch size of training, and one with
-# arrays that are twice as large as the cache (at most 128 MiB on a laptop). A filled
-# point means that the arrays are larger than the cache, so both lines of the roof apply.
-# A hollow point means that they fit into the cache. The cache is faster than the memory
-# that we measured, which is why a hollow point may lie above the slope.
-#
-# Where dispatch is the limit, a short line marks the speed that the layer would reach if
-# it took no longer than an empty call. Neither a higher peak nor a faster memory would
-# help such a layer.
+# Each layer appears as two points: one with the batch size of training, and one with arrays
+# twice as large as the cache (at most 128 MiB on a laptop). A hollow point means that the
+# arrays fit into the cache, which is faster than the memory that we measured, so the point
+# may lie above the slope. A short line marks the speed of a layer that takes no longer than
+# an empty call.
 
 # %% [markdown]
 # **Question.** What would help a layer that is limited by dispatch?
 
 # %% [markdown]
-# Such a layer needs more work per call. One way is a larger batch, and another is a graph
-# that contains the whole step: in a training step all layers share one call, so the step
-# pays $t_0$ only once. However, each operation inside the graph still has a start-up cost
-# of its own. The next part looks inside the graph, at the time of each operation.
+# <details><summary>What would help it?</summary>
 #
-# Now look at how far Keras' batch normalisation stays below the roof. By your count, the
-# layer reads or writes a large array eight times. Keras does so more often, because it
-# computes each small operation of the formula in a separate pass.
+# More work per call: a larger batch, or a graph of the whole step, in which all layers
+# share one call and pay $t_0$ only once. Neither a higher peak nor a faster memory would
+# help. Inside the graph, however, each operation still has a start-up cost of its own.
+#
+# </details>
+
+# %% [markdown]
+# One layer stays far below the roof. By your count, batch normalisation reads or writes a
+# large array eight times, but Keras does so more often, because it computes each small
+# operation of the formula in a separate pass. How much of a real step does that cost?
 
 # %% [markdown]
 # ## 2. Where does a step spend its time?
 #
-# TensorFlow can record when each operation begins and ends. Such a record is called a
-# *profile* ([guide](https://www.tensorflow.org/guide/profiler)), and the package `xprof`
-# reads it. The name of an operation contains the name of its layer, which lets us add up
-# the times for each kind of layer.
+# TensorFlow can record a *profile* ([guide](https://www.tensorflow.org/guide/profiler)):
+# when each operation begins and ends. The package `xprof` reads it. Because the name of an
+# operation contains the name of its layer, we can add up the times for each kind of layer.
 #
 # **Predict:** Add up the times of all operations in a step of the original training. What
 # share of this sum belongs to batch normalisation?
@@ -453,19 +446,17 @@ card.measure("recorded_profile_seconds" if recorded else "profile_seconds", by_l
 card.outcome("norm_share", None if recorded else by_layer[norm] / total)
 
 # %% [markdown]
-# Operations can run in parallel, so their times may add up to more than the step took. On
-# the other hand, the sum leaves out all the time in which no operation ran, such as time
-# spent in Python or waiting for data.
+# This sum is not the time of a step. It can be larger, because operations can run in
+# parallel, and it leaves out the time in which no operation ran, such as time spent in
+# Python.
 
 # %% [markdown]
 # Keras 3 computes batch normalisation as a sequence of small operations: a mean, a
 # difference, a square, and so on. Yet since version 1, TensorFlow has had a single program
 # that computes all of them in one call
 # ([`FusedBatchNormV3`](https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3)
-# is its current form). Such a program is also called a *kernel*, but it has nothing to do
-# with the kernel of a convolution. We call a layer *fused* if it uses this program. Our
-# fused layer has the same weights as the layer from Keras, and the next figure compares the
-# two.
+# is its current form). We call a layer *fused* if it uses this program. Ours has the same
+# weights as the layer from Keras.
 
 # %%
 figure = figures.profile_bars({"Keras' own": by_layer, "fused": fused_by_layer})
@@ -476,27 +467,25 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # %% [markdown]
 # ## Exercise 8.2: which change first?
 #
-# How much a change can gain depends on how large a part of the step it affects. If the
-# operations that take a share $f$ of the step's time become $k$ times as fast, then the
-# whole step becomes
+# If the operations that take a share $f$ of a step's time become $k$ times as fast, then
+# the whole step becomes
 #
 # $$ S = \frac{1}{(1 - f) + f / k} $$
 #
 # times as fast. This is Amdahl's law ([Amdahl
-# 1967](https://doi.org/10.1145/1465482.1465560)). Even with $k = \infty$, an operation
-# that takes 10% of the step can gain no more than a factor of 1.11.
+# 1967](https://doi.org/10.1145/1465482.1465560)), and it is sobering: even with
+# $k = \infty$, an operation that takes 10% of the step can gain no more than a factor of
+# 1.11.
 #
-# **Write** `best_change(seconds, changes)`, which returns the name of the change that
-# makes the whole step shortest, and how many times as fast the step then is.
+# **Write** `best_change(seconds, changes)`, which returns the name of the change that makes
+# the whole step shortest, and how many times as fast the step then is.
 #
 # **Rules**
 #
-# - `seconds` is a dict with the time of each operation in a step. Its keys are the
-#   operations' names.
-# - `changes` is a dict whose keys are the names of one or more changes. The value of each
-#   change is another dict, which says how much of an operation's time is *left* after the
-#   change: 0.5 means half, 0.0 means nothing, and a number above 1 means that the operation
-#   becomes slower.
+# - `seconds` is a dict with the time of each operation in a step, by name.
+# - `changes` is a dict of one or more changes, by name. Each change is a dict, too, which
+#   says how much of an operation's time is *left*: 0.5 means half, 0.0 nothing, and more
+#   than 1 that the operation becomes slower.
 # - An operation that a change does not name keeps its time. A change may also name
 #   operations that are not in `seconds`: they cost nothing.
 # - If no change makes the step shorter, return `(None, 1.0)`. If two are equally good,
@@ -542,16 +531,14 @@ first_change, its_speedup = best_change(by_layer, changes)
 print(f"First: {first_change}, by the profile {its_speedup:.2f} times as fast")
 
 # %% [markdown]
-# So far this is only the profile's promise. How much a change really gains has to be
-# measured, and that is our next task.
+# This is only the profile's promise. The real gain has to be measured.
 
 # %% [markdown]
 # ## 3. The ladder
 #
-# Now we climb. Each rung is one change. To measure it, we train with this rung and with the
-# rung below in turn, several times. Each such pair of runs gives a ratio of two speeds, and
-# we take the median of these ratios. If the machine is slow for a minute, it slows both
-# runs of a pair, so the ratio hardly changes.
+# Each rung is one change. We train with it and with the rung below in turn, several times,
+# and take the median of the ratios of their speeds. If the machine is slow for a minute,
+# both runs of a pair suffer, so their ratio hardly changes.
 #
 # **Predict:** By what factor does each change speed up training, compared with the rung
 # below? A factor below 1 means that training becomes slower.
@@ -564,14 +551,14 @@ my_gains = {  # change these
 card.predict("gains", my_gains)
 
 # %% [markdown]
-# | rung | the change | measured in |
+# | rung | the change | part |
 # |---|---|---|
-# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | part 3 |
-# | *fused batch norm* | the fused layer of part 2 in place of Keras' own | part 3 |
-# | *no dropout* | the same network without its dropout layers | part 3 |
-# | *fewer bits* | computing in 16 bits | part 5 |
-# | *fewer steps* | another recipe, which reaches the target in fewer epochs | part 6 |
-# | *steps together*, *compiler* | two options of Keras | part 7 |
+# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | 3 |
+# | *fused batch norm* | the fused layer of part 2 in place of Keras' own | 3 |
+# | *no dropout* | the same network without its dropout layers | 3 |
+# | *fewer bits* | computing in 16 bits | 5 |
+# | *fewer steps* | another recipe, which reaches the target in fewer epochs | 6 |
+# | *steps together*, *compiler* | two options of Keras | 7 |
 
 # %%
 def speed(model, data):
@@ -617,35 +604,35 @@ print(f"Images/sec of the original: {speeds['original']:.2f}")
 card.measure("images_per_second", speeds["no dropout"])
 
 # %% [markdown]
-# Did the profile predict the gain from the fused batch normalisation? It may well have
-# been wrong, because it does not see the time spent in Python and in the input pipeline,
-# and because it adds up the times of operations that ran in parallel.
+# Did the profile predict the gain from the fused batch normalisation? It does not see the
+# time spent in Python and in the input pipeline.
 
 # %% [markdown]
 # ## 4. Feed it
 #
-# As soon as a fast step ends, the next one needs its batch. Our images are already in
+# As soon as a fast step ends, the next step needs its batch. Our images are already in
 # memory, but images on a disk or across a network take time to load. Suppose that a step
-# takes $s$ seconds and that fetching a batch takes $f$ seconds. If the two take turns,
+# takes $s$ seconds and that fetching a batch takes $f$ seconds. If they take turns,
 # training needs $s + f$ seconds per step. If the next batch is fetched while the current
-# step runs, it needs only $\max(s, f)$ seconds. Working ahead like this is called
-# [prefetching](../docs/glossary.md).
+# step runs, which is called [prefetching](../docs/glossary.md), it needs only
+# $\max(s, f)$ seconds.
 #
 # ![Two time lines. In the upper one, fetching a batch and training on it take turns. In the lower one, the next batch is fetched while a step runs, so four steps end sooner.](../helpers/lab_08/diagrams/prefetch.svg)
 
 # %% [markdown]
 # ## Exercise 8.3: fetch while a step runs
 #
+# Your function hides a slow source of images behind the steps of the training.
+#
 # **Write** `feed(fetch, images, batch_size)`, which returns an iterable over the images 0
-# to `images - 1` in batches. You get the images from `fetch(numbers)`, which takes a list
-# or an array of image numbers and returns these images as a float32 array. A call takes a
-# while, however few images you ask for. There is at least one image, and only one loop
-# runs at a time.
+# to `images - 1` in batches. Here `fetch(numbers)` takes a list or an array of image
+# numbers, and returns these images as a float32 array, which takes a while, however few
+# they are. There is at least one image, and only one loop runs at a time.
 #
 # **Rules**
 #
-# - The batches hold `batch_size` images each, in the order of their numbers. The last
-#   batch holds the images that are left.
+# - The batches hold `batch_size` images each, in the order of their numbers. The last batch
+#   holds the images that are left.
 # - Call `fetch` once for each batch.
 # - While a step runs on a batch, the next batch is being fetched.
 # - Before the first step ends, fetch at most eight batches, including the batch of that
@@ -657,11 +644,11 @@ card.measure("images_per_second", speeds["no dropout"])
 # images.
 
 # %% [markdown]
-# A [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) does
-# it in three lines: `range` and `batch`, then `map` with
+# A [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) does it
+# in three lines: `range` and `batch`, then `map` with
 # [`tf.numpy_function(fetch, [numbers], tf.float32)`](https://www.tensorflow.org/api_docs/python/tf/numpy_function),
-# and finally a method that works ahead. You may use Python's threads and queues instead,
-# since any thread may call `fetch`.
+# and finally a method that works ahead. Python's threads and queues would do as well, since
+# any thread may call `fetch`.
 
 # %% name="8.3-feed" points=2
 # TODO 8.3: batches that are fetched while the step before them runs.
@@ -683,8 +670,7 @@ def feed(fetch, images, batch_size):
 feed = check("8.3", feed)
 
 # %% [markdown]
-# Now we give the network a data source that takes about as long for a batch as the
-# network takes for a step.
+# The network now gets a data source that takes about as long for a batch as a step takes.
 #
 # **Question.** By what factor is a step with your `feed` longer than a step that never
 # waits for data? If fetching and training took turns, the factor would be about 2.
@@ -727,39 +713,35 @@ show_figure(figures.overlap(shown), summary, session.caption())
 print(f"Fed, a step takes {overlapped / alone:.2f} times as long as one that never waits")
 
 # %% [markdown]
-# Our source only sleeps, so it does not need the processor. A source that computes would
-# share the cores with the step, so overlapping the two would gain less. If autotuning is
-# on, TensorFlow adds a `prefetch` to a data set by itself, but a plain Python loop gets no
-# such help.
-#
-# If fetching a batch takes longer than a step, even perfect overlap leaves you with the
-# time of the fetch. Then only faster fetching helps: larger reads, several reads at once,
+# Our source only sleeps. A source that computes would share the cores with the step, so
+# overlapping would gain less. If fetching takes longer than a step, even perfect overlap
+# leaves you waiting, and only faster fetching helps: larger reads, several reads at once,
 # or data that fit into memory.
 
 # %% [markdown]
 # ## 5. Fewer bits
 #
 # Half the bits mean half the bytes to move, and many processors also have units that
-# multiply short numbers faster. Two formats with 16 bits are in common use. (The figure
-# also shows TF32, to which newer NVIDIA GPUs round the inputs of float32 products. On such
-# a GPU, the float32 peak of part 1 is really a peak in TF32.)
+# multiply short numbers faster. Two formats with 16 bits are in common use:
 #
 # ![The bits of four number formats. float32 has 8 bits of exponent and 23 of fraction, TF32 8 and 10, bfloat16 8 and 7, and float16 5 and 10; each has one sign bit.](../helpers/lab_08/diagrams/float_formats.svg)
 #
-# [bfloat16](../docs/glossary.md) keeps the exponent of float32, and therefore its range,
-# but only two to three decimal digits. float16 has more digits, but a smaller range. Its
-# largest number is 65,504, and anything much larger overflows to infinity. Below $2^{-14}$,
-# about $6 \times 10^{-5}$, its *normal range* ends: the smaller a number, the fewer digits
-# it keeps. The smallest positive number is $2^{-24}$, about $6 \times 10^{-8}$, and below
-# it there is only 0.
+# - [bfloat16](../docs/glossary.md) keeps the exponent of float32, and therefore its range,
+#   but only two to three decimal digits.
+# - float16 has more digits, but overflows to infinity above 65,504. Below $2^{-14}$, about
+#   $6 \times 10^{-5}$, its *normal range* ends: the smaller a number, the fewer digits it
+#   keeps. Below $2^{-24}$, about $6 \times 10^{-8}$, there is only 0.
+#
+# (TF32 is the format to which newer NVIDIA GPUs round the inputs of float32 products. On
+# them, the float32 peak of part 1 is really a peak in TF32.)
 
 # %% [markdown]
-# Backpropagation computes two kinds of gradients. The gradients of the *activations*,
-# which are the outputs of the layers, travel from each layer to the layer before it. From
-# them, each layer computes the gradients of its *weights*.
+# Are gradients too small for float16? Backpropagation computes two kinds. The gradients of
+# the *activations*, which are the outputs of the layers, travel from each layer to the
+# layer before it. From them, each layer computes the gradients of its *weights*.
 #
-# **Predict:** In a batch of 256 images, what percentage of the gradients of each kind
-# lies below float16's normal range? Gradients that are exactly 0 do not count.
+# **Predict:** In a batch of 256 images, what percentage of the gradients of each kind lies
+# below float16's normal range? Gradients that are exactly 0 do not count.
 
 # %%
 my_range_guess = {"weights": None, "activations": None}  # change these: 50 is half of them
@@ -804,16 +786,14 @@ card.outcome("percent_below_normal", percent)
 
 # %% [markdown]
 # Few gradients of weights are that small, but many gradients of activations are, because
-# the loss is a *mean* over the batch. Each image contributes only a share to it, so in a
-# batch that is eight times as large, the gradients of the activations shrink to about an
-# eighth. The gradient of a weight does not shrink in this way, because it adds up the
-# contributions of all images and all positions. But the numbers in this sum may already
-# have been damaged by float16, so it is not enough to look at the gradients of the weights.
+# the loss is a *mean* over the batch: in a batch eight times as large, they shrink to about
+# an eighth. The gradient of a weight adds up the contributions of all images and positions,
+# so it does not shrink, but float16 may already have damaged what it adds up.
 
 # %% [markdown]
-# **Question.** Does that damage show in the gradients of the weights here? The next cell
-# computes them in mixed precision, first from the loss as it is and then from a scaled
-# loss, and compares both with float32.
+# **Question.** Does that damage show in the gradients of the weights? The next cell
+# computes them in mixed precision, with and without a scaled loss, and compares both with
+# float32.
 
 # %%
 def weights_gradients(policy, times):
@@ -835,11 +815,9 @@ for times in (1.0, 2.0**10):
     print(f"mixed_float16, loss times {times:.1f}: off by {percent_off:.2f}%")
 
 # %% [markdown]
-# If both errors are about the same, the scaled loss did not help. Then most of the error
-# comes from other values that were rounded to float16, and the gradients below the normal
-# range kept enough digits. That can change during training, because gradients shrink as the
-# network learns, and a larger batch makes the gradients of the activations smaller still.
-# Once a gradient is rounded to 0, it is lost.
+# If both errors are about the same, most of the error comes from other values that were
+# rounded to float16, and the small gradients kept enough digits. But gradients shrink as
+# the network learns, and once a gradient is rounded to 0, it is lost.
 
 # %% [markdown]
 # The remedy is [*loss scaling*](../docs/glossary.md). If you multiply the loss $L$ by a
@@ -849,15 +827,18 @@ for times in (1.0, 2.0**10):
 # $$ w \leftarrow w - \frac{\eta}{c}\, \nabla_w (c L), $$
 #
 # where $w$ stands for the weights and $\eta$ for the learning rate. If $c$ is too large,
-# gradients overflow to infinity. Since the best factor changes as the network learns, it
-# is adjusted throughout training ([Micikevicius et al.
+# gradients overflow to infinity. The best factor changes as the network learns, so it is
+# adjusted throughout training ([Micikevicius et al.
 # 2018](https://arxiv.org/abs/1710.03740)).
 
 # %% [markdown]
 # ## Exercise 8.4: dynamic loss scaling
 #
+# Your step searches for the largest scale at which no gradient overflows.
+#
 # **Write** `scaled_step(weights, gradients_at, learning_rate, state, growth_steps)`, which
-# makes one training step and returns the new weights and the new state.
+# makes one training step and returns the new weights and the new state, a dict like
+# `{"scale": 1024.0, "good_steps": 3}`.
 #
 # **Rules**
 #
@@ -865,10 +846,10 @@ for times in (1.0, 2.0**10):
 # - `gradients_at(weights, scale)` returns the gradients of `scale` times the loss, as a
 #   list of float16 arrays. Call it once, at `weights` and at `state["scale"]`.
 # - Convert the gradients to float32 first, and then divide them by the scale.
-# - `state` looks like `{"scale": 1024.0, "good_steps": 3}`. A step is *good* if every value
-#   of every gradient is finite, and *bad* if any value is infinity or nan.
-# - A good step subtracts `learning_rate` times the gradients from the weights, and adds
-#   one to `good_steps`. When `good_steps` reaches `growth_steps`, the scale doubles and
+# - A step is *good* if every value of every gradient is finite, and *bad* if any value is
+#   infinity or nan.
+# - A good step subtracts `learning_rate` times the gradients from the weights, and adds one
+#   to `good_steps`. When `good_steps` reaches `growth_steps`, the scale doubles and
 #   `good_steps` starts again from 0.
 # - After a bad step, the weights stay as they are, the scale halves, and `good_steps`
 #   becomes 0.
@@ -907,8 +888,8 @@ def scaled_step(weights, gradients_at, learning_rate, state, growth_steps):
 scaled_step = check("8.4", scaled_step)
 
 # %% [markdown]
-# Now watch your function search for the scale. It gets the gradients of the weights from
-# above, and starts with a scale that is far too high.
+# Watch your function search. It gets the gradients of the weights from above, and starts
+# with a scale that is far too high.
 
 # %%
 real_gradients = gradients[32]["weights"]
@@ -927,9 +908,8 @@ show_figure(figures.loss_scale(scales), summary, session.caption())
 card.measure("lowest_loss_scale", min(scales))
 
 # %% [markdown]
-# bfloat16 needs no loss scaling, because it has the range of float32. But it keeps so few
-# digits that in some places they are too few. That is why *mixed* precision computes in
-# 16 bits but keeps the weights in 32.
+# bfloat16 needs no loss scaling, because it has the range of float32. Its weakness is the
+# small number of digits.
 #
 # **Question.** What happens to a weight of 1 in bfloat16 if you add 0.001 to it a thousand
 # times?
@@ -950,14 +930,15 @@ for dtype in ("float32", "bfloat16"):
     print(f"One step, in {dtype}: {100 * stuck:.1f}% of the weights stay as they are")
 
 # %% [markdown]
-# In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1. That
-# is why some numbers stay in float32: the weights, the optimizer's state, the running
-# averages of batch normalisation, and the softmax with its loss. The Keras policy
-# [`mixed_bfloat16`](https://keras.io/api/mixed_precision/) takes care of all of them except
-# the softmax, so our network sets its last layer to float32 itself.
+# In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
+# thousand times. That is why *mixed* precision computes in 16 bits, but keeps some numbers
+# in float32: the weights, the optimizer's state, the running averages of batch
+# normalisation, and the softmax with its loss. Keras' policy
+# [`mixed_bfloat16`](https://keras.io/api/mixed_precision/) takes care of all but the
+# softmax, so our network sets its last layer to float32 itself.
 #
-# But is mixed precision faster *here*? Some processors have units that compute in bfloat16,
-# while others have to emulate bfloat16.
+# But is mixed precision faster *here*? Some processors compute in bfloat16, while others
+# have to emulate it.
 
 # %%
 low = candidates()[1]
@@ -970,17 +951,15 @@ print(f"The next rungs train with the policy {policy}")
 card.measure("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
-# If 16 bits make training slower here, we drop them: the next rung uses the faster of the
-# two precisions, unless you set one in the first code cell.
+# If 16 bits make training slower here, the next rung drops them, unless you set a precision
+# in the first code cell.
 
 # %% [markdown]
 # ## 6. Fewer steps
 #
-# The fastest step is the one that you do not have to take. So far we have only changed how
-# long a step takes. The number of steps that you need depends on the *recipe*.
-#
-# The original recipe uses a small constant learning rate, no momentum, and images that
-# are shifted and flipped. The fast recipe differs from it mainly in four ways:
+# The fastest step is the one that you do not have to take. The number of steps depends on
+# the *recipe*. The original recipe uses a small constant learning rate, no momentum, and
+# images that are shifted and flipped. The fast recipe differs from it mainly in four ways:
 #
 # - it adds momentum and weight decay;
 # - it smooths the labels: with 10 classes and the one-hot label $y$, it trains towards
@@ -992,6 +971,8 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 # %% [markdown]
 # ## Exercise 8.5: one cycle
 #
+# You write the heart of the fast recipe, its learning rate.
+#
 # **Write** the class `OneCycle(peak, steps, warm_up=0.25, last=0.02)`, a [learning rate
 # schedule](https://keras.io/api/optimizers/learning_rate_schedules/) for Keras.
 #
@@ -999,12 +980,11 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 #
 # - The rate rises in a straight line from 0 at step 0 to `peak` at step `warm_up * steps`,
 #   where `warm_up` is greater than 0 and less than 1.
-# - From there it falls in a straight line to `last * peak` at step `steps`, and it stays
-#   at that value.
-# - In training `step` is an integer tensor, but in a figure it is a plain number. Accept
-#   both.
-# - `get_config` returns the arguments with which the schedule was made, as a dict that
-#   can be stored as JSON.
+# - From there it falls in a straight line to `last * peak` at step `steps`, and stays
+#   there.
+# - A step may be an integer tensor, as in training, or a plain number.
+# - `get_config` returns the arguments with which the schedule was made, as a dict that can
+#   be stored as JSON.
 #
 # **Example.** `OneCycle(0.4, 80)` gives 0 at step 0, 0.2 at step 10, 0.4 at step 20, and
 # 0.008 from step 80 on.
@@ -1071,13 +1051,12 @@ def fast_recipe(policy, seed, **options):
     return model
 
 # %% [markdown]
-# Now the two recipes race to the same target, as in [lab 03](03_time_to_accuracy.ipynb).
-# After each epoch, the accuracy is measured on the test images. The original recipe stops
-# after the first epoch that reaches the target. The fast recipe always runs all its epochs,
-# because a network trained with one cycle becomes accurate only at the end of the cycle. To
-# save time, both recipes use whole batches, a fused layer and the precision chosen above.
-# We assume that these changes shorten an epoch, but do not change how many epochs a recipe
-# needs.
+# Now the two recipes race to the same target, as in [lab 03](03_time_to_accuracy.ipynb),
+# with the accuracy measured on the test images after each epoch. The original recipe stops
+# when it reaches the target. The fast recipe runs all its epochs, because a network trained
+# with one cycle becomes accurate only at its end. To save time, both use whole batches, a
+# fused layer and the precision chosen above, which we assume does not change the number of
+# epochs.
 #
 # **Predict:** How many epochs does the original recipe need to reach the target?
 
@@ -1123,13 +1102,13 @@ for name, share in shares.items():
     print(f"{name}: {100 * share:.1f}% of the runs reached the target")
 
 # %% [markdown]
-# If a recipe never reached the target, ignore its bar in the waterfall: the original's
-# bar is then too short, and the fast one's means nothing. Run the lab again and give that
-# recipe more epochs.
+# If a recipe never reached the target, ignore its bar in the waterfall, and run the lab
+# again with more epochs for it: the original's bar is then too short, and the fast one's
+# means nothing.
 #
-# In the fast recipe a step also has less work to do, because there is no augmentation and
-# the convolutions have no biases. So *fewer steps* combines two factors: the smaller number
-# of epochs, and the speed of a step compared with the rung below.
+# A step of the fast recipe also has less work to do, without augmentation and without
+# biases in its convolutions. *Fewer steps* therefore combines two factors: the smaller
+# number of epochs, and the speed of a step compared with the rung below.
 
 # %%
 below = (rung(conv_bn_relu, 0.0, policy=policy), fast_data)
@@ -1141,12 +1120,11 @@ print(f"fewer steps: {gains['fewer steps']:.2f} times as fast to the target")
 # %% [markdown]
 # ## 7. Steps together, and a compiler
 #
-# Two options of [`compile`](https://keras.io/api/models/model_training_apis/) remain.
-# With `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python.
-# With `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler
-# that fuses operations. The default is `"auto"`, which switches XLA on for training on a
-# single GPU, and off on a CPU. Compiling takes time before the first step can run, so we
-# measure that as well.
+# Two options of [`compile`](https://keras.io/api/models/model_training_apis/) remain. With
+# `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python. With
+# `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that fuses
+# operations but delays the first step. (The default, `"auto"`, uses XLA for training on a
+# single GPU, and not on a CPU.)
 
 # %%
 best, options = (fast_recipe(policy, 0), fast_data), {}
@@ -1168,33 +1146,24 @@ card.measure("compile_seconds", compile_seconds)
 # %% [markdown]
 # ## The waterfall
 #
-# The next figure leads from the original training time to yours. We calculate the
-# original time as the number of epochs that the original recipe needs, multiplied by the
-# seconds that one epoch takes with the original software. If the changes that we keep
-# gain the factors $g_1, g_2, \dots$, then after $k$ of them the time to the target is
+# The original time $T_0$ is the number of epochs that the original recipe needs, multiplied
+# by the seconds that one epoch takes with the original software. If the changes that we
+# keep gain the factors $g_1, g_2, \dots$, then after $k$ of them the time to the target is
 #
-# $$ T_k = \frac{T_0}{g_1\, g_2 \cdots g_k}, $$
+# $$ T_k = \frac{T_0}{g_1\, g_2 \cdots g_k} \quad\text{seconds.} $$
 #
-# where $T_0$ is the original time in seconds.
-#
-# The axis is logarithmic for a reason. On an axis in plain seconds, an early change looks
-# better than a late change with the same factor, because there is more time left to save:
-# half of 100 s is more than half of 20 s. On a logarithmic axis a factor has the same
-# length wherever it comes in the order. The number on each bar is its factor. The
-# compiler's factor does not include the time for compiling.
+# The axis is logarithmic, so that a factor has the same length wherever it comes in the
+# order. In plain seconds, an early change would look better: half of 100 s is more than
+# half of 20 s.
 
 # %% [markdown]
 # How do you read the bars?
 #
-# - A *green* bar is a change that made training faster, and a *violet* bar is a change that
-#   made it slower.
-# - A *hatched* bar, with its name in brackets, is a change that we tried but did not keep.
-#   The next bar starts where the hatched bar started. Only *fewer bits* and the options of
-#   part 7 can be dropped.
-#
-# We keep every change that helps, so a hatched bar is normally violet. But the lab always
-# uses a precision that you set in the first code cell: if you set float32 although 16 bits
-# were faster, a hatched green bar shows the speed that you gave up.
+# - The number on a bar is its factor, without the time for compiling.
+# - A *green* bar made training faster, and a *violet* bar made it slower.
+# - A *hatched* bar, with its name in brackets, is a change that we tried but did not keep,
+#   so the next bar starts where the hatched bar started. Only *fewer bits* and the options
+#   of part 7 can be dropped.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
@@ -1214,26 +1183,33 @@ card.measure("seconds_to_target", {"original": whole, "fast": level})
 print(f"The fast recipe as a whole, with its start-up: {median(fast_seconds):.1f} s")
 
 # %% [markdown]
-# **Question.** Which bar is the longest? Is it one of the tricks that everybody recommends?
-# And how long is the bar of the change that you expected to gain most? On another machine
-# the bars will differ, because XLA and fewer bits need hardware that suits them.
+# **Question.** Which bar is the longest? And how long is the bar of the change that you
+# expected to gain most?
 
 # %%
 card.outcome("gains", gains)
 
 # %% [markdown]
+# That answers the question at the top. Divide the factor of the whole training by the
+# factor of its longest bar, and you know how much all other changes gained together. In our
+# runs on two cores, the longest bar was *fewer steps*, with a factor of about ten, and the
+# rest gained at most a factor of about two. Most of the time had gone into steps that
+# nobody needed to take. On another machine the bars differ, because XLA and fewer bits need
+# hardware that suits them.
+
+# %% [markdown]
 # ## How much of the machine does your training use?
 #
-# In part 1 you measured the machine's peak. If an image takes $F_1$ operations in all
-# convolutions, forward and backward, and training processes $r$ images per second, then the
-# share of the peak that your training uses is
+# After all this, how close does training come to the peak of part 1? If an image takes
+# $F_1$ operations in all convolutions, forward and backward, and training processes $r$
+# images per second, then it uses the share
 #
-# $$ \text{MFU} = \frac{F_1\, r}{P}. $$
+# $$ \text{MFU} = \frac{F_1\, r}{P} $$
 #
-# Here $P$ is the peak that we measured for the same number format, in operations per
-# second. The share is called [*model FLOPs utilization*](../docs/glossary.md) ([Chowdhery
-# et al. 2022](https://arxiv.org/abs/2204.02311)), although that paper takes the peak from
-# a data sheet. Its largest model, with 540 billion parameters, reached 46.2%.
+# of the peak $P$, measured for the same number format in operations per second. This is
+# [*model FLOPs utilization*](../docs/glossary.md) ([Chowdhery et al.
+# 2022](https://arxiv.org/abs/2204.02311)). That paper takes the peak from a data sheet, and
+# its largest model, with 540 billion parameters, reached 46.2%.
 
 # %%
 def operations_per_image(network):
@@ -1253,16 +1229,14 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * utilization:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# Compare this with [lab 02](02_throughput.ipynb), where a figure showed the share of the
-# measured peak for each batch size. On a laptop, the network there reaches a share many
-# times as high, although its layers are just as narrow. So why does the network of this lab
-# use so little of the peak? The MFU is roughly the product of two factors:
+# In [lab 02](02_throughput.ipynb), a network on a laptop reaches a share many times as
+# high, with layers just as narrow. Why does ours use so little of the peak? Roughly,
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
 # **Question.** Our network pools the image after its first convolution. How does this
-# pooling change the number of operations in the layers after it, and how does it change
-# the work of the layers before it?
+# change the number of operations in the layers after it, and the work of the layers before
+# it?
 
 # %%
 def utilization(stem_pool, width):
@@ -1284,20 +1258,19 @@ ten = 100 * utilization(lab.stem_pool, max(10, lab.width))
 print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
 
 # %% [markdown]
-# Pooling by 4 leaves a sixteenth of the pixels for all later layers, so their operations
-# shrink by a factor of sixteen. However, the first convolution, its batch normalisation,
-# its ReLU and the pooling itself still work on the whole image. In a profile of such a
-# network (2 cores of an AMD EPYC, batch 32, fused batch normalisation) these four took 54%
-# of the operations' time, although the first convolution has at most 21% of the operations
-# that the MFU counts.
-
-# %% [markdown]
-# On that machine the MFU rose from 7% to 30% without the pooling, and to 21% at width 10.
-# A batch of 2,048 instead of 32 raised it only to 8%, so the fixed cost of starting a step
-# is not to blame. (We computed these four values from processor time instead of wall time,
-# because other programs used the machine as well.) The low MFU is the price of a network
-# that was made small to train quickly on a laptop: only a small part of its work consists
-# of convolutions that a processor can do at full speed.
+# <details><summary>Why does this network use so little of the peak?</summary>
+#
+# Pooling by 4 leaves all later layers a sixteenth of the pixels and of the operations. But
+# the first convolution, its batch normalisation, its ReLU and the pooling work on the whole
+# image. In a profile (2 cores of an AMD EPYC, batch 32, fused layer) they took 54% of the
+# time, although the first convolution has at most 21% of the operations that the MFU
+# counts.
+#
+# On that machine the MFU, computed from processor time, rose from 7% to 30% without
+# pooling, to 21% at width 10, but only to 8% with a batch of 2,048. That is the price of a
+# network small enough to train quickly.
+#
+# </details>
 
 # %% [markdown]
 # ## Quiz
@@ -1314,10 +1287,8 @@ session.finish()
 # ## Explain your figure
 #
 # Look at the waterfall. Which change gained most on your machine, and which gained least?
-# What does each of these two do to a training step?
-#
-# Write three to six sentences in the cell below, in your own words and with numbers from
-# your run. No check reads them, but your instructor may.
+# What does each of these two do to a training step? Write three to six sentences in the
+# cell below, with numbers from your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="8.figure" points=2
 # **8.figure, your answer:**
@@ -1325,14 +1296,12 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Where does the time go? Arithmetic, memory and dispatch each set a limit to the speed of
-# a layer. The lowest of these limits counts, and for small arrays that is often dispatch.
-# A profile shows where a step spends its time, and Amdahl's law says how much a change
-# can gain at most. But only alternating runs with and without the change show how much it
-# really gains. Your waterfall gives the answer for your machine, and its longest bar may
-# well stand for the steps that you no longer take.
+# Arithmetic, memory and dispatch each set a limit to the speed of a layer. The lowest limit
+# counts, and for small arrays that is often dispatch. A profile shows where a step spends
+# its time, and Amdahl's law says how much a change can gain at most, but only alternating
+# runs show how much it really gains.
 #
-# Here are two last questions. If your network becomes ten times as wide, which bars of your
+# Two last questions. If your network becomes ten times as wide, which bars of your
 # waterfall become longer? And which of these changes could you have tested within a minute?
 #
 # To read on: [Williams, Waterman and Patterson, "Roofline"
