@@ -9,24 +9,21 @@
 # %% [markdown]
 # # Lab 11: What if the network does not fit?
 #
-# In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb) every device held the
-# whole network, and only the data were split. But training a network with 70 billion
-# parameters needs more than a terabyte of memory, and no GPU has that much. So how do
-# people train such networks at all?
+# Training a network with 70 billion parameters takes more than 1,100 GB of memory, and its
+# weights are only an eighth of that. Fourteen GPUs of 80 GB would not be enough to hold it
+# all once. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), however,
+# every single device held the whole network. So how do people train such networks at all?
 #
-# First you find out where the bytes go. Then you spend time to save memory, and you split
-# more and more among the workers: first the optimizer, then the weights, and in the end the
-# layers. Each of these methods has a price, which you predict before you measure it.
-# Finally, a planner adds up these prices. You let it forecast how long some published
-# trainings took, and see how far off it is.
+# You find out where the bytes go, and then you save them: you compute things twice, and you
+# split the optimizer, the weights, each layer and the chain of layers among the workers.
+# Each method has a price, which you predict before you measure it. At the end, a planner
+# adds up these prices, and forecasts how long published trainings took.
 
 # %% [markdown]
-# > **Limits.** You need only this one machine, so every network that is trained here is
-# > small enough to fit. The bytes are real: either a compiler plans them, or processes send
-# > them over TCP. Not every speed is real, because the eight devices of section 4 are one
-# > processor, and the stages of the pipeline in section 5 sleep instead of computing.
-# > Sections 1, 2 and 4 need JAX, and without it each of them prints one line instead of its
-# > measurements.
+# > **Limits.** You need only this one machine, so every network that is trained here fits.
+# > The bytes are real: a compiler plans them, or processes send them over TCP. Some speeds
+# > are not, because the devices of section 4 share one processor, and the stages of section
+# > 5 sleep instead of computing. Without JAX, sections 1, 2 and 4 print one line each.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -41,11 +38,9 @@ blocks: int = None  # of the transformer
 # %% [markdown]
 # ## Set up
 #
-# All workers compute on the CPU, because several processes would compete for the GPU.
-#
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("11.1")`. It asks a guiding question, and each further call tells you more. The
-# [glossary](../docs/glossary.md) explains technical terms.
+# All workers compute on the CPU, because several processes would compete for the GPU. If
+# you are stuck, call `hint("11.1")` in a new cell, with the number of your exercise. Each
+# further call tells you more. Terms are in the [glossary](../docs/glossary.md).
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -71,8 +66,7 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # %% [markdown]
 # <details><summary>Which letter means what in the formulas?</summary>
 #
-# Each symbol in the formulas has one meaning in the whole lab. The text explains it where
-# it first appears, so skip this table now, and come back when you want to look up a symbol.
+# Each symbol is explained where it first appears, and keeps its meaning in the whole lab.
 #
 # | symbol | meaning | section |
 # |---|---|---|
@@ -91,42 +85,35 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
-# With 16 bits each, 70 billion weights take 140 GB. Why does their training need more than
-# a terabyte? Besides the *weights*, a training step keeps three other kinds of values:
+# With 16 bits each, 70 billion weights take 140 GB. Where does the rest come from? Besides
+# the *weights*, a training step keeps three kinds of values:
 #
 # - the *gradients*, one for each weight;
 # - the [*optimizer state*](../docs/glossary.md), which stays in memory from one step to the
-#   next. [Adam](https://arxiv.org/abs/1412.6980), for example, keeps two values for each
-#   weight;
-# - the [*activations*](../docs/glossary.md), which the forward pass computes and the
-#   backward pass needs again. Only they grow with the batch.
-#
-# From here on, we call the two passes *forward* and *backward* for short.
+#   next: with [Adam](https://arxiv.org/abs/1412.6980), two values for each weight;
+# - the [*activations*](../docs/glossary.md), which the forward pass (*forward* for short)
+#   computes and the backward pass (*backward*) needs again. Only they grow with the batch.
 
 # %% [markdown]
 # In float32, a value takes 4 bytes. In [mixed precision](https://arxiv.org/abs/1710.03740),
-# weights and gradients take only 2, and a GPU multiplies such values faster. But small
-# updates of a 16-bit weight would get lost in rounding, so the optimizer also keeps a
-# [*master copy*](../docs/glossary.md) of the weights in float32, to which it adds the
-# updates.
-#
-# Let $P$ be the number of weights, which are also called the parameters of the network.
-# Without activations, the training needs
+# weights and gradients take only 2, and a GPU multiplies such values faster. But rounding
+# to 16 bits would swallow small updates, so the optimizer also keeps a [*master
+# copy*](../docs/glossary.md) of the weights in float32. Without activations, a network with
+# $P$ weights, also called its parameters, needs
 #
 # $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
 #
-# where each $b$ is a number of bytes for one parameter. For example, Adam in float32 has
-# $b_\text{weight} = b_\text{gradient} = 4$, and $b_\text{optimizer} = 2 \cdot 4$ for its
-# two values. In mixed precision, the master copy counts as part of the optimizer.
+# where each $b$ is a number of bytes for one parameter. Adam in float32 has
+# $b_\text{weight} = b_\text{gradient} = 4$ and $b_\text{optimizer} = 2 \cdot 4$. The master
+# copy counts as part of the optimizer.
 #
 # **Question.** Does mixed precision make $M$ smaller?
 
 # %% [markdown]
-# In [data parallelism](../docs/glossary.md) every device holds the whole network, so eight
-# devices keep the same $M$ bytes eight times. [*ZeRO*](../docs/glossary.md), the zero
-# redundancy optimizer ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054)), avoids
-# these copies: each device keeps only its own part. There are three *stages* of ZeRO, and
-# each of them splits one more kind of value:
+# In [data parallelism](../docs/glossary.md), eight devices keep the same $M$ bytes eight
+# times. [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
+# 2020](https://arxiv.org/abs/1910.02054)), avoids these copies: each device keeps only its
+# own part. Each of its three *stages* splits one more kind of value:
 #
 # | stage | split over the devices |
 # |---|---|
@@ -136,16 +123,15 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 
 # %% [markdown]
 # ZeRO does not help with the activations, because each device computes its own from its
-# part of the batch, and there are no copies to avoid. So they need another remedy. Think of
-# the network as a chain of *blocks*. For each block, backward needs the block's *input*. It
-# also needs the values that were computed within the block, which we call its *inside*.
-#
+# part of the batch. For these, think of the network as a chain of *blocks*. Backward needs
+# each block's *input*, and the values computed within the block, its *inside*.
 # *Recomputation*, the topic of section 2, keeps only the inputs. When backward reaches a
-# block, it computes the inside of this block again, and drops it afterwards, so there is
-# never more than one inside in memory.
+# block, it computes the inside again, so there is never more than one inside in memory.
 
 # %% [markdown]
 # ### Exercise 11.1: memory_budget
+#
+# Your function says how much memory a training needs before anybody has rented a GPU.
 #
 # **Write**
 # `memory_budget(parameters, blocks, precision, states, devices, stage, recompute)`, which
@@ -153,28 +139,25 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # `"weights"`, `"gradients"`, `"optimizer"` and `"activations"`.
 #
 # - `parameters`, `devices`: how many there are, 1 or more;
-# - `blocks`: a list, perhaps empty, with a pair `(input_bytes, inside_bytes)` for each
-#   block, for the batch of one device;
+# - `blocks`: a list, perhaps empty, of pairs `(input_bytes, inside_bytes)`, for the batch
+#   of one device;
 # - `precision`: `"float32"` or `"mixed"`;
-# - `states`: the values that the optimizer keeps for each parameter, which are 0 for plain
-#   SGD, 1 with momentum, and 2 for Adam;
+# - `states`: the values that the optimizer keeps for each parameter: 0 for plain SGD, 1
+#   with momentum, 2 for Adam;
 # - `stage`: the stage of ZeRO, from 0 (nothing is split) to 3;
 # - `recompute`: True or False.
 #
 # **Rules**
 #
 # - A weight and a gradient take 4 bytes each with `"float32"`, and 2 each with `"mixed"`.
-# - In both precisions, each of the optimizer's `states` values takes 4 bytes. With
-#   `"mixed"`, and only then, `"optimizer"` also contains the master copy, with 4 bytes for
-#   each parameter.
+# - Each of the optimizer's `states` values always takes 4 bytes. With `"mixed"`, and only
+#   then, `"optimizer"` also contains the master copy, with 4 bytes for each parameter.
 # - The optimizer is split from stage 1 on, the gradients from stage 2 on, and the weights
 #   from stage 3 on. Whatever is not split is on every device in full.
-# - Where something is split, each device gets whole parameters, and the split is as equal
-#   as possible. So the fullest device holds `-(-parameters // devices)` parameters. This
-#   expression divides and rounds up.
-# - Without recomputation, the activations are the inputs and the insides of all blocks.
-#   With recomputation, they are the inputs of all blocks, and once the largest inside.
-#   Without blocks, they are 0 bytes. They are never split.
+# - A split gives each device whole parameters, as equally as possible: at most
+#   `-(-parameters // devices)`, which divides and rounds up.
+# - The activations are the inputs of all blocks, plus all insides or, with recomputation,
+#   once the largest inside. Without blocks, they are 0 bytes. They are never split.
 # - Each value is a whole number of bytes (`int`). Do not modify `blocks`.
 #
 # **Example**
@@ -182,10 +165,7 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #     memory_budget(10, [(5, 70), (6, 80)], "mixed", 2, 4, 1, True)
 #     # {"weights": 20, "gradients": 20, "optimizer": 36, "activations": 91}
 #
-# Here the fullest device holds the optimizer's values for 3 of the 10 parameters. For each
-# of them, two states and the master copy take 4 bytes each, so the optimizer takes 3 times
-# 12 bytes. The activations are both inputs, 5 + 6 bytes, and the larger inside, 80 bytes.
-# The first lines are there already.
+# The fullest device has the optimizer's values for 3 of the 10 parameters, 12 bytes each.
 
 # %% name="11.1-memory-budget" points=1
 # TODO 11.1: the bytes of each kind on the device that holds the most.
@@ -221,13 +201,18 @@ memory_budget = check("11.1", memory_budget)
 # %% [markdown]
 # Does a real program need as much as your budget says? We try a small
 # [transformer](https://arxiv.org/abs/1706.03762), which predicts each word of a Reuters
-# newswire from the words before it. Each of its blocks consists of *attention*, which mixes
-# the values of different words, and of two dense layers.
+# newswire from the words before it. Each block consists of *attention*, which mixes the
+# values of different words, and of two dense layers.
+
+# %% [markdown]
+# <details><summary>How did we count the bytes of a block?</summary>
 #
 # A block's input is an array with `width` values for each word of the batch. By our count,
-# its inside holds 15 arrays of this size. It also holds the *attention weights*, which are
-# the factors with which attention mixes the words. Despite their name, they are activations
-# and not parameters, because each step computes them from its batch.
+# its inside holds 15 such arrays, and the *attention weights*, which are the factors of the
+# mixing. Despite their name, these are activations, because each step computes them from
+# its batch.
+#
+# </details>
 
 # %%
 from helpers.data.reuters import reuters
@@ -287,13 +272,13 @@ if compiled:
     card.measure("compiled_bytes", kinds)
 
 # %% [markdown]
-# In either precision, each of the 7 billion parameters needs 16 bytes. So mixed precision
+# Each of the 7 billion parameters needs 16 bytes, in either precision. Mixed precision
 # saves time, and memory for activations, but it does not make $M$ smaller. In the small
-# network, only our count of the activations is clearly off, and "Going further", at the
-# end, looks for the reason.
+# network, only our count of the activations is clearly off; "Going further" looks for the
+# reason.
 #
-# But even the compiler's plan is only a forecast. Does a real process grow by as many bytes
-# in a whole step, including Adam?
+# Does a real process grow by as many bytes as the compiler plans for a whole step,
+# including Adam?
 
 # %%
 if compiled:
@@ -310,10 +295,9 @@ if compiled:
 # %% [markdown]
 # An error below zero means that the process took more than the plan.
 #
-# Now try a network that really does not fit. We apply your function to the sizes of [Llama
-# 3 70B](https://arxiv.org/abs/2407.21783), with Adam, mixed precision and recomputation.
-# Each device has one sequence of 8,192 *tokens*, which are words or pieces of words. The
-# GPUs of this training had 80 GB each.
+# Now a network that really does not fit: [Llama 3 70B](https://arxiv.org/abs/2407.21783),
+# with Adam, mixed precision and recomputation. Each device, a GPU with 80 GB, has one
+# sequence of 8,192 *tokens*, which are words or pieces of words.
 #
 # **Question.** Which stages of ZeRO fit with 8 devices, and which with 64?
 
@@ -341,48 +325,41 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # <details><summary>What does our budget leave out?</summary>
 #
-# A real training needs a few GB more. For example, we left out the *logits*, which are the
-# scores of all tokens of the vocabulary. We also left out the weights that a device
-# collects from the others at stage 3, while it computes a block.
+# A real training needs a few GB more, for example for the *logits*, which are the scores of
+# all tokens of the vocabulary, and for the weights that a device collects from the others
+# at stage 3, while it computes a block.
 #
 # </details>
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
 #
-# In the last figure, the activations are the same in every bar, and recomputation has
-# already made them smaller. How does it do that, and what does it cost?
-#
-# Backward computes the gradient of a layer's weights from the layer's input. So a plain
-# training step keeps the inputs of all layers until backward has used them.
-#
-# [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) keep only a few of them. They cut
-# the network into *segments* of several layers, and keep the input of each segment's first
-# layer, a *checkpoint*. (Despite its name, it is not a file from which a training resumes.)
-# When backward reaches a segment, it starts from the checkpoint and runs forward through
-# this segment again. This is called [*recomputation*](../docs/glossary.md) or activation
+# Backward computes the gradient of a layer's weights from the layer's input, so a plain
+# training step keeps the inputs of all layers. [Chen et al.
+# (2016)](https://arxiv.org/abs/1604.06174) keep only a few. They cut the network into
+# *segments* of several layers, and keep the input of each segment's first layer, a
+# *checkpoint* (which is not a file here). When backward reaches a segment, it runs forward
+# through it again, which is called [*recomputation*](../docs/glossary.md) or activation
 # checkpointing.
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# How much memory does this save? Suppose that the input of each layer takes $c$ bytes, and
-# that $n$ layers are cut into $k$ equal segments. Then a step holds
-#
-# - all $k$ checkpoints, which we count until backward ends;
-# - the other $n / k - 1$ inputs of one segment, while backward is in it.
-#
-# So the *peak*, which is the largest number of bytes held at the same time, is
+# Suppose that the input of each layer takes $c$ bytes, and that $n$ layers are cut into $k$
+# equal segments. Then a step holds all $k$ checkpoints, and the other $n / k - 1$ inputs of
+# the segment in which backward is. The *peak*, the largest number of bytes held at the same
+# time, is
 #
 # $$ A(k) = c \left( k + \frac{n}{k} - 1 \right). $$
 #
-# More segments mean more checkpoints, but fewer layers in each segment. The sum is smallest
-# where its derivative $c\,(1 - n / k^2)$ is zero, which is at $k = \sqrt{n}$. For example,
-# a step through 100 equal layers in 10 segments holds only 19 inputs at a time. If the
-# layers are not equal, you have to search.
+# More segments mean more checkpoints, but fewer layers in each segment. The peak is lowest
+# where its derivative $c\,(1 - n / k^2)$ is zero, at $k = \sqrt{n}$. A step through 100
+# equal layers therefore holds only 19 inputs at a time.
 
 # %% [markdown]
 # ### Exercise 11.2: segments
+#
+# If the layers are not equal, no formula says where to cut, so your function searches.
 #
 # **Write** `segments(activation_bytes, budget)`, which returns the first layer of each
 # segment, so that a training step needs at most `budget` bytes for its activations.
@@ -396,9 +373,8 @@ show_figure(figure, text, session.caption())
 # - If the sum of all bytes is at most `budget`, return an empty list.
 # - Otherwise return a *segmentation*: a list with the first layer of each segment, as whole
 #   numbers. It begins with 0, strictly increases, and stays below the number of layers.
-# - The peak of a segmentation has two parts. The first part is the sum of the bytes of all
-#   first layers. For the second part, add up the bytes of the *other* layers of each
-#   segment (0 if it has none), and take the largest of these sums.
+# - The peak of a segmentation is the sum of the bytes of all first layers, plus the largest
+#   sum of the *other* layers of one segment (0 if there are none).
 # - A sum or a peak of exactly `budget` bytes fits. If several segmentations fit, return any
 #   of them. If none fits, return `None`.
 # - The result depends only on the arguments. Each call returns a list of its own, and does
@@ -450,13 +426,12 @@ def segments(activation_bytes, budget):
 segments = check("11.2", segments)
 
 # %% [markdown]
-# Does a real compiler save as much as the formula says? We give [JAX](https://docs.jax.dev)
-# a network of 64 dense layers with a ReLU (at laptop scale). Its code has two loops: the
-# outer one runs over the segments, and the inner one over the layers of a segment. A
-# decorator,
-# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html), asks
-# for the recomputation of each segment. The compiler then tells us how many bytes a step
-# holds besides its arguments and results.
+# Does a real compiler save as much? We give [JAX](https://docs.jax.dev) a network of 64
+# dense layers with a ReLU (at laptop scale), in a loop over the segments and a loop over
+# the layers of each. The decorator
+# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) asks
+# for recomputation. The compiler tells us how many bytes a step holds besides its arguments
+# and results.
 
 # %%
 from helpers.lab_11.recomputation import recompute_figures
@@ -465,10 +440,10 @@ from helpers.lab_11.recomputation import recompute_on_jax as recompute
 session.show_source(recompute.training_step)
 
 # %% [markdown]
-# You can predict the time as well. Suppose that only multiplications take time. Backward
-# needs twice as many of them as forward, because it computes two gradients: one for the
-# weights and one for the input. So a plain step takes as long as three forward passes.
-# Recomputation adds at most a fourth one, so the step takes at most $4/3$ times as long.
+# And the time? If only multiplications count, backward takes twice as long as forward,
+# because it computes two gradients: one for the weights and one for the input. A plain step
+# is therefore worth three forward passes. Recomputation adds at most a fourth, so the step
+# takes at most $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of a plain step's memory does
 # the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
@@ -510,9 +485,8 @@ if recomputed:
 
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
-# segment, the compiled loop also holds a copy of the weights and their gradient. "Going
-# further" adds both to the formula, which then agrees with the compiler for all numbers of
-# segments except the smallest and the largest.
+# segment, the compiled loop also holds a copy of the weights and their gradient, which
+# "Going further" adds.
 #
 # **Question.** How far is your ratio of times from 4/3, and does the range of the
 # repetitions explain the difference?
@@ -522,8 +496,8 @@ if recomputed:
 #
 # In float32, Adam's state takes twice as many bytes as the weights. In a [data
 # parallel](../docs/glossary.md) step, all [workers](../docs/glossary.md) compute the same
-# update from the same state, so four workers keep four copies of it. Can each of them keep
-# only a quarter, without changing a single bit of the result?
+# update from the same state. Can each of four workers keep only a quarter of it, without
+# changing a single bit of the result?
 
 # %%
 from helpers.lab_11.sharding import sharded_training, zero, zero_figures
@@ -533,57 +507,56 @@ session.show_source(zero.adam)
 # %% [markdown]
 # Adam updates each weight on its own, so a worker that updates a quarter of the weights
 # needs the mean gradient of this quarter only. The ring of [lab 09](09_many_machines.ipynb)
-# already delivers it, because after the first phase, [reduce-scatter](../docs/glossary.md),
-# each worker has the finished sum of one chunk. If the worker now updates this chunk of the
-# weights, the second phase, [all-gather](../docs/glossary.md), can pass round new weights
-# instead of gradients.
+# already delivers it: after the first phase, [reduce-scatter](../docs/glossary.md), each
+# worker has the finished sum of one chunk. If it updates this chunk of the weights at once,
+# the second phase, [all-gather](../docs/glossary.md), can pass round new weights instead of
+# gradients. This is stage 1 of ZeRO.
 #
 # ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
 #
-# This is stage 1 of ZeRO. Let $N$ be the number of workers. Each of them keeps $8\,P / N$
-# bytes of Adam's state instead of $8\,P$. In each of the two phases, it sends $N - 1$
-# chunks of $4\,P / N$ bytes.
+# Each of $N$ workers keeps $8\,P / N$ bytes of Adam's state instead of $8\,P$. In each
+# phase, it sends $N - 1$ chunks of $4\,P / N$ bytes.
 
 # %% [markdown]
 # ### Exercise 11.3: the sharded step
+#
+# You begin with our ring of exercise 9.1, after which each worker updates all weights. Move
+# the update, so that each worker needs only its part of the state.
 #
 # **Write** `sharded_step(weights, gradient, state, update, rank, workers, send, receive)`,
 # which makes one step and returns `(new_weights, new_state)`.
 #
 # - `weights`, `gradient`: float32 arrays with one axis and the same length. All workers get
-#   the same weights, but each has a gradient of its own;
-# - `state`: the state that this worker's last call for this training returned (None at
-#   first);
+#   the same weights, but each has its own gradient;
+# - `state`: what this worker's last call for this training returned (None at first);
 # - `update(part, mean_gradient, state)`: returns `(new_part, new_state)` for a part of the
 #   weights, and works value by value;
-# - `rank`, `workers`, `send(to, array)`, `receive(sender)`: as in exercise 9.1. So `send`
-#   does not wait, but `receive` does.
-#
-# You begin with our ring of exercise 9.1, after which each worker updates all weights.
+# - `rank`, `workers`, `send(to, array)`, `receive(sender)`: as in exercise 9.1. Only
+#   `receive` waits.
 
 # %% [markdown]
 # **Rules**
 #
 # - The mean gradient is the sum over all $N$ workers, divided by $N$.
-# - Each worker calls `update` exactly once in a step, even if its part is empty. Both
-#   arrays of this call are float32, and have at most `len(weights) / N` values, rounded up.
-#   The length of `weights` need not be a multiple of $N$.
-# - `update` gets the `state` of the call, and you return the state that it returns.
+# - Each worker calls `update` exactly once in a step, even if its part is empty, with the
+#   `state` of the call, and returns the state that `update` returns.
+# - Both arrays of this call, and each message, are float32 arrays of at most
+#   `len(weights) / N` values, rounded up. The length of `weights` need not be a multiple of
+#   $N$.
 # - All workers return the same new float32 array, **to the last bit**. It has the values
-#   that a single call of `update` with all weights and the mean gradient would give. Only
-#   their last bits may depend on the order in which you add the gradients.
+#   that a single `update` of all weights with the mean gradient would give. Only their last
+#   bits may depend on the order in which you add the gradients.
 # - A worker sends only to rank `rank + 1`, and the last worker to rank 0. Each sends
 #   `2 (N - 1)` messages, even if they are empty, and a single worker sends none. The
 #   workers never all wait for each other.
-# - A message is a float32 array of at most `len(weights) / N` values, rounded up.
 # - Do not modify `weights` or `gradient`. Keep nothing between two calls except in the
 #   state that you return, because two trainings may alternate.
 # - Each worker has its own copy of your function, and of everything that it uses from other
 #   cells.
 #
 # **Example.** Two workers have the weights `[1, 2, 3]`, and the gradients `[2, 2, 2]` and
-# `[4, 4, 4]`, whose mean is 3. If `update` subtracts the mean gradient, both return
-# `[-2, -1, 0]`. One worker updated two values, and the other worker a single one.
+# `[4, 4, 4]`. If `update` subtracts the mean gradient, 3, both return `[-2, -1, 0]`. One
+# worker updated two values, and the other a single one.
 
 # %% name="11.3-sharded-step" points=2
 # TODO 11.3: one step of a training in which each worker updates only its part.
@@ -619,12 +592,11 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 sharded_step = check("11.3", sharded_step)
 
 # %% [markdown]
-# Now processes that talk over TCP make five steps from the same weights in two ways:
+# Processes that talk over TCP now make five steps from the same weights in two ways:
 #
-# - **Data parallel.** Each worker keeps all of Adam's state, and updates all weights. For
-#   this it needs the mean gradient of all weights, so we call your function with an
-#   `update` that returns the mean gradient instead of new weights. This makes your function
-#   an [all-reduce](../docs/glossary.md).
+# - **Data parallel.** Each worker keeps all of Adam's state, and updates all weights. Your
+#   function gets an `update` that returns the mean gradient, and so becomes an
+#   [all-reduce](../docs/glossary.md).
 # - **ZeRO-1.** Your function gets Adam as its `update`.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
@@ -666,19 +638,18 @@ card.measure("sharded_steps_per_second", 1 / float(numpy.median(shared.seconds))
 card.outcome("shared_optimizer", outcome_of_sharing)
 
 # %% [markdown]
-# A difference of 0 means that **all weights agree to the last bit**, although a worker of
-# ZeRO-1 keeps only its part of Adam's state. How is this possible? Both trainings used your
-# ring, so they added the same numbers in the same order. And Adam did the same arithmetic
-# with each value, whichever worker did it.
+# A difference of 0 means that **all weights agree to the last bit**. Both trainings used
+# your ring, so they added the same numbers in the same order, and Adam did the same
+# arithmetic with each value, whichever worker did it. A quarter of the state, and not one
+# byte more on the wire.
 #
 # ### Share the weights, too
 #
 # - **ZeRO-2** also splits the gradients. As soon as backward has computed the gradient of a
 #   layer, reduce-scatter adds it up, and each worker keeps only its part of the sum.
 # - **ZeRO-3** also splits the weights. All-gather collects the weights of a layer before
-#   forward needs them, and again before backward. In between, each worker keeps only its
-#   part. PyTorch's FSDP works like this ([Zhao et al.
-#   2023](https://arxiv.org/abs/2304.11277)).
+#   forward needs them, and again before backward. PyTorch's FSDP works like this ([Zhao et
+#   al. 2023](https://arxiv.org/abs/2304.11277)).
 #
 # **Predict:** How many MB does each worker send in a step of ZeRO-2, and of ZeRO-3? Count
 # how often reduce-scatter and all-gather run over all weights.
@@ -713,9 +684,9 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. In one
-# reduce-scatter or all-gather over all weights, each worker sends $4\,P\,(N - 1) / N$
-# bytes. So in a whole step it sends
+# ZeRO-2 sends no more than before, but ZeRO-3 needs a second all-gather. Each pass of
+# reduce-scatter or all-gather over all weights costs a worker $4\,P\,(N - 1) / N$ bytes, so
+# in a step it sends
 #
 # $$ 2 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{or, with ZeRO-3,}\quad 3 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{bytes.} $$
 #
@@ -726,50 +697,42 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # <details><summary>Why do some weights differ, and why do processes grow less?</summary>
 #
 # With ZeRO-2 and ZeRO-3, each layer is cut into chunks of its own, so the ring adds the
-# gradients in another order. That is why the weights may differ a little from those of the
-# first two trainings.
-#
-# The growth of a process may be smaller than its bar in the figure, because it is measured
-# after the last step. By then the worker has freed the gradients.
+# gradients in another order, and the weights may differ a little. A process may grow by
+# less than its bar in the figure, because we measure after the last step, when the worker
+# has freed the gradients.
 #
 # </details>
 
 # %% [markdown]
 # ## 4. Share each layer
 #
-# In section 3 you wrote every message yourself, whereas in [lab 07](07_tpu_cores.ipynb) a
-# compiler inserted them. Can it do the same for a transformer? Keras has three classes for
-# this:
-#
-# - A [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) arranges the devices in
-#   a grid, the [mesh](../docs/glossary.md), and names its axes. Ours has 2 x 4 devices
-#   along the axes `data` and `model`.
-# - A [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says for each weight
-#   along which axis of the mesh it is split.
-# - [`ModelParallel`](https://keras.io/api/distribution/model_parallel/) applies these
-#   layouts.
-#
-# The layouts are the hard part, because a bad choice costs additional messages.
+# In section 3 you wrote every message yourself. In [lab 07](07_tpu_cores.ipynb) a compiler
+# inserted them, and Keras lets it do the same for a transformer. A
+# [`DeviceMesh`](https://keras.io/api/distribution/layout_map/) arranges the devices in a
+# grid, the [mesh](../docs/glossary.md): ours has 2 x 4 devices along the axes `data` and
+# `model`. A [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says for each
+# weight along which axis of the mesh it is split, and
+# [`ModelParallel`](https://keras.io/api/distribution/model_parallel/) applies these
+# layouts. Your task is to find good layouts, because a bad choice costs additional
+# messages.
 
 # %% [markdown]
-# If the weights are split along `model`, each device computes a part of each *layer*. This
+# If the weights are split along `model`, each device computes a part of each *layer*, which
 # is called [*tensor parallelism*](../docs/glossary.md). A dense layer computes
 # $y_j = \sum_i x_i \, W_{ij}$, so there are two ways to split its matrix $W$:
 #
-# - **By columns**, along $j$. A device computes some of the outputs $y_j$ completely, but
-#   it needs all inputs $x_i$.
-# - **By rows**, along $i$. A device needs only some of the inputs $x_i$, but it gets only a
-#   *partial sum* of each output $y_j$. An [all-reduce](../docs/glossary.md) has to add up
-#   the partial sums of all devices.
+# - **By columns**, along $j$. A device needs all inputs $x_i$, and computes some of the
+#   outputs $y_j$ completely.
+# - **By rows**, along $i$. A device needs only some of the inputs, but gets only a *partial
+#   sum* of each output, and an [all-reduce](../docs/glossary.md) has to add up the partial
+#   sums of all devices.
 
 # %% [markdown]
 # Each block contains two dense layers, `down(relu(up(x)))`. The ReLU between them needs
-# complete values and not partial sums. For example, the partial sums 3 and -2 add up to 1,
-# but after a ReLU on each device they would be 3 and 0, which add up to 3.
-#
-# Attention consists of two such steps as well. First the layers `query`, `key` and `value`
-# compute several independent *heads*, each of which uses columns of its own. Then the layer
-# `output` mixes the heads.
+# complete values: the partial sums 3 and -2 add up to 1, but after a ReLU on each device
+# they would add up to 3. Attention is built alike. The layers `query`, `key` and `value`
+# compute several independent *heads*, each of which uses columns of its own, and then the
+# layer `output` mixes the heads.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
 # that the devices communicate only once?
@@ -777,30 +740,31 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # %% [markdown]
 # ### Exercise 11.4: layout
 #
-# **Write** `layout(path, shape)`, which returns how a weight of a transformer is split. The
-# result is a tuple or list with one entry for each axis of the weight: `"model"` if this
-# axis is split over the mesh axis `model`, and None if it is not.
+# Your function gives each weight the split with which the devices talk least.
+#
+# **Write** `layout(path, shape)`, which returns a tuple or list with one entry for each
+# axis of a transformer's weight: `"model"` if this axis is split over the mesh axis
+# `model`, and None if it is not.
 #
 # - `path`: names joined by `/`. The last one is the weight (`kernel`, `bias`, ...), and the
 #   one before it is the layer;
-# - `shape`: the tuple of the weight's sizes, one for each of its axes, of which there are
-#   at most four. A dense kernel has the shape (inputs, outputs), and its bias (outputs,).
-#   The sizes that you have to split can be divided by the number of devices along `model`.
+# - `shape`: the tuple of the weight's sizes along its axes, at most four. A dense kernel
+#   has the shape (inputs, outputs), and its bias (outputs,). The sizes that you have to
+#   split can be divided by the number of devices along `model`.
 
 # %% [markdown]
 # **Rules**
 #
 # - A weight belongs to a block if one part of its path is `block_` followed by a number of
-#   any size, wherever that part is. So `decoder/block_12/up/kernel` is in a block, but
-#   `block_norm/up/kernel` is not.
+#   any size, wherever that part is. (`block_norm` has no number.)
 # - In a block, the kernels of `query`, `key`, `value`, `output`, `up` and `down` are each
 #   split along exactly one axis, whatever their sizes. These six layers have a kernel, most
 #   of them a bias, and no other weights.
 # - The axes fit together: the compiled forward pass of a block has two all-reduces, and no
 #   other [collective](../docs/glossary.md).
 # - A bias of one of these layers is split if its layer's output is split, and only then.
-# - All other weights of a block stay whole, for example those of its norms.
-# - Weights outside of the blocks stay whole, even if their layer has one of the six names.
+# - All other weights stay whole: those of a block, such as its norms', and those outside of
+#   the blocks, even if their layer has one of the six names.
 # - Compare whole names: `output_norm` is not `output`.
 # - A weight without axes gets `()`. The same call always gives the same result.
 #
@@ -844,8 +808,8 @@ layout = check("11.4", layout)
 #
 # - `data parallel`: every device has all weights;
 # - `2 x 4`: your layout;
-# - `kernels over data`: each kernel of a block is split over the axis `data`, along which
-#   the batch is split as well. So the kernels are stored as in ZeRO-3.
+# - `kernels over data`: each kernel of a block is split over the axis `data`, like the
+#   batch, and is therefore stored as in ZeRO-3.
 
 # %%
 from helpers.lab_11.memory import transformer
@@ -875,8 +839,7 @@ print(f"and {split_bytes / 1e6:.2f} MB of them are in kernels that you split")
 
 # %% [markdown]
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. The compiled collectives and the bytes are real, but times would mean
-# nothing, so we measure none.
+# eight devices. The collectives and the bytes are real, but times would mean nothing.
 #
 # **Predict:** What percentage of the weights does a device of the 2 x 4 mesh hold? And how
 # many all-reduces are in the compiled forward pass of both blocks together?
@@ -926,33 +889,35 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Suppose that a share $q$ of the weights is split over four devices. Each device then holds
-# a quarter of this share and all other weights, in total a share of $1 - q + q / 4$.
+# If a share $q$ of the weights is split over four devices, each device holds a quarter of
+# it and all other weights, in total $1 - q + q / 4$. Each pair of splits needs one
+# all-reduce in forward, and one in backward. The pair comes from
+# [Megatron-LM](https://arxiv.org/abs/1909.08053):
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
+
+# %% [markdown]
+# <details><summary>Why does the third layout need all-gathers?</summary>
 #
-# This pair of splits comes from [Megatron-LM](https://arxiv.org/abs/1909.08053). Each pair
-# needs one all-reduce in forward, and another one in backward.
+# A device needs whole kernels for its part of the batch, so XLA fetches them with
+# all-gathers. That layout sends weights, whose size is fixed. Yours sends activations,
+# which grow with the batch.
 #
-# In the third layout, a device needs whole kernels for its part of the batch, so XLA
-# fetches them with all-gathers. This layout sends weights, whose size is fixed. Yours sends
-# activations within a block, and activations grow with the batch.
+# </details>
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
 #
 # Tensor parallelism sends messages in every layer, so it needs fast links. Where links are
-# slower, each worker can hold whole layers instead. But how long will the workers then wait
-# for each other?
+# slower, each worker can hold whole layers instead. In a [*pipeline*](../docs/glossary.md),
+# the layers are cut into $p$ *stages* (not the stages of ZeRO), one for each worker. In
+# forward, a stage sends its output to the next stage, and in backward the gradient of this
+# output comes back.
 #
-# In a [*pipeline*](../docs/glossary.md), the layers are cut into $p$ *stages*, one for each
-# worker. (They have nothing to do with the stages of ZeRO.) In forward, a stage sends its
-# output to the next stage, and in backward the gradient of this output comes back.
-#
-# If the whole batch passed through at once, only one stage would work at a time. That is
-# why it is cut into $m$ [*micro-batches*](../docs/glossary.md), which pass through the
-# stages one after the other. As in [gradient accumulation](../docs/glossary.md), their
-# gradients are added up before the update.
+# If the whole batch passed through at once, only one stage would work at a time. So the
+# batch is cut into $m$ [*micro-batches*](../docs/glossary.md), which follow each other
+# through the stages. Their gradients are added up before the update, as in [gradient
+# accumulation](../docs/glossary.md).
 
 # %%
 from helpers.lab_11.pipelines import (
@@ -967,18 +932,12 @@ from helpers.lab_11.pipelines import (
 # ![Time lines of three stages with four micro-batches. In GPipe's order each stage does four forwards and then four backwards. In the other order, the last stage does them in turn. Both take equally long, and have the same idle time.](../helpers/lab_11/diagrams/pipeline.svg)
 #
 # Where the figure is blank, a stage is idle. How large is this
-# [*bubble*](../docs/glossary.md)? Suppose that on each stage, a forward of one micro-batch
-# takes $T_\text{forward}$ seconds and a backward $T_\text{backward}$. Now follow a step on
-# the last stage:
-#
-# 1. It waits for $p - 1$ forwards, in which the first micro-batch passes through the other
-#    stages.
-# 2. It works for $m\,(T_\text{forward} + T_\text{backward})$ seconds.
-# 3. Then the last gradient passes back through the other stages, which takes $p - 1$
-#    backwards.
-#
-# So a step takes $(m + p - 1)(T_\text{forward} + T_\text{backward})$ seconds. Every stage
-# works for only $m$ of these $m + p - 1$ parts, so it is idle for the share
+# [*bubble*](../docs/glossary.md)? Suppose that a forward of one micro-batch takes
+# $T_\text{forward}$ seconds on each stage, and a backward $T_\text{backward}$. Look at the
+# last stage: it waits for $p - 1$ forwards until the first micro-batch arrives, works for
+# $m\,(T_\text{forward} + T_\text{backward})$ seconds, and then waits for $p - 1$ backwards,
+# until the last gradient has passed back. Of the $m + p - 1$ parts of a step, every stage
+# works for only $m$, so it is idle for the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
@@ -987,16 +946,16 @@ from helpers.lab_11.pipelines import (
 # stage keeps the activations of a micro-batch until the end of its backward.
 #
 # - In the order of **GPipe** ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a
-#   stage does all forwards first. So it holds all $m$ micro-batches before its first
-#   backward.
+#   stage does all forwards first, so it holds all $m$ micro-batches.
 # - In [**1F1B**](../docs/glossary.md), "one forward, one backward" ([Narayanan et al.
-#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it can. It
-#   also has a limit: stage $s$, counted from 0, holds at most $p - s$ micro-batches. At its
-#   limit, it waits for a backward, even if it could do another forward. So the last stage
-#   holds a single micro-batch.
+#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it can.
+#   Stage $s$, counted from 0, holds at most $p - s$ micro-batches. At this limit it waits
+#   for a backward, even if it could do another forward.
 
 # %% [markdown]
 # ### Exercise 11.5: order
+#
+# Your order takes no longer than GPipe's, but holds fewer micro-batches.
 #
 # **Write** `order(stage, stages, micro_batches)`, which returns the list of everything that
 # this stage does in a step: `("F", i)` for the forward of micro-batch `i`, and `("B", i)`
@@ -1009,13 +968,13 @@ from helpers.lab_11.pipelines import (
 # - A stage does its items in turn, each as soon as it can. A forward takes 1 unit of time,
 #   a backward 2, and a message none.
 # - The forward of `i` needs the forward of `i` on the stage before, if there is one. The
-#   backward of `i` needs the backward of `i` on the stage after. On the last stage, it
-#   needs the forward of `i` there instead.
+#   backward of `i` needs the backward of `i` on the stage after or, on the last stage, the
+#   forward of `i` there.
 # - Each item is a pair (a tuple or a list) of `"F"` or `"B"` and a whole number.
 # - Each stage does the forward and the backward of each micro-batch exactly once.
 # - Taken together, the lists of all stages never deadlock: no stage waits forever.
-# - At no time does stage $s$ hold more than `stages - s` micro-batches. It holds a
-#   micro-batch from the beginning of its forward to the end of its backward.
+# - At no time does stage $s$ hold more than `stages - s` micro-batches, each from the
+#   beginning of its forward to the end of its backward.
 # - All stages together end as early as possible, which is after
 #   `3 * (micro_batches + stages - 1)` units of time.
 # - The list depends only on the three arguments, because each stage calls a copy of the
@@ -1051,7 +1010,7 @@ def order(stage, stages, micro_batches):
 order = check("11.5", order)
 
 # %% [markdown]
-# Now four processes work in your order, one for each stage. They sleep for 8 ms in a
+# Four processes now work in your order, one for each stage. They sleep for 8 ms in a
 # forward and 16 ms in a backward, but their messages are real.
 #
 # **Predict:** With 4 stages and 1, 4 and 16 micro-batches, what share of the time are the
@@ -1088,10 +1047,8 @@ text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
-# If your shares lie a little above the formula, the reason is probably that the formula
-# leaves out the messages, and the short time that a process needs to wake up. Next you see
-# how the processes spent the last step with 16 micro-batches, and how many micro-batches
-# each of them held at its peak.
+# If your shares lie a little above the formula, the likely reasons are the messages and the
+# time to wake up a process. Next you see the last step with 16 micro-batches.
 
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
@@ -1106,10 +1063,10 @@ trace_file = pipeline_trace.write(folder / "pipeline_trace.json", boxes_by_order
 print("Trace of both orders:", trace_file)
 
 # %% [markdown]
-# By the formula, both orders take equally long. Only the memory differs: with 1F1B, stage
-# $s$ never holds more than $p - s$ micro-batches, however large $m$ is. You can open the
-# trace at [ui.perfetto.dev](https://ui.perfetto.dev). The next figure is simulated, and has
-# sliders in JupyterLab.
+# Both orders take equally long, and differ only in memory: with 1F1B, stage $s$ never holds
+# more than $p - s$ micro-batches, however large $m$ is. The next figure is simulated, and
+# has sliders in JupyterLab. (The trace above opens at
+# [ui.perfetto.dev](https://ui.perfetto.dev).)
 
 # %%
 pipeline_explorer.explore(order, session.caption())
@@ -1122,7 +1079,7 @@ pipeline_explorer.explore(order, session.caption())
 # <details><summary>Why not 1,000 micro-batches?</summary>
 #
 # Either the batch must grow, or the micro-batches must shrink. But beyond the [critical
-# batch size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps. And
+# batch size](../docs/glossary.md) of lab 10, a larger batch hardly saves any steps, and
 # smaller micro-batches mean smaller matrix products, which are less efficient on a GPU.
 #
 # </details>
@@ -1130,28 +1087,27 @@ pipeline_explorer.explore(order, session.caption())
 # %% [markdown]
 # ## 6. Plan a training
 #
-# Real trainings combine all of this. Their $N = d \cdot p \cdot t$ devices share the work
-# at three levels:
-#
-# - There are $d$ groups. Each of them trains the whole network, on its own part of the
-#   data.
-# - Each group is a pipeline of $p$ stages.
-# - Each stage consists of $t$ devices in one machine, which use tensor parallelism.
-#
-# For example, 64 devices can be 4 groups with 4 stages of 4 devices each. Which combination
-# is the fastest that fits, and how long will the training take?
+# Real trainings combine all of this. Their $N = d \cdot p \cdot t$ devices form $d$ groups,
+# each of which trains the whole network on its own part of the data. Each group is a
+# pipeline of $p$ stages, and each stage consists of $t$ devices in one machine, which use
+# tensor parallelism. So 64 devices can be 4 groups with 4 stages of 4 devices each. Which
+# combination is the fastest that fits, and how long will it take?
 
 # %% [markdown]
 # First count the operations for one token, which in our network is one word. In forward,
 # nearly every weight takes part in one multiplication and one addition, so $P$ weights take
-# $2 P$ operations. Backward takes twice as many, so together there are about $6 P$ ([Kaplan
-# et al. 2020](https://arxiv.org/abs/2001.08361)). Embeddings and norms do not follow this
-# rule, but in a large network they are a small share of $P$.
+# $2 P$ operations. Backward takes twice as many, which makes about $6 P$ ([Kaplan et al.
+# 2020](https://arxiv.org/abs/2001.08361)).
+
+# %% [markdown]
+# <details><summary>Which operations do the next lines count?</summary>
 #
 # The next cell tries the rule on the network of section 1. It prints `6 N`, because that
-# paper writes $N$ for the weights, and it counts the weights of the dense layers only. For
-# comparison, our count by hand adds the attention, and the compiler's count also adds
-# norms, ReLU and the loss.
+# paper writes $N$ for the weights, and it counts the weights of the dense layers only. Our
+# count by hand adds the attention, and the compiler's count also adds norms, ReLU and the
+# loss.
+#
+# </details>
 
 # %%
 by_hand = transformer_sizes.operations_by_hand(sizes)
@@ -1165,33 +1121,28 @@ if compiled:
     card.measure("operations", {"by_hand": by_hand, "by_6n": by_six, "compiled": operations})
 
 # %% [markdown]
-# So a training on $D$ tokens takes $6\,P D$ operations, which $N$ devices share. Let $R$ be
-# the peak of a device in operations per second. A device reaches only a share $u$ of this
-# peak while it computes, its *utilisation*. Then the training takes
+# So a training on $D$ tokens takes $6\,P D$ operations, which $N$ devices share. Each has a
+# peak of $R$ operations per second, and reaches the share $u$ of it while it computes, its
+# *utilisation*. The training takes
 #
 # $$ T = \frac{6\, P D}{N\, u\, R} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
 #
-# The bracket adds the bubble: in section 5, a stage works for $m$ parts of a step and is
-# idle for $p - 1$. The last term is the time of those messages that no computation hides.
+# The bracket adds the bubble, and the last term the messages that no computation hides.
 # With recomputation there is one more forward pass, so the 6 becomes an 8.
 
 # %% [markdown]
-# No formula gives $u$, so we take it from trainings that are older than the ones we
-# forecast. In table 3 of [Chowdhery et al. (2022)](https://arxiv.org/abs/2204.02311), the
-# [MFU](../docs/glossary.md) (model FLOPs utilization) of four trainings ranges from 0.213
-# to 0.462, which becomes our range for $u$.
-
-# %% [markdown]
-# A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
-# sizes of the micro-batches, and picks the fastest that fits. The function `memory_of` in
-# the next cell computes the memory of a combination.
+# No formula gives $u$, so we take it from older trainings. In table 3 of [Chowdhery et al.
+# (2022)](https://arxiv.org/abs/2204.02311), the [MFU](../docs/glossary.md) (model FLOPs
+# utilization) of four trainings ranges from 0.213 to 0.462, and we let $u$ have the same
+# range. A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation
+# and sizes of the micro-batches, and picks the fastest that fits.
 
 # %% [markdown]
 # <details><summary>What does the planner leave out?</summary>
 #
 # With a pipeline, it allows only stages 0 and 1 of ZeRO, because stages 2 and 3 would send
-# gradients or weights again for each micro-batch. It ignores latencies, and it knows no
-# other kinds of parallelism, such as context and expert parallelism.
+# gradients or weights again for each micro-batch. It ignores latencies, and other kinds of
+# parallelism, such as context and expert parallelism.
 #
 # </details>
 
@@ -1228,26 +1179,28 @@ text = f"{sum(row['hits']['planner'] for row in forecasts)} of {len(forecasts)} 
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# The number after "at its peak" is the time in days if every device always reached its
-# peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
-# better. The last two lines score two guesses that need no planner. Their ranges have
-# the same ratio of high end to low end as the planner's, so only the position of a range
-# counts.
-#
 # Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any training
-# in the table of Chowdhery et al. The file `published.toml` of this lab has all sources.
+# in the table of Chowdhery et al. To be honest, our first range of $u$ came from three
+# other trainings, and all seven forecasts missed. We chose the present range afterwards, so
+# only trainings that are still to come can test it.
 
 # %% [markdown]
-# To be honest, our first range of $u$ came from three other trainings, and all seven
-# forecasts missed. We chose the present range afterwards, so only trainings that are still
-# to come can test it.
+# <details><summary>How are the forecasts scored?</summary>
+#
+# The number after "at its peak" is the time in days if every device always reached its
+# peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
+# better. The last two lines score two guesses that need no planner. Their ranges have the
+# same ratio of high end to low end as the planner's, so only the position of a range
+# counts. The sources are in `published.toml` of this lab.
+#
+# </details>
 
 # %% [markdown]
 # <details><summary>Why do the forecasts tend to be too long?</summary>
 #
-# Our $u$ is meant for the time in which a device computes. But an MFU is calculated from
-# the time of whole steps, so all waits and any recomputation have already made it smaller.
-# Our formula adds these times to the forecast once more.
+# Our $u$ is meant for the time in which a device computes. An MFU, however, is calculated
+# from the time of whole steps, so waits and recomputation have already made it smaller, and
+# our formula adds them once more.
 #
 # </details>
 
@@ -1272,11 +1225,14 @@ for slower_gbit in (25, 5):
     print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
 
 # %% [markdown]
+# This is how people train a network that does not fit: they split it in several ways at
+# once, and keep the splits that send most on the fastest links. With a slower link, the
+# planner gives up ZeRO 3, which sends all weights again for each micro-batch, and chooses a
+# pipeline, whose stages send only activations and their gradients.
+#
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
-# With a slower link, the planner gives up ZeRO 3, which sends all weights again for each
-# micro-batch. Instead it chooses a pipeline, whose stages send only activations and their
-# gradients. But the best plans differ by little, whereas the high end of each range is
-# about twice its low end. So measure $u$ on a few GPUs before you rent 64.
+# The high end of each range is about twice its low end, while the best plans differ by
+# little. So measure $u$ on a few GPUs before you rent 64.
 
 # %% [markdown]
 # ## Quiz
@@ -1293,10 +1249,8 @@ session.finish()
 # ## Explain your figure
 #
 # Look at the time lines of the pipeline. Why does the idle share fall with more
-# micro-batches, and what do they cost?
-#
-# Write two or three sentences in the cell below, in your own words and with numbers from
-# your run. No check reads them, but your instructor may.
+# micro-batches, and what do they cost? Write two or three sentences in the cell below, with
+# numbers from your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="11.figure" points=1
 # **11.figure, your answer:**
@@ -1307,14 +1261,11 @@ session.finish()
 # Count first, because most of the bytes are often neither weights nor gradients, but the
 # optimizer's state and the activations. You can save memory on each kind, at a price:
 #
-# - Recomputation trades time for the memory of activations. It adds at most one more
-#   forward pass to each step.
+# - Recomputation adds at most one more forward pass to each step.
 # - A sharded optimizer sends no extra bytes, because the update fits between the two phases
 #   of the ring. Sharded weights send half as many bytes again.
-# - Tensor parallelism splits each layer, and needs a fast link because every layer sends
-#   messages.
-# - A pipeline splits the layers into stages, and pays with idle time. More micro-batches
-#   make this time shorter.
+# - Tensor parallelism needs a fast link, because every layer sends messages.
+# - A pipeline pays with idle time, which more micro-batches make shorter.
 
 # %% [markdown]
 # ## Going further
@@ -1324,8 +1275,8 @@ session.finish()
 #
 # ### Why was our count of the activations off?
 #
-# The next cell compares smaller networks, to find out how many bytes one more block takes.
-# It does the same for the *logits*, which are the scores of all words of the vocabulary.
+# The next cell compares smaller networks, to find out how many bytes one more block takes,
+# and how many the *logits*, the scores of all words of the vocabulary.
 
 # %%
 if compiled:
@@ -1342,18 +1293,18 @@ if compiled:
     print(f"Predicted from one and two blocks: {extrapolated / 1e6:.2f} MB, error {off:+.1f}%")
 
 # %% [markdown]
-# Our count of a block misses some arrays, and where we counted one array as large as the
-# logits, the compiler plans several. We have not found out what each of them is for. But
-# two small compilations predict the large one better than our count does, because each
-# further block takes about as much as the second.
+# Our count of a block misses some arrays, and the compiler plans several arrays as large as
+# the logits, where we counted one. We have not found out what each is for. But two small
+# compilations predict the large one better than our count does, because each further block
+# takes about as much as the second.
 
 # %% [markdown]
 # ### A law of recomputation without an error
 #
 # For each layer of the current segment, the compiled loop holds four things: the input of
-# $c$ bytes, a copy of the layer's weights, their gradient, and the *mask* of the ReLU. This
-# mask marks which outputs are positive, and takes $c / 4$ bytes. If all four together take
-# $h$ bytes, the law becomes
+# $c$ bytes, a copy of the layer's weights, their gradient, and the *mask* of the ReLU,
+# which marks the positive outputs with $c / 4$ bytes. If all four together take $h$ bytes,
+# the law becomes
 #
 # $$ A(k) = k\, c + \frac{n}{k}\, h + A_0, $$
 #
@@ -1369,9 +1320,8 @@ if recomputed:
         print(f"compiled {peak / 1e6:.2f} MB, off by {100 * (expected / peak - 1):+.2f}%")
 
 # %% [markdown]
-# With a single segment, the outer loop has only one pass. With one layer in each segment,
-# the inner loop has only one. In both cases the compiler builds another program, which the
-# law does not describe.
+# The law fails only where a loop has a single pass: with one segment, or with one layer in
+# each segment. There the compiler builds another program.
 
 # %% [markdown]
 # <details><summary>And in TensorFlow, or in JAX without loops?</summary>
@@ -1382,24 +1332,22 @@ if recomputed:
 # instead of 618 MiB ([how it was
 # measured](../docs/measurements.md#recomputation-in-tensorflow)). But with
 # [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope), `fit` failed in
-# Keras 3.15.1 ([known
-# issue](https://github.com/keras-team/keras/issues/21207)).
+# Keras 3.15.1 ([known issue](https://github.com/keras-team/keras/issues/21207)).
 #
-# In every framework, check what the compiler does. For example, we wrote out 16 layers
-# without loops, with `jax.checkpoint` around each segment: JAX 0.10.2 on the CPU computed
-# all layers again, but saved no memory. So measure the memory before you pay with time.
+# In every framework, check what the compiler does. We wrote out 16 layers without loops,
+# with `jax.checkpoint` around each segment: JAX 0.10.2 on the CPU computed all layers
+# again, but saved no memory.
 #
 # </details>
 
 # %% [markdown]
 # ### Why does tensor parallelism stay inside one machine?
 #
-# The next cell calculates how long the messages take in
-# [LLaMA-65B](https://arxiv.org/abs/2302.13971), which is 8,192 wide. Each of its 80 blocks
-# needs four all-reduces, two in forward and two in backward. We assume 2,048 words, two
-# bytes for each value, and eight GPUs in a ring. [NVIDIA's
-# H100](https://www.nvidia.com/en-us/data-center/h100/) has 450 GB/s of NVLink in each
-# direction, while a network may have 400 Gbit/s for each GPU.
+# How long do the messages take in [LLaMA-65B](https://arxiv.org/abs/2302.13971), which is
+# 8,192 wide? Each of its 80 blocks needs four all-reduces, two in forward and two in
+# backward. We assume 2,048 words, two bytes for each value, and eight GPUs in a ring.
+# [NVIDIA's H100](https://www.nvidia.com/en-us/data-center/h100/) has 450 GB/s of NVLink in
+# each direction, while a network may have 400 Gbit/s for each GPU.
 
 # %%
 activation_bytes = 2 * 2048 * 8192
@@ -1408,16 +1356,15 @@ for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
     print(f"{link_name}: at least {1e3 * sent_bytes / link_speed:.0f} ms for a sequence")
 
 # %% [markdown]
-# Between machines, the messages take nine times as long. For comparison, at 40% of their
-# peak of $989 \cdot 10^{12}$ operations per second, the eight GPUs would compute this
-# sequence in
+# Between machines, the messages take nine times as long. At 40% of their peak of
+# $989 \cdot 10^{12}$ operations per second, the eight GPUs would compute this sequence in
 #
 # $$ \frac{6 \cdot 65 \cdot 10^9 \cdot 2048}{8 \cdot 0.4 \cdot 989 \cdot 10^{12}} \approx 0.25 \text{ seconds.} $$
 #
-# So between machines, the messages alone would take longer than the computation. They are
-# also hard to hide, because each layer waits for the sum of the previous one. In contrast,
-# the gradients along `data` can use this slower network, because they travel during
-# backward ([lab 10](10_more_machines.ipynb)).
+# Between machines, the messages alone would therefore take longer than the computation, and
+# they are hard to hide, because each layer waits for the sum of the previous one. The
+# gradients along `data`, in contrast, can use this slower network, because they travel
+# during backward ([lab 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # To read on: [Chen et al., "Training Deep Nets with Sublinear Memory Cost"
