@@ -467,8 +467,8 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # %% [markdown]
 # ## Exercise 8.2: which change first?
 #
-# If the operations that take a share $f$ of a step's time become $k$ times as fast, then
-# the whole step becomes
+# Your function picks the change to try first, by a simple law. If the operations that take
+# a share $f$ of a step's time become $k$ times as fast, then the whole step becomes
 #
 # $$ S = \frac{1}{(1 - f) + f / k} $$
 #

@@ -10,9 +10,9 @@
 # # Lab 11: What if the network does not fit?
 #
 # Training a network with 70 billion parameters takes more than 1,100 GB of memory, and its
-# weights are only an eighth of that. Fourteen GPUs of 80 GB would not be enough to hold it
-# all once. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), however,
-# every single device held the whole network. So how do people train such networks at all?
+# weights are only an eighth of that. Fourteen GPUs of 80 GB could not hold a single copy of
+# it all. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), however,
+# every device held the whole network. So how do people train such networks at all?
 #
 # You find out where the bytes go, and then you save them: you compute things twice, and you
 # split the optimizer, the weights, each layer and the chain of layers among the workers.
@@ -21,9 +21,9 @@
 
 # %% [markdown]
 # > **Limits.** You need only this one machine, so every network that is trained here fits.
-# > The bytes are real: a compiler plans them, or processes send them over TCP. Some speeds
-# > are not, because the devices of section 4 share one processor, and the stages of section
-# > 5 sleep instead of computing. Without JAX, sections 1, 2 and 4 print one line each.
+# > All bytes are real. The speeds of sections 4 and 5 are not, because the eight devices
+# > share one processor, and the stages of the pipeline sleep instead of computing. Without
+# > JAX, sections 1, 2 and 4 print one line each.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -66,8 +66,6 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 # %% [markdown]
 # <details><summary>Which letter means what in the formulas?</summary>
 #
-# Each symbol is explained where it first appears, and keeps its meaning in the whole lab.
-#
 # | symbol | meaning | section |
 # |---|---|---|
 # | $P$ | weights of the network, also called its parameters | 1, 3, 6 |
@@ -103,9 +101,9 @@ folder = card.path.with_suffix("")  # what the processes of this run write
 #
 # $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
 #
-# where each $b$ is a number of bytes for one parameter. Adam in float32 has
-# $b_\text{weight} = b_\text{gradient} = 4$ and $b_\text{optimizer} = 2 \cdot 4$. The master
-# copy counts as part of the optimizer.
+# where each $b$ is a number of bytes for one parameter, and $b_\text{optimizer}$ includes
+# the master copy. For Adam in float32, $b_\text{weight} = b_\text{gradient} = 4$ and
+# $b_\text{optimizer} = 2 \cdot 4$.
 #
 # **Question.** Does mixed precision make $M$ smaller?
 
@@ -277,8 +275,8 @@ if compiled:
 # network, only our count of the activations is clearly off; "Going further" looks for the
 # reason.
 #
-# Does a real process grow by as many bytes as the compiler plans for a whole step,
-# including Adam?
+# The compiler only plans. Does a real process grow by as much in a whole step, including
+# Adam?
 
 # %%
 if compiled:
@@ -336,19 +334,17 @@ show_figure(figure, text, session.caption())
 #
 # Backward computes the gradient of a layer's weights from the layer's input, so a plain
 # training step keeps the inputs of all layers. [Chen et al.
-# (2016)](https://arxiv.org/abs/1604.06174) keep only a few. They cut the network into
-# *segments* of several layers, and keep the input of each segment's first layer, a
-# *checkpoint* (which is not a file here). When backward reaches a segment, it runs forward
-# through it again, which is called [*recomputation*](../docs/glossary.md) or activation
-# checkpointing.
+# (2016)](https://arxiv.org/abs/1604.06174) cut the network into *segments* of several
+# layers, and keep only the input of each segment's first layer, a *checkpoint* (which is
+# not a file here). When backward reaches a segment, forward runs through it again. This is
+# called [*recomputation*](../docs/glossary.md) or activation checkpointing.
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# Suppose that the input of each layer takes $c$ bytes, and that $n$ layers are cut into $k$
-# equal segments. Then a step holds all $k$ checkpoints, and the other $n / k - 1$ inputs of
-# the segment in which backward is. The *peak*, the largest number of bytes held at the same
-# time, is
+# If $n$ layers, whose inputs take $c$ bytes each, are cut into $k$ equal segments, a step
+# holds all $k$ checkpoints, and the other $n / k - 1$ inputs of the segment in which
+# backward is. The *peak*, the largest number of bytes held at the same time, is
 #
 # $$ A(k) = c \left( k + \frac{n}{k} - 1 \right). $$
 #
@@ -427,11 +423,10 @@ segments = check("11.2", segments)
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) a network of 64
-# dense layers with a ReLU (at laptop scale), in a loop over the segments and a loop over
-# the layers of each. The decorator
+# dense layers with a ReLU (at laptop scale). The decorator
 # [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) asks
-# for recomputation. The compiler tells us how many bytes a step holds besides its arguments
-# and results.
+# for the recomputation of each segment, and the compiler tells us how many bytes a step
+# holds besides its arguments and results.
 
 # %%
 from helpers.lab_11.recomputation import recompute_figures
@@ -442,8 +437,8 @@ session.show_source(recompute.training_step)
 # %% [markdown]
 # And the time? If only multiplications count, backward takes twice as long as forward,
 # because it computes two gradients: one for the weights and one for the input. A plain step
-# is therefore worth three forward passes. Recomputation adds at most a fourth, so the step
-# takes at most $4/3$ times as long.
+# is worth three forward passes, and recomputation adds at most a fourth, so the step takes
+# at most $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of a plain step's memory does
 # the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
@@ -485,8 +480,8 @@ if recomputed:
 
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
-# segment, the compiled loop also holds a copy of the weights and their gradient, which
-# "Going further" adds.
+# segment, the compiled loop also holds a copy of the weights and their gradient. ("Going
+# further" adds both.)
 #
 # **Question.** How far is your ratio of times from 4/3, and does the range of the
 # repetitions explain the difference?
@@ -508,9 +503,9 @@ session.show_source(zero.adam)
 # Adam updates each weight on its own, so a worker that updates a quarter of the weights
 # needs the mean gradient of this quarter only. The ring of [lab 09](09_many_machines.ipynb)
 # already delivers it: after the first phase, [reduce-scatter](../docs/glossary.md), each
-# worker has the finished sum of one chunk. If it updates this chunk of the weights at once,
-# the second phase, [all-gather](../docs/glossary.md), can pass round new weights instead of
-# gradients. This is stage 1 of ZeRO.
+# worker has the finished sum of one chunk. If it updates this chunk at once, the second
+# phase, [all-gather](../docs/glossary.md), can pass round new weights instead of gradients.
+# This is stage 1 of ZeRO.
 #
 # ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
 #
@@ -967,9 +962,9 @@ from helpers.lab_11.pipelines import (
 #
 # - A stage does its items in turn, each as soon as it can. A forward takes 1 unit of time,
 #   a backward 2, and a message none.
-# - The forward of `i` needs the forward of `i` on the stage before, if there is one. The
-#   backward of `i` needs the backward of `i` on the stage after or, on the last stage, the
-#   forward of `i` there.
+# - A forward of `i` needs the forward of `i` on the stage before, if there is one. A
+#   backward of `i` needs the backward of `i` on the stage after or, on the last stage, its
+#   forward.
 # - Each item is a pair (a tuple or a list) of `"F"` or `"B"` and a whole number.
 # - Each stage does the forward and the backward of each micro-batch exactly once.
 # - Taken together, the lists of all stages never deadlock: no stage waits forever.
@@ -1102,10 +1097,9 @@ pipeline_explorer.explore(order, session.caption())
 # %% [markdown]
 # <details><summary>Which operations do the next lines count?</summary>
 #
-# The next cell tries the rule on the network of section 1. It prints `6 N`, because that
-# paper writes $N$ for the weights, and it counts the weights of the dense layers only. Our
-# count by hand adds the attention, and the compiler's count also adds norms, ReLU and the
-# loss.
+# The line `6 N` applies the rule to the network of section 1, and counts the weights of the
+# dense layers only. (The paper writes $N$ instead of $P$.) Our count by hand adds the
+# attention, and the compiler's count also adds norms, ReLU and the loss.
 #
 # </details>
 
@@ -1188,10 +1182,10 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # <details><summary>How are the forecasts scored?</summary>
 #
 # The number after "at its peak" is the time in days if every device always reached its
-# peak. The score is the [interval score](../docs/glossary.md) of lab 10, and lower is
-# better. The last two lines score two guesses that need no planner. Their ranges have the
-# same ratio of high end to low end as the planner's, so only the position of a range
-# counts. The sources are in `published.toml` of this lab.
+# peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
+# The last two lines score two guesses without a planner. Their ranges have the same ratio
+# of high end to low end as the planner's, so only the position counts. Sources:
+# `published.toml` of this lab.
 #
 # </details>
 
@@ -1231,8 +1225,8 @@ for slower_gbit in (25, 5):
 # pipeline, whose stages send only activations and their gradients.
 #
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
-# The high end of each range is about twice its low end, while the best plans differ by
-# little. So measure $u$ on a few GPUs before you rent 64.
+# The high end of each range is about twice its low end, far more than the best plans
+# differ. So measure $u$ on a few GPUs before you rent 64.
 
 # %% [markdown]
 # ## Quiz
@@ -1258,8 +1252,8 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Count first, because most of the bytes are often neither weights nor gradients, but the
-# optimizer's state and the activations. You can save memory on each kind, at a price:
+# Count first, because most of the bytes are often the optimizer's state and the
+# activations. You can save memory on each kind of value, at a price:
 #
 # - Recomputation adds at most one more forward pass to each step.
 # - A sharded optimizer sends no extra bytes, because the update fits between the two phases
@@ -1271,7 +1265,7 @@ session.finish()
 # ## Going further
 #
 # You may stop here: this part has no points and no predictions. It looks behind three
-# results above, and takes about a quarter of an hour.
+# results above.
 #
 # ### Why was our count of the activations off?
 #
@@ -1295,21 +1289,19 @@ if compiled:
 # %% [markdown]
 # Our count of a block misses some arrays, and the compiler plans several arrays as large as
 # the logits, where we counted one. We have not found out what each is for. But two small
-# compilations predict the large one better than our count does, because each further block
-# takes about as much as the second.
+# compilations predict the large one better than our count does.
 
 # %% [markdown]
 # ### A law of recomputation without an error
 #
 # For each layer of the current segment, the compiled loop holds four things: the input of
-# $c$ bytes, a copy of the layer's weights, their gradient, and the *mask* of the ReLU,
-# which marks the positive outputs with $c / 4$ bytes. If all four together take $h$ bytes,
-# the law becomes
+# $c$ bytes, a copy of the weights, their gradient, and the *mask* of the ReLU, which marks
+# the positive outputs with $c / 4$ bytes. If these four take $h$ bytes, the law becomes
 #
 # $$ A(k) = k\, c + \frac{n}{k}\, h + A_0, $$
 #
 # which is lowest at $k = \sqrt{n\, h / c}$. The constant $A_0$ stands for everything else,
-# and we take it from a single measurement of four layers in two segments.
+# and comes from a single measurement of four layers in two segments.
 
 # %%
 if recomputed:
@@ -1330,13 +1322,13 @@ if recomputed:
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
 # recomputes a block. With 16 blocks of our transformer, a process grew by 186 MiB in a step
 # instead of 618 MiB ([how it was
-# measured](../docs/measurements.md#recomputation-in-tensorflow)). But with
+# measured](../docs/measurements.md#recomputation-in-tensorflow)). With
 # [`keras.RematScope`](https://keras.io/api/rematerialization/remat_scope), `fit` failed in
 # Keras 3.15.1 ([known issue](https://github.com/keras-team/keras/issues/21207)).
 #
-# In every framework, check what the compiler does. We wrote out 16 layers without loops,
-# with `jax.checkpoint` around each segment: JAX 0.10.2 on the CPU computed all layers
-# again, but saved no memory.
+# Always check what the compiler does. With `jax.checkpoint` around each segment of 16
+# layers, written out without loops, JAX 0.10.2 on the CPU computed all layers again, but
+# saved no memory.
 #
 # </details>
 
@@ -1345,9 +1337,9 @@ if recomputed:
 #
 # How long do the messages take in [LLaMA-65B](https://arxiv.org/abs/2302.13971), which is
 # 8,192 wide? Each of its 80 blocks needs four all-reduces, two in forward and two in
-# backward. We assume 2,048 words, two bytes for each value, and eight GPUs in a ring.
-# [NVIDIA's H100](https://www.nvidia.com/en-us/data-center/h100/) has 450 GB/s of NVLink in
-# each direction, while a network may have 400 Gbit/s for each GPU.
+# backward. We assume 2,048 words, two bytes for each value, and eight GPUs in a ring. An
+# [H100](https://www.nvidia.com/en-us/data-center/h100/) has 450 GB/s of NVLink in each
+# direction, while a network may have 400 Gbit/s for each GPU.
 
 # %%
 activation_bytes = 2 * 2048 * 8192
@@ -1361,16 +1353,15 @@ for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
 #
 # $$ \frac{6 \cdot 65 \cdot 10^9 \cdot 2048}{8 \cdot 0.4 \cdot 989 \cdot 10^{12}} \approx 0.25 \text{ seconds.} $$
 #
-# Between machines, the messages alone would therefore take longer than the computation, and
-# they are hard to hide, because each layer waits for the sum of the previous one. The
-# gradients along `data`, in contrast, can use this slower network, because they travel
-# during backward ([lab 10](10_more_machines.ipynb)).
+# The messages alone would take longer than that, and they are hard to hide, because each
+# layer waits for the sum of the previous one. The gradients along `data`, in contrast,
+# travel during backward, so they can use this slower network ([lab
+# 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # To read on: [Chen et al., "Training Deep Nets with Sublinear Memory Cost"
 # (2016)](https://arxiv.org/abs/1604.06174); [Rajbhandari et al., "ZeRO"
-# (2020)](https://arxiv.org/abs/1910.02054); [Zhao et al., "PyTorch FSDP"
-# (2023)](https://arxiv.org/abs/2304.11277); [Shoeybi et al., "Megatron-LM"
+# (2020)](https://arxiv.org/abs/1910.02054); [Shoeybi et al., "Megatron-LM"
 # (2019)](https://arxiv.org/abs/1909.08053); [Huang et al., "GPipe"
 # (2019)](https://arxiv.org/abs/1811.06965); [Narayanan et al., "Efficient Large-Scale
 # Language Model Training on GPU Clusters Using Megatron-LM"
