@@ -9,41 +9,40 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# Imagine that you rent eight cores of a TPU, and that you bring the training loop of [lab
-# 06](06_many_gpus_loop.ipynb). Its idea is still right: each core holds all the weights and
-# gets images of its own, and in every step the cores agree on the next weights. But a TPU
-# runs only programs that were compiled for fixed shapes, and it is too fast to wait for
-# Python after every step. What has to change in your program, and what can stay?
+# A notebook that trained a small network on eight cores of a TPU reports 269 seconds for 50
+# epochs. Our version of this training, the full scale of this lab, took [6 minutes on two
+# cores of an ordinary processor](../docs/measurements.md). A chip that was made to multiply
+# matrices should win by more than that. Two things can hold it up, and neither is the fault
+# of the chip: a batch of a new size, for which a whole program has to be compiled, and
+# Python, for which fast cores wait after every step.
 #
-# You find out in four parts, in which each answer raises the next question:
+# Suppose that you bring the training loop of [lab 06](06_many_gpus_loop.ipynb) to eight
+# such cores. Its idea is still right: each core gets images of its own, and in every step
+# all cores agree on the next weights. What has to change in your program, and what can
+# stay?
 #
-# 1. *What is different about the device?* You look at a core, at its arithmetic, and at the
-#    network that it will train.
-# 2. *What does a compiled program ask of your data?* Every batch must have the same size.
-#    So which images does each core get, and what happens to those that are left over?
-# 3. *How do you keep fast cores busy?* You put many steps into one call, train, and measure
-#    what that buys on your machine.
-# 4. *Can the compiler divide the work?* Up to here you have decided what each core does.
-#    Now you describe the training as one program on a *mesh*, and the compiler divides it
-#    among eight devices. Most programs for TPUs are written in this second way today.
+# 1. *What is different about the device?* A core, its arithmetic, and the network that it
+#    will train.
+# 2. *What does a compiled program ask of your data?* Batches of one size, and a place for
+#    the images that are left over.
+# 3. *How do you keep fast cores busy?* You put many steps into one call, and measure what
+#    that buys on your machine.
+# 4. *Can the compiler divide the work?* You describe one program on a *mesh*, and no longer
+#    decide what each device does.
 
 # %% [markdown]
-# The end of a part is a good place for a break. Part 4 needs only the set-up cells at the
-# top, so you can also begin it in a new session.
-#
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("7.1")`. It asks a guiding question, and each further call tells you more.
+# The end of a part is a good place for a break; part 4 needs only the set-up cells at the
+# top. If you are stuck, call `hint` with the number of the exercise in a new cell, for
+# example `hint("7.1")`: it asks a guiding question, and each further call tells you more.
 
 # %% [markdown]
-# You probably have no TPU. Can eight *simulated* cores teach you something true? They can,
+# You probably have no TPU, but eight *simulated* cores can teach you something true,
 # because most questions of this lab are not about speed. Which images does each core get?
-# How often does TensorFlow trace a function? Do all cores end up with the same weights? How
-# many bytes does each device hold? The answers follow from your code, and the same code
-# drives simulated and real cores. If your code sends an image to the wrong core, you will
-# see that here as well.
+# Do all cores end up with the same weights? Your code decides the answers, so a mistake
+# shows here as well.
 #
 # > **Limits.** Simulated cores share one processor, so their speed says nothing about real
-# > cores. We have never run this lab on a TPU. Its statements about TPUs come from the
+# > cores. We have never run this lab on a TPU. What it says about TPUs comes from the
 # > documents that it links to, but we found TensorFlow's restrictions on simulated cores.
 
 # %% tags=["parameters"]
@@ -99,12 +98,12 @@ use_figures()
 # ## 1. What is different about the device?
 #
 # A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
-# has memory of its own, and units of 128x128 multipliers that all work at once. A board of
-# generation 2 or 3 has four chips with two cores each, hence eight ([Jouppi et al.
-# 2020](https://doi.org/10.1145/3360307)). A newer v6e chip has one core, with units of
-# 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)). Many boards,
-# joined by a network of their own, form a [*pod*](../docs/glossary.md), and you rent a
-# slice of it.
+# has memory of its own, and units in which 128x128 = 16,384 multipliers work at once. A
+# board of generation 2 or 3 has four chips with two cores each, hence eight cores ([Jouppi
+# et al. 2020](https://doi.org/10.1145/3360307)), whereas a newer v6e chip has one core,
+# with units of 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)).
+# Many boards with a network of their own form a [*pod*](../docs/glossary.md), of which you
+# rent a slice.
 
 # %% [markdown]
 # The cores cannot read files, so an ordinary computer beside them, the
@@ -113,8 +112,8 @@ use_figures()
 # [`TPUClusterResolver`](https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TPUClusterResolver)
 # has found the TPU and
 # [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)
-# has started it. This kit does both if the environment variable `TPU_NAME` is set, or if a
-# TPU is among the physical devices.
+# has started it. This kit does both if `TPU_NAME` is set in the environment, or if a TPU is
+# among the physical devices.
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -138,23 +137,21 @@ if global_batch > lab.train_images:
     )
 
 # %% [markdown]
-# On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what you know
-# from
+# On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# on GPUs. On a computer without a TPU, `MirroredStrategy` runs over logical devices
-# instead: TensorFlow treats the processor as if it were eight. With $n$ cores and $b$
-# images per core, the [global batch](../docs/glossary.md) has $B = n b$ images.
+# does on GPUs. Without a TPU, `MirroredStrategy` treats your processor as eight logical
+# devices. With $n$ cores and $b$ images per core, the [global batch](../docs/glossary.md)
+# has $B = n b$ images.
 
 # %% [markdown]
-# The arithmetic differs, too. By default, a TPU rounds both factors of a matrix product to
+# Even the arithmetic differs. By default, a TPU rounds both factors of a matrix product to
 # [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant bits
 # instead of 24, and adds up in float32 ([Cloud TPU,
-# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core computes in
-# float32 throughout, but we can imitate the rounding.
+# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core does not round
+# its factors, but we can imitate it.
 #
-# **Question.** The next cell multiplies two matrices of 128x128 numbers with rounded
-# factors. Each element of the result is a sum of 128 products, and each product has an
-# error. Do these errors add up? By how many percent will a typical element be wrong?
+# **Question.** In a product of two rounded 128x128 matrices, each element is a sum of 128
+# products that are slightly wrong. By how many percent will a typical element be wrong?
 
 # %%
 def rounded(numbers):
@@ -170,20 +167,21 @@ print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
-# With 8 significant bits, rounding changes a number by at most $2^{-8} \approx 0.4\%$. The
-# errors of the 128 products have both signs, so most of them cancel. Still, the numbers of
-# a training on a TPU differ slightly from the numbers here, from the first step on.
+# With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding is wrong
+# by at most $2^{-8} \approx 0.4\%$, and most of the 128 errors cancel, because they have
+# both signs. Still, from the first step on, a training on a TPU has slightly different
+# numbers.
 #
 # ### The images
 #
-# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. This
-# lab rebuilds a training that comes from [the MNIST example of
-# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py). That
-# example replaces every pixel $x$ (0 to 1) by
+# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. The
+# training that we rebuild comes from [the MNIST example of
+# PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
+# which replaces every pixel $x$ (0 to 1) by
 #
 # $$ \frac{x - 0.1307}{0.3081}, $$
 #
-# which is meant to give the pixels a mean of 0 and a standard deviation of 1.
+# to give the pixels a mean of 0 and a standard deviation of 1.
 #
 # **Question.** Are these two numbers the mean and the standard deviation of *our* images?
 
@@ -197,16 +195,15 @@ del scaled
 
 # %% [markdown]
 # The two numbers belong to a different data set: MNIST's handwritten digits, where most
-# pixels are black. They were copied along with the code, as often happens. Training works
-# all the same, because the first convolution can learn to shift and scale its inputs. We
-# keep the two numbers, so that you can find out how much they cost: `pixel_mean` and
-# `pixel_deviation` are parameters of this lab.
+# pixels are black. They were copied along with the code. Training works all the same,
+# because the first convolution can learn to shift and scale its inputs. The parameters
+# `pixel_mean` and `pixel_deviation` let you find out how much the wrong numbers cost.
 #
 # ### The network
 #
-# It has two convolutions and two dense layers. The convolutions' 10 and 20 channels are few
-# for a core that multiplies 128x128 numbers at once, so this network shows how to use a
-# TPU, but not how fast one is.
+# It has two convolutions, with 10 and 20 channels, and two dense layers. That is little
+# work for a core that multiplies 128x128 numbers at once, so this network shows how to use
+# a TPU, but not how fast one is.
 
 # %%
 session.show_source(models.conv_pool_relu_bn)
@@ -223,20 +220,18 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # %% [markdown]
 # ## 2. What does a compiled program ask of your data?
 #
-# A TPU runs programs that the compiler [XLA](../docs/glossary.md) has made. XLA has to know
-# the size of every array, because it plans the use of the memory and all multiplications in
-# advance. So a batch of a different size needs a different program.
+# A TPU runs programs that the compiler [XLA](../docs/glossary.md) has made. Because XLA
+# plans memory and multiplications in advance, it has to know the size of every array. A
+# batch of a different size therefore needs a different program.
 #
-# When does TensorFlow make a new program? You can watch that on any device, because the
-# first part of the work is the same everywhere:
+# Before XLA compiles,
 # [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
 # [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
-# to record a graph.
+# to record a graph. You can watch that on any device.
 #
-# **Question.** The loop below calls one function with four tensors, which have two
-# different shapes. It calls a second function with four Python numbers, and also with the
-# same numbers as tensors. How many traces does TensorFlow make in each of these three
-# cases?
+# **Question.** The loop below calls one function with tensors of two different shapes, and
+# a second function with four numbers, both as Python numbers and as tensors. How many
+# traces does TensorFlow make in each of these three cases?
 
 # %%
 traced = []
@@ -260,14 +255,14 @@ print(f"Traced for 10, 10, 9, 8 as Python numbers: {traced.count('number')} time
 print(f"Traced for the same as tensors: {traced.count('tensor')} times")
 
 # %% [markdown]
-# A new shape needs a new trace. A Python number becomes a part of the program, so each
-# number needs a trace of its own. In contrast, a tensor is data, and a single program works
-# for all its values. You will need this in exercise 7.1.
+# A new shape needs a new trace. So does a new Python number, because it becomes a part of
+# the program, whereas a tensor is data, and a single program works for all its values.
+# Exercise 7.1 rests on this difference.
 #
-# After the trace, XLA compiles the graph. XLA can also compile for your processor, so we
-# can time how long our network takes to classify four batches.
+# After the trace, XLA compiles the graph, which it can also do for your processor.
 #
-# **Question.** Which of the four batches will take long?
+# **Question.** The next cell classifies batches of 128, 128, 100 and 100 images with our
+# network. Which of them will take long?
 
 # %%
 compiled = tensorflow.function(models.small_cnn(), jit_compile=True)
@@ -277,27 +272,26 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of each size takes long, because a program has to be traced and compiled
-# for it. On a TPU this can take many seconds: in a user's log of 2019, two batch sizes cost
-# 6 and 8 seconds on eight cores ([tensorflow/tensorflow, issue
+# The first batch of each size takes long, because it needs a new program. On eight TPU
+# cores, two batch sizes cost a user 6 and 8 seconds, according to a log of 2019
+# ([tensorflow/tensorflow, issue
 # 29825](https://github.com/tensorflow/tensorflow/issues/29825)). So all batches should have
 # the same size.
 #
 # ### A shard for every core
 #
-# Then where do the last images of an epoch go? They may be too few: if seven images are
-# left for eight cores, for example, one core gets none. In training we therefore drop the
-# remainder. An epoch of $N$ images has
+# Where do the last images of an epoch go, then? If seven images are left for eight cores,
+# one core gets none. In training we therefore drop the remainder, so that an epoch of $N$
+# images has
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
 # steps, in each of which all $n$ cores get a whole batch of $b$ images. No image is lost
-# for good: because every epoch shuffles all images again, each image gets its chance.
+# for good, because every epoch shuffles all images again.
 #
-# The images of one core are its [*shard*](../docs/glossary.md). Each core, or its host,
-# works out its own shard without asking the others, which is possible because all of them
-# draw the same random order. In exercise 9.2 of [lab 09](09_many_machines.ipynb) you write
-# such a function, but here it is given.
+# The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw the
+# same random order, each works out its own shard without asking the others. You write such
+# a function in exercise 9.2 of [lab 09](09_many_machines.ipynb), but here it is given.
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
@@ -319,10 +313,10 @@ print(f"Steps in an epoch: {steps}")
 print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# So far a shard is only a list of numbers. How do the images get to their cores? We ask the
-# strategy for a [*distributed value*](../docs/glossary.md). The strategy calls our function
-# `of_one_core` once for each core, and its argument `context` says which core this is. The
-# result is one object that holds the batches of all eight cores.
+# So far a shard is only a list of numbers. A [*distributed value*](../docs/glossary.md)
+# brings the images to their cores: the strategy calls `of_one_core` once for each core,
+# with a `context` that says which core this is, and returns one object that holds all eight
+# batches.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -338,11 +332,9 @@ def for_all_cores(strategy, data, rows):
     return strategy.experimental_distribute_values_from_function(of_one_core)
 
 # %% [markdown]
-# The first line of `of_one_core` makes sure, because it picks the rows of this core. But if
-# two cores picked the same rows, no error would tell you: both would train on the same
-# images. So we check that each batch really reaches its core. We send the numbers of the
-# images instead of the images, and look at the numbers that each core holds in the last
-# step.
+# The first line of `of_one_core` does, because it picks the rows of this core. If two cores
+# picked the same rows, no error would tell you. To see what each core really receives, we
+# send the numbers of the images instead of the images, and look at the last step.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
@@ -354,24 +346,18 @@ for core in range(cores):
     print(f"Core {core} holds {'its own shard' if right else 'IMAGES OF ANOTHER CORE'}")
 
 # %% [markdown]
-# Here, a single host gathers the batches of all cores. A large slice of a pod has many
-# hosts, and each of them reads only for its own cores, because one host could not feed them
-# all.
-#
 # ### One step on all cores
 #
-# With data on every core, a step is the same as in [lab 06](06_many_gpus_loop.ipynb). Core
-# $r$ computes its share of the mean loss, which is the sum of its losses $\ell_i$ divided
-# by the size of the *global* batch:
+# A step is the same as in lab 06. Core $r$ computes its share of the mean loss, which is
+# the sum of its losses $\ell_i$ divided by the size of the *global* batch:
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
 # The function
 # [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
 # divides by $n$ times the size of the core's own batch, which is $B$ because all cores have
-# whole batches. Each core takes the gradient of its share, and `apply` adds up the
-# gradients of all cores before it changes the weights. Each core also returns the mean loss
-# of its own batch, so that we can compare the cores.
+# whole batches. Then `apply` adds up the gradients of all cores before it changes the
+# weights.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -388,14 +374,14 @@ def core_step(model, optimizer, images, labels):
 # %% [markdown]
 # The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$,
 # where $\eta_1$ is the rate of one core ([Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677)). [Lab 05](05_many_gpus_fit.ipynb) asks how far
-# you can trust this rule.
+# 2017](https://arxiv.org/abs/1706.02677); [lab 05](05_many_gpus_fit.ipynb) asks how far you
+# can trust it).
 #
-# In part 3, one call will make many steps, so the images come in *blocks*. A block holds
-# the images of several steps for every core, and `one_step` makes step `i` of a block
-# inside a `tf.function`. On a TPU, XLA compiles the function that you pass to
-# `strategy.run`. We do not ask for `jit_compile=True` ourselves, because it fails on
-# simulated cores: the compiled program runs on one device and finds the weights on another.
+# In part 3, one call makes many steps, so the images come in *blocks*. A block holds the
+# images of several steps for every core, and `one_step` makes step `i` of a block inside a
+# `tf.function`. On a TPU, XLA compiles the function that you pass to `strategy.run`. We do
+# not ask for `jit_compile=True` ourselves, because it fails on simulated cores: the
+# compiled program runs on one device and finds the weights on another.
 
 # %%
 def new_training(strategy):
@@ -419,27 +405,23 @@ def new_training(strategy):
 # %% [markdown]
 # ## 3. How do you keep fast cores busy?
 #
-# Every core now has its images and its step. But between two steps the host is busy with
-# Python: it gathers images, hands them over, and calls the next step. Meanwhile a fast
-# device sits idle. Suppose that a step takes $s$ seconds on the device, and that each call
-# costs another $c$ seconds on the host, however many steps it contains. If each call makes
-# $k$ steps with a global batch of $B$ images, the throughput is
+# Between two steps, a fast device sits idle while the host gathers images and calls the
+# next step. Suppose that a step takes $s$ seconds on the device, and that each call costs
+# another $c$ seconds on the host, however many steps it contains. If each call makes $k$
+# steps with a global batch of $B$ images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
 # because $k$ steps share the cost of a call. That is why TensorFlow's guide ["Use
 # TPUs"](https://www.tensorflow.org/guide/tpu) puts a loop over many steps *inside* a
-# `tf.function`: the loop runs in TensorFlow, and Python is called only once. Keras' `fit`
-# offers the same with
+# `tf.function`, so that Python is called only once. Keras' `fit` offers the same with
 # [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
-# But what about the last call of an epoch? If an epoch has 29 steps and a call makes 10,
-# the three calls make 10, 10, and 9 steps. A block with 9 steps would have a different
-# shape, and you know from part 2 what a new shape costs. We do not want to drop these 9
-# steps either, because their batches are whole and the network should learn from them. So
-# we fill the block up with copies of its first steps, and tell the program to stop before
-# the copies.
+# The last call of an epoch needs care. If an epoch has 29 steps and a call makes 10, nine
+# are left for the third call, and you know from part 2 what a block of a new shape would
+# cost. Dropping them would be a waste, because their batches are whole. So we fill the
+# block up with copies of its first steps, and tell the program to stop before the copies.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -458,15 +440,14 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # %% [markdown]
 # ### Exercise 7.1: many steps in one call
 #
-# One program has to serve all blocks, including the last one, in which it must stop early.
-# How can it make 10 steps in one call and 9 in the next? Part 2 showed which arguments can
-# change without a new trace.
+# Let one program make 10 steps in one call and only 9 in the next. Part 2 showed which
+# arguments can change without a new trace.
 #
 # **Write** `steps_in_one_call(one_step, cores)`, which returns a function
-# `run(block, count)` that makes `count` steps. Here `count` is a Python number, from 1 to
-# the number of steps in the block. `run` need not look into the block, because it only
-# passes the block on to `one_step`. The given `one_step(block, i)` makes step `i`, counted
-# from 0, and returns the losses of all cores as a float32 tensor of shape `(cores,)`.
+# `run(block, count)` that makes `count` steps of a block. Here `count` is a Python number,
+# from 1 to the number of steps in the block. The given `one_step(block, i)` makes step `i`,
+# counted from 0, and returns the losses of all cores as a float32 tensor of shape
+# `(cores,)`. `run` only passes the block on to it.
 
 # %% [markdown]
 # **Rules**
@@ -474,12 +455,10 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of shape
 #   `(cores,)`.
-# - Python calls `one_step` only while TensorFlow traces, which happens in the first `run`
-#   for blocks of a given length. After that it never calls `one_step` again, whatever
-#   `count` is.
-# - Tracing calls `one_step` no more often for a long block than for a short one, and
-#   Python does no more work in a `run` with many steps than in a `run` with a single
-#   step.
+# - Python calls `one_step` only while TensorFlow traces, in the first `run` for blocks of a
+#   given length. After that it never calls `one_step` again, whatever `count` is.
+# - Tracing calls `one_step` no more often for a long block than for a short one.
+# - Python does no more work in a `run` with many steps than in a `run` with a single step.
 
 # %% [markdown]
 # **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`, then
@@ -524,11 +503,9 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # %% [markdown]
 # ### The test must not lose an image
 #
-# Before the training starts, prepare the test, which needs batches of one size, too. An
-# image that is dropped in training gets its chance in the next epoch, but in a test each
-# image counts. So here the last batch is *filled up* with images that have already been
-# classified, and afterwards the additional answers are cut off. The size stays the same,
-# and no image is lost.
+# A test has no next epoch that brings back a dropped image, yet its batches need one size,
+# too. So the last batch is *filled up* with images that have already been classified, and
+# afterwards the additional answers are cut off.
 
 # %%
 def predict(images):
@@ -550,9 +527,9 @@ def predict_step(images):
 # %% [markdown]
 # ### The loop, with a line from every core
 #
-# After each call, Python prints a line for each core. To read a loss, Python has to wait
-# for the device, so it does that once per call rather than once per step. Long calls have a
-# price, however: during a call, Python cannot print, test, save or stop.
+# Python prints a line for each core only once per call, because it has to wait for the
+# device whenever it reads a loss. Long calls have a price, however: while a call runs,
+# Python cannot print, test, save or stop.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -571,7 +548,7 @@ def train(epochs, train_block, test_accuracy):
     return history
 
 # %% [markdown]
-# Now train the first epoch. All cores start from the same weights.
+# Train the first epoch. All cores start from the same weights.
 #
 # **Question.** Will all cores print the same loss at the same step? And how many times does
 # TensorFlow trace `one_step` for all these calls?
@@ -599,19 +576,17 @@ for variable in trained_model.trainable_variables:
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
-# The losses differ because every core has its own images, which is why the log has a line
-# for each. The images are dealt out again in every epoch, so if the loss of one core
-# stays far above the losses of the others for several epochs, there is probably a mistake
-# in its input. The weights do not differ, because every core changes the same weights by
-# the same sum of gradients.
+# The losses differ because every core has its own images, which change from epoch to epoch.
+# If one core's loss stays far above the others, there is probably a mistake in its input.
+# The weights do not differ: every core changes the same weights by the same sum of
+# gradients.
 
 # %% [markdown]
 # ### All epochs
 #
-# In a notebook, nobody wants to read the lines of eight cores, call after call, over fifty
-# epochs. So `train` now prints to a file beside the [run card](../docs/glossary.md), which
-# you can watch with `tail -f`. The dashboard follows the two functions that the loop calls,
-# and its bar counts calls.
+# Nobody wants to read the lines of eight cores over fifty epochs. So `train` now prints to
+# a file beside the [run card](../docs/glossary.md), which you can watch with `tail -f`. The
+# dashboard's bar counts calls.
 #
 # **Predict** the test accuracy after the last epoch.
 
@@ -660,26 +635,21 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The first marker comes late, because the first epoch includes tracing and, on a TPU,
-# compiling. The target depends on the scale, because a small scale has too few epochs to
-# get far.
-#
-# How does this compare with real hardware? The notebook whose design we follow aimed at
-# 89%, and reports that it got there with 50 epochs on eight TPU cores, in 269 s. The full
-# scale of this lab has the same number of epochs and the same target.
+# compiling. The target depends on the scale. At full scale it is 89%, which the notebook
+# whose design we follow reports for its 50 epochs on eight TPU cores.
 #
 # **Question.** At 58 steps per epoch, their run took
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
 #
-# per step, tests included. How long is a step in your run? With such a small network, how
-# much of the 93 ms can be arithmetic?
+# per step, tests included. How long is a step in your run, and how much of the 93 ms can be
+# arithmetic?
 #
 # ### Right and wrong
 #
-# The accuracy is a single number. Which mistakes are behind it? The figure shows the first
-# 25 test images and the network's answers. A right answer has a tick and a thin frame,
-# whereas a wrong answer has a cross and a thick dashed frame. The second line gives the
-# true class. Would you have recognised these items?
+# Which mistakes are behind the accuracy, and would you have made them, too? Above each of
+# the first 25 test images you see the network's answer and, in the second line, the true
+# class. Wrong answers have a cross and a thick dashed frame.
 
 # %%
 with no_hang("the test"):
@@ -692,10 +662,9 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### What do long calls buy?
 #
-# The training works. Was it worth putting many steps into one call? By the law for $r(k)$,
-# that depends on how much a call costs, compared with a step. To see how much it matters on
-# your machine, the next cells train on all cores in two ways: once with one step in a call,
-# and once with `steps_per_call` steps.
+# By the law for $r(k)$, that depends on how much a call costs, compared with a step. The
+# next cells train on all cores with one step in a call, and then with `steps_per_call`
+# steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per second?
 
@@ -731,23 +700,28 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # %% [markdown]
 # Are the gains of all three turns above 1, and how far apart are they? If they differ from
 # each other by more than they differ from 1, chance may explain the gain. Long calls help
-# most if steps are short, because then the cost $c$ of a call is a large part of $c + s$.
-# To see this, try `batch_size=16`. But do not compare either speed with the speed of a
-# single device: as [lab 05](05_many_gpus_fit.ipynb) showed, simulated devices share one
-# processor.
+# most if steps are short, because then the cost $c$ of a call is a large part of $c + s$;
+# try `batch_size=16`. (A single device is no fair comparison, because simulated devices
+# share one processor.)
+
+# %% [markdown]
+# What has to change on a TPU, and what can stay? The idea of lab 06 stays, down to each
+# core's share of the loss. The program around it changes, because it is compiled for fixed
+# shapes and Python must not hold it up: every core gets whole batches of one size, the last
+# block of steps is filled up, and `count` is a tensor, so that one program makes any number
+# of steps in one call. The three gains above show how much that is worth on your machine.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
 #
-# With a strategy you write the program of *one core*. So you had to decide which images
-# each core gets, and where the cores exchange data, and you had to check that no core goes
-# wrong. Could the compiler do this for you?
+# With a strategy you write the program of *one core*, and have to decide which images each
+# core gets and where the cores exchange data. The compiler can do this for you if you write
+# the program of *one big device* instead, and only say how its arrays are divided.
 #
-# It can, if you write the program of *one big device* instead, and only say how its arrays
-# are divided. The devices form a [*mesh*](../docs/glossary.md), a grid whose axes have
-# names, such as 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md)
-# gives each axis of an array the name of a mesh axis, or None. XLA compiles one program in
-# which every device computes its part, and inserts the messages between devices.
+# The devices form a [*mesh*](../docs/glossary.md), a grid whose axes have names, such as
+# 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md) gives each axis of
+# an array the name of a mesh axis, or None. XLA compiles one program in which every device
+# computes its part, and inserts the messages between devices.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
@@ -756,8 +730,8 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # the JAX backend. Because a process can have only one backend, the cells below send their
 # work to a separate process, where
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. Since the devices are simulated, we time nothing here. But the compiled
-# program is real, and so are its messages and the bytes on each device.
+# eight devices. They are simulated, but the compiled program is real, and so are its
+# messages and the bytes on each device.
 
 # %% [markdown]
 # ### Exercise 7.2: what does a device hold?
@@ -771,20 +745,20 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # %% [markdown]
 # **Rules**
 #
+# - Return a pair of whole numbers `(start, stop)` for each axis of the array.
 # - Devices are numbered row by row: the number rises fastest along the last axis of the
 #   mesh. A mesh has one axis or more.
 # - Where the spec has None, a device holds the array's whole axis.
 # - Where the spec has the `name` of a mesh axis, the array's axis is cut into `mesh[name]`
-#   equal parts. Devices at the first position along that mesh axis hold the first part,
-#   devices at the second position hold the second part, and so on.
+#   equal parts. Devices at the first position along that mesh axis hold the first part, and
+#   so on.
 # - If a size is not a multiple of the number of its parts, raise a `ValueError`.
-# - Return a pair of whole numbers `(start, stop)` for each axis of the array. Do not
-#   modify `mesh`.
+# - Do not modify `mesh`.
 
 # %% [markdown]
 # **Example.** On a mesh of 2 x 4, device 5 is in row 1 and column 1, because
-# $5 = 1 \times 4 + 1$. It therefore holds the second half of an axis that is cut along
-# `data`, and the second quarter of an axis that is cut along `model`:
+# $5 = 1 \times 4 + 1$. So it holds the second half of an axis that is cut along `data`, and
+# the second quarter of an axis that is cut along `model`:
 #
 # ```python
 # mesh = {"data": 2, "model": 4}
@@ -824,10 +798,9 @@ shard_of = check("7.2", shard_of)
 # %% [markdown]
 # ### Four layouts of one network
 #
-# You can now say what each device holds. But how many messages does such a layout cost in
-# each step? To find out, a dense network, 784 → 1,024 → 10, makes the same training steps
-# in four layouts. Its batch holds 1,024 images, which contain only noise, and is always cut
-# along the first axis of the mesh.
+# You can now predict what a device holds. How many messages does a layout cost in each
+# step? A dense network, 784 → 1,024 → 10, makes the same training steps in four layouts, on
+# a batch of 1,024 images of noise that is always cut along the first axis of the mesh.
 #
 # - *One device* is the reference.
 # - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the
@@ -855,8 +828,8 @@ session.show_source(mesh_on_jax.training_step)
 # The step above does not mention devices at all.
 #
 # **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh
-# hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the
-# data-parallel step, if there are eight devices and four arrays of weights?
+# hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the data-parallel
+# step, if there are eight devices and four arrays of weights?
 
 # %%
 my_share_guess = None  # change this: percent
@@ -879,11 +852,11 @@ reduces = found["data parallel"]["collectives"]["all-reduce"]
 card.outcome("all_reduces_data_parallel", reduces)
 
 # %% [markdown]
-# Each device of the 2 x 4 mesh holds a quarter of the weights, not an eighth, because along
-# `data` the two rows of the mesh hold copies. And the data-parallel step has a single
-# all-reduce: XLA packed the gradients of all four arrays, and the loss, into one message.
-# In all layouts the losses of three steps agree up to rounding. Since the second and third
-# loss depend on the updates before them, the gradients must have agreed as well.
+# Each device of the 2 x 4 mesh holds a quarter of the weights, not an eighth, because the
+# two rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
+# packed the gradients of all four arrays, and the loss, into one message. In all layouts
+# the losses of three steps agree up to rounding. So do the gradients, because the second
+# and third loss depend on the updates before them.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
 
@@ -910,9 +883,8 @@ summary += "columns, each on two devices. Fully sharded: eight blocks of rows."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# What does each layout cost in communication? The next cell prints one line for each
-# instruction of the compiled step that communicates, with the bytes of its result on one
-# device.
+# What does each layout cost in communication? Every line below is one instruction of the
+# compiled step that communicates, with the bytes of its result on one device.
 
 # %%
 for name, one in found.items():
@@ -926,20 +898,18 @@ for name, one in found.items():
 #   message adds up gradients over the two rows of the mesh, and contains only the quarter
 #   that a device needs.
 # - *Fully sharded*: each device holds an eighth of the weights and fetches the rest with
-#   all-gathers, so this layout saves memory and pays for it with messages. XLA still adds
-#   up whole gradients here, although each device keeps only an eighth of them. A
-#   [*reduce-scatter*](../docs/glossary.md), which is half of the ring in [lab
-#   09](09_many_machines.ipynb), would be enough.
+#   all-gathers, so it pays for memory with messages. XLA still adds up whole gradients
+#   here, although a [*reduce-scatter*](../docs/glossary.md), half of the ring in [lab
+#   09](09_many_machines.ipynb), would be enough for the eighth that each device keeps.
 #
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
 # %% [markdown]
 # ### Does the compiler change the result?
 #
-# Take the small convolutional network of this lab again, data parallel on eight devices. As
-# you just saw, the gradients need one all-reduce. But this network has batch normalisation,
-# whose means depend on the images of the batch. What else do the devices have to agree on,
-# if the program is written for one big device?
+# Take the small convolutional network again, data parallel on eight devices. Its gradients
+# need one all-reduce, as you just saw. But it also has batch normalisation, whose means
+# depend on the images of the batch, and the program is written for one big device.
 #
 # **Predict:** how many all-reduces does a step of this network have?
 
@@ -966,22 +936,26 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 #
 # $$ \mu = \frac{1}{B} \sum_{i=1}^{B} x_i, $$
 #
-# where $x_i$ is the channel's average over all positions of image $i$. So the devices have
+# where $x_i$ is the channel's average over all positions of image $i$, so the devices have
 # to exchange their sums within the step. With the strategy above, each core used the mean
 # of its own $b$ images instead, because we did not set `synchronized=True` ([lab
 # 05](05_many_gpus_fit.ipynb)).
 #
-# This is the difference between the two ways of thinking. With a strategy, the result can
-# depend on the number of cores. A mesh changes where the numbers are computed, but not
-# their values. That is why its losses equal the losses of one device, up to rounding.
+# Can the compiler divide the work, then? It can, and it does so without changing the
+# result. With a strategy, the result can depend on the number of cores, whereas a mesh
+# changes where the numbers are computed, but not their values. That is why its losses equal
+# the losses of one device, up to rounding.
 
 # %% [markdown]
 # ## If you know PyTorch/XLA
 #
-# You may meet the same loop in PyTorch/XLA, where this training comes from. There each core
-# has a process of its own, which runs the whole script, whereas here one process describes
-# the work of all cores. The table shows which parts correspond to each other, according to
-# PyTorch/XLA's API guide and its MNIST example:
+# In PyTorch/XLA, where this training comes from, each core has a process of its own, which
+# runs the whole script. Here one process describes the work of all cores.
+
+# %% [markdown]
+# <details><summary>Which parts correspond to each other</summary>
+#
+# According to PyTorch/XLA's API guide and its MNIST example:
 #
 # | PyTorch/XLA | here |
 # |---|---|
@@ -995,6 +969,8 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # | `xm.rendezvous`: processes wait for each other | not needed: one process |
 # | `loss.item()`: waits for the device | `losses.numpy()` |
 # | `met.metrics_report()`: counts compilations | `len(traced)` |
+#
+# </details>
 
 # %% [markdown]
 # ## Quiz
@@ -1024,26 +1000,21 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How does the same idea look on eight cores of a TPU? The idea stays, but the program is
-# compiled for fixed shapes, and Python must not hold it up. That is why every core gets
-# whole batches of one size, why the last block of steps is filled up, and why `count` is a
-# tensor: one program can then make any number of steps in one call. You measured how much
-# faster that is on your machine.
+# The idea of lab 06 survives on a TPU. Batches of one size and many steps in one call keep
+# the fast cores busy.
 #
-# Can the compiler divide the work? On a mesh you say only how arrays are cut, and the
-# compiler works out what each device computes and when the devices have to exchange data.
-# The same step gave the same losses in every layout, while the bytes on a device and the
-# messages between devices changed. So you choose a layout by its memory and its messages,
-# and not by its results.
+# On a mesh you say only how arrays are cut, and the compiler works out what each device
+# computes and when the devices exchange data. The same step gave the same losses in every
+# layout, while the bytes on a device and the messages changed. So you choose a layout by
+# its memory and its messages, not by its results.
 
 # %% [markdown]
-# Here are two questions to think about. How well does the network do if you scale the
-# pixels by the mean and the deviation of our own images, or if you set
-# `learning_rate=0.00125`, so that eight cores together train with the unscaled rate of
-# 0.01? And why would 512 cores with 128 images each be a different training, and not just a
-# faster one?
+# Two questions remain. How well does the network do with the mean and the deviation of our
+# own images, or with `learning_rate=0.00125`, so that eight cores together train with the
+# unscaled rate of 0.01? And why would 512 cores with 128 images each be a different
+# training, and not just a faster one?
 #
-# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above
-# all its chapter on sharded matrices; Keras' [guide to
+# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above all
+# its chapter on sharded matrices; Keras' [guide to
 # distribution](https://keras.io/guides/distribution/); and Jouppi et al. on the first TPU
 # ([2017](https://arxiv.org/abs/1704.04760)).
