@@ -14,13 +14,13 @@
 # the gain end?
 #
 # In this lab you train a real network and measure its [throughput](../docs/glossary.md),
-# the number of images that it trains on per second. Then you find the law that connects
-# throughput with the batch size, and test this law on a batch size that was not used to
-# find it.
+# the number of images that it trains on per second. Two numbers are enough to predict it at
+# every batch size. You find them for your machine, and then pick a batch size at which you
+# try to prove the prediction wrong.
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
 # uses the reference solution, so you can always continue. If you are stuck, call `hint`
-# with the number of the exercise in a new cell, for example `hint("2.1")`. It asks a
+# with the number of the exercise in a new cell, for example `hint("2.1")`: it asks a
 # guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
@@ -50,12 +50,10 @@ log_dir: str = ""  # a folder for TensorBoard
 # ## Set up
 #
 # You can change the parameters above by hand or from the command line. The most important
-# one is `scale`, because it sets the sizes of the network and of the data: `smoke` only
-# shows that everything runs, `laptop` is made for two CPU cores and a few minutes, and
-# `gpu` is the full lab, with a wide network and 10,000 images.
-#
-# Your guesses, the verdicts of the checks and all measurements are kept in the [run
-# card](../docs/glossary.md), a file under `runs/`.
+# one is `scale`: `smoke` only shows that everything runs, `laptop` is made for two CPU
+# cores and a few minutes, and `gpu` is the full lab, with a wide network and 10,000 images.
+# The [run card](../docs/glossary.md), a file under `runs/`, keeps your guesses, verdicts
+# and measurements.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -118,8 +116,8 @@ show_figure(figure, "The first eight training images with their classes.", sessi
 #
 # ![A residual block: the input passes two convolutions, each with batch normalisation and ReLU, and a shortcut adds the input to their result.](../helpers/lab_02/diagrams/residual_block.svg)
 #
-# The next cell shows the source of two functions. The second function builds the block,
-# and calls the first one under the name `unit`.
+# Of the two functions below, the second builds the block, and calls the first under the
+# name `unit`.
 #
 # **Question.** Which line is the shortcut, and can this block add a negative number to its
 # input?
@@ -133,32 +131,35 @@ session.show_source(models.conv_bn_relu, models.residual_block)
 # normalisation](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # brings each channel to mean 0 and standard deviation 1 over the batch, and then applies a
 # scale and a shift that are learned.)
+
+# %% [markdown]
+# <details><summary>Where our block differs from the paper</summary>
 #
-# The paper orders its block differently: there, batch normalisation and ReLU come before
-# each convolution, and nothing follows the last convolution. [He et al.
-# (2016)](https://arxiv.org/abs/1603.05027) also tried a ReLU directly before the addition,
-# and found that it made the network worse. We keep our block because both versions have the
-# same convolutions, and this lab is about speed.
+# In the paper, batch normalisation and ReLU come before each convolution, and nothing
+# follows the last convolution. [He et al. (2016)](https://arxiv.org/abs/1603.05027) also
+# tried a ReLU directly before the addition, and found that it made the network worse. We
+# keep our block because both versions have the same convolutions, and this lab is about
+# speed. Where the paper uses strided convolutions to halve the image, we use pooling.
+#
+# </details>
 
 # %% [markdown]
 # The whole network consists of a first convolution, three stages of such blocks, an average
-# over the pixels that remain, and a dense layer that gives a probability to each class. The
-# next cell lists the stages.
+# over the pixels that remain, and a dense layer that gives a probability to each class.
 #
-# **Question.** Where does the number of channels change, and which line adapts the shortcut
-# to the new number?
+# **Question.** In the stages below, where does the number of channels change, and which
+# line adapts the shortcut to the new number?
 
 # %%
 session.show_source(models.three_stages)
 
 # %% [markdown]
-# The wide residual network WRN-16-10 has 16 convolutions: the first one, two in each of six
-# blocks, and one for each of three shortcuts. It is ten times as wide as the narrowest
-# network of its kind, so its stages have 160, 320 and 640 channels. Where the paper uses
-# strided convolutions to halve the image, we use pooling.
+# WRN-16-10 has 16 convolutions: the first one, two in each of six blocks, and one for each
+# of three shortcuts. Ten times as wide as the narrowest network of its kind, its stages
+# have 160, 320 and 640 channels.
 #
-# **Question.** Before you run the cell, work out how many weights a 3x3 convolution from
-# 640 to 640 channels has. Is that most of the model, or only a small part?
+# **Question.** How many weights does a 3x3 convolution from 640 to 640 channels have? Is
+# that most of the model, or only a small part?
 
 # %%
 full_model = models.wide_resnet(depth=16, width=10)
@@ -172,26 +173,24 @@ del full_model
 # %% [markdown]
 # ## The input pipeline
 #
-# Two processors share the work. The [host](../docs/glossary.md) has the easy part: it
-# shuffles the indices of the images, and gathers the bytes of whole batches. The arithmetic
-# on the pixels is left to the first layers of the model, which run on the *device* that
-# trains.
+# The [host](../docs/glossary.md) has the easy part: it shuffles the indices of the images,
+# and gathers the bytes of whole batches. The arithmetic on the pixels is left to the first
+# layers of the model, which run on the *device* that trains.
 
 # %%
 session.show_source(pipelines.batches)
 
 # %% [markdown]
-# The layers in front of the network flip and shift each image at random, so that no epoch
-# shows exactly the same images as another. This is called *augmentation*. After that, a
+# The layers in front of the network flip and shift each image at random, which is called
+# *augmentation*, so that no epoch shows exactly the same images as another. After that, a
 # layer scales the pixels to mean 0 and standard deviation 1.
 #
 # **Question.** A float32 number takes four times as much memory as a byte. What do we save
 # by scaling the pixels on the device instead of on the host?
 #
-# If the device is a GPU, every batch has to travel from the host to the GPU, and as bytes
-# it is only a quarter as large. On a laptop, the host and the device are the same
-# processor, so nothing has to travel. Even there it saves time to handle whole batches,
-# and the page of [measurements](../docs/measurements.md) shows how much.
+# If the device is a GPU, every batch has to travel there from the host, and as bytes it is
+# only a quarter as large. On a laptop nothing has to travel, but handling whole batches
+# saves time even there, as our [measurements](../docs/measurements.md) show.
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -201,10 +200,9 @@ images, labels = next(iter(train))
 print(f"A batch: {images.shape}, {images.dtype.name}; labels: {labels.dtype.name}")
 
 # %% [markdown]
-# The next cell puts everything together. The learning rate is divided by 10 after certain
-# epochs; Keras'
+# The learning rate is divided by 10 after certain epochs. Keras'
 # [`PiecewiseConstantDecay`](https://keras.io/api/optimizers/learning_rate_schedules/piecewise_constant_decay/)
-# counts in steps, so we convert the epochs into steps.
+# counts in steps, so the next cell converts the epochs into steps.
 
 # %%
 def build_model():
@@ -224,11 +222,10 @@ def build_model():
 # %% [markdown]
 # ## Exercise 2.1: print the throughput
 #
-# Before you can speed up a training, you need to know its throughput. So let the training
-# print it after every epoch. A Keras
-# [callback](https://keras.io/api/callbacks/base_callback/) can do this, because
-# [`fit`](https://keras.io/api/models/model_training_apis/) calls its methods at fixed
-# moments:
+# Before you can speed up a training, you need to know its throughput. A Keras
+# [callback](https://keras.io/api/callbacks/base_callback/) can print it after every epoch,
+# because [`fit`](https://keras.io/api/models/model_training_apis/) calls its methods at
+# fixed moments:
 #
 # ![A time line of fit, with the moments at which it calls on_train_begin, on_epoch_begin, on_test_begin, on_epoch_end and on_train_end.](../helpers/lab_02/diagrams/time_of_fit.svg)
 #
@@ -237,15 +234,15 @@ def build_model():
 #
 # **Rules**
 #
-# - Print one line after each epoch, with the number of images divided by the seconds of
+# - After each epoch, print one line with the number of images divided by the seconds of
 #   this epoch.
-# - Measure from the beginning of the epoch to the end of its last batch, including any time
-#   between batches, but not the time that other callbacks take between epochs.
-# - Validation trains nothing. Keras calls `on_test_begin` when it begins, so stop the clock
-#   there.
+# - The seconds run from the beginning of the epoch to the end of its last batch. They
+#   include any time between batches, but not the time that other callbacks take between
+#   epochs.
+# - Validation trains nothing, so stop the clock when Keras calls `on_test_begin`.
 # - In an epoch without validation, stop the clock when the epoch ends.
-# - The same callback may serve several calls of `fit`, some with validation and some
-#   without. Its speeds have to be right even after a call that was interrupted.
+# - The speeds stay right if the callback serves several calls of `fit`, with or without
+#   validation, even after a call that was interrupted.
 #
 # **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
 # epoch a line such as
@@ -289,9 +286,9 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train; on a laptop this takes a minute or two. `TrainingDashboard` is a callback that
-# comes with this course. It shows the progress of the training, and draws the curves as
-# they grow. To stop early, press the square in the notebook's toolbar.
+# Now train, which takes a minute or two on a laptop. `TrainingDashboard`, a callback that
+# comes with this course, draws the curves as they grow. To stop early, press the square in
+# the notebook's toolbar.
 #
 # **Predict:** will the first epoch be as fast as the others? Guess the throughput of the
 # first epoch, divided by the throughput of a typical epoch.
@@ -335,21 +332,20 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # time until its first step ended?
 #
 # In the first step, TensorFlow runs your Python code once to record a graph
-# ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates
-# memory. A training pays for this start-up only once, but if its first epoch is short,
-# the start-up can be a large part of it. The two times that you compared need not agree
-# exactly, because on a busy machine no two epochs take the same time, as the lines above
-# show.
+# ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates memory.
+# A training pays for this start-up only once, but it can be a large part of a short first
+# epoch. (The two times need not agree exactly, because on a busy machine no two epochs take
+# the same time.)
 #
-# From here on we leave the start-up out of every measurement. Of the remaining values we
-# take the median, because a single hiccup of the machine hardly moves it.
+# From here on we leave the start-up out, and take the median of the remaining values,
+# because a single hiccup of the machine hardly moves it.
 
 # %% [markdown]
 # ## Why does the validation accuracy jump?
 #
-# Before we turn to speed, look at the validation accuracy of the epochs above. It may jump
-# up and down, although the training accuracy rises steadily. Does the network forget and
-# learn again?
+# In one of our runs, the validation accuracy fell from 0.74 to 0.32 from one epoch to the
+# next. Your curve above may jump as well, although the training accuracy rises steadily.
+# Does the network forget and learn again?
 #
 # During training, batch normalisation uses the mean and the variance of the current batch.
 # During validation it uses *running averages* instead. Every training step updates such an
@@ -357,15 +353,15 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 #
 # $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
 #
-# So the running averages describe roughly the last ten batches, each computed with the
-# weights that the network had at that time.
+# The running averages therefore describe roughly the last ten batches, each computed with
+# the weights that the network had at that time.
 
 # %% [markdown]
-# Is the accuracy low because of the weights, or because of the running averages? An
-# experiment can separate these two causes. Show the trained network the validation images
-# again, but let each batch use its own statistics, as in training. The argument
-# `training=True` does this, while the weights stay the same. (It also turns dropout on. We
-# call the network without its augmentation, and restore the running averages afterwards.)
+# Is the accuracy low because of the weights, or because of the running averages? To
+# separate these causes, show the trained network the validation images again, but let each
+# batch use its own statistics, as in training. The argument `training=True` does this,
+# while the weights stay the same. (It also turns dropout on. We leave out the augmentation,
+# and restore the running averages afterwards.)
 #
 # **Predict:** what will the validation accuracy be if each batch uses its own statistics?
 
@@ -389,14 +385,13 @@ print(f"With each batch's own statistics: {own_accuracy:.3f}")
 card.outcome("accuracy_with_own_statistics", own_accuracy)
 
 # %% [markdown]
-# If the second number is far above the first, the network has learned more than its
-# validation accuracy shows: its weights are good, but the running averages are not. That
-# can have two reasons. Ten batches of 32 images may be too few for a good average. Or the
-# averages may be out of date, because the weights have changed since then.
+# If the second number is far above the first, the weights are good, but the running
+# averages are not. That can have two reasons: ten batches of 32 images may be too few for a
+# good average, or the averages may be out of date, because the weights have changed since
+# then.
 #
 # To tell these reasons apart, keep the weights fixed while thirty more batches update the
-# averages. Then the averages still describe about ten batches, but none of these batches is
-# out of date.
+# averages, which then still describe about ten batches, but none that is out of date.
 
 # %%
 for some_images, _ in train.repeat().take(30):
@@ -406,20 +401,20 @@ trained_model.set_weights(kept_weights)
 print(f"Running averages, after 30 batches with the same weights: {settled_accuracy:.3f}")
 
 # %% [markdown]
-# If this number is close to the accuracy with each batch's own statistics, ten batches were
-# enough, and the averages had been out of date. If it is still low, either ten batches are
-# too few, or the shifted and flipped training images differ too much from the validation
-# images. In both cases the network needs better averages, not better weights.
+# If this number is close to the accuracy with each batch's own statistics, the averages had
+# been out of date. If it is still low, either ten batches are too few, or the shifted and
+# flipped training images differ too much from the validation images. In both cases the
+# network needs better averages, not better weights.
 #
-# So do not trust the validation accuracy of a single epoch. In labs
-# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb) each replica sees only its
-# share of a batch, and there you have to choose which statistics to use.
+# Never trust the validation accuracy of a single epoch. In labs
+# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
+# only its share of a batch, you have to choose which statistics to use.
 
 # %% [markdown]
 # ## Exercise 2.2: sweep the batch size
 #
-# You can now measure the throughput of one batch size. To see what the batch size does to
-# it, repeat the measurement for many sizes, from small to large.
+# To see what the batch size does to the throughput, measure it at many sizes, from small to
+# large.
 #
 # **Predict:** what will the throughput be at each batch size, as a multiple of the
 # throughput that you just measured? Will it follow a straight line, level off, or reach a
@@ -433,15 +428,13 @@ predicted = card.predict("throughput_over_usual", my_curve) or {}
 guess = {size: times * usual for size, times in predicted.items()}
 
 # %% [markdown]
-# The next cell defines how a single point is measured, with the model that you have
-# trained. First one step runs without a clock, and then our callback `EpochRecorder` times
-# a short epoch. The data set repeats without end, so a batch may even be larger than the
-# data set.
+# The function `measure` below measures a single point with the model that you have trained:
+# one step runs without a clock, and then our callback `EpochRecorder` times a short epoch.
+# The data set repeats without end, so a batch may even be larger than the data set.
 #
 # If a batch does not fit in memory, `measure` raises `MemoryError`. On a CPU the operating
-# system would kill the notebook's kernel in this case, so `memory_guard` estimates the
-# memory that a batch needs and refuses batches that are too large. The dict `held` records
-# how much the memory in use has grown after each size.
+# system would kill the notebook's kernel instead, so `memory_guard` refuses batches that it
+# estimates to be too large. The dict `held` records how the memory in use grows.
 
 # %%
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
@@ -458,16 +451,17 @@ def measure(batch_size, network=trained_model):
 
 # %% [markdown]
 # **Write** `sweep(batch_sizes, measure, points)`, which calls `measure` for one size after
-# another and stores each result in `points[batch_size]`. You can use `points` like a dict,
-# but it also saves every assignment to disk.
+# another and stores each result in `points[batch_size]`. A sweep takes a while and has to
+# survive an interruption, so `points`, which you can use like a dict, also saves every
+# assignment to disk.
 #
 # **Rules**
 #
-# - Measure the sizes in their given order, and skip sizes that have a point. Store each
-#   point as soon as you have it, so that an interrupted sweep can resume.
+# - Measure the sizes in their given order, and skip sizes that have a point.
+# - Store each point as soon as you have it.
 # - If a size raises `MemoryError`, store `None` for it and stop, because larger sizes will
-#   not fit either. Also stop when you come to a size with such a `None` from an earlier
-#   run.
+#   not fit either.
+# - Also stop when you come to a size with such a `None` from an earlier run.
 # - Do not catch any other exception: a bug in `measure` must not be recorded as "out of
 #   memory".
 
@@ -507,15 +501,12 @@ def sweep(batch_sizes, measure, points):
 sweep = check("2.2", sweep)
 
 # %% [markdown]
-# Now run your sweep. The next cell first measures the given sizes, and then keeps doubling
-# the batch, until it no longer fits in memory or the next size would take longer than
-# `patience_seconds`. After that it repeats the whole sweep twice, because three
-# measurements some time apart tell you more about this machine than three measurements in a
-# row. On a laptop this takes a minute or two.
-#
-# You may want to measure everything again, for example after your own sweep has passed its
-# check. If so, insert the line `for one_round in rounds: one_round.clear()` below the first
-# line.
+# The next cell runs your sweep over the given sizes, and then keeps doubling the batch,
+# until it no longer fits in memory or the next size would take longer than
+# `patience_seconds`. It repeats the whole sweep twice, because three measurements some time
+# apart tell you more about this machine than three in a row. On a laptop this takes a
+# minute or two. To measure everything again, insert the line
+# `for one_round in rounds: one_round.clear()` below the first line.
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -556,27 +547,27 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # doubling the batch?
 #
 # Some bars may not fit the pattern. Is the batch size the reason, or was the machine busy
-# at that moment? A single number per size cannot tell you, so we will return to this
-# question with all three rounds.
+# at that moment? One number per size cannot tell you, so we will return to this with all
+# three rounds.
 
 # %% [markdown]
 # ## Exercise 2.3: why it saturates
 #
-# Your figure rises steeply and then flattens. Two numbers are enough to explain this shape.
+# Your figure rises steeply and then flattens, and two numbers are enough to explain this
+# shape.
 #
-# Every training step pays a fixed price before it computes anything useful: Python prepares
-# the call, TensorFlow launches several hundred operations, and the optimizer updates every
-# weight. Call this price $t_0$, in seconds. On top of it, every image adds a little time.
-# If the device could process $r_\infty$ images per second without any fixed price, then one
-# image would cost $1/r_\infty$ seconds. A step with $b$ images therefore takes $t(b)$
-# seconds, and the throughput is $r(b)$ images per second:
+# Every training step pays a fixed price of $t_0$ seconds, however many images it has:
+# Python prepares the call, TensorFlow launches several hundred operations, and the
+# optimizer updates every weight. On top of it, each image costs $1/r_\infty$ seconds, where
+# $r_\infty$ is the number of images per second that the device could process without this
+# price. A step with $b$ images therefore takes $t(b)$ seconds, and the throughput is $r(b)$
+# images per second:
 #
 # $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad
 # r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
 #
-# **Question.** What kind of curve is $t(b)$ as a function of $b$, and where on this curve
-# do you see $t_0$? Look at the right panel of the next figure. Would a line through these
-# points start at zero?
+# **Question.** What kind of curve is $t(b)$, and where on it do you see $t_0$? Would a line
+# through the points in the right panel start at zero?
 
 # %%
 step_seconds = {size: size / speed for size, speed in measured.items()}
@@ -588,21 +579,21 @@ summary = (
 show_figure(figures.step_times(step_seconds), summary, session.caption())
 
 # %% [markdown]
-# According to the law, the points lie on a straight line that starts above zero. Its height
-# at $b = 0$ is the fixed cost $t_0$, and its slope is the time per image.
+# By the law, the points lie on a straight line. Its height at $b = 0$ is the fixed cost
+# $t_0$, and its slope is the time per image. Find this line, and you have both numbers.
 #
 # **Write** `fit_throughput(points)`, which takes a dict `{batch_size: images_per_second}`
 # and returns the pair `(t0_seconds, peak)`, where `peak` is $r_\infty$.
 #
 # **Rules**
 #
-# - A size that ran out of memory has the value `None`. Ignore such sizes, wherever they
-#   are. At least two sizes have a throughput.
+# - Ignore sizes that ran out of memory and have the value `None`, wherever they are. At
+#   least two sizes have a throughput.
 # - All other points count: at batch size $b_i$ the throughput was $r_i$ images per second,
-#   so a step took $t_i = b_i / r_i$ seconds. Fit a straight line $\hat t(b)$ to these step
-#   times by weighted least squares, that is, minimise
-#   $\sum_i \big((\hat t(b_i) - t_i) / t_i\big)^2$. Return what this line gives, even if it
-#   starts below zero.
+#   so a step took $t_i = b_i / r_i$ seconds.
+# - Fit a straight line $\hat t(b)$ to these step times by weighted least squares, that is,
+#   minimise $\sum_i \big((\hat t(b_i) - t_i) / t_i\big)^2$.
+# - Return what this line gives, even if it starts below zero.
 # - Do not modify `points`.
 #
 # **Example**
@@ -614,9 +605,9 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # You need about five lines.
 
 # %% [markdown]
-# Why the weights? Steps with large batches take longest, so a plain fit would follow these
-# steps and almost ignore the rest. Dividing each error by the measured time $t_i$ makes an
-# error of 1% count the same at every size.
+# Why the weights? Steps with large batches take longest, so a plain fit would follow them
+# and almost ignore the rest. If each error is divided by the measured time $t_i$, an error
+# of 1% counts the same at every size.
 #
 # [`np.polyfit(x, y, 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html)
 # fits a straight line, and returns its slope first and then its height at zero. It
@@ -662,26 +653,23 @@ summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The right panel divides the numbers of each machine by its own fit, so that the law
-# becomes the same curve for all machines. The vertical axis shows the share of the peak
-# $r_\infty$, and the horizontal axis shows the batch size divided by
-# $b_{1/2} = t_0\, r_\infty$, which is the batch size that reaches half of the peak. Far
-# below this size a step is mostly fixed cost, so doubling the batch nearly doubles the
-# throughput: the curve follows the rising dashed line. At $9\, b_{1/2}$ you have 90% of the
-# peak, and there is little left to gain.
+# Your colleague is right, up to a point, and the output above tells you where it lies on
+# your machine. Far below $b_{1/2} = t_0\, r_\infty$, the batch size that reaches half of
+# the peak, a step is mostly fixed cost, so doubling the batch nearly doubles the
+# throughput. At $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain.
+# (In a run of ours on two processor cores, $b_{1/2}$ was 18 images.)
 #
-# The triangles come from the older lab on which this lab is based. Its table was measured
-# on a GPU whose name it does not give.
+# The right panel divides the numbers of each machine by its own fit, so that one curve
+# serves them all: the share of the peak over $b / b_{1/2}$. The triangles come from the
+# table of an older lab on which this one is based, measured on a GPU that it does not name.
 
 # %% [markdown]
-# According to the law, no batch size ever reaches the peak, because the fixed cost never
-# disappears completely. A measured point can still lie above the fitted peak: every
-# measurement has an error, and the fit has to compromise between all of them.
+# No batch size ever reaches the peak exactly, because the fixed cost never disappears. A
+# measured point can still lie above the fitted peak, since every measurement has an error
+# and the fit has to compromise between all of them.
 #
-# In this fit each step time had a weight. How much does that matter?
-#
-# **Question.** Suppose that your longest step is off by 5%. How large is this error,
-# compared with the fixed cost?
+# **Question.** How much do the weights of the fit matter? Suppose that your longest step is
+# off by 5%. How large is this error, compared with the fixed cost?
 
 # %%
 steps_seen = numpy.array([step_seconds[size] for size in measured])
@@ -699,21 +687,25 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # %% [markdown]
 # ## How certain is the fit?
 #
-# Every fit has an error, so how far can you trust these two numbers? A first answer comes
-# from your three rounds: fit the law to each round alone, and see how far apart the results
-# are.
+# How far can you trust these two numbers? For a first answer, fit the law to each of your
+# three rounds alone, and see how far apart the results are.
 #
 # A second answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)). It *redraws* the sweep 300 times: each new
-# sweep follows the law, but with errors like those in your own. The error at a size is the
-# ratio of the measured speed to the fitted speed, so 1.02 means 2% faster than the law.
-# Each of your sizes gives you one such ratio. For a new sweep, we multiply the law's speed
-# at every size by one of these ratios, chosen at random, and then fit the law to the
-# result. The closer together the 300 fits lie, the more you can trust your own fit.
+# 1979](https://doi.org/10.1214/aos/1176344552)), which *redraws* the sweep 300 times: each
+# new sweep follows the law, but with errors like those in your own. The error at a size is
+# the ratio of the measured speed to the fitted speed, so 1.02 means 2% faster than the law.
+# For a new sweep, we multiply the law's speed at every size by one of your ratios, chosen
+# at random, and fit the law to the result. The closer together the 300 fits lie, the more
+# you can trust your own.
+
+# %% [markdown]
+# <details><summary>Why the code makes the errors a little wider</summary>
 #
-# There is one correction. Your fit chose its two numbers to come as close as possible to
-# these very points, so the ratios are a little too close to 1. The factor `wider`, which is
-# $\sqrt{n / (n - 2)}$ for $n$ sizes, makes up for this.
+# Your fit chose its two numbers to come as close as possible to these very points, so the
+# ratios are a little too close to 1. The factor `wider`, which is $\sqrt{n / (n - 2)}$ for
+# $n$ sizes, makes up for this.
+#
+# </details>
 
 # %%
 for number, one_round in enumerate(rounds, start=1):
@@ -733,10 +725,10 @@ print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 # %% [markdown]
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
 #
-# The range describes a fit to medians of three rounds, so a single round may lie a little
-# outside. If the rounds lie far outside, the machine was probably faster or slower for a
-# whole round. Redrawing cannot see this, because it assumes that the errors at different
-# sizes are independent. In that case, trust the rounds more than the redrawn sweeps.
+# A single round may lie a little outside, because the range describes a fit to medians of
+# three. If the rounds lie far outside, trust them more than the redrawn sweeps: the machine
+# was probably faster or slower for a whole round, which redrawing cannot see, because it
+# assumes that the errors at different sizes are independent.
 #
 # A *residual* is the difference between a measurement and the law. If the residuals of all
 # three rounds at one size lie on the same side of zero, the law may miss something at that
@@ -761,16 +753,15 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## Try to break the law
 #
-# A law is worth something only if it predicts new measurements, and if these measurements
-# could prove it wrong. Choose a batch size that was not in the sweep, and at which you
-# expect the law to fail: 1? 47? 3000? (A library may switch to a different algorithm at
-# some size, for example, and a straight line knows nothing about that.) We measure your
-# size in alternation with a size from the sweep. This *control* shows how fast the machine
-# is right now, so that we can correct for any change.
+# A law is worth something only if new measurements could prove it wrong. Choose a batch
+# size that was not in the sweep, and at which you expect the law to fail: 1? 47? 3000? (At
+# some size, for example, a library may switch to a different algorithm.) We measure your
+# size in alternation with a *control*, a size from the sweep, which shows how fast the
+# machine is right now, so that we can correct for any change.
 #
-# From the redrawn sweeps, the next cell computes a range for the result. If the law
-# holds, such a range should contain the new measurement nine times out of ten, or less
-# often if the machine is busy or the sweep had few sizes.
+# From the redrawn sweeps, the next cell computes a range for the result. If the law holds,
+# the range should contain the new measurement nine times out of ten, or less often if the
+# machine is busy or the sweep had few sizes.
 #
 # **Predict:** will the range contain your measurement?
 
@@ -798,18 +789,18 @@ card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
 # You cannot prove a law with one more size at which it holds. But if it fails at one size
-# again and again, you know that it misses something. So change the size, run the two
-# cells once more, and try to catch the law out. Also look at the range of `t0` above: if
-# it reaches down to zero, your points cannot tell a fixed cost from none at all.
+# again and again, it misses something, so change the size, run the two cells once more, and
+# try to catch the law out. Also look at the range of `t0` above: if it reaches down to
+# zero, your points cannot tell a fixed cost from none at all.
 
 # %% [markdown]
 # ## How much of the machine do you use?
 #
-# So far you know only the peak of *this network*. How much more could the machine do? As a
-# yardstick we take a large matrix product, as in [lab 00](00_devices.ipynb), because it
-# consists almost entirely of arithmetic. If the product reaches $P$ operations per second,
-# and one image of the training needs $F$ operations, then training with $r(b)$ images per
-# second reaches the share
+# The peak that you know is the peak of *this network*. How much more could the machine do?
+# Our yardstick is a large matrix product, as in [lab 00](00_devices.ipynb), which is almost
+# pure arithmetic. If the product reaches $P$ operations per second, and one image of the
+# training needs $F$ operations, then training with $r(b)$ images per second reaches the
+# share
 #
 # $$ u(b) = \frac{F\, r(b)}{P} $$
 #
@@ -846,22 +837,25 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
 # Now count $F$, the operations for one image. A convolution computes each value of its
-# output from all weights of one filter, and each of these weights takes two operations: a
-# multiplication and an addition. A training step takes three times as many operations as
-# the forward pass alone. The reason is that the backward pass computes two gradients, for
-# the weights and for the inputs, and each of them takes as many operations as the forward
-# pass.
+# output from all weights of one filter, and each of these weights takes a multiplication
+# and an addition. A training step takes three times as many operations as the forward pass
+# alone, because the backward pass computes two gradients, for the weights and for the
+# inputs, and each of them costs as much as the forward pass.
+
+# %% [markdown]
+# <details><summary>How we count at the border of an image, and what we leave out</summary>
 #
-# At the border of an image a filter hangs over the edge, where *padding* has put zeros. We
-# leave out the products with these zeros. For example, a filter of width 3 takes $n$
-# positions along a side of $n$ pixels. It covers 3 pixels at each position, which makes
-# $3 n$ products. But at the first and at the last position, one of the 3 pixels lies beyond
-# the edge, so $3 n - 2$ products remain. For any odd width $k$, the same count gives
-# $k n - (k^2 - 1) / 4$.
+# At the border, a filter hangs over the edge, where *padding* has put zeros. We leave out
+# the products with these zeros. For example, a filter of width 3 takes $n$ positions along
+# a side of $n$ pixels, and covers 3 pixels at each, which makes $3 n$ products. But at the
+# first and at the last position, one of the 3 pixels lies beyond the edge, so $3 n - 2$
+# products remain. For any odd width $k$, the same count gives $k n - (k^2 - 1) / 4$.
 #
-# The count leaves out some work: batch normalisation, ReLU, dropout, pooling, augmentation
-# and the update of the weights. On the other hand, it includes one gradient that training
-# does not need: the gradient with respect to the input of the first layer.
+# Batch normalisation, ReLU, dropout, pooling, augmentation and the update of the weights
+# are not counted. On the other hand, the count includes one gradient that training does not
+# need: the gradient with respect to the input of the first layer.
+#
+# </details>
 
 # %%
 def operations_per_image(network):
@@ -890,14 +884,14 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# With small batches, much of each step is fixed cost, so training has to be slower than
-# the product. But where the curve is flat, the fixed cost is only a small part of a step,
-# so it cannot explain why training still stays below the speed of the product. The main
-# suspects are the layers whose operations we did not count.
+# With small batches, much of each step is fixed cost. But where the curve is flat, that
+# cost is only a small part of a step, so it cannot explain why training still stays below
+# the speed of the product. The main suspects are the layers whose operations we did not
+# count.
 #
-# **Question.** How much faster would training be without these layers? The next cell builds
-# a network with the same convolutions, but without the batch normalisation, ReLU and
-# dropout between them. It learns nothing useful, but we only want to know its running time.
+# **Question.** How much faster would training be without the batch normalisation, ReLU and
+# dropout between the convolutions? The next cell builds such a network. It learns nothing
+# useful, but we only want to know its running time.
 
 # %%
 class Nothing(layers.Layer):
@@ -927,14 +921,11 @@ print("In turns, times as many:", ", ".join(f"{each:.2f}" for each in gains))
 print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# The factor is the median of the three numbers in the third line. Each of these numbers
-# compares two measurements that were made directly after each other, so the factor need not
-# equal the quotient of the two printed medians.
-#
 # The time that the bare network saves was spent in batch normalisation, ReLU and dropout.
-# These layers read and write every value but compute little with it, so the speed of memory
-# may limit them. The gap that still remains is due to the convolutions and the work around
-# them.
+# (The factor is the median of the three turns, so it need not equal the quotient of the two
+# printed medians.) These layers read and write every value but compute little with it, so
+# the speed of memory may limit them. The gap that still remains is due to the convolutions
+# and the work around them.
 #
 # In practice, the yardstick is often the peak in the device's data sheet. Then this share
 # is called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
@@ -943,25 +934,27 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 # %% [markdown]
 # ## What does a larger batch cost?
 #
-# You now know how much speed a larger batch buys. But it also has a price, and the first
-# part of this price is memory. The weights are stored once, however large the batch is.
+# Speed has a price, and the first part of this price is memory. The weights are stored
+# once, however large the batch is.
 #
 # **Question.** What else does a step have to keep in memory, and until when? At your
 # largest batch, do the weights take most of the memory, half of it, or hardly any?
 
 # %% [markdown]
-# The dashed line in the next figure is an estimate. It counts the values in the outputs
-# of all layers, and assumes three bytes for each value. A float32 number takes four, but
-# some layers reuse the memory of their input, so the average is lower. The three bytes
-# come from measurements of WRN-16-1 on a CPU. At the `laptop` scale you train the same
-# network, so a good estimate there does not prove that it also works for other networks.
+# In the next figure, the points show how much the memory in use has grown since the sweep
+# began. All of them lie too low, by about the same amount, because TensorFlow reuses the
+# memory of the training with `batch_size`, so that only larger sizes show any growth. The
+# dashed line is an estimate: three bytes for each value in the outputs of all layers.
 
 # %% [markdown]
-# The points are measurements: they show how much the memory in use has grown since the
-# sweep began. They lie too low, because TensorFlow reuses the memory that it had allocated
-# for the training with `batch_size`. So only sizes larger than `batch_size` show any
-# growth, and about the same amount is missing at each of them. You see this best at the
-# first of these points.
+# <details><summary>Why three bytes?</summary>
+#
+# A float32 number takes four, but some layers reuse the memory of their input, so the
+# average is lower. The three bytes come from measurements of WRN-16-1 on a CPU. At the
+# `laptop` scale you train the same network, so a good estimate there does not prove that it
+# also works for other networks.
+#
+# </details>
 
 # %%
 mib = 2**20
@@ -978,26 +971,26 @@ growth = grown.get(largest, 0) / max(1, largest - lab.batch_size)
 print(f"Measured at batch size {largest}: {growth:.2f} MiB for each image more")
 
 # %% [markdown]
-# The backward pass needs the outputs that the layers computed in the forward pass. So a
+# The backward pass needs the outputs that the layers computed in the forward pass, so a
 # step keeps these outputs for every image of the batch until the backward pass has used
-# them. Their size grows with the batch, while the size of the weights and gradients does
-# not. [Lab 05](05_many_gpus_fit.ipynb) examines the memory of one replica in detail.
+# them. They grow with the batch, while the weights and gradients do not. [Lab
+# 05](05_many_gpus_fit.ipynb) examines the memory of one replica in detail.
 
 # %% [markdown]
 # By the law, doubling a batch of $c\, b_{1/2}$ images multiplies the throughput by
 #
 # $$ \frac{r(2 c\, b_{1/2})}{r(c\, b_{1/2})} = \frac{2c + 2}{2c + 1}, $$
 #
-# which is 1.33 at the bend $b_{1/2}$, where $c = 1$, and only 1.05 at $c = 9$. For this
-# gain you need about twice the memory, and an epoch has only half as many updates of the
-# weights. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
+# which is 1.33 at the bend $b_{1/2}$, where $c = 1$, and only 1.05 at $c = 9$. For these 5%
+# you pay with about twice the memory, and with half of the updates of the weights in an
+# epoch. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
 #
-# > **Limits.** This text is based on runs on CPUs. Only the table from the older lab was
+# > **Limits.** This text is based on runs on CPUs; only the table from the older lab was
 # > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
 # > products and convolutions to TF32, which keeps 10 of the 23 binary digits after the
-# > point. This affects both the training and the product with which you compare it. The lab
-# > does not measure whether memory limits the layers between the convolutions. And it
-# > measures speed alone, not how well the network learns with each batch size.
+# > point, in the training as well as in the product. The lab does not measure whether
+# > memory limits the layers between the convolutions, nor how well the network learns with
+# > each batch size.
 
 # %% [markdown]
 # ## Quiz
@@ -1025,17 +1018,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How many images a second? That depends on the batch size, and your colleague was right up
-# to a point. Your fit tells you where this point lies: a batch of $t_0\, r_\infty$ images
-# reaches half of the peak, and nine times as many reach 90%. Far below $t_0\, r_\infty$, a
-# step is mostly fixed cost, so a larger batch takes hardly any more time. Far above it, a
-# larger batch buys little speed, needs more memory, and leaves fewer updates in an epoch.
-# You also know how certain these numbers are, and how far the peak of your machine lies
-# above the peak of your network.
+# How many images a second? That depends on the batch size, and on two numbers: the fixed
+# cost $t_0$ of a step, and the peak $r_\infty$. A batch of $t_0\, r_\infty$ images reaches
+# half of the peak, and nine times as many reach 90%. Beyond that, a larger batch buys
+# little speed, needs more memory, and leaves fewer updates in an epoch.
 #
-# Here are two questions to take with you. If a GPU that is twice as fast halves only the
-# cost per image, what happens to the batch size that reaches half of the peak? And is the
-# fastest epoch also the fastest *training*? That is the subject of [lab
+# Two questions to take with you. If a GPU that is twice as fast halves only the cost per
+# image, what happens to the batch size that reaches half of the peak? And is the fastest
+# epoch also the fastest *training*? That is the subject of [lab
 # 03](03_time_to_accuracy.ipynb).
 #
 # To read on: Zagoruyko and Komodakis, ["Wide Residual
