@@ -726,9 +726,9 @@ print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
 #
 # A single round may lie a little outside, because the range describes a fit to medians of
-# three. If the rounds lie far outside, trust them more than the redrawn sweeps: the machine
-# was probably faster or slower for a whole round, which redrawing cannot see, because it
-# assumes that the errors at different sizes are independent.
+# three. If the rounds lie far outside, trust them more: the machine was probably faster or
+# slower for a whole round, which redrawing cannot see, because it assumes that the errors
+# at different sizes are independent.
 #
 # A *residual* is the difference between a measurement and the law. If the residuals of all
 # three rounds at one size lie on the same side of zero, the law may miss something at that
@@ -922,10 +922,9 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %% [markdown]
 # The time that the bare network saves was spent in batch normalisation, ReLU and dropout.
-# (The factor is the median of the three turns, so it need not equal the quotient of the two
-# printed medians.) These layers read and write every value but compute little with it, so
-# the speed of memory may limit them. The gap that still remains is due to the convolutions
-# and the work around them.
+# These layers read and write every value but compute little with it, so the speed of memory
+# may limit them. The gap that still remains is due to the convolutions and the work around
+# them.
 #
 # In practice, the yardstick is often the peak in the device's data sheet. Then this share
 # is called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
@@ -973,8 +972,8 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each image more")
 # %% [markdown]
 # The backward pass needs the outputs that the layers computed in the forward pass, so a
 # step keeps these outputs for every image of the batch until the backward pass has used
-# them. They grow with the batch, while the weights and gradients do not. [Lab
-# 05](05_many_gpus_fit.ipynb) examines the memory of one replica in detail.
+# them. They grow with the batch, while the weights and gradients do not ([lab
+# 05](05_many_gpus_fit.ipynb) has the details).
 
 # %% [markdown]
 # By the law, doubling a batch of $c\, b_{1/2}$ images multiplies the throughput by
