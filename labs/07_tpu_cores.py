@@ -10,11 +10,11 @@
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
 # A notebook that trained a small network on eight cores of a TPU reports 269 seconds for 50
-# epochs. Our version of this training, the full scale of this lab, took [6 minutes on two
-# cores of an ordinary processor](../docs/measurements.md). A chip that was made to multiply
-# matrices should win by more than that. Two things can hold it up, and neither is the fault
-# of the chip: a batch of a new size, for which a whole program has to be compiled, and
-# Python, for which fast cores wait after every step.
+# epochs. This lab, which rebuilds that training, took [6 minutes on two cores of an
+# ordinary processor](../docs/measurements.md) at full scale. A chip that was made to
+# multiply matrices should win by more than that. Two things can hold it up, and neither is
+# the fault of the chip: a batch of a new size, for which a whole program has to be
+# compiled, and Python, for which fast cores wait after every step.
 #
 # Suppose that you bring the training loop of [lab 06](06_many_gpus_loop.ipynb) to eight
 # such cores. Its idea is still right: each core gets images of its own, and in every step
@@ -43,7 +43,8 @@
 #
 # > **Limits.** Simulated cores share one processor, so their speed says nothing about real
 # > cores. We have never run this lab on a TPU. What it says about TPUs comes from the
-# > documents that it links to, but we found TensorFlow's restrictions on simulated cores.
+# > documents that it links to, whereas we found TensorFlow's restrictions on simulated
+# > cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -169,8 +170,7 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 # %% [markdown]
 # With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding is wrong
 # by at most $2^{-8} \approx 0.4\%$, and most of the 128 errors cancel, because they have
-# both signs. Still, from the first step on, a training on a TPU has slightly different
-# numbers.
+# both signs. Still, a training on a TPU differs slightly from the first step on.
 #
 # ### The images
 #
@@ -465,9 +465,8 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # `run(block, 2)` returns `[0.6, 0.8]`.
 #
 # You need about eight lines. `tf.function` turns a `for` loop over `tf.range(...)` into a
-# TensorFlow loop, `tf.zeros(cores)` has a zero for each core from which a sum can start,
-# and `tf.constant` turns a number into a tensor. Leave out `jit_compile`, for the reason
-# given above.
+# TensorFlow loop, and `tf.zeros(cores)` has a zero for each core from which a sum can
+# start. Leave out `jit_compile`, for the reason given above.
 
 # %% name="7.1-steps-in-one-call" points=3
 # TODO 7.1: make `count` steps of a block in one call, by one program for all counts.
@@ -585,8 +584,8 @@ print(f"Largest difference of a weight between two cores: {apart:.8f}")
 # ### All epochs
 #
 # Nobody wants to read the lines of eight cores over fifty epochs. So `train` now prints to
-# a file beside the [run card](../docs/glossary.md), which you can watch with `tail -f`. The
-# dashboard's bar counts calls.
+# a file beside the [run card](../docs/glossary.md), which you can watch with `tail -f`; the
+# dashboard counts calls.
 #
 # **Predict** the test accuracy after the last epoch.
 
@@ -635,10 +634,11 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The first marker comes late, because the first epoch includes tracing and, on a TPU,
-# compiling. The target depends on the scale. At full scale it is 89%, which the notebook
-# whose design we follow reports for its 50 epochs on eight TPU cores.
+# compiling. The target depends on the scale; at full scale it is 89%, as in the notebook
+# that we follow.
 #
-# **Question.** At 58 steps per epoch, their run took
+# **Question.** That notebook reports 269 s for 50 epochs on eight TPU cores. At 58 steps
+# per epoch, its run took
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
 #
@@ -701,8 +701,7 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # Are the gains of all three turns above 1, and how far apart are they? If they differ from
 # each other by more than they differ from 1, chance may explain the gain. Long calls help
 # most if steps are short, because then the cost $c$ of a call is a large part of $c + s$;
-# try `batch_size=16`. (A single device is no fair comparison, because simulated devices
-# share one processor.)
+# try `batch_size=16`.
 
 # %% [markdown]
 # What has to change on a TPU, and what can stay? The idea of lab 06 stays, down to each
@@ -746,8 +745,8 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # **Rules**
 #
 # - Return a pair of whole numbers `(start, stop)` for each axis of the array.
-# - Devices are numbered row by row: the number rises fastest along the last axis of the
-#   mesh. A mesh has one axis or more.
+# - A mesh has one axis or more. Devices are numbered row by row: the number rises fastest
+#   along the last axis.
 # - Where the spec has None, a device holds the array's whole axis.
 # - Where the spec has the `name` of a mesh axis, the array's axis is cut into `mesh[name]`
 #   equal parts. Devices at the first position along that mesh axis hold the first part, and
