@@ -14,21 +14,21 @@
 # copies of the network equal. How much of that is the strategy's work, and how much of it
 # is yours?
 #
-# To find out, you write the loop yourself, in four parts. The end of a part is a good
-# place for a break.
+# To find out, you write the loop yourself. One of its lines is a trap: if you write it as
+# you would for one device, it runs on four without an error message, but no longer makes
+# the step that you wanted. You do this in four parts, and the end of each is a good place
+# for a break:
 #
-# 1. You prepare what a [strategy](../docs/glossary.md) needs: batches, and a network in
-#    its scope.
-# 2. You write a loss that is right on any number of replicas, and a step that all of them
-#    make together. Then you measure the damage that a wrong loss does.
-# 3. You write a complete training loop, and train a large network.
-# 4. You find out why eight GPUs are not eight times as fast.
+# 1. what a [strategy](../docs/glossary.md) needs: batches, and a network in its scope;
+# 2. a loss and a step for any number of replicas, and the damage that a wrong loss does;
+# 3. a whole training loop, and a large network;
+# 4. the reasons why eight GPUs are not eight times as fast.
 
 # %% [markdown]
-# > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are
-# > threads of one processor. They compete for the same cores, so a simulation can show
-# > that your code is right, but not how fast it would be on several devices. The lab also
-# > explains when Python waits for a GPU, but we have not tested this on a GPU.
+# > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
+# > of one processor. Because they compete for the same cores, a simulation can show that
+# > your code is right, but not how fast it would be on several devices. We have not tested
+# > on a GPU what the lab says about waiting for one.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -48,14 +48,13 @@ from_folders: bool = False  # train on image files, not on arrays
 # ## Set up
 #
 # The network is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et
-# al. 2018](https://arxiv.org/abs/1801.04381)). It was designed for mobile phones, so it
-# needs few operations, but it has many layers. At `gpu` scale you train it at full width
-# on all digits, at 112x112 pixels. The scales `smoke` and `laptop` use 64x64 pixels,
-# about a third of the width, and fewer digits.
+# al. 2018](https://arxiv.org/abs/1801.04381)), which was designed for mobile phones: it
+# needs few operations, but it has many layers. At `gpu` scale you train it at full width on
+# all digits, at 112x112 pixels; `smoke` and `laptop` use 64x64 pixels, about a third of the
+# width, and fewer digits.
 #
 # If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("6.1")`. It asks a guiding question, and each further call tells you more. Words
-# such as *replica* and *global batch* are explained in the [glossary](../docs/glossary.md).
+# `hint("6.1")`: it asks a guiding question, and each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -109,11 +108,10 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ## 1. What the strategy needs
 #
-# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is a set
-# of handwritten digits from 0 to 9, in grey images of 28x28 pixels. It comes as one
-# array, but your own data probably look different, because most people keep their images
-# as files, with one folder for each class. To compare the two, the next cell writes such
-# files (`train/0/00001.png` and so on) into your cache.
+# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is a set of
+# handwritten digits, in grey images of 28x28 pixels. It comes as one array, whereas most
+# people keep their images as files, with one folder for each class. The next cell writes
+# such files (`train/0/00001.png` and so on) into your cache.
 
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
@@ -128,8 +126,7 @@ print(f"Image files: {file_count:,} to train on")
 # [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes
 # the name of the folder as the class.
 #
-# **Question.** Before you run the cell: in which order will Keras read the images, and is
-# it the order of the array?
+# **Question.** In which order will Keras read the images, and is it the order of the array?
 
 # %%
 def read_folder(part, **options):
@@ -153,16 +150,13 @@ print(f"Images that differ between files and array: {different}")
 print(f"Labels that differ: {(classes != y_train[order]).sum()}")
 
 # %% [markdown]
-# A PNG file keeps every pixel exactly, whereas a JPEG file does not. The order has
-# changed, however: the files are sorted by class. If you trained in that order, the
-# network would at first see nothing but images of the digit 0. So always shuffle images
-# that you read from folders.
+# PNG files keep every pixel exactly (JPEG files would not), but they are sorted by class.
+# In that order, the network would at first see nothing but images of the digit 0, so always
+# shuffle images that you read from folders.
 #
-# Files are also slower to read. Each has to be found, opened and decoded, whereas the
-# array is already in memory.
+# Files are also slower to read, because each has to be found, opened and decoded.
 #
-# **Predict:** how many times as fast can you read images from the array as from the
-# files?
+# **Predict:** how many times as fast can you read images from the array as from the files?
 
 # %%
 my_array_guess = None  # change this: images/s from the array / images/s from the files
@@ -191,26 +185,23 @@ print(f"The array is {ratio:.1f} times as fast")
 card.outcome("array_over_files", ratio)
 
 # %% [markdown]
-# The files had been read a moment before, so the operating system still had them in
-# memory. Reading them from a slow disk may take longer.
-#
-# Keep the speed of the files in mind. If a GPU trains more slowly than the
-# [host](../docs/glossary.md) reads, it hardly ever has to wait, because the host prepares
-# the next batch in the meantime. On a CPU, however, reading and training compete for the
-# same cores. Besides, all replicas get their images from the same host, so with each
-# replica that you add, the host has to read more images per second.
+# A slow disk may take even longer, because the operating system still had these files in
+# memory. Keep the speed of the files in mind. A GPU that trains more slowly than the
+# [host](../docs/glossary.md) reads hardly ever has to wait, because the host prepares the
+# next batch in the meantime. (On a CPU, reading and training compete for the same cores.)
+# But with each replica that you add, the one host has to read more images per second.
 
 # %% [markdown]
 # ### What a replica gets
 #
-# The optimizer takes one step for each [global batch](../docs/glossary.md). The strategy
-# cuts this batch into one part for each [replica](../docs/glossary.md).
+# The optimizer takes one step for each [global batch](../docs/glossary.md), which the
+# strategy cuts into one part for each [replica](../docs/glossary.md).
 #
-# At the end of an epoch, fewer images may be left than a global batch needs. Our pipeline
-# drops this remainder, because some replica might get no image at all, and a network with
-# convolutions and batch normalisation fails on an empty batch. For the same reason it
-# drops the last images of the validation set. In exercise 6.3 you train on the remainder
-# as well, and [lab 07](07_tpu_cores.ipynb) shows how to test without losing an image.
+# If fewer images are left at the end than a global batch needs, our pipeline drops them, in
+# training and in validation, because some replica might get no image at all, and a network
+# with convolutions and batch normalisation fails on an empty batch. In exercise 6.3 you
+# train on the remainder as well, and [lab 07](07_tpu_cores.ipynb) shows how to test without
+# losing an image.
 
 # %%
 per_replica_batch = max(1, lab.batch_size // lab.replicas)
@@ -242,14 +233,11 @@ print("Images left out of an epoch: {} in training, {} in validation".format(*le
 #
 # Inside
 # [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
-# every variable is *mirrored*: each replica has a copy, and all copies start equal. That
-# is why everything that has variables must be created there: the network, the optimizer
-# and the metrics.
-#
-# An optimizer has variables, too, such as Adam's running averages for each weight. If you
-# do not build it here, it creates them in the middle of the first step, while TensorFlow
-# is already turning this step into a graph. So build it inside the scope as well. Here
-# the lab opens the scope for you, but in exercise 6.3 you do it yourself.
+# every variable is *mirrored*: each replica has a copy, and all copies start equal. That is
+# why everything that has variables must be created there: the network, the metrics and the
+# optimizer, which keeps, for example, Adam's running averages. If you do not build the
+# optimizer here, it creates them in the middle of the first step, while TensorFlow is
+# already turning this step into a graph.
 
 # %%
 def new_metrics():
@@ -269,9 +257,8 @@ with strategy.scope():
 print(f"The network has {mobilenet.count_params():,} parameters")
 
 # %% [markdown]
-# Every metric, too, has a copy on each replica. The copies count separately, and are
-# added up only when you ask for the result. The next cell shows the layers around
-# MobileNetV2, which enlarge a digit, copy it to three channels, pool, and classify.
+# The layers around MobileNetV2 enlarge a digit, copy it to three channels, pool, and
+# classify.
 
 # %%
 session.show_source(enlarge_and_classify)
@@ -279,14 +266,13 @@ session.show_source(enlarge_and_classify)
 # %% [markdown]
 # ## 2. A loss and a step
 #
-# The strategy cuts every batch into parts, so a replica sees only some of the images. But
-# a step should follow the mean loss of all images in the batch. How can the replicas
-# achieve that together, although none of them sees the whole batch?
+# A step should follow the mean loss of all images in the batch, but each replica sees only
+# some of them.
 
 # %% [markdown]
 # ### Exercise 6.1: whose mean?
 #
-# A step follows the gradient of the *mean* loss over the global batch,
+# The step follows the gradient of the *mean* loss over the global batch,
 #
 # $$ L = \frac{1}{B} \sum_{i=1}^{B} \ell_i, $$
 #
@@ -294,8 +280,8 @@ session.show_source(enlarge_and_classify)
 # $i$. Each replica computes a gradient from its own part alone. The optimizer then **adds
 # up** the gradients of all replicas, and every copy of the network takes the same step.
 #
-# So replica $r$ computes its *share* $s_r$ of the loss. If $\sum_r s_r = L$, their
-# gradients add up to the gradient of $L$. How does a replica compute its share?
+# Replica $r$ therefore computes its *share* $s_r$ of the loss. If $\sum_r s_r = L$, the
+# gradients add up to the gradient of $L$.
 
 # %% [markdown]
 # **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
@@ -305,15 +291,14 @@ session.show_source(enlarge_and_classify)
 # **Rules**
 #
 # - The shares of all replicas add up to the mean over the global batch.
-# - This holds for any number of replicas, which may have different numbers of images. A
-#   replica may have none.
+# - This holds for any number of replicas, which may have different numbers of images, or
+#   none.
 # - A share is one number, and it contains only what the replica's own images contribute.
-# - The gradient flows through the share, so compute it with TensorFlow and not with
-#   NumPy.
+# - The gradient flows through the share, so compute it with TensorFlow and not with NumPy.
 #
-# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and
-# the other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line
-# is enough.
+# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and the
+# other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line is
+# enough.
 
 # %% name="6.1-global-loss" points=2
 # TODO 6.1: this replica's share of the mean loss over the global batch.
@@ -339,18 +324,17 @@ global_loss = check("6.1", global_loss)
 #
 # ![Two replicas with 3 and 1 images add up their losses, divide by the global batch of 4, and the sum of the two shares is the mean over all images.](../helpers/lab_06/diagrams/divided_loss.svg)
 #
-# TensorFlow has a function that does the same as your line:
-# [`tf.nn.compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)`(losses, global_batch_size=...)`.
-# You may leave out the second argument, but then each replica assumes that all the others
-# have as many images as itself.
+# TensorFlow's
+# [`tf.nn.compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)`(losses, global_batch_size=...)`
+# does the same as your line. Without the second argument, each replica assumes that all the
+# others have as many images as itself.
 
 # %% [markdown]
-# Take nine images with the losses 1, 2, ..., 9, whose mean is 5. If four replicas share
-# them equally, each should get 9/4 images. The strategy rounds this number up, and hands
-# out 3 images at a time until none are left. So the replicas get 3, 3, 3 and none.
+# Take nine images with the losses 1, 2, ..., 9, whose mean is 5. For four replicas, the
+# strategy rounds 9/4 up and hands out 3 images at a time, so the replicas get 3, 3, 3 and
+# none.
 #
-# **Question.** If the argument is left out, what do the four shares add up to? Work it
-# out, then run the cell.
+# **Question.** If the argument is left out, what do the four shares add up to?
 
 # %%
 nine = tensorflow.data.Dataset.range(1, 10, output_type=tensorflow.float32).batch(9)
@@ -367,23 +351,26 @@ for n in (1, 2, 3, 4):
 #
 # $$ \frac{1}{n\, b_r} \sum_{i \in r} \ell_i, $$
 #
-# where $n$ is the number of replicas. So an image counts more if its replica has few
-# images, and a replica without images counts as if its loss were 0. Nothing warns you:
-# with a [*ragged* batch](../docs/glossary.md), which does not divide evenly, training
-# silently follows a different loss. Always divide by the number of images that all
-# replicas have together.
+# where $n$ is the number of replicas. An image counts more if its replica has few images,
+# and a replica without images counts as if its loss were 0. With a [*ragged*
+# batch](../docs/glossary.md), which does not divide evenly, training silently follows a
+# different loss, so always divide by the number of images that all replicas have together.
+
+# %% [markdown]
+# <details><summary>A similar trap in the loss objects of Keras</summary>
 #
-# Keras' loss objects contain a similar trap. Inside `strategy.run`,
-# `CategoricalCrossentropy()` already divides by the number of replicas, so if you divide
-# once more, the result is wrong again. Use
+# Inside `strategy.run`, `CategoricalCrossentropy()` already divides by the number of
+# replicas, so if you divide once more, the result is wrong again. Use
 # [`keras.losses.categorical_crossentropy`](https://keras.io/api/losses/probabilistic_losses/)
 # instead: it returns one loss for each image, and leaves the division to you.
+#
+# </details>
 
 # %% [markdown]
 # ### Exercise 6.2: a step on all replicas
 #
-# With the right share, you can write a training step. It consists of two functions, and
-# the second runs the first on all replicas:
+# A training step consists of two functions, of which the second runs the first on all
+# replicas:
 #
 # - `replica_step(x, y)` describes what every replica does with its own part of the batch.
 #   It is the step of [lab 04](04_custom_training_loop.ipynb), with a
@@ -393,7 +380,7 @@ for n in (1, 2, 3, 4):
 #   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function). It hands the
 #   batch to all replicas with
 #   [`strategy.run(replica_step, args=(x, y))`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#run),
-#   which returns one object that holds the shares of all replicas. Then
+#   which returns one object with the shares of all replicas. Then
 #   [`strategy.reduce("SUM", shares, axis=None)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#reduce)
 #   adds them up to one number.
 #
@@ -403,13 +390,17 @@ for n in (1, 2, 3, 4):
 # %% [markdown]
 # They are added up in [`optimizer.apply`](https://keras.io/api/optimizers/), which waits
 # for the gradients of all replicas before it changes a weight. This exchange is called an
-# [*all-reduce*](../docs/glossary.md). So `apply` belongs in `replica_step`, where every
-# replica calls it.
+# [*all-reduce*](../docs/glossary.md), and because every replica has to take part in it,
+# `apply` belongs in `replica_step`.
+
+# %% [markdown]
+# <details><summary>Three options that you should leave out</summary>
 #
-# Leave out three options that you might want to add, for the same reasons as with `fit`
-# in [lab 05](05_many_gpus_fit.ipynb). Under a strategy, `jit_compile=True` and
-# `gradient_accumulation_steps` end in an error, and with `mixed_float16` an overflow on
-# one replica could ruin the weights without any message.
+# Under a strategy, `jit_compile=True` and `gradient_accumulation_steps` end in an error,
+# and with `mixed_float16` an overflow on one replica could ruin the weights without any
+# message. The reasons are the same as with `fit` in [lab 05](05_many_gpus_fit.ipynb).
+#
+# </details>
 
 # %% [markdown]
 # **Write**
@@ -422,15 +413,14 @@ for n in (1, 2, 3, 4):
 #   network once, with `training=True`.
 # - The given optimizer follows the gradient of the sum of the shares, and updates all
 #   trainable variables.
-# - A share comes from the `global_loss` that is given. Do not write your own, because the
-#   lab will also pass a wrong one.
+# - A share comes from the `global_loss` that is given, because the lab will also pass a
+#   wrong one.
 # - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the
-#   predictions of the same pass. Leave the two validation metrics alone, and reset no
-#   metric: the caller does that.
-# - `train_step` returns the batch's mean loss as one number. It is a `tf.function`, so
-#   that Python does not run for every batch.
-# - If the given `global_loss` is wrong, the shares do not add up to the mean. In that
-#   case you may return either the sum of the shares or the mean.
+#   predictions of the same pass.
+# - Leave the two validation metrics alone, and reset no metric.
+# - `train_step` returns the batch's mean loss as one number. With a wrong `global_loss`, it
+#   may return either the sum of the shares or the mean.
+# - `train_step` is a `tf.function`, so that Python does not run for every batch.
 #
 # **Example.** With an untrained network for ten classes, the first call of
 # `train_step(x, y)` returns about 2.3, because $-\ln 0.1 \approx 2.3$. You need about
@@ -479,8 +469,8 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
 make_train_step = check("6.2", make_train_step)
 
 # %% [markdown]
-# A validation step is shorter. It needs no tape and no optimizer, and there are no shares
-# to add up, because the metrics keep count.
+# A validation step needs no tape, no optimizer and no shares to add up, because the metrics
+# keep count.
 
 # %%
 def make_valid_step(strategy, model, metrics):
@@ -501,11 +491,10 @@ def make_valid_step(strategy, model, metrics):
 # %% [markdown]
 # ### The wrong loss, measured
 #
-# Suppose that every replica takes the mean over its own images, because that is what you
-# have always done on one device. How much harm does this do? We let a small network take
-# its first step with your `make_train_step`, once with your loss and once with the wrong
-# one. It runs on 1, 2 and 4 *simulated* replicas, whichever devices you have, because
-# here we are interested in the numbers and not in the time.
+# Suppose that every replica takes the mean over its own images, as you have always done on
+# one device. How much harm does this do? A small network takes its first step with your
+# `make_train_step`, once with your loss and once with the wrong one, on 1, 2 and 4
+# *simulated* replicas, because only the numbers matter here.
 #
 # **Predict:** on four replicas, by what factor does the wrong loss make this step longer,
 # with plain SGD and with Adam?
@@ -593,72 +582,65 @@ for name, curve in shown.items():
 #
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# With SGD and the learning rate $\eta$, the step $\eta\, n\, \nabla L$ is exactly the
-# step that the learning rate $n \eta$ would make. You get no error message. The same
-# script simply trains differently on a machine with more devices, and you look for the
-# reason everywhere but in the loss.
+# With SGD, that is exactly the step of the learning rate $n \eta$ instead of $\eta$. No
+# error message appears: the same script simply trains differently on a machine with more
+# devices, and you look for the reason everywhere but in the loss.
 
 # %% [markdown]
-# How do such long steps change a whole training run? Look at the curves in the right
-# panel and at the mean losses below the figure. A learning rate of 0.2 is small for this
-# network, so two replicas, which double it, may even do better, whereas four may make it
-# too high. Does one of the curves jump up? A script with this mistake can seem to train
-# better on two devices, and worse on four. However, each curve is a single run, and other
-# initial weights may reverse a small difference.
+# Because a learning rate of 0.2 is small for this network, a script with this mistake can
+# seem to train better on two devices, which double the rate, and worse on four. Do your
+# curves show that? (Each is a single run, so other initial weights may reverse a small
+# difference.)
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
 # 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. For each weight, it divides a
 # running average of the gradient, $\hat m$, by the typical size of this gradient,
-# $\sqrt{\hat v}$, where $\hat v$ is a running average of the squared gradient. A factor
-# of $n$ on every gradient therefore cancels:
+# $\sqrt{\hat v}$, where $\hat v$ is a running average of the squared gradient. A factor of
+# $n$ on every gradient therefore cancels, up to the small number $\epsilon$ in the
+# denominator:
 #
 # $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
 #
-# It does not cancel entirely, because of the small number $\epsilon$ in the denominator.
 # The mistake comes to light when the size of the gradient matters: for example, when
-# somebody clips the gradients, as is usual for large language models, or switches from
-# Adam to SGD.
+# somebody clips the gradients, as is usual for large language models, or switches from Adam
+# to SGD.
 
 # %% [markdown]
 # ## 3. A whole training loop
 #
-# Your step is right, and you know how much harm a wrong loss does. But a step is not yet
-# a training loop, so now you write everything around it.
+# A right step is not yet a training loop. You write the rest now.
 
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
 #
-# So far the lab opened the scope and distributed the data for you. Now you write a whole
-# training loop yourself, and this time no image is dropped.
-#
-# Compared with 6.2, only one idea is new: the number by which you divide is no longer
-# fixed. The last batch may be smaller, so that one replica has fewer images than the
-# others, or none at all. So divide by the number of images that the batch really has,
-# which Python can count before each step:
+# So far the lab opened the scope and distributed the data for you. Now you do both, and no
+# image is dropped, so the number by which you divide is no longer fixed. In the last batch,
+# a replica may have fewer images than the others, or none at all. Divide by the number of
+# images that the batch really has, which Python can count before each step:
 # `sum(len(part) for part in strategy.experimental_local_results(y))`.
 #
 # Two more functions help you.
 # [`strategy.experimental_distribute_dataset(data)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#experimental_distribute_dataset)
-# cuts each global batch into one part for each replica. And a
-# [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is
-# created inside the scope combines the values of all replicas by itself.
+# cuts each global batch into one part for each replica, and a
+# [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is created
+# inside the scope combines the values of all replicas by itself.
 
 # %% [markdown]
-# **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a
-# list with the mean loss of each epoch, as floats. `build()` makes a network that ends in
-# a softmax, and its optimizer. `data` is a
+# **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a list
+# with the mean loss of each epoch, as floats. `build()` makes a network that ends in a
+# softmax, and its optimizer. `data` is a
 # [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) of
-# global batches, each with images and one-hot labels, and `len(data)` is the number of
-# these batches.
+# `len(data)` global batches, each with images and one-hot labels.
 #
 # **Rules**
 #
 # - Call `build` once, inside the scope of the strategy that is given.
-# - Go through `data` once in every epoch. Each image goes once through the network, on
-#   one replica, in `strategy.run` and in training mode.
-# - Each batch is one step of the optimizer that `build` made. It follows the gradient of
-#   the *mean* cross-entropy over the images in this batch.
+# - Go through `data` once in every epoch.
+# - Each image goes once through the network, on one replica, in `strategy.run` and in
+#   training mode.
+# - Each batch is one step of the optimizer that `build` made, along the gradient of the
+#   *mean* cross-entropy over the images in this batch.
 # - An epoch's loss is the mean over all images of this epoch, each measured in its own
 #   step.
 #
@@ -711,12 +693,12 @@ def train_on(strategy, build, data, epochs):
 train_on = check("6.3", train_on)
 
 # %% [markdown]
-# Now use your function to train on different numbers of devices, and compare the results.
-# The small network trains for three epochs on 201 images in global batches of 64, so the
-# last batch has only nine images. Three replicas cannot even share 64 images equally.
+# Does your function give the same weights on any number of devices? The small network
+# trains for three epochs on 201 images in global batches of 64. The last batch has only
+# nine images, and three replicas cannot even share 64 equally.
 #
-# **Predict:** compare the weights after training on two, three or four devices with the
-# weights after training on one device. How large is the largest difference?
+# **Predict:** how large is the largest difference between a weight after training on two,
+# three or four devices and the same weight after training on one?
 
 # %%
 print(f"The largest weight starts as {abs(flat_weights(new_small()[0])).max():.4f}")
@@ -739,15 +721,14 @@ for n, difference in differences.items():
 card.outcome("largest_weight_difference", max(differences.values()))
 
 # %% [markdown]
-# The remaining differences come from rounding: float32 keeps about seven digits, and a
-# sum in a different order is rounded differently. Apart from rounding, your loop
-# therefore trains this network in the same way on any number of devices.
+# Only rounding remains: float32 keeps about seven digits, and a sum in a different order is
+# rounded differently.
 #
 # Test every loop that you write like this: train a small network with plain SGD on one
-# device and on several, with a remainder, and compare the weights. The test exposes all
-# the wrong losses of this lab. But choose a network without dropout and without ordinary
-# batch normalisation. With these layers, the weights differ even if the loop is right, as
-# you saw for batch normalisation in [lab 05](05_many_gpus_fit.ipynb).
+# device and on several, with a remainder, and compare the weights. That exposes all the
+# wrong losses of this lab. But choose a network without dropout and ordinary batch
+# normalisation, with which the weights differ even if the loop is right ([lab
+# 05](05_many_gpus_fit.ipynb)).
 
 # %% [markdown]
 # <details><summary>A bug in TensorFlow that this test found</summary>
@@ -764,9 +745,8 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # ### The large network
 #
-# A small network has shown that your code gives the right weights, so now a large one can
-# follow. The next cells train MobileNetV2 on all devices. They use your step from 6.2,
-# but our own loop over the epochs, because it also validates after each epoch.
+# Your code gives the right weights, so MobileNetV2 can follow, on all devices. The next
+# cells use your step from 6.2, but our own loop, which also validates after each epoch.
 #
 # **Question.** Which line of `train_epoch` waits for the devices, and why must it come
 # before the clock stops?
@@ -788,17 +768,15 @@ def train_epoch(number, train_step, valid_step):
     return figures | {"train_seconds": seconds}
 
 # %% [markdown]
-# While a GPU works, Python runs ahead. It has to wait for the GPU only when it reads a
-# result, such as a metric. That is why the loop reads a metric before it stops the clock:
-# otherwise the measured time would not include the last steps. But it does not read a
-# metric after every single step, because while Python waits, the GPU gets no new work.
-# (On a CPU, TensorFlow finishes the step before Python continues.)
+# While a GPU works, Python runs ahead, and waits only when it reads a result, such as a
+# metric. That is why the loop reads a metric before it stops the clock: otherwise the
+# measured time would not include the last steps. It does not read one after every step,
+# because while Python waits, the GPU gets no new work. (On a CPU, TensorFlow finishes the
+# step before Python continues.)
 
 # %% [markdown]
-# The first step takes long, because TensorFlow runs your Python code once *for every
-# replica* and builds one large graph from all of it. The first epoch includes this time,
-# so it will take longer than the last one. As in [lab 04](04_custom_training_loop.ipynb),
-# `follow` wraps the two steps, so that the dashboard can show the progress.
+# The first epoch will take longer than the last one, because TensorFlow first runs your
+# Python code once *for every replica* and builds one large graph from all of it.
 #
 # **Predict** the validation accuracy after the last epoch.
 
@@ -853,12 +831,10 @@ card.outcome("val_accuracy", accuracy)
 # </details>
 
 # %% [markdown]
-# After all these steps, in which each replica saw different images, do the copies still
-# agree?
+# In all these steps, each replica saw different images.
 #
-# **Predict:** how many of the trained variables differ between the replicas: none, some
-# or all? And how many of the other variables, the running averages of batch
-# normalisation?
+# **Predict:** how many of the trained variables differ between the replicas: none, some or
+# all? And how many of the other variables, the running averages of batch normalisation?
 
 # %%
 trained, others = mobilenet.trainable_variables, mobilenet.non_trainable_variables
@@ -887,50 +863,50 @@ card.measure("gradient_mib", float(mib))
 print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 
 # %% [markdown]
-# All copies of a weight start equal, and every step changes them in the same way, because
-# the optimizer of each replica works with the same sum of gradients. So no weight ever
-# has to be copied from one replica to another. Instead, the gradients travel: in every
-# step, each replica waits until it has the sum of the gradients of all replicas.
+# No weight ever has to be copied from one replica to another: all copies start equal, and
+# every step changes them in the same way, because the optimizer of each replica works with
+# the same sum of gradients. Only the gradients travel, and in every step each replica waits
+# until it has the sum of all.
 #
-# Running averages have no gradient, so the replicas do not exchange them. Each replica
-# averages over its own images, and when you save the network, you save the averages of
-# the first replica. If that is not good enough, `BatchNormalization(synchronized=True)`
-# from [lab 05](05_many_gpus_fit.ipynb) makes the replicas exchange their statistics in
-# every step.
+# Running averages have no gradient, so each replica averages over its own images, and a
+# saved network has the averages of the first replica. If that is not good enough,
+# `BatchNormalization(synchronized=True)` from [lab 05](05_many_gpus_fit.ipynb) makes the
+# replicas exchange their statistics.
+
+# %% [markdown]
+# What does the strategy do for you, then? It mirrors the variables, splits the batches and
+# adds up the gradients, and your last output shows that the copies of every weight stay
+# equal. The division is yours: each replica has to divide the sum of its losses by the
+# number of images on *all* replicas, even in a ragged batch, or else SGD's steps become as
+# long as in your figure.
 
 # %% [markdown]
 # ## 4. Why are eight GPUs not eight times as fast?
 #
-# You now know what a strategy does in a step. How much time does that take, and why does
-# the speed not grow in proportion to the number of devices? Here the global batch stays
-# the same however many replicas share it. [Lab 05](05_many_gpus_fit.ipynb) called this
-# [*strong scaling*](../docs/glossary.md), whereas in [*weak
-# scaling*](../docs/glossary.md) each replica keeps its batch, so the global batch grows.
+# Suppose that eight replicas share one global batch, which [lab 05](05_many_gpus_fit.ipynb)
+# called [*strong scaling*](../docs/glossary.md). (In [*weak scaling*](../docs/glossary.md),
+# each replica keeps its batch, so the global batch grows.)
 
 # %% [markdown]
 # The time of a step has four parts. With more replicas, only the first of them becomes
 # shorter:
 #
-# - *Computation.* A replica has fewer images to work on: if eight replicas share 64, each
-#   has 8.
-# - *Launch overhead.* Every operation has to be launched, which takes as long for 8
-#   images as for 64 images. This overhead is part of the fixed cost $t_0$ in [lab
-#   02](02_throughput.ipynb).
-# - *Communication.* One device needs no all-reduce. With more devices, each replica sends
-#   up to twice the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)), however few
-#   images it has. [Lab 10](10_more_machines.ipynb) shows how a part of this time can
-#   overlap with the backward pass.
-# - *Waiting.* Each replica waits for the slowest one, and for the host to read, decode
-#   and send images.
+# - *Computation*: if eight replicas share 64 images, each has 8 to work on.
+# - *Launch overhead*, a part of the fixed cost $t_0$ in [lab 02](02_throughput.ipynb),
+#   takes as long for 8 images as for 64.
+# - *Communication*: however few images it has, each of several replicas sends up to twice
+#   the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)). A part of this time can
+#   overlap with the backward pass ([lab 10](10_more_machines.ipynb)).
+# - *Waiting*: each replica waits for the slowest one, and for the host to read, decode and
+#   send images.
 
 # %% [markdown]
 # **Question.** Suppose that one tenth of a step takes as long as before, while eight
 # replicas share the rest. How many times as fast are eight replicas as one?
 #
-# [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560) gives the answer. If a
-# fraction $f$ of the time of a step cannot be shared, and $n$ replicas share the rest,
+# If a fraction $f$ of the time of a step cannot be shared, and $n$ replicas share the rest,
 # then the step takes $f + (1 - f)/n$ times as long as on one device. The speed-up is the
-# inverse of this number:
+# inverse, which is [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560):
 #
 # $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
 
@@ -947,41 +923,41 @@ spare = input_speeds["files"] / speeds[-1]
 print(f"The image files came {spare:.1f} times as fast as this training needed them")
 
 # %% [markdown]
-# Amdahl's law leaves out the costs that more replicas *add*: the all-reduce and the
-# waiting. It also leaves out the host, which has to read the images. The last line of the
-# output divides the speed at which the host reads image files by the speed of this
-# training. If you make training faster by more than this factor, reading becomes the
-# slowest part, and more GPUs no longer help. You may reach this limit even earlier,
-# because the files were read while nothing trained and all cores of the host were free.
+# With a tenth that cannot be shared, a thousand replicas are not even ten times as fast as
+# one. And the law still leaves out the costs that more replicas *add*: the all-reduce, the
+# waiting, and the host, which has to read the images. The last line of the output divides
+# the speed at which the host reads image files by the speed of this training. If you make
+# training faster by more than this factor, reading becomes the slowest part, and more GPUs
+# no longer help. (The limit may come even earlier, because the files were read while
+# nothing trained.)
 
 # %% [markdown]
-# What can you do about it? Let the global batch grow with the number of replicas, so that
-# each step has more work to share. Such large batches are the reason why [lab
-# 05](05_many_gpus_fit.ipynb) scales the learning rate. Each epoch then has fewer steps,
-# but training may need more epochs, as you saw in [lab 03](03_time_to_accuracy.ipynb).
+# The remedy is to let the global batch grow with the number of replicas, so that each step
+# has more work to share. That is why [lab 05](05_many_gpus_fit.ipynb) scales the learning
+# rate. Training may then need more epochs, as you saw in [lab
+# 03](03_time_to_accuracy.ipynb).
 
 # %% [markdown]
 # ## Exercise 6.4: find the bug
 #
-# The scripts that you inherit at work run without an error, but some of them are wrong
-# all the same. Here is such a script. You know all its parts: replicas that share a
-# batch, gradients that are added up, several micro-batches for one step ([lab
-# 05](05_many_gpus_fit.ipynb)), and a learning rate that falls. The docstring is right,
-# but **one line** does something else.
+# The scripts that you inherit at work run without an error, but some of them are wrong all
+# the same. This one has replicas that share a batch, gradients that are added up, several
+# micro-batches for one step ([lab 05](05_many_gpus_fit.ipynb)), and a learning rate that
+# falls. The docstring is right, but **one line** does something else.
 
 # %%
 show_listing(script.train)
 
 # %% [markdown]
-# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of
-# the wrong line, the line as it should be (a text), and the cost of the bug. The cost is
-# the number of optimizer steps that change no weight, in a training run of `steps` steps
-# with `accumulate` micro-batches each.
+# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of the
+# wrong line, the line as it should be (a text), and the cost of the bug. The cost is the
+# number of optimizer steps that change no weight, in a training run of `steps` steps with
+# `accumulate` micro-batches each.
 #
 # **Rules**
 #
-# - Lines are numbered as in the listing. You replace one line by one line, and its
-#   indentation does not matter.
+# - Lines are numbered as in the listing.
+# - You replace one line by one line, and its indentation does not matter.
 # - With the new line the script does what its docstring says, whatever the arguments.
 # - A step changes the weights as long as its rate is above 0.
 
@@ -989,10 +965,10 @@ show_listing(script.train)
 # **Example.** `return 6, "", 0` says that line 6 should be empty, and that the bug costs
 # nothing.
 #
-# Guessing line by line does not help, because a wrong line and a wrong repair get the
-# same verdict. Instead, run the script with sizes that you can follow by hand. For
-# example, `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4
-# steps of 2 micro-batches, and returns the weights and the rates.
+# Guessing does not help, because a wrong line and a wrong repair get the same verdict.
+# Instead, run the script with sizes that you can follow by hand:
+# `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4 steps of 2
+# micro-batches, and returns the weights and the rates.
 
 # %% name="6.4-find-the-bug" points=2
 # TODO 6.4: the number of the line, the line as it should be, and the wasted steps.
@@ -1019,11 +995,10 @@ for accumulate in (1, 2, 4, 8):
     print(f"Micro-batches in a step: {accumulate}. Of 1,000 steps {wasted} change nothing")
 
 # %% [markdown]
-# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch
-# in a step the script is right, so every test on a small machine passes. The bug appears
-# only on the day when a batch no longer fits into memory, and somebody sets `accumulate`
-# to more than 1. It is a good habit to log numbers such as the learning rate in every
-# training, and to look at them at least once.
+# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch in
+# a step the script is right, so every test on a small machine passes. The bug appears only
+# on the day when a batch no longer fits into memory, and somebody sets `accumulate` to more
+# than 1. Log the learning rate in every training, and look at it at least once.
 
 # %% [markdown]
 # ## Quiz
@@ -1051,18 +1026,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# A strategy mirrors variables, splits batches and adds up gradients, so that all copies
-# stay equal. But the division is your task: each replica has to divide the sum of its
-# losses by the number of images on *all* replicas, even in a ragged batch. Then several
-# devices make the same steps as one, up to the rounding that you measured in 6.3, if the
-# network has neither dropout nor ordinary batch normalisation. If each replica divides by
-# the number of its own images instead, SGD's steps are too long by the factor in your
-# figure, while Adam hides the mistake.
+# The strategy's work is to mirror, split and add up; yours is the division by the number of
+# images on *all* replicas. With it, several devices make the same steps as one, up to the
+# rounding that you measured in 6.3, as long as the network has neither dropout nor ordinary
+# batch normalisation. Without it, SGD's steps are too long, while Adam hides the mistake.
 
 # %% [markdown]
-# Launch overhead, communication and waiting do not shrink when more devices share a
-# batch, so eight devices are not eight times as fast. Besides, the host has to read
-# images fast enough for all of them.
+# Eight devices are not eight times as fast, because launch overhead, communication and
+# waiting do not shrink when more devices share a batch.
 
 # %% [markdown]
 # **Question.** In [lab 04](04_custom_training_loop.ipynb), `train_step` averages with
@@ -1070,8 +1041,8 @@ session.finish()
 # optimizer of lab 04? And if two replicas trained no faster than one, which line of your
 # loop would you check first?
 #
-# To read on: [Sandler et al. 2018](https://arxiv.org/abs/1801.04381) on MobileNetV2;
-# [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such
-# pitfalls; [Amdahl 1967](https://doi.org/10.1145/1465482.1465560), "Validity of the
-# Single Processor Approach"; and TensorFlow's tutorial on [custom training with a
+# To read on: [Sandler et al. 2018](https://arxiv.org/abs/1801.04381) on MobileNetV2; [Goyal
+# et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists such pitfalls;
+# [Amdahl 1967](https://doi.org/10.1145/1465482.1465560), "Validity of the Single Processor
+# Approach"; and TensorFlow's tutorial on [custom training with a
 # strategy](https://www.tensorflow.org/tutorials/distribute/custom_training).
