@@ -9,24 +9,22 @@
 # %% [markdown]
 # # Lab 04: What does fit do for me?
 #
-# `model.fit(...)` trains a network in one line, and most of the time you need no more. But
-# one day you need a training step that `fit` does not offer, or a training ends with a
-# higher validation loss than it began with, and nobody can say why. Then you have to know
-# what happens inside that line, and what does not.
+# `model.fit(...)` trains a network in one line, and one line can hide a puzzle. In the
+# stored run of this lab, the validation loss falls and then more than doubles, although the
+# network ends with more right answers than it had at the turn. Has it become better or
+# worse?
 #
-# The surest way to know is to build it. In this lab you write the training step, the
-# validation and the epochs by hand, and then compare your loop with
-# [`fit`](https://keras.io/api/models/model_training_apis/): do both get the same losses
-# from the same newswires? After that you look at two things that one line hides. Which part
-# of the training makes it fast? And if the validation loss first falls and then rises
-# again, does the network really get worse?
+# To decide, you have to know what happens inside that line, so you build it: the training
+# step, the validation, and the loop over the epochs. You check whether
+# [`fit`](https://keras.io/api/models/model_training_apis/) gets the same losses from the
+# same newswires, measure which part of the training makes it fast, and return to the
+# puzzle.
 #
 # While you work, keep a list with two columns: what does `fit` do for you, and what does it
-# leave to you? Some decisions in the second column can go wrong without an error or a
-# warning.
+# leave to you?
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("4.1")`. It asks a guiding question, and each further call tells you more.
+# If you are stuck in exercise 4.1, call `hint("4.1")` in a new cell. Each further call
+# tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -85,15 +83,13 @@ use_figures()
 # ## The data
 #
 # The [Reuters newswires of 1987](https://doi.org/10.24432/C52G6M) (Lewis 1997) each have
-# one of 46 topics, which the network has to recognise from the words. The data set keeps
-# only the words of each text, and replaces each word by a number: the more frequent the
-# word, the smaller its number.
+# one of 46 topics, which the network has to recognise from the words. Only the words of a
+# text are stored, each as a number: the more frequent the word, the smaller the number.
 #
-# The next cell prints the beginning of a newswire. It also prints how often you would be
-# right if you always guessed the most frequent topic, because a network that does no better
-# has learned nothing. Keras' copy has 11,228 newswires, but the stored run of this lab used
-# a copy with 10,254, which was made from Lewis' collection. Your numbers may therefore
-# differ from the stored ones.
+# A network that is right no more often than a constant guess of the most frequent topic has
+# learned nothing, so the next cell prints that share. Your numbers may differ from the
+# stored ones: Keras' copy has 11,228 newswires, and the copy of the stored run, made from
+# Lewis' collection, has 10,254.
 #
 # **Question.** How much of the newswire below can you still understand?
 
@@ -108,21 +104,18 @@ twice = sum(tuple(newswire) in known for newswire in data.x_valid)
 print(f"Newswires to validate that are also in the training set, word for word: {twice}")
 
 # %% [markdown]
-# Which newswires do we validate on? We take the simplest way, in which Keras shuffles all
-# newswires and sets a fifth aside. After a shuffle, however, the same text can be on both
-# sides (the last line above counts how often), and so can two reports of the same event. So
-# our validation may make a network look better than it is, though we have not measured by
-# how much.
+# For validation we take the simplest way: Keras shuffles all newswires and sets a fifth
+# aside. After a shuffle, however, the same text can be on both sides (the last line above
+# counts how often), and so can two reports of the same event. That may make a network look
+# better than it is, though we have not measured by how much.
 #
-# A newsroom would split by date instead, because its network has to classify newswires that
-# are newer than its training set. Lewis' collection has such a split. `fit` leaves this
-# decision to you: it validates on any examples that you give it.
+# A newsroom would split by date (Lewis' collection has such a split), because its network
+# has to classify newswires that are newer than its training set. `fit` leaves this decision
+# to you.
 
 # %% [markdown]
-# A batch has to be a rectangular array, but newswires differ in length. That is why we cut
-# a long newswire after a fixed number of words, and pad a short one with zeros at its end.
-# Would the front be a better place to cut and to pad? An optional section after the main
-# part of this lab finds out.
+# A batch has to be a rectangular array, so we cut a long newswire after a fixed number of
+# words, and pad a short one with zeros at its end.
 
 # %%
 def rectangle(newswires):
@@ -141,8 +134,8 @@ x_valid, y_valid = rectangle(data.x_valid), data.y_valid
 # `cache` stores everything that passes through it, and delivers this stored copy from the
 # second epoch on.
 #
-# We want both: `shuffle`, so that the batches differ from epoch to epoch, and `cache`, so
-# that no example has to be prepared twice. Does it matter which of the two comes first?
+# We want both `shuffle`, so that the batches differ from epoch to epoch, and `cache`, so
+# that no example has to be prepared twice.
 #
 # **Predict:** for each of the two pipelines in the next cell, will epoch 2 deliver the
 # examples in a different order than epoch 1?
@@ -170,13 +163,12 @@ card.outcome("another_order", another)
 
 # %% [markdown]
 # A cache freezes everything that comes before it, including the order. If you shuffle
-# before the cache, every epoch repeats the order of the first. `fit` trains on such a
-# pipeline without an error or a warning, so the mistake is easy to overlook.
+# before the cache, every epoch repeats the order of the first, and `fit` trains on such a
+# pipeline without an error or a warning.
 #
-# The rule is simple. Everything that is the same in every epoch, such as reading and
-# decoding, belongs before `cache`, while everything random belongs after it. And `batch`
-# belongs after `shuffle`, because otherwise only the order of the batches would change, and
-# each batch would have the same members in every epoch.
+# Therefore, put everything that is the same in every epoch, such as reading and decoding,
+# before `cache`, and everything random after it. `batch` belongs after `shuffle`, because
+# otherwise each batch would have the same members in every epoch.
 
 # %%
 def pipeline(x, y, shuffle):
@@ -193,12 +185,12 @@ def pipeline(x, y, shuffle):
 # %% [markdown]
 # ## The model
 #
-# [Kim 2014](https://arxiv.org/abs/1408.5882) showed that convolutions can classify
-# sentences. An [*embedding*](../docs/glossary.md) is a table with a row of learned numbers
-# for each word, and a convolution slides along the text. Kim's network then keeps only the
-# largest value over the whole text. Our network keeps the largest of every two neighbours
-# instead, after each of its two convolutions. So its last layer still knows roughly where
-# in the text a value came from.
+# Our network follows [Kim 2014](https://arxiv.org/abs/1408.5882), who classified sentences
+# with convolutions that slide along the text. Its first layer is an
+# [*embedding*](../docs/glossary.md), a table with a row of learned numbers for each word.
+# While Kim's network keeps only the largest value over the whole text, ours keeps the
+# largest of every two neighbours after each of its two convolutions, so its last layer
+# still knows roughly where in the text a value came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -212,7 +204,7 @@ print(f"text_cnn has {full_model.count_params():,} parameters")
 print(f"Its embedding has {100 * part:.1f}% of them")
 
 # %% [markdown]
-# The embedding is the largest layer, because it has seven numbers for each of 30,982 words.
+# The embedding has seven numbers for each of 30,982 words.
 #
 # Besides the network, training needs an optimizer and [metrics](../docs/glossary.md). Our
 # optimizer is [Nadam](https://keras.io/api/optimizers/Nadam/), which is Adam with
@@ -239,12 +231,10 @@ def new_training():
 # %% [markdown]
 # ## Exercise 4.1: one training step
 #
-# Now build `fit` from the inside out: first a training step, then a validation step, and
-# finally the loop over the epochs that calls both.
-#
-# A training step needs the gradient of the loss. TensorFlow can record its computations on
-# a *tape* ([`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape)),
-# and play it backwards to compute gradients:
+# A training step makes the network a little better at one batch, and counts how well it
+# did. To compute gradients, TensorFlow records its computations on a *tape*
+# ([`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape)) and plays
+# it backwards:
 #
 #     with tf.GradientTape() as tape:
 #         loss = ...
@@ -259,16 +249,18 @@ def new_training():
 
 # %% [markdown]
 # **Write** `train_step(model, optimizer, metrics, x, y)`, which trains on one batch of word
-# numbers `x`, of shape `(batch, words)`, and topics `y`, of shape `(batch,)`.
+# numbers `x`, of shape `(batch, words)`, and topics `y`, of shape `(batch,)`. You need
+# about eight lines.
 #
 # **Rules**
 #
-# - Call the model once, as `model(x, training=True)`: layers such as dropout act only in
-#   training.
-# - Take the gradient of the batch's *mean* loss with respect to all trainable variables of
-#   the model, and let the optimizer apply it.
-# - `metrics["loss"]` becomes the mean over all newswires so far. `metrics["accuracy"]`
-#   takes topics and probabilities. The other metrics stay as they are.
+# - Call the model once, as `model(x, training=True)`, because layers such as dropout act
+#   only in training.
+# - Let the optimizer apply the gradient of the batch's *mean* loss with respect to all
+#   trainable variables of the model.
+# - `metrics["loss"]` becomes the mean over all newswires so far, and `metrics["accuracy"]`
+#   takes topics and probabilities.
+# - The other metrics stay as they are.
 # - The whole step is one graph: keep
 #   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function) above the line
 #   `def`, or write `train_step = tf.function(...)` below it.
@@ -278,8 +270,6 @@ def new_training():
 #
 # **Example:** after batches of 32 and 8 newswires, `metrics["loss"]` is the mean of 40
 # losses.
-#
-# You need about eight lines.
 
 # %% name="4.1-train-step" points=2
 # TODO 4.1: train on one batch, and update two metrics.
@@ -310,24 +300,22 @@ train_step = check("4.1", train_step)
 # %% [markdown]
 # ## Exercise 4.2: one validation step
 #
-# Validation measures how good the network is on newswires from which it does not learn. So
-# this step is shorter: it needs neither a tape nor an optimizer.
+# Validation measures how good the network is on newswires from which it does not learn, so
+# this step needs neither a tape nor an optimizer.
 #
 # **Write** `valid_step(model, metrics, x, y)`, which measures one batch and changes nothing
-# in the model.
+# in the model. You need about five lines.
 #
 # **Rules**
 #
 # - `metrics["valid_loss"]` and `metrics["valid_accuracy"]` each become the mean over all
-#   newswires so far. The other metrics stay as they are.
-# - The model does not run in training mode, so give the argument `training` the right
-#   value.
+#   newswires so far.
+# - The other metrics stay as they are.
+# - The model does not run in training mode: give the argument `training` the right value.
 # - The whole step is one graph, as before.
 #
 # **Example:** after one batch of three newswires, two of them classified correctly,
 # `metrics["valid_accuracy"].result()` is about 0.667.
-#
-# You need about five lines.
 
 # %% name="4.2-valid-step" points=2
 # TODO 4.2: measure one batch, and update two metrics.
@@ -356,16 +344,17 @@ valid_step = check("4.2", valid_step)
 # again from zero, when to validate, and when to stop the clock.
 #
 # **Write** `train_model(train_step, valid_step, metrics, train, valid, epochs)`, which
-# trains and validates, reports every epoch, and returns the history. The two steps that it
-# is given already contain the model and the optimizer, so call `train_step(x, y)`.
+# trains and validates, reports every epoch, and returns the history. The steps already
+# contain the model and the optimizer, so call `train_step(x, y)` and `valid_step(x, y)`.
+# You need about twenty lines.
 #
 # **Rules**
 #
-# - In every epoch, go through `train` once, and then through `valid` once.
-# - The values of an epoch cover this epoch only. They do not include earlier epochs, or
-#   batches that the metrics counted before, for example in a call that was interrupted.
-# - Return a dict with the same names as `metrics`. Each name has a list of numbers: the
-#   value of this metric after every epoch.
+# - In every epoch, go once through `train`, and then once through `valid`.
+# - The values of an epoch cover this epoch only, even if the metrics have counted before,
+#   for example in a call that was interrupted.
+# - Return a dict with the same names as `metrics`, where each name has a list of numbers:
+#   the value of this metric after every epoch.
 #
 # **Example:** each epoch prints
 #
@@ -376,17 +365,14 @@ valid_step = check("4.2", valid_step)
 # %% [markdown]
 # **Rules for the lines and the clock**
 #
-# - Print the first line *before* the epoch. After a row of `=` it shows the local time with
-#   its offset from UTC, which `f"{datetime.now().astimezone():%H:%M:%S%z}"` gives you. The
-#   offset keeps the log clear if your server is in a different time zone.
+# - Print the first line *before* the epoch: a row of `=`, then the local time with its
+#   offset from UTC, which `f"{datetime.now().astimezone():%H:%M:%S%z}"` gives you.
 # - Print the other two lines after the epoch, before the next one begins.
 # - For the speed, divide the newswires by the seconds of this epoch's training, without
 #   validation.
-# - A GPU may still be busy when `train_step` returns. Reading a metric,
-#   `float(metrics["loss"].result())`, waits for it. So read a metric after the last
-#   training batch, before you stop the clock, but read none between two batches.
-#
-# You need about twenty lines.
+# - After the last training batch, read a metric, `float(metrics["loss"].result())`, before
+#   you stop the clock: a GPU may still be busy, and reading waits for it.
+# - Read no metric between two batches.
 
 # %% name="4.3-train-model" points=3
 # TODO 4.3: train, validate and print, epoch by epoch.
@@ -432,11 +418,8 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
 train_model = check("4.3", train_model)
 
 # %% [markdown]
-# Now train with your own loop. The function `follow` wraps the two steps that the loop
-# calls, so that the dashboard can watch the training and estimate how long it will take.
-#
-# The training loss will fall in every epoch, or nearly so. But what will the validation
-# loss do?
+# Now train with your own loop, which `follow` lets the dashboard watch. The training loss
+# will fall in every epoch, or nearly so. The validation loss is harder to predict.
 #
 # **Predict:** after which epoch is the *validation* loss lowest?
 
@@ -468,8 +451,8 @@ card.measure("loop", by_loop)
 # %% [markdown]
 # ## The same with `fit`
 #
-# Does `fit` do what your loop does, or does it know a trick that you left out? To find out,
-# both have to start from the same weights and see the newswires in the same order.
+# Does `fit` know a trick that you left out? To find out, both trainings have to start from
+# the same weights and see the newswires in the same order.
 #
 # **Predict:** how far apart are the two validation losses after the last epoch?
 
@@ -478,11 +461,14 @@ my_difference_guess = None  # change this: a difference of two losses, such as 0
 card.predict("last_valid_loss_apart", my_difference_guess)
 
 # %% [markdown]
-# The same seed gives the same weights, but not yet the same order. The pipeline draws a
-# new order each time that it is read from the start. Your loop does this once in every
-# epoch, but `fit` does it twice, and trains on only one of the two orders. That is why
-# the next cell calls `repeat()` on the pipeline of `fit`: it is then read as one endless
+# <details><summary>Why does the next cell repeat the pipeline?</summary>
+#
+# The same seed gives the same weights, but the pipeline draws a new order each time that it
+# is read from the start. Your loop does this once in every epoch, whereas `fit` does it
+# twice and trains on only one of the two orders. With `repeat()`, `fit` reads one endless
 # stream, in which the orders follow each other as in your loop.
+#
+# </details>
 
 # %%
 def fit(*callbacks, x=x_train, x_val=x_valid):
@@ -519,33 +505,34 @@ text += f"{by_fit['accuracy'][-1]:.3f} and {by_fit['valid_accuracy'][-1]:.3f}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
+# If the curves agree, there is no trick: `fit` does exactly what you wrote. For each batch
+# it computes the predictions and the gradient, changes the weights and updates the metrics.
+# After each epoch it validates, reports the results and resets the metrics.
+#
 # On a CPU the curves often agree in every digit. A GPU may add up numbers in a different
-# order each time (we have not measured this), and a difference in the seventh digit can
-# then grow from step to step.
-#
-# If the curves agree, there is no trick: `fit` does exactly what you wrote. In addition it
-# offers callbacks, progress bars, class weights and several devices. So when should you
-# write the training yourself? When a *step* is different: for example, if two networks
-# train against each other, or if the loss needs a second pass over the input.
-#
-# Even then you can often keep `fit`, if you give the model a [`train_step` of its
-# own](https://keras.io/guides/custom_train_step_in_tensorflow/). And to accumulate
-# gradients over several batches, you only need an argument of the optimizer, as [lab
-# 05](05_many_gpus_fit.ipynb) shows. Write a whole loop only if you also have to decide
+# order each time (we have not measured this), and then a difference in the last digits can
+# grow from step to step.
+
+# %% [markdown]
+# Write the training yourself only when a *step* is different, for example because two
+# networks train against each other. Even then you can often keep `fit`, with its callbacks,
+# class weights and several devices, if you give the model a [`train_step` of its
+# own](https://keras.io/guides/custom_train_step_in_tensorflow/). To accumulate gradients
+# over several batches, an argument of the optimizer is enough, as [lab
+# 05](05_many_gpus_fit.ipynb) shows. A whole loop pays off only if you also have to decide
 # what happens between the steps.
 
 # %% [markdown]
 # ## What the graph buys
 #
-# Your loop is written in Python, which is slow at starting many small operations. Why does
-# that not slow your training down? The reason is one line that is easy to overlook:
-# `@tf.function`.
+# Python is slow at starting many small operations, and your loop is written in Python. One
+# line keeps it fast.
 #
 # Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
 # operation of the step itself, which is called *eager* execution. With it, Python runs once
-# to record a graph ([tracing](../docs/glossary.md)), and TensorFlow then executes the graph
-# without Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the
-# graph into a program for this particular device and these shapes.
+# to record a graph ([tracing](../docs/glossary.md)), which TensorFlow then executes without
+# Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the graph
+# into a program for this particular device and these shapes.
 #
 # **Predict:** how many times as fast as eager execution are the graph and the program that
 # XLA compiles?
@@ -570,9 +557,8 @@ def stopwatch(step):
     return milliseconds
 
 # %% [markdown]
-# The three versions of the step take turns, and each is measured five times. A busy moment
-# of the machine is then likely to affect all of them, and you can see how much the times
-# scatter.
+# The three versions take turns, five times each, so that a busy moment of the machine is
+# likely to affect all of them.
 
 # %%
 card.lock("times_as_fast_as_eager")
@@ -600,9 +586,8 @@ show_figure(figure, text, session.caption())
 card.outcome("times_as_fast_as_eager", ratios)
 
 # %% [markdown]
-# Is XLA worth it? Even if its steps are faster, they first have to make up for the time
-# that the compilation takes. Before you decide, look at the ranges above: is the difference
-# between graph and XLA larger than the scatter?
+# Is XLA worth it? Its steps first have to make up for the compilation, and the difference
+# between graph and XLA may be smaller than the scatter above.
 
 # %%
 saved = [one["graph"] - one["jit_compile"] for one in rounds]
@@ -615,25 +600,22 @@ if min(saved) > 0:
 print(f"XLA has paid for its compilation after training for: {even}")
 
 # %% [markdown]
-# The first call of a graph is slow, because TensorFlow has to build the graph from your
-# Python code, and XLA has to compile it as well. You pay both costs once for each *shape*
-# of a batch, and the smaller last batch has a shape of its own.
+# The graph makes your training fast, and a loop of your own keeps this speed. Only the
+# first call is slow, because TensorFlow has to build the graph from your Python code, and
+# XLA has to compile it as well. You pay both costs once for each *shape* of a batch, and
+# the smaller last batch has a shape of its own.
 #
-# XLA merges operations, which saves trips to memory. But it may compute an operation, such
-# as a convolution, by different code than TensorFlow does, and that code may be slower.
-# Which effect is larger depends on the device and the network, so trust your own
-# measurement rather than a compiler's reputation. (We have not measured this comparison on
-# a GPU.)
+# XLA merges operations, which saves trips to memory, but its code for an operation such as
+# a convolution may be slower than TensorFlow's. Which effect is larger depends on the
+# device and the network, so trust your own measurement. (We have not measured this
+# comparison on a GPU.)
 
 # %% [markdown]
 # ## When validation turns
 #
-# You now know what happens in every epoch, and what makes it fast. But the number of
-# epochs was your decision. Was it a good one?
-#
-# Look at the learning curves again. The validation loss falls at first, but then it turns
-# and rises, so the network seems to get worse from there on. But what does its accuracy
-# say?
+# The number of epochs was your decision. In the learning curves, the validation loss falls
+# at first, then turns and rises, so the network seems to get worse from there on. What does
+# its accuracy say?
 
 # %%
 losses, accuracies = by_loop["valid_loss"], by_loop["valid_accuracy"]
@@ -648,9 +630,8 @@ card.outcome("epoch_of_lowest_valid_loss", turn)
 # What should end the training, then? `StopAtAccuracy` of [lab
 # 03](03_time_to_accuracy.ipynb) has to know its target in advance. Keras'
 # [`EarlyStopping`](https://keras.io/api/callbacks/early_stopping/) does not: it stops when
-# a chosen number has not improved for `patience` epochs, and on request it restores the
-# best weights. By default it watches the validation loss. Is that the right number to
-# watch?
+# a chosen number, by default the validation loss, has not improved for `patience` epochs,
+# and on request it restores the best weights.
 #
 # **Predict:** one training is stopped by its validation loss, and a second one by its
 # validation accuracy. How many percentage points of validation accuracy does the second
@@ -674,8 +655,9 @@ networks = {name: stopped_by(name) for name in ("val_loss", "val_accuracy")}
 networks["the last epoch"] = trained_model
 
 # %% [markdown]
-# You now have three networks. For every validation newswire, each of them gives a
-# probability to every topic. When a network is wrong, how sure is it of its answer?
+# With the network of the last epoch, you now have three networks. For every validation
+# newswire, each of them gives a probability to every topic. When a network is wrong, how
+# sure is it of its answer?
 
 # %%
 probabilities = {name: m.predict(x_valid, verbose=0) for name, m in networks.items()}
@@ -687,11 +669,10 @@ for name, network in networks.items():
     print(f"{100 * sure.mean() if len(sure) else 0.0:.1f}% sure where it is wrong")
 
 # %% [markdown]
-# Could the difference in accuracy be chance? Both networks classified the same newswires. A
-# newswire on which both are right, or both are wrong, does not tell us which one is better.
-# So count only the $n$ newswires that exactly one of the two networks classified correctly.
-# If the networks are equally good, each of these newswires is like the toss of a coin: on
-# average each network wins $n/2$ of them, with a standard deviation of
+# Could the difference in accuracy be chance? Only the $n$ newswires that exactly one of the
+# two stopped networks classified correctly can tell us which one is better. If the networks
+# are equally good, each of these is like the toss of a coin: on average each network wins
+# $n/2$ of them, with a standard deviation of
 #
 # $$ \frac{\sqrt{n}}{2}. $$
 
@@ -706,36 +687,38 @@ print(f"Stopping by accuracy gained {points:.2f} points")
 card.outcome("points_gained_by_stopping_at_accuracy", points)
 
 # %% [markdown]
-# Even if the gain is larger than chance alone would explain, part of it is probably luck,
-# because the best of several epochs was chosen by the very newswires on which we now
-# measure it.
+# Loss and accuracy measure different things, which solves the puzzle. If the network gives
+# the probability $p$ to the right topic, the cross-entropy of this newswire is $-\log p$,
+# which grows without bound when a network is sure and wrong. Accuracy counts only which
+# topic comes first. Compare the percentages above: if a network that trained longer is
+# surer of its wrong answers, its loss can rise even where its accuracy does not fall.
 #
-# Why can the loss rise while the accuracy does not fall? If the network gives the
-# probability $p$ to the right topic, the cross-entropy of this newswire is $-\log p$, which
-# grows without bound when a network is sure and wrong. Accuracy counts only which topic
-# comes first.
-#
-# So which number should stop your training? That depends on the people who use the
-# predictions. If they need only the first topic, stop by the accuracy. If they use the
-# probabilities, for example to sort newswires, to set a threshold or to ask a person in
-# doubtful cases, stop by the loss. No callback can make this choice for you, because it
-# does not know what the network is for.
+# Which number should stop your training depends on the people who use the predictions. If
+# they need only the first topic, stop by the accuracy, but expect a part of the gain to be
+# luck: the best epoch was chosen by the very newswires on which we measure it. If they use
+# the probabilities, for example to sort newswires, to set a threshold or to ask a person in
+# doubtful cases, stop by the loss.
+
+# %% [markdown]
+# No callback can make this choice, because it does not know what the network is for. Your
+# second column now has at least three entries: the newswires on which you validate, the
+# order of the pipeline, and the number by which you stop. None of them raises an error if
+# it is wrong.
 
 # %% [markdown]
 # ## Going deeper: two things that we took for granted
 #
-# We cut each newswire at its end, without asking whether that is the right place. And we
-# explained the rising loss by a network that is too sure of itself, without asking whether
-# there is another reason. Here you can test both. This part is optional: no exercise and no
-# quiz question depends on it, so you can also go straight to the quiz.
+# Is the end of a newswire the right place to cut? And does the loss rise only because the
+# network is too sure of itself? This part tests both. It is optional: no exercise and no
+# quiz question depends on it.
 
 # %% [markdown]
 # ### A: at which end should a text be cut?
 #
-# We cut and pad at the end. In contrast,
+# We cut and pad at the end, whereas
 # [`pad_sequences`](https://www.tensorflow.org/api_docs/python/tf/keras/utils/pad_sequences)
-# does both at the front, unless you tell it otherwise. Which is better for a newswire?
-# Where in a report does a journalist say what it is about?
+# does both at the front, unless you tell it otherwise. Where in a report does a journalist
+# say what it is about?
 
 # %%
 lengths = [len(newswire) for newswire in data.x_train]
@@ -760,19 +743,22 @@ print(f"at the front {max(front):.3f}")
 card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 
 # %% [markdown]
-# A single training of each kind proves little, so before you believe a difference, train
-# with other values of `seed`. Besides, two things have changed at once: which words of a
-# long newswire are kept, and where in its row a short newswire begins. The second matters
-# because the last layer has separate weights for every position in the text. With padding
-# at the end, all newswires begin at the same position, but with padding at the front, the
-# beginning of a newswire depends on its length.
+# Before you believe a difference, train with other values of `seed`, because a single
+# training of each kind proves little. Besides, two things have changed at once: which words
+# of a long newswire are kept, and where in its row a short newswire begins. The position
+# matters because the last layer has separate weights for each position, and with padding at
+# the front, the beginning depends on the length.
 
 # %% [markdown]
+# <details><summary>How can you tell the two causes apart?</summary>
+#
 # If the position makes the difference, a network that ignores positions should hardly be
 # affected. To try that, replace `Flatten` by
 # [`GlobalMaxPool1D`](https://keras.io/api/layers/pooling_layers/global_max_pooling1d/) in
-# `helpers/lab_04/models.py`. Whatever the reason, you can compare your accuracy with
+# `helpers/lab_04/models.py`. Whatever the cause, you can compare your accuracy with
 # somebody else's only if the data, the split, the cutting and the padding are the same.
+#
+# </details>
 
 # %% [markdown]
 # ### B: is a network that is too sure still a good one?
@@ -781,9 +767,8 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # repair it. Divide the logarithm $\log p$ of each probability $p$ by a *temperature* $T$,
 # and normalise the probabilities again, so that $p_i$ becomes
 # $p_i^{1/T} / \sum_j p_j^{1/T}$ ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). The
-# order of the topics does not change, and therefore neither does the accuracy.
-#
-# We choose $T$ on one half of the validation set, and evaluate the loss on the other half.
+# order of the topics does not change, and therefore neither does the accuracy. We choose
+# $T$ on one half of the validation set, and evaluate the loss on the other half.
 
 # %% [markdown]
 # **Question.** Take the network that was trained to the end, and adjust its temperature.
@@ -819,15 +804,15 @@ card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
 # The last line divides the *adjusted* loss of the last epoch by the *unadjusted* loss of
-# the network that stopped by its loss. If the ratio is about 1, the network had not
+# the network that stopped by its loss. A ratio of about 1 means that the network had not
 # become worse, but only too sure of itself. If it is clearly above 1, a part of the rise
-# must have a different reason. Look at the second line as well: is the network that
-# stopped by its accuracy still worse, once its temperature has been adjusted?
+# must have a different reason. Once its temperature is adjusted, is the network that
+# stopped by its accuracy still worse?
 
 # %% [markdown]
 # ## Quiz
 #
-# What do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("04")
@@ -839,7 +824,7 @@ session.finish()
 # ## Explain your figure
 #
 # Take the figure under "The same with `fit`" or the figure under "What the graph buys".
-# What does it show on your machine, and what would you have expected?
+# What does it show on your machine, and what did you expect?
 #
 # Write three to six sentences in the cell below, in your own words, with numbers from your
 # run. No check reads them, but your instructor may.
@@ -853,16 +838,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What does `fit` do for you? For each batch it computes the predictions and the gradient,
-# changes the weights and updates the metrics. After each epoch it validates, reports the
-# results and resets the metrics. Your loop does the same by hand, and your two validation
-# losses show how closely the two trainings agree. The speed comes from the graph inside the
-# step, as your speed-ups show, and a loop of your own keeps it.
-#
-# What does `fit` leave to you? The newswires on which you validate, the order of the
-# pipeline, and the number by which you stop. None of these choices raises an error if it is
-# wrong. In particular, when the validation loss rises, the network's probabilities get
-# worse, although its answers may still get better, so first ask which of the two you need.
+# What does `fit` do for you? Exactly what you wrote, as your two validation losses show,
+# and the graph inside the step makes both fast. When the validation loss rises, the
+# probabilities get worse, although the answers may still get better, so first ask which of
+# the two you need.
 #
 # Here are two questions to take with you. We chose when to stop by looking at the
 # validation set: is its accuracy at that point still an honest estimate for new newswires?
