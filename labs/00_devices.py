@@ -9,19 +9,19 @@
 # %% [markdown]
 # # Lab 00: Which processor is my code on, and what does it buy me?
 #
-# Everybody says that you need a GPU to train a network. For large matrices that is true.
-# But multiply two small ones, and the CPU, the computer's ordinary processor, may finish
-# first. And if the GPU is in a shared server, a second question comes up: how do you use
-# it without taking it away from somebody else?
+# A notebook that multiplied two tiny matrices this morning, and has been idle since, can
+# keep a whole GPU from your colleagues until tonight. And for matrices that small, the CPU,
+# the computer's ordinary processor, may well have been faster.
 #
-# The lab begins with the price of convenience: how much speed do you lose if you write
-# the arithmetic as a loop in Python? Then you claim one GPU, and leave the others to your
-# colleagues. You learn to time work that continues after the Python call has returned. At
-# the end you find out how large a matrix must be before the faster device wins. If your
-# machine has no GPU, you compare a single thread of the CPU with all of its threads.
+# For large matrices you do need a GPU, but how large is large? You begin with the price of
+# convenience: how much speed do you lose if you write the arithmetic as a loop in Python?
+# Then you claim one GPU and leave the others to your colleagues, learn to time work that
+# continues after the Python call has returned, and measure from which size the faster
+# device wins. Without a GPU, you compare a single thread of the CPU with all of its
+# threads.
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("0.1")`. It asks a guiding question, and each further call tells you more.
+# If you are stuck in exercise 0.1, call `hint("0.1")` in a new cell. Each further call
+# tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine
@@ -63,15 +63,15 @@ card = lab.card
 # %% [markdown]
 # ## The same product, by Python and by your processor
 #
-# Most of the work in a network goes into matrix products, so this lab times them. To
-# compute one number in the product of two $n \times n$ matrices, you multiply $n$ pairs
-# of numbers and add up the results:
+# Most of the work in a network goes into matrix products. To compute one number in the
+# product of two $n \times n$ matrices, you multiply $n$ pairs of numbers and add up the
+# results:
 #
 # ![Three grids: a row of the first matrix times a column of the second gives one number of the product.](../helpers/lab_00/diagrams/matrix_product.svg)
 #
 # The product has $n^2$ numbers, and each of them takes $n$ multiplications and $n$
-# additions. That makes $2 n^3$ operations in total. You could write them as three nested
-# loops in Python, or leave them to NumPy's `@`, which computes the same product on the same
+# additions, which makes $2 n^3$ operations. You could write them as three nested loops in
+# Python, or leave them to NumPy's `@`, which computes the same product on the same
 # processor.
 #
 # **Predict:** how many times as fast as these loops is NumPy?
@@ -115,32 +115,28 @@ card.measure("numpy_over_python", python_seconds / numpy_seconds)
 card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 
 # %% [markdown]
-# You did not have to wait for the loops, because the cell timed only one of the $n^2$
-# numbers and multiplied that time by $n^2$. The loops are slow because in Python every
-# number is an object: for every single pair, Python checks the types of both numbers and
-# creates new objects for the results. NumPy checks the types once, and then passes both
-# matrices to a library that multiplies several numbers with one instruction and may use
-# all cores.
+# The cell timed only one of the $n^2$ numbers and multiplied that time by $n^2$, so you did
+# not have to wait for the loops. They are slow because in Python every number is an object:
+# for every single pair, Python checks the types of both numbers and creates new objects for
+# the results. NumPy checks the types once, and then a library multiplies several numbers
+# with one instruction, perhaps on all cores.
 #
-# A GPU goes much further in this direction. It has thousands of small units that apply the
-# same instruction to different numbers, and recent NVIDIA GPUs also have *tensor cores*,
-# which are made for matrix products alone. So it can be many times faster still. But before
-# you can measure a GPU you have to claim one, and on a shared server this takes some care.
+# A GPU goes much further. Thousands of small units apply the same instruction to different
+# numbers, and recent NVIDIA GPUs also have *tensor cores*, which are made for matrix
+# products alone. But before you can measure a GPU, you have to claim one.
 
 # %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU, it allocates nearly *all* of the GPU's memory, and
-# gives nothing back until the process ends. So an idle notebook that you leave open holds
-# this memory all night. TensorFlow's [guide to
-# GPUs](https://www.tensorflow.org/guide/gpu) explains why: memory that is allocated in
-# one large piece becomes less fragmented. But the next person on the server finds the GPU
-# full, and their training stops with an out-of-memory error. Worse, TensorFlow allocates
-# the memory of *every* GPU that it sees, not only of the GPU that it uses.
+# When TensorFlow first uses a GPU, it allocates nearly *all* of its memory, and gives
+# nothing back until the process ends, because memory that is allocated in one large piece
+# becomes less fragmented ([guide to GPUs](https://www.tensorflow.org/guide/gpu)). The next
+# person on the server finds the GPU full, and their training stops with an out-of-memory
+# error. Worse, TensorFlow does this to *every* GPU that it sees, even if it uses only one.
 
 # %% [markdown]
-# So look at a GPU before you take it: who is using it, and how much of its memory is left?
-# In a terminal, `nvidia-smi` shows this once, and
+# Before you take a GPU, look who is using it and how much of its memory is left. In a
+# terminal, `nvidia-smi` shows this once, and
 # [`nvitop`](https://github.com/XuehaiPan/nvitop) (`pip install nvitop`) shows it live, with
 # the owner of each process.
 
@@ -154,9 +150,6 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # slowest ([CUDA Programming
 # Guide](https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html)),
 # and its number 2 may be a GPU that somebody else is using.
-#
-# You can also set this limit in Python, as long as TensorFlow has not started yet. That is
-# your first exercise.
 
 # %%
 for kind in ("CPU", "GPU"):
@@ -166,44 +159,44 @@ for kind in ("CPU", "GPU"):
 # %% [markdown]
 # ## Exercise 0.1: claim one GPU
 #
+# You can also set this limit in Python, as long as TensorFlow has not started yet.
+#
 # **Write** `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`, which claims
-# one GPU and a share of its memory, and returns a dict that describes the result.
+# one GPU and a share of its memory, and returns a dict that describes the result. You need
+# about twenty lines.
 #
 # **Rules**
 #
 # - Make only the GPU with this `index` visible
-#   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)).
-#   The CPU stays visible.
+#   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)),
+#   while the CPU stays visible.
 # - If `memory_growth` is true, let the memory of this GPU grow as needed
 #   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
-# - If `memory_limit_mib` is given (a number of MiB, 1 or more), cap the memory of this
-#   GPU at that limit
+# - If `memory_limit_mib` is given (a number of MiB, 1 or more), cap the memory of this GPU
+#   at that limit
 #   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
 # - If the caller asks for neither, leave both settings as they are.
-# - Raise a `ValueError` if the caller asks for both. The call
-#   `claim_gpu(memory_limit_mib=1024)` asks for both, because `memory_growth` is true by
-#   default.
-# - Raise a `ValueError` if no GPU has this `index`. A negative index does not count from
-#   the end of the list: it names no GPU.
+# - Raise a `ValueError` if the caller asks for both, as `claim_gpu(memory_limit_mib=1024)`
+#   does, because `memory_growth` is true by default.
+# - Raise a `ValueError` if no GPU has this `index`, and also if `index` is negative.
 # - Raise these errors before you change anything.
 # - If the machine has no GPU at all, print that you are going on with the CPU, whatever
-#   `index` is. (If the caller asks for both settings on such a machine, you may do this
-#   or raise the error.)
-# - These calls raise a `RuntimeError` if TensorFlow has already started, that is, if it
-#   has already used its devices. Turn this error into a `DeviceError` that tells the
-#   reader, in one line, to restart the kernel.
+#   `index` is. (If the caller asks for both settings on such a machine, you may do this or
+#   raise the error.)
+# - If TensorFlow has already started, these calls raise a `RuntimeError`: turn it into a
+#   `DeviceError` that tells the reader, in one line, to restart the kernel.
 
 # %% [markdown]
+# `DeviceError` comes with this course: it is a `RuntimeError` that a notebook shows as a
+# single line. The check simulates machines with several GPUs, so you can solve this
+# exercise on any machine.
+#
 # **Example:** with two GPUs, `claim_gpu(1)` returns
 #
 #     {"gpu": 1, "memory_growth": True, "memory_limit_mib": None}
 #
 # and without any GPU it returns
 # `{"gpu": None, "memory_growth": False, "memory_limit_mib": None}`.
-#
-# You need about twenty lines. `DeviceError` comes with this course: it is a `RuntimeError`
-# that a notebook shows as a single line. The check simulates machines with several GPUs, so
-# you can solve this exercise on any machine.
 
 # %% name="0.1-claim-gpu" points=2
 # TODO 0.1: make one GPU visible, with memory growth or a limit.
@@ -246,9 +239,8 @@ def claim_gpu(index=0, memory_growth=True, memory_limit_mib=None):
 claim_gpu = check("0.1", claim_gpu)
 
 # %% [markdown]
-# Now claim a GPU for real, with the parameter `gpu_index` from the first cell. In later
-# labs that use a GPU, the set-up does this for you, with [memory
-# growth](../docs/glossary.md). Only the labs about many GPUs claim more than one.
+# Now claim a GPU for real: `gpu_index` in the first cell says which. In later labs that use
+# a GPU, the set-up does this for you, with [memory growth](../docs/glossary.md).
 
 # %%
 print(session.claim_once(claim_gpu, lab.gpu_index))
@@ -260,13 +252,11 @@ print(f"Comparing {slow_name} with {fast_name}")
 # %% [markdown]
 # ## Exercise 0.2: time it, really
 #
-# Now that you have a device, how fast is it? To find out you need a clock, but the obvious
-# way to use it gives a wrong answer. A GPU works independently of Python:
-# [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) puts the job
-# into a queue and returns at once, and Python waits only when it needs the numbers of the
-# result. The next cell makes TensorFlow work in this way on a CPU, too. It prints how long
-# the call took to return and how long the product took to finish, each as the median of
-# five runs.
+# The obvious way to time a device gives a wrong answer, because a GPU works independently
+# of Python: [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) puts
+# the job into a queue and returns at once, and Python waits only when it needs the numbers
+# of the result. The next cell makes TensorFlow work in this way on a CPU, too, and takes
+# both times: until the call returns, and until the product is finished.
 #
 # **Predict:** divide the time until the product is finished by the time until the call
 # returns. How large is this ratio?
@@ -295,34 +285,33 @@ card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
 # If you stop the clock when the call returns, you measure how long it takes to join the
-# queue, not how long the work takes. So read a number of the result before you stop the
-# clock: Python has no number to give you until the product is finished, so it has to
-# wait. One number is enough, because copying the whole of a large result would only add
-# time. Even a single number is not free to read, but it costs the same at every size. You
-# will measure this cost below.
+# queue. So read a number of the result first, because Python has to wait until the product
+# is finished. One number is enough; copying the whole of a large result would only add
+# time. Even reading one number has a price, the same at every size, which you will measure
+# below.
 
 # %% [markdown]
+# Now build a clock that measures the work instead of the queue.
+#
 # **Write** `time_matmul(device, m, k, n, repeats)`, which times the product of an m x k and
 # a k x n matrix on `device`. It returns the median time in seconds and the speed in
-# GFLOP/s, that is, in billions of floating-point operations per second.
+# GFLOP/s, that is, in billions of floating-point operations per second. You need about ten
+# lines.
 #
 # **Rules**
 #
 # - Create both matrices once, filled with random numbers of any float type, before any
 #   clock runs.
-# - Compute the product on `device`. Before the products that count, multiply once and wait
-#   for the result. This first product also pays for the start-up, so its time must not
-#   enter the median.
+# - Compute the product on `device`, chosen by
+#   [`with tf.device(device):`](https://www.tensorflow.org/api_docs/python/tf/device).
+# - Before any clock runs, multiply once and wait for the result, because the first product
+#   also pays for the start-up.
 # - Then time `repeats` products (an odd number), each of them separately and until it is
 #   finished.
 # - A product takes $2 m k n$ operations, so a median of $s$ seconds is a speed of
 #   $2 m k n / (10^9 s)$ GFLOP/s.
 #
 # **Example:** if the median for m = k = n = 1000 is 0.5 s, the result is `(0.5, 4.0)`.
-#
-# You need about ten lines.
-# [`with tf.device(device):`](https://www.tensorflow.org/api_docs/python/tf/device) chooses
-# the device.
 
 # %% name="0.2-time-matmul" points=2
 # TODO 0.2: the median time of a matrix product in seconds, and its GFLOP/s.
@@ -354,8 +343,7 @@ def time_matmul(device, m, k, n, repeats):
 time_matmul = check("0.2", time_matmul)
 
 # %% [markdown]
-# Now compute the first product of this lab again, this time with TensorFlow on the fast
-# device.
+# Now compute the first product of this lab with TensorFlow on the fast device.
 #
 # **Question.** How many times as fast as the loops in Python will it be?
 
@@ -372,7 +360,7 @@ print(f"and {numpy_seconds / seconds:.2f} times as fast as NumPy")
 # about as many operations, but its first matrix has only 100 columns, and its second only
 # 100 rows.
 #
-# **Question.** Will it reach the same speed? If not, what could slow it down?
+# **Question.** Will it reach the same speed?
 
 # %%
 m, n = lab.rows, lab.columns
@@ -395,29 +383,27 @@ for name, (high, inner, wide) in shapes.items():
 # $$ \frac{2 m k n}{4\,(m k + k n + m n)} \text{ operations per byte.} $$
 #
 # For square matrices this is $n / 6$, which grows with their size. In the flat product,
-# however, each number of the large result takes only 200 operations and has to be written
-# as 4 bytes, so there are at most 50 operations per byte.
+# however, each number of the large result takes only 200 operations for its 4 bytes, so
+# there are at most 50 operations per byte.
 
 # %% [markdown]
 # Is that enough? The data sheet of an
 # [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 1,555 GB/s for
 # its memory, and 156,000 GFLOP/s for products in TF32, a number format with fewer digits
-# than float32. So this GPU can do 100 operations in the time that it takes to move one
-# byte. The flat product has at most 50 operations for each byte, so it reaches at most
-# half of the 156,000 GFLOP/s. Its limit is memory, and faster arithmetic units would not
-# help.
+# than float32. In the time that it takes to move one byte, this GPU can do 100 operations.
+# The flat product has at most 50 for each byte, so at least half of the arithmetic units'
+# time is wasted, and faster units would not help.
 #
-# A CPU can do far fewer operations in the time that it takes to move one byte. If both
-# products need more operations per byte than that, memory limits neither of them, and they
-# may reach the same speed. [Lab 08](08_faster.ipynb) turns this comparison into a picture,
-# the [roofline](../docs/glossary.md).
+# A CPU can do far fewer operations per byte, so memory may limit neither product. [Lab
+# 08](08_faster.ipynb) turns this comparison into a picture, the
+# [roofline](../docs/glossary.md).
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the larger machine win?
 #
-# It takes time to launch a product on a GPU, or to distribute it over all threads of a CPU.
-# So at small sizes the larger machine may lose. To see where it starts to win, we compare
-# square matrices with 16, 32, 64 and more rows.
+# It takes time to launch a product on a GPU, or to distribute it over all threads of a CPU,
+# so at small sizes the larger machine may lose. We compare square matrices with 16, 32, 64
+# and more rows.
 #
 # **Predict:** at which size does the larger machine begin to win?
 
@@ -427,9 +413,9 @@ crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
 # If you have a GPU, the slow device is `CPU:0`, and your function times both devices.
-# Otherwise, the slow device is a single thread of the CPU. TensorFlow fixes its number of
-# threads when it starts, so one thread and all threads are each timed in a separate
-# process, with the reference solution of exercise 0.2.
+# Otherwise it is a single thread of the CPU. TensorFlow fixes its number of threads when it
+# starts, so one thread and all threads are timed in separate processes, with the reference
+# solution of exercise 0.2.
 
 # %%
 def sweep(device):
@@ -448,14 +434,16 @@ card.measure("sizes", tested)
 card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 
 # %% [markdown]
+# A device that wins once may lose again at the next size, so look for the size from which
+# it always wins.
+#
 # **Write** `crossover(sizes, slow_seconds, fast_seconds)`, which takes three lists of the
-# same length, 1 or more, and returns the size from which `fast` always wins. The sizes are
-# in rising order.
+# same length, 1 or more, and returns this size. The sizes are in rising order. You need
+# about seven lines.
 #
 # **Rules**
 #
-# - `fast` has to be faster at the returned size *and at every larger one*. Return the
-#   smallest such size.
+# - Return the smallest size at which `fast` is faster, there *and at every larger size*.
 # - Equal times are not a win.
 # - Return `None` if `fast` does not win at the largest size.
 # - Do not modify the lists.
@@ -465,8 +453,6 @@ card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 # ```python
 # crossover([1, 2, 4, 8], [9, 1, 9, 9], [1, 5, 5, 5])   # 4
 # ```
-#
-# You need about seven lines.
 
 # %% name="0.3-crossover" points=1
 # TODO 0.3: the size from which on the fast device wins, or None.
@@ -490,8 +476,8 @@ def crossover(sizes, slow_seconds, fast_seconds):
 crossover = check("0.3", crossover)
 
 # %% [markdown]
-# Times vary from run to run, so a narrow win proves nothing. The next cell counts a win
-# only if the other device takes more than 1.2 times as long.
+# Times vary from run to run, so the next cell counts a win only if the other device takes
+# more than 1.2 times as long.
 
 # %%
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
@@ -507,17 +493,21 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# **Question.** Look at the smallest sizes in the left panel. A product of two matrices with
-# 64 rows has 64 times as many operations as a product of two with 16 rows. How many times
-# as long does it take? If this time is not spent on multiplying, what is it spent on?
+# This is what the larger machine buys you: nothing below the green line, and the printed
+# ratio at the largest size. If your figure has no green line, the gain is not clear at any
+# size.
+#
+# **Question.** In the left panel, a product of two matrices with 64 rows has 64 times as
+# many operations as a product of two with 16 rows. How many times as long does it take? If
+# this time is not spent on multiplying, what is it spent on?
 
 # %% [markdown]
 # ## Where does the floor come from?
 #
 # Towards the smallest sizes, both curves in the left panel level off at a *floor*, a time
-# that even the smallest product needs. A part of this time may come from the measurement
-# itself, because your clock keeps running while Python reads one number of the result, and
-# `[0, 0]` is a separate operation on the device.
+# that even the smallest product needs. A part of it may come from the measurement itself,
+# because your clock keeps running while Python reads one number of the result, a separate
+# operation on the device.
 #
 # **Question.** What share of the smallest product's time is spent on reading this number?
 
@@ -533,27 +523,26 @@ print(f"Share of the asking: {100 * asking / both:.1f}%")
 card.measure("share_of_asking", asking / both)
 
 # %% [markdown]
-# So a part of the floor belongs to the clock, not to the device. Every method of timing
-# adds its own overhead to each result, and hides everything that is smaller than this
-# overhead. The overhead also shifts the crossover. If both devices pay the same overhead,
-# their times become more alike, so the matrices have to be larger before one device wins by
-# a factor of 1.2. The size that you found is therefore the crossover for a product *plus*
-# the reading of one number.
+# A part of the floor belongs to the clock, not to the device. Every method of timing hides
+# what is smaller than its own overhead, but in training this matters less, because many
+# operations run before Python reads a number.
 
 # %% [markdown]
-# On a GPU, both printed times also include the launch of every operation, and the copy of
-# the number back to the host.
+# <details><summary>What else belongs to these times?</summary>
 #
-# In training, many operations run before Python reads a number, so each operation carries
-# only a small part of this overhead. And a large product takes so long that the overhead
-# no longer matters.
+# On a GPU, both printed times also include the launch of every operation, and the copy of
+# the number back to the host. The overhead even shifts the crossover: if both devices pay
+# the same, their times become more alike, so the matrices have to be larger before one
+# device wins by a factor of 1.2. You have found the crossover for a product *plus* the
+# reading of one number.
+#
+# </details>
 
 # %% [markdown]
 # ## How many threads work?
 #
-# To the right of the floor, the curves in the left panel rise, and at some size they may
-# separate. Does TensorFlow distribute even a small product over all threads of the CPU? A
-# second clock can answer this:
+# Does TensorFlow distribute even a small product over all threads of the CPU? A second
+# clock can answer this:
 # [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
 # the processor time of all threads, so two busy threads advance it by two seconds per
 # second.
@@ -583,18 +572,23 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 
 # %% [markdown]
 # A number close to 1.0 means that a single thread did all the work, although the others
-# were allowed to help. TensorFlow considered the product too small to be worth
+# were allowed to help: TensorFlow considered the product too small to be worth
 # distributing.
-#
-# If you have no GPU, compare these numbers with the figure. Does a product finish sooner
-# when more threads work on it? Not always, because distributing the work takes time, and
-# this clock also counts a thread that only waits in a loop for the others. The curves may
-# even separate at a size where a single thread did all the work. Then more threads cannot
-# be the reason, so look for another cause, for example other programs on a busy machine.
 
 # %% [markdown]
-# Now look at the right panel, which shows the speed. With a floor of $t_f$ seconds and a
-# peak of $P$ operations per second, a product of two $n \times n$ matrices takes about
+# <details><summary>Does a product finish sooner when more threads work on it?</summary>
+#
+# If you have no GPU, compare these numbers with the figure. More threads do not always
+# help, because distributing the work takes time, and this clock also counts a thread that
+# only waits in a loop for the others. If the curves separate at a size where a single
+# thread did all the work, look for another cause, for example other programs on a busy
+# machine.
+#
+# </details>
+
+# %% [markdown]
+# The right panel shows the speed. With a floor of $t_f$ seconds and a peak of $P$
+# operations per second, a product of two $n \times n$ matrices takes about
 #
 # $$ t(n) = t_f + \frac{2 n^3}{P} $$
 #
@@ -603,21 +597,24 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # 02](02_throughput.ipynb) asks how large they should be.
 
 # %% [markdown]
-# **Question.** If you have no GPU, go back to the ratio that was printed below the figure.
-# Is it equal to the number of threads that worked on the largest product?
+# **Question.** If you have no GPU, is the ratio printed below the figure equal to the
+# number of threads that worked on the largest product?
+
+# %% [markdown]
+# <details><summary>What if the ratio is smaller, or the curves never separate?</summary>
 #
-# If it is smaller, the threads may have to wait for something that they share, such as
-# memory, or the machine may have other work to do. If your two curves never separate, run
-# `htop` in a terminal to see who else is using the machine.
+# The threads may have to wait for something that they share, such as memory, or the machine
+# may have other work to do. Run `htop` in a terminal to see who else is using it.
+#
+# </details>
 
 # %% [markdown]
 # ## Do both devices get the same answer?
 #
-# Speed is worth little if the answers are wrong. So the next cell multiplies the same two
-# 500x500 matrices on each device. Then it adds up all numbers of the product in float32,
-# a format that keeps about seven digits. The fast device does this a second time, and
-# adds the numbers in a different order: first within every column, and then across the
-# columns.
+# Speed is worth little if the answers are wrong. The next cell multiplies the same two
+# 500x500 matrices on each device, and adds up all numbers of the product in float32, a
+# format that keeps about seven digits. The fast device does this a second time in a
+# different order: first within every column, and then across the columns.
 #
 # **Predict:** to how many digits will the sums in the two orders agree? (Two sums agree to
 # four digits if they differ by one part in ten thousand.)
@@ -662,36 +659,31 @@ card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
 # Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
-# not always `a + (b + c)`. A GPU and a CPU divide the work into different pieces and add
-# these in a different order, so the last digits of their results may differ.
-#
-# On NVIDIA GPUs since the A100, the order is not the only difference. TensorFlow also
-# [rounds the factors of float32 products to
+# not always `a + (b + c)`. A GPU and a CPU divide the work differently, and therefore add
+# in a different order. On NVIDIA GPUs since the A100, TensorFlow also [rounds the factors
+# of float32 products to
 # TF32](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution),
-# which keeps about three decimal digits. In contrast, one thread and all threads of a CPU
-# may agree to the last digit, or they may not: that depends on how the work was divided.
+# which keeps about three decimal digits. One thread and all threads of a CPU, in contrast,
+# may agree to the last digit.
+#
+# None of these sums is wrong. Of a quarter of a million numbers, both positive and
+# negative, most cancel each other, but their rounding errors remain. The closer the sum is
+# to zero, the fewer of its digits are correct.
 
 # %% [markdown]
-# None of these sums is wrong. We add a quarter of a million numbers, both positive and
-# negative, and most of them cancel each other. Their rounding errors remain, however, and
-# are about as large whether the sum comes out large or small. So the closer the sum is to
-# zero, the more these errors matter, and the fewer of its digits are correct.
-#
 # So never compare results from two devices with `==`; ask instead whether they are close.
 # And do not be surprised if training with the same seed gives a slightly different loss on
-# another device. At first only the last digits differ, but the difference may grow from
-# step to step.
+# another device, because a difference in the last digits may grow from step to step.
 
 # %% [markdown]
 # > **Limits.** This text is based on runs on CPUs. Its statements about GPUs come from the
-# > sources that it links to, and the time to launch a job on a GPU was not measured. The
-# > lab does not measure what limits the threads at the largest size either; it may be
-# > memory or other programs.
+# > sources that it links to, and the time to launch a job on a GPU was not measured. Nor
+# > does the lab measure what limits the threads at the largest size.
 
 # %% [markdown]
 # ## Quiz
 #
-# How much do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("00")
@@ -715,12 +707,11 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Which processor is your code on? You decide this before TensorFlow starts, when you
-# claim one GPU and a share of its memory. And what does the faster device buy you? Your
-# figure gives the answer for your machine. Below some size it buys you nothing, because a
-# single call brings too little work. Above that size, the ratio of the two times is your
-# gain. You can trust such numbers only if you time the work until it is done, leave out
-# the first call, take the median, and know how much time the measurement itself adds.
+# You decide which processor your code is on before TensorFlow starts, when you claim one
+# GPU and a share of its memory. The faster device buys you nothing below some size, because
+# a single call brings too little work, and above it the ratio of the two times. To trust
+# such numbers, time the work until it is done, leave out the first call, take the median,
+# and know what the measurement itself adds.
 #
 # Here are two questions to take with you. Why do later labs print images per second for a
 # whole epoch, instead of timing a step? And what would the curves of this lab look like if
