@@ -9,13 +9,14 @@
 # %% [markdown]
 # # Lab 01: What does the batch size do to the path down the loss?
 #
+# If you may look at each of 256 points once, you can take a single exact step downhill, or
+# 256 steps that each trust one point and are often wrong. Which of the two gets you further
+# down? Every training makes this choice when it chooses its batch size.
+#
 # Training walks downhill on a surface that has as many directions as the network has
 # weights. Nobody can look at such a surface, so this lab uses a model with only two
-# weights. You can draw its surface like a map, and watch every step.
-#
-# You will write the gradient and the sampler of mini-batches, change the learning rate and
-# the batch size, and see where the noise of small batches helps and where it hurts. The lab
-# needs no neural network: it uses only NumPy and runs in seconds.
+# weights: you can draw its surface like a map, watch every step, and see where the noise of
+# small batches helps and where it hurts. The lab uses only NumPy and runs in seconds.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; here it sets only how many steps are timed
@@ -29,9 +30,8 @@ learning_rate: float = 0.1
 # ## Set up
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
-# uses the reference solution, so you can always continue. If you are stuck, call `hint`
-# with the number of the exercise in a new cell, for example `hint("1.1")`. It asks a
-# guiding question, and each further call tells you more.
+# uses the reference solution, so you can always continue. If you are stuck in exercise 1.1,
+# call `hint("1.1")` in a new cell. Each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -60,9 +60,9 @@ card = lab.card
 # %% [markdown]
 # ## Points around a line
 #
-# The next cell draws points that scatter around a straight line. The model's task is to
-# recover this line from the points. It has two weights: the *slope* $w_1$ and the
-# *intercept* $w_2$, which is the height of the line at $x = 0$.
+# The next cell draws points that scatter around a straight line, which the model has to
+# recover. It has two weights: the *slope* $w_1$ and the *intercept* $w_2$, which is the
+# height of the line at $x = 0$.
 
 # %%
 START = (-1.0, -1.5)  # slope and intercept before the first step
@@ -82,8 +82,8 @@ show_figure(figure, summary, session.caption())
 #
 # $$ L(w) = \frac{1}{n} \sum_{i=1}^{n} (w_1 x_i + w_2 - y_i)^2 $$
 #
-# Each pair of slope and intercept has a loss, so you can imagine the loss as the height of
-# a landscape. Training is a walk in this landscape, from the start to its lowest point.
+# Imagine the loss of each pair of slope and intercept as the height of a landscape.
+# Training is a walk from the start to its lowest point.
 
 # %%
 def mean_squared_error(weights, x, y):
@@ -96,24 +96,24 @@ print(f"Loss at the start: {mean_squared_error(START, all_x, all_y):.3f}")
 print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 
 # %% [markdown]
-# Even the best line has a loss above 0, because the points scatter and no straight line can
-# pass through all of them.
+# Even the best line has a loss above 0, because no straight line can pass through all of
+# the points.
 
 # %% [markdown]
 # ## Exercise 1.1: which way is up?
 #
 # To walk downhill you need to know which way is up. The [gradient](../docs/glossary.md)
-# tells you: it says how fast the loss rises if you increase each weight a little. Here it
-# consists of two numbers, one for the slope and one for the intercept. Gradient descent
-# then steps in the opposite direction.
+# says how fast the loss rises if you increase each weight a little, and gradient descent
+# steps in the opposite direction.
 #
 # **Write** `gradient(weights, x, y)`, the gradient of the mean squared error. `weights` is
-# an array of slope and intercept, and `x` and `y` are arrays of points.
+# an array of slope and intercept, and `x` and `y` are arrays of points. You need about
+# three lines: one for the errors, and then the chain rule.
 #
 # **Rules**
 #
-# - Return a new array of shape `(2,)`, in the order of the weights. It holds floats, even
-#   if the weights or the points are integers.
+# - Return a new array of shape `(2,)`, in the order of the weights.
+# - It holds floats, even if the weights or the points are integers.
 # - Take the mean over all points that you are given, even if there is only one.
 # - Do not modify `weights`, `x` or `y`.
 #
@@ -123,8 +123,6 @@ print(f"Lowest loss there is, at the best line: {lowest:.3f}")
 # weights, x, y = np.array([0.0, 0.0]), np.array([1.0, 3.0]), np.array([2.0, 4.0])
 # gradient(weights, x, y)   # array([-14., -6.])
 # ```
-#
-# You need about three lines: one for the errors, and then the chain rule.
 
 # %% name="1.1-gradient" points=2
 # TODO 1.1: how fast the mean squared error rises with slope and intercept.
@@ -148,8 +146,8 @@ gradient = check("1.1", gradient)
 #
 # The next function is all you need for gradient descent. Each step receives a *batch*, the
 # indices of the points that it may look at. It computes the gradient $g$ of the loss on
-# these points, and moves the weights $w$ a little in the opposite direction. How far it
-# moves depends on the [learning rate](../docs/glossary.md) $\varepsilon$:
+# these points, and moves the weights $w$ in the opposite direction, as far as the [learning
+# rate](../docs/glossary.md) $\varepsilon$ says:
 #
 # $$ w \leftarrow w - \varepsilon\, g $$
 
@@ -164,9 +162,8 @@ def descend(gradient, x, y, start, batches, learning_rate):
 
 # %% [markdown]
 # We begin with the *full batch*: every step uses all points, so it follows the steepest way
-# down on the surface that you see. How long should a step be? With a small learning rate
-# the walk takes forever, but with a large learning rate, a step goes past the lowest point
-# and up on the other side.
+# down. With a small learning rate the walk takes forever, but with a large learning rate, a
+# step goes past the lowest point and up on the other side.
 #
 # **Question.** Above which learning rate do the steps lead further and further *away*?
 
@@ -188,28 +185,32 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The contours are lines of equal loss, as on a map, and the darkest area is the lowest.
-# Each path starts at the square and ends at the cross, and each dot is a step. If a path
-# jumps far out of the picture, it is drawn only up to that point.
+# Each path leads from the square to the cross, with a dot for every step. If it jumps far
+# out of the picture, it is drawn only up to that point.
 
 # %% [markdown]
-# When does a path diverge? The contours of this surface are ellipses, and an ellipse has
-# two axes. If you cut the surface along one of these axes, you see a parabola, whose
-# second derivative $c$ is called the *curvature*. At the distance $d$ from the lowest
-# point, the parabola has the slope $c\, d$. A step with the learning rate $\varepsilon$
-# therefore stays on the axis, and moves the weights back by $\varepsilon c\, d$. In other
-# words, it multiplies the distance by
+# When does a path diverge? The contours of this surface are ellipses, and if you cut the
+# surface along one of their two axes, you see a parabola. Its second derivative $c$ is
+# called the *curvature*. A path diverges if its learning rate is above $2 / c$, where $c$
+# is the larger of the two curvatures. The function below finds them as the eigenvalues of
+# the matrix of second derivatives, with
+# [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
+
+# %% [markdown]
+# <details><summary>Where does this limit come from?</summary>
+#
+# At the distance $d$ from the lowest point, the parabola has the slope $c\, d$. A step with
+# the learning rate $\varepsilon$ therefore stays on the axis, and moves the weights back by
+# $\varepsilon c\, d$, which multiplies the distance by
 #
 # $$ 1 - \varepsilon c. $$
 #
 # Beyond $\varepsilon = 2 / c$ this factor is below $-1$, so each step lands on the other
 # side, and further out than before. A path that starts between the axes makes two such
-# motions at once, one along each axis. As the learning rate grows, the motion along the
-# axis with the larger curvature is the first to diverge, so this axis sets the limit.
+# motions at once, and the motion along the axis with the larger curvature is the first to
+# diverge.
 #
-# The function below finds the curvatures of both axes as the eigenvalues of the matrix of
-# second derivatives, with
-# [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
-# You can skip this algebra and still follow the rest of the lab.
+# </details>
 
 # %%
 def curvature_matrix(x):
@@ -227,9 +228,8 @@ print(f"The full batch diverges from learning rate {limit:.3f} on")
 # %% [markdown]
 # ## Exercise 1.2: mini-batches
 #
-# A step that looks at all points is exact but expensive: in a training with a million
-# images, every single step would be a lot of work. The gradient of a few points costs much
-# less. It is right on average, but it is *noisy*.
+# A step that looks at all points is exact but expensive. The gradient of a few points costs
+# much less, and is right on average, but it is *noisy*.
 #
 # ![Two fans of arrows: gradients of small batches scatter widely around the gradient of all points, and gradients of large batches lie close to it.](../helpers/lab_01/diagrams/gradient_noise.svg)
 #
@@ -238,12 +238,13 @@ print(f"The full batch diverges from learning rate {limit:.3f} on")
 #
 # **Write** `epoch_batches(points, batch_size, rng)`, which returns the batches of one epoch
 # in order, as a list or as anything else to loop over. Here `points` is the number of
-# points, and a batch is an array of indices that you can use as `x[batch]`.
+# points, and a batch is an array of indices that you can use as `x[batch]`. You need about
+# two lines.
 #
 # **Rules**
 #
 # - Each of `0, 1, ..., points - 1` is in exactly one batch.
-# - Each batch has `batch_size` indices. Only the last may have fewer, but it is never
+# - Each batch has `batch_size` indices; only the last may have fewer, but it is never
 #   empty.
 # - The order is random: every order is equally likely, and each call draws a new one.
 # - All randomness comes from `rng`, a
@@ -255,8 +256,6 @@ print(f"The full batch diverges from learning rate {limit:.3f} on")
 # ```python
 # epoch_batches(5, 2, rng)   # for instance [array([3, 0]), array([4, 1]), array([2])]
 # ```
-#
-# You need about two lines.
 
 # %% name="1.2-mini-batches" points=2
 # TODO 1.2: batches of indices that cover every point once, in a random order.
@@ -274,9 +273,6 @@ def epoch_batches(points, batch_size, rng):
 # %%
 epoch_batches = check("1.2", epoch_batches)
 
-# %% [markdown]
-# The next cell strings together as many epochs as a training needs.
-
 # %%
 def batches_of(points, batch_size, steps, shuffle=0):
     """The batch of each of so many steps; another number shuffles in another way."""
@@ -293,13 +289,12 @@ def train(learning_rate, batch_size, steps, shuffle=0):
 # %% [markdown]
 # ## Turn the knobs
 #
-# In JupyterLab you see sliders below. Click one of them and move it with the arrow keys;
-# the line underneath tells you how the path ended. *Draw step by step* draws the path as it
-# grows, and a second click stops it. Outside JupyterLab you see three settings side by
-# side, with 60 steps each.
+# In JupyterLab you see sliders below. Click one and move it with the arrow keys; the line
+# underneath tells you how the path ended. *Draw step by step* draws the path as it grows,
+# and a second click stops it. Outside JupyterLab you see three settings side by side.
 
 # %% [markdown]
-# **Question.** Try to answer these before you use the sliders, and then check your answers:
+# **Question.** Try to answer these before you use the sliders:
 #
 # - What does the path look like with batches of 1, and what does it look like with all
 #   points?
@@ -313,14 +308,12 @@ explore(train, full_loss, settings, steps=60, box=BOX, caption=session.caption()
 
 # %% [markdown]
 # The path of the full batch goes straight down and stops. With batches of 1 the path
-# staggers, because each step follows a different point, and it does not stop at the bottom
-# either. There, the gradient over all points is 0, but the gradient of a single point is
-# not. So this path keeps wandering around the lowest point. With batches of 16 the path
-# wanders as well, but so close to the lowest point that you can hardly see it.
+# staggers, because each step follows a different point, and it never comes to rest: at the
+# bottom the gradient over all points is 0, but the gradient of a single point is not. With
+# batches of 16 you can hardly see it wander.
 #
-# What about the third question? Each path depends on how the points were shuffled, so
-# another shuffle may lead to a different end. Therefore, the next cell tries 20 shuffles
-# for each setting and counts.
+# No single path can answer the third question, because another shuffle of the points may
+# lead to a different end. The next cell counts over 20 shuffles.
 
 # %%
 SHUFFLES = range(20)
@@ -337,17 +330,15 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, all points in {full}")
 
 # %% [markdown]
-# So the answer is yes: at some learning rates the full batch converges, while the path
-# with batches of 1 is thrown out. The narrow valley below will show you why. And wherever
-# a count lies between 0 and 20, the end of the path depends on the shuffle, so a single
+# At some learning rates the full batch converges, while batches of 1 are thrown out. The
+# narrow valley below will show you why. Wherever a count lies between 0 and 20, a single
 # run would have told you little about the learning rate.
 
 # %% [markdown]
 # ## What does an epoch buy?
 #
-# The panels above all show the same number of steps, but that comparison is not fair. In
-# sixty steps with the full batch, every point is used sixty times, while sixty steps with
-# one point each use only sixty points in all. It is fairer to compare epochs, because an
+# The panels above compare equal numbers of steps, although a step with the full batch uses
+# 256 times as many points as a step with one. It is fairer to compare epochs, because an
 # epoch uses each point once, whatever the batch size.
 #
 # **Predict:** you saw the loss at the start. What will it be after *one* epoch with batches
@@ -381,12 +372,11 @@ medians = {str(size): numpy.median(losses, axis=0) for size, losses in curves.it
 card.measure("loss_by_epoch", medians)
 
 # %% [markdown]
-# The printed losses and the lines are medians over 20 shuffles, and each band contains
-# eight out of ten shuffles. The full batch spends a whole epoch on one step. The middle
-# batch size comes close to the lowest loss in its first epoch: its steps are not exact, but
-# it makes many of them. With batches of 1 the path has even more steps, but it does not
-# come closer. Instead, it keeps wandering somewhat above the lowest loss, and more epochs
-# do not change that.
+# The lines are medians over 20 shuffles, and each band contains eight out of ten shuffles.
+# The full batch spends a whole epoch on one exact step. The middle batch size makes many
+# inexact steps instead, and comes close to the lowest loss in its first epoch. Batches of 1
+# make even more steps, but their path keeps wandering somewhat above the lowest loss, and
+# more epochs do not change that.
 
 # %% [markdown]
 # **Question.** Does the full batch end lower than batches of 1? The last line of the
@@ -408,16 +398,15 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
 # %% [markdown]
 # This is a first answer to the question of this lab: **noise is cheap far from the lowest
 # point, but expensive near it.** That is why people reduce the learning rate towards the
-# end of a training. For example, [lab 02](02_throughput.ipynb) divides it by 10 after
+# end of a training, as in [lab 02](02_throughput.ipynb), which divides it by 10 after
 # certain epochs.
 
 # %% [markdown]
 # ## Exercise 1.3: which batch size was it?
 #
 # In a real training you cannot see the surface. All you see is one number per step: the
-# loss of that step's batch. Can you read the noise from these numbers? The next cell trains
-# four times, with the same points and the same learning rate, but with batches of 1, 4, 16
-# and 64.
+# loss of that step's batch. The next cell trains four times, with the same points and the
+# same learning rate, but with batches of 1, 4, 16 and 64.
 #
 # **Question.** Which curve belongs to which batch size, and how can you tell?
 
@@ -438,34 +427,33 @@ summary = "All four curves fall for some 30 steps, then scatter, each by another
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# You have made your guess, so now let a function decide. Even the best line has a squared
-# error at each point, small at some points and large at others. Let $\sigma^2$ be the
-# variance of these squared errors, which the code calls `example_variance`. The loss of a
-# batch of $b$ points is the mean of their squared errors, and a mean scatters less than
-# the values that it averages. If the points are drawn independently of each other, then
+# Now let a function decide. Let $\sigma^2$, in the code `example_variance`, be the variance
+# of the squared errors of the single points from the best line. The loss of a batch of $b$
+# points is the mean of their squared errors, and a mean scatters less than the values that
+# it averages. If the points are drawn independently of each other, then
 #
 # $$ \mathrm{Var}(\text{losses}) = \frac{\sigma^2}{b}. $$
 
 # %% [markdown]
 # **Write** `which_batch_size(losses, example_variance, sizes)`, which guesses the batch
-# size behind a loss curve. `losses` is an array with one loss per step, and `sizes` is a
-# rising list of batch sizes. Return the entry of `sizes` that fits the curve best.
+# size behind a loss curve, and returns the entry of `sizes` that fits best. `losses` is an
+# array with one loss per step, and `sizes` is a rising list of batch sizes. You need about
+# three lines.
 #
 # **Rules**
 #
-# - Estimate the batch size with the law $\sigma^2 / b$. It holds only where the curve is
-#   flat, so take the variance of the whole second half of `losses`, however long that is.
-#   If the number of losses is odd, the middle one may belong to either half. The variance
-#   may divide by $n$ or by $n - 1$.
-# - Your estimate may lie between the sizes or beyond them. Return the size that is nearest
-#   *by ratio*: the border between 4 and 16 is 8, because $8 / 4 = 16 / 8$. For an estimate
-#   on the border itself, return either size.
+# - Estimate the batch size with the law $\sigma^2 / b$, from the variance of the whole
+#   second half of `losses`, whatever its length, because the law holds only where the curve
+#   is flat.
+# - This variance may divide by $n$ or by $n - 1$, and the middle one of an odd number of
+#   losses may belong to either half.
+# - Return the size that is nearest to your estimate *by ratio*, even if the estimate lies
+#   beyond all sizes: the border between 4 and 16 is 8, because $8 / 4 = 16 / 8$.
+# - For an estimate on the border itself, return either size.
 # - Do not modify the arguments.
 #
 # **Example:** if the flat part of `losses` has a variance of 0.02, then
 # `which_batch_size(losses, 0.3, [1, 4, 16, 64])` is `16`, because $0.3 / 0.02 = 15$.
-#
-# You need about three lines.
 
 # %% name="1.3-which-batch-size" points=2
 # TODO 1.3: which of the sizes made a loss curve that scatters like this.
@@ -496,16 +484,13 @@ for name, size in hidden.items():
 card.measure("batch_sizes_by_the_law", found)
 
 # %% [markdown]
-# So a loss that jitters is not necessarily a sign of trouble. With four times the batch
-# size, you get half the jitter. If you want to know whether the loss is still falling,
-# average it over many steps, so that the trend emerges from the jitter.
+# A loss that jitters is not necessarily a sign of trouble, and four times the batch size
+# halves the jitter. To see whether the loss is still falling, average it over many steps.
 
 # %% [markdown]
-# How well does the law hold? It assumes that the points of a batch are drawn independently,
-# but an epoch draws them *without replacement*, so that no point comes twice. In the
-# extreme case a batch contains all $n$ points, so its loss changes only with the weights,
-# and at fixed weights the variance is 0 instead of $\sigma^2 / n$. In general, drawing
-# without replacement multiplies the variance by the factor
+# The law assumes that the points of a batch are drawn independently, but an epoch draws
+# them *without replacement*, so that no point comes twice. That multiplies the variance by
+# the factor
 #
 # $$ \frac{n - b}{n - 1}. $$
 #
@@ -525,21 +510,24 @@ for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
 # %% [markdown]
 # The factor is close to 1 as long as a batch is a small part of all points, which is the
 # usual case in practice. With 64 of 256 points it is noticeably smaller.
+
+# %% [markdown]
+# <details><summary>Why else may the flat half of a curve differ from the law?</summary>
 #
-# The flat half of a curve may differ from the law for two more reasons. First, its 240
-# losses give only a rough estimate of the variance. Second, the weights keep wandering,
-# most of all with batches of 1, and away from the best line the losses are higher and
-# scatter more.
+# Its 240 losses give only a rough estimate of the variance. Besides, the weights keep
+# wandering, most of all with batches of 1, and away from the best line the losses are
+# higher and scatter more.
+#
+# </details>
 
 # %% [markdown]
 # ## How large a batch is still worth it?
 #
-# You can now read the noise from a curve. But how much noise is too much? Compare it with
-# the signal. The gradient of a batch is the exact gradient $G$, which is the signal, plus
-# noise. If the points are drawn independently, this noise has a mean squared length of
-# $V / b$, where $V$ is the variance of the single points' gradients, summed over the
-# weights. As the batch grows, the noise shrinks, and at one batch size $V / b$ is equal to
-# $|G|^2$, the squared length of the signal. [McCandlish et al.
+# How much noise is too much? Compare it with the signal. The gradient of a batch is the
+# exact gradient $G$, which is the signal, plus noise. If the points are drawn
+# independently, this noise has a mean squared length of $V / b$, where $V$ is the variance
+# of the single points' gradients, summed over the weights. At one batch size, $V / b$ is
+# equal to $|G|^2$, the squared length of the signal. [McCandlish et al.
 # (2018)](https://arxiv.org/abs/1812.06162) call this batch size the [noise
 # scale](../docs/glossary.md):
 #
@@ -570,26 +558,32 @@ for step in (0, 5, 10, 15, 20, 30):
 card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %% [markdown]
-# Far from the lowest point, the gradients of the single points agree on the direction.
-# Near it, their mean $G$ approaches 0, but they still differ from point to point, so $B$
-# grows without bound. At the lowest point itself, the gradient of a batch is pure noise.
-# McCandlish et al. observe the same in their networks: the noise scale grows as the loss
-# falls.
+# Far from the lowest point, the gradients of the single points agree on the direction. Near
+# it, their mean $G$ approaches 0 although they still differ from point to point, so $B$
+# grows without bound. McCandlish et al. observe the same in their networks: the noise scale
+# grows as the loss falls.
 
 # %% [markdown]
-# What does $B$ mean for training? The step of a small batch has two parts: the exact
-# step, which leads downhill, and a random part, which pushes the weights up the walls of
-# the bowl. If you make the step twice as long, the first part gains at most twice as
-# much, but the random part does four times the harm. So the best step with a small batch
-# is shorter than the best exact step, and it lowers the loss by less. If the bowl is
-# equally curved in all directions, then the length and the gain of the best step shrink
-# by the same factor, as the paper shows. To replace one exact step you need
+# A noisy step also pushes the weights up the walls of the bowl. It therefore has to be
+# shorter than an exact step, and you need more of them. How many? If the bowl is equally
+# curved in all directions, the paper shows that one exact step is replaced by
 #
 # $$ 1 + \frac{B}{b} \text{ steps, and the best learning rate is } \varepsilon(b) =
 # \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# where $\varepsilon_\infty$ is the best learning rate of an exact step. The next cells test
-# this: they draw many batches, and compute by how much their steps lower the loss.
+# where $\varepsilon_\infty$ is the best learning rate of an exact step. To test both laws,
+# the next cells draw many batches, and compute by how much their steps lower the loss.
+
+# %% [markdown]
+# <details><summary>Why does a noisy step have to be shorter?</summary>
+#
+# The step of a small batch has two parts: the exact step, which leads downhill, and a
+# random part, which leads up the walls. If you make the step twice as long, the first part
+# gains at most twice as much, but the random part does four times the harm. So the best
+# step is shorter than the best exact step, and it lowers the loss by less. In an equally
+# curved bowl, the length and the gain shrink by the same factor.
+#
+# </details>
 
 # %%
 def best_step(steps, exact, curvature):
@@ -624,38 +618,32 @@ summary = "Below the noise scale twice the batch needs half the steps; above it,
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Far below the noise scale, twice the batch needs half the steps. This is called [perfect
-# scaling](../docs/glossary.md). Far above the noise scale, doubling the batch saves next to
-# nothing: these are *diminishing returns*. In between, at $b = B$, you make twice the
-# minimum number of steps, and look at twice the minimum number of points. Since $B$ grows
-# during a training, a batch size that is wasteful at the start need not be wasteful at the
-# end.
+# Far below the noise scale, twice the batch needs half the steps, which is called [perfect
+# scaling](../docs/glossary.md). Far above it, doubling the batch saves next to nothing:
+# these are *diminishing returns*. In between, at $b = B$, you make twice the minimum number
+# of steps, and look at twice the minimum number of points. Since $B$ grows during a
+# training, a batch size that is wasteful at the start need not be wasteful at the end.
 
 # %% [markdown]
-# The best learning rate behaves in the same way. Far below the noise scale it grows in
-# proportion to the batch, but far above it hardly grows at all. This law was derived for
-# plain gradient descent. Do not expect it to hold for Adam and similar optimizers, for
-# which [Li et al. (2024)](https://arxiv.org/abs/2405.14578) derive a different law.
+# The best learning rate behaves in the same way: far below the noise scale it grows in
+# proportion to the batch, but far above it hardly grows at all. For Adam and similar
+# optimizers, [Li et al. (2024)](https://arxiv.org/abs/2405.14578) derive a different law.
 #
-# You will meet both laws again with real networks: [lab 03](03_time_to_accuracy.ipynb)
-# counts steps and uses the first law to find the fastest batch size, and [lab
-# 05](05_many_gpus_fit.ipynb) uses the second to choose the learning rate of a large batch.
+# With real networks, [lab 03](03_time_to_accuracy.ipynb) uses the first law to find the
+# fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the second to choose the
+# learning rate of a large batch.
 
 # %% [markdown]
 # ## A narrow valley
 #
-# So far the surface was a round bowl, in which noise is only a nuisance. What does noise
-# do on a less friendly surface? You get such a surface if you move all points to the
-# right by 2, together with the line from which the path starts. The points keep their
-# pattern, and only their distance from the origin changes. But now slope and intercept
-# depend on each other: if you raise the slope, you have to lower the intercept to stay
-# close to the points. So the bowl becomes a narrow valley that runs from the upper left
-# to the lower right.
+# In a round bowl, noise is only a nuisance. Now move all points to the right by 2, together
+# with the line from which the path starts. The points keep their pattern, but if you raise
+# the slope, you now have to lower the intercept to stay close to them. The bowl becomes a
+# narrow valley that runs from the upper left to the lower right.
 
 # %% [markdown]
-# The walls of this valley are steep, and its floor is nearly flat. What does the largest
-# curvature tell you about the learning rate? The next cells use 0.9 times the rate above
-# which the full batch diverges.
+# The walls of this valley are steep, and its floor is nearly flat. The next cells use 0.9
+# times the learning rate above which the full batch diverges.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path be thrown out
 # of the valley within 60 steps, in most of 20 shuffles?
@@ -698,18 +686,16 @@ often = [size for size, times in thrown.items() if times > 10]
 card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
-# The steep walls permit only a small learning rate, and with such a rate the walk along the
-# floor takes many steps. Here **noise hurts**: the learning rate is small enough for the
-# full batch, but batches of 1 throw the path out of the valley. Such a path may also come
-# back. The line that begins with "Batches of 1" counts the paths that end with a lower loss
-# than they started with.
+# Here **noise hurts**: the learning rate is small enough for the full batch, but batches of
+# 1 throw the path out of the valley. A path may also come back: the line that begins with
+# "Batches of 1" counts the paths that end with a lower loss than they started with.
 
 # %% [markdown]
 # What throws them out? The squared error of a single point at $x$ has a curvature of its
-# own, $2 (x^2 + 1)$. If the point lies far to the right, this curvature is larger than the
-# largest curvature of all points together, so the step that follows this point may be too
-# long. If this is the reason, no path should be thrown out at a learning rate that is small
-# enough for the steepest *point*. The next cell tests this idea.
+# own, $2 (x^2 + 1)$. Far to the right, this is larger than the largest curvature of all
+# points together, so a step that follows such a point may be too long. If this is the
+# reason, no path should be thrown out at a learning rate that is small enough for the
+# steepest *point*.
 
 # %%
 point_curvatures = 2 * (x_moved**2 + 1)
@@ -722,9 +708,9 @@ times = times_thrown_out(train_in_valley, valley_loss, bearable, 1)
 print(f"At rate {bearable:.3f} batches of 1 are thrown out in {times} of 20 shuffles")
 
 # %% [markdown]
-# The best remedy is not a different batch size. Just move the points back, and the bowl is
-# round again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et
-# al. 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the
+# The best remedy is not a different batch size. Move the points back, and the bowl is round
+# again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
+# 1998](https://doi.org/10.1007/3-540-49430-8_2)), and batch normalisation started from the
 # idea of doing the same between the layers of a network ([Ioffe and Szegedy
 # 2015](https://arxiv.org/abs/1502.03167)).
 
@@ -742,19 +728,17 @@ print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times the e
 print(f"Measured: {steps:.2f} times")
 
 # %% [markdown]
-# It does not hold. The gradient points along the flat floor, but the noise also pushes the
-# weights up the steep walls, where it does more harm. The formula $V / |G|^2$ ignores the
-# walls, because it treats all directions as equally curved. That is why the paper calls it
-# the *simple* noise scale. It gives you an order of magnitude at best, so count steps
-# before you rely on it.
+# It does not hold, because the noise also pushes the weights up the steep walls, where it
+# does more harm. The formula $V / |G|^2$ treats all directions as equally curved, so the
+# paper calls it the *simple* noise scale. It gives you an order of magnitude at best.
 
 # %% [markdown]
 # ## A saddle
 #
-# In the bowl noise was a nuisance, and in the valley it was a danger. Is there a surface on
-# which it helps? Take points in two groups: in one group $y$ rises with $x$, and in the
-# other group it falls. We want a line through *one* of these groups, so we use a loss that
-# nearly ignores points far away from the line. A point with the error $e$ contributes
+# Is there a surface on which noise helps? Take points in two groups: in one group $y$ rises
+# with $x$, and in the other group it falls. We want a line through *one* of these groups,
+# so we use a loss that nearly ignores points far away from the line. A point with the error
+# $e$ contributes
 #
 # $$ \frac{e^2}{1 + e^2}, $$
 #
@@ -780,8 +764,8 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
 # [saddle](../docs/glossary.md): from here the surface falls to the left and to the right,
 # towards other slopes, but it rises towards higher and lower intercepts. Our path starts at
-# slope 0, with a higher intercept than the saddle. The two groups of points mirror each
-# other, so at slope 0 the gradient points neither to the left nor to the right.
+# slope 0, with a higher intercept than the saddle. Because the two groups mirror each
+# other, the gradient at slope 0 points neither to the left nor to the right.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
 # middle after 200 steps, in most of 20 shuffles?
@@ -824,25 +808,29 @@ print(f"All points, after 2000 steps: {slopes[-1]:.2f} from the middle")
 
 # %% [markdown]
 # Here **noise helps**. The full batch walks to the saddle and is still there after 200
-# steps, because the gradient at this point is 0 and says nothing about the two lowest
-# points on either side. A batch of a few points, however, is never quite balanced. Its
-# noise pushes the weights to one side, and from there it is downhill. Which side it is
-# depends on chance.
+# steps, because the gradient at this point is 0. A batch of a few points, however, is never
+# quite balanced. Its noise pushes the weights to one side, and from there it is downhill.
+# Which side it is depends on chance.
 #
-# Even the full batch leaves the saddle in the end. Rounding errors are a kind of noise,
-# too, and near a saddle even the smallest error to the side grows from step to step.
+# Even the full batch leaves the saddle in the end, as the last two lines show. Rounding
+# errors are a kind of noise, too, and near a saddle even the smallest error to the side
+# grows from step to step.
 
 # %% [markdown]
+# <details><summary>Does a real network meet a saddle?</summary>
+#
 # We chose a start exactly in the middle, whereas a real network would start somewhere to
-# the side. But near any saddle the gradient is small, so even a path that starts to the
-# side can linger there. And [Dauphin et al. (2014)](https://arxiv.org/abs/1406.2572) argue
-# that a surface with many directions has many saddles.
+# the side. But near any saddle the gradient is small, so even such a path can linger there.
+# And [Dauphin et al. (2014)](https://arxiv.org/abs/1406.2572) argue that a surface with
+# many directions has many saddles.
+#
+# </details>
 
 # %% [markdown]
 # ## What does a step cost?
 #
-# You have seen what the batch size does to the path. But it also determines the cost of
-# each step, and so far we have only counted steps.
+# So far we have only counted steps, but the batch size also determines what each of them
+# costs.
 #
 # **Predict:** how many times as long as a step with one point does a step with all points
 # take?
@@ -879,25 +867,30 @@ print(f"And one with 64 times the points: {full / large:.2f} times as long as th
 card.outcome("full_step_over_single_step", single / full)
 
 # %% [markdown]
-# With one point there is hardly anything to compute, so such a step consists almost
-# entirely of the overhead of Python and NumPy. A step with the full batch has the same
-# overhead, so it looks at 256 times as many points, but takes nowhere near 256 times as
-# long. With even more points, the time of the arithmetic becomes visible. So a larger batch
-# is nearly free at first, but only at first. [Lab 02](02_throughput.ipynb) measures this
-# with a real network.
+# With one point there is hardly anything to compute, so a step consists almost entirely of
+# the overhead of Python and NumPy. A step with the full batch has the same overhead, and
+# therefore takes nowhere near 256 times as long. With even more points, the arithmetic
+# becomes visible: a larger batch is nearly free at first, but only at first. [Lab
+# 02](02_throughput.ipynb) measures this with a real network.
 
 # %% [markdown]
-# > **Limits.** The model of this lab has only two weights, so that you can see everything.
-# > Each of the surfaces was chosen to show one effect, while the surface of a network may
-# > combine all of them. And the lab computes the noise scale from the gradients of all
-# > single points, which would be too expensive in a large training. There it is estimated,
+# What does the batch size do to the path, then? It sets the noise of each step, and a batch
+# that is four times as large has half the noise. Far from the lowest point, many noisy
+# steps beat a few exact ones, as your curves over the epochs show. Near it, a larger batch
+# becomes worth its price, and the noise scale, which you have watched grow, says roughly
+# how large. The same noise throws you out of a narrow valley and frees you from a saddle.
+
+# %% [markdown]
+# > **Limits.** The model has only two weights, and each surface was chosen to show one
+# > effect, while the surface of a network may combine all of them. In a large training, the
+# > gradients of all single points would be too expensive, so the noise scale is estimated,
 # > for example from the lengths of the gradients of a small and a large batch ([McCandlish
 # > et al. 2018](https://arxiv.org/abs/1812.06162), appendix A).
 
 # %% [markdown]
 # ## Quiz
 #
-# How much do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("01")
@@ -921,20 +914,13 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What does the batch size do to the path down the loss? It sets the noise of each step.
-# The gradient of a mini-batch is right on average, and a batch that is four times as
-# large has half the noise. Far from the lowest point, many noisy steps beat a few exact
-# ones, as your curves over the epochs show. Near it, the noise keeps you from converging,
-# so a larger batch becomes worth its price. The noise scale, which you have watched grow,
-# gives you a rough idea of how large a batch is still worthwhile. Noise also throws you
-# out of a narrow valley, but it frees you from a saddle.
-#
-# So far, however, we have counted steps, and a step with more points need not take longer.
-# Measured in seconds, the race may have a different winner.
+# Whether the noise of small batches is cheap, harmful or helpful depends on where the path
+# is. But we have counted steps, and a step with more points need not take longer. Measured
+# in seconds, the race may have a different winner.
 #
 # Here are two questions to take with you. Which batch size is best if a step with more
-# points takes nearly the same time? And to reduce the noise, we lowered the learning
-# rate: which setting could you have raised instead?
+# points takes nearly the same time? And to reduce the noise, we lowered the learning rate:
+# which setting could you have raised instead?
 #
 # To read on: Bottou, Curtis and Nocedal, ["Optimization Methods for Large-Scale Machine
 # Learning"](https://arxiv.org/abs/1606.04838) (2018); McCandlish, Kaplan, Amodei and the
