@@ -15,7 +15,7 @@
 #
 # Training walks downhill on a surface that has as many directions as the network has
 # weights. Nobody can look at such a surface, so this lab uses a model with only two
-# weights: you can draw its surface like a map, watch every step, and see where the noise of
+# weights. You can draw its surface like a map, watch every step, and see where the noise of
 # small batches helps and where it hurts. The lab uses only NumPy and runs in seconds.
 
 # %% tags=["parameters"]

@@ -188,9 +188,9 @@ def pipeline(x, y, shuffle):
 # Our network follows [Kim 2014](https://arxiv.org/abs/1408.5882), who classified sentences
 # with convolutions that slide along the text. Its first layer is an
 # [*embedding*](../docs/glossary.md), a table with a row of learned numbers for each word.
-# While Kim's network keeps only the largest value over the whole text, ours keeps the
-# largest of every two neighbours after each of its two convolutions, so its last layer
-# still knows roughly where in the text a value came from.
+# Kim's network keeps only the largest value over the whole text. Ours keeps the largest of
+# every two neighbours after each of its two convolutions, so its last layer still knows
+# roughly where in the text a value came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -526,7 +526,7 @@ show_figure(figure, text, session.caption())
 # ## What the graph buys
 #
 # Python is slow at starting many small operations, and your loop is written in Python. One
-# line keeps it fast.
+# line, easily overlooked, keeps it fast.
 #
 # Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
 # operation of the step itself, which is called *eager* execution. With it, Python runs once
