@@ -9,21 +9,18 @@
 # %% [markdown]
 # # Lab 03: Is the fastest epoch the fastest training?
 #
-# In [lab 02](02_throughput.ipynb), larger batches trained more images per second, up to a
-# point, so their epochs ended sooner. But nobody trains a network to finish epochs. You
-# want a network that is good enough, and you want it soon. So does the batch size with
-# the highest [throughput](../docs/glossary.md) also get there first?
+# In [lab 02](02_throughput.ipynb), larger batches processed more images per second, up to
+# a point, so their epochs ended sooner. But a runner who is twice as fast still loses if
+# the track is three times as long. In training, each batch size has a track of its own:
+# the number of images that the network must see until it is good enough. Does the size
+# with the highest [throughput](../docs/glossary.md) also get there first?
 #
-# To find out, you let several batch sizes race to the same accuracy. The lab has four
-# parts, each with a question of its own:
+# You let several batch sizes race to the same accuracy, in four parts:
 #
-# 1. When is a network good enough, and how long does it take to get there? You build a
-#    clock that you can trust.
-# 2. Which batch size wins? You give each size a suitable learning rate, and start the
-#    race.
-# 3. Why does the winner win? You take its time apart.
-# 4. Is there a size that is even faster? You calculate the best batch size, and train
-#    with it to see if that is true.
+# 1. You build a clock for the race.
+# 2. You start the race. Which batch size wins?
+# 3. You take its time apart. Why does it win?
+# 4. You calculate the best batch size, and train with it to test the theory.
 #
 # The end of a part is a good place for a break. If you are stuck, for example in exercise
 # 3.1, call `hint("3.1")` in a new cell. Each further call tells you more.
@@ -53,19 +50,11 @@ flip: bool = False
 # %% [markdown]
 # ## Set up
 #
-# The data and the kind of network come from lab 02. You are going to train more than
-# forty times, so on a laptop the network is smaller. The
-# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a
-# part of each step over into the following steps. Here it speeds up the training so much
-# that a few epochs are enough.
-
-# %% [markdown]
-# <details><summary>How much smaller is the network?</summary>
-#
-# It has few layers, and it pools the image right after its first convolution. Its blocks
-# therefore work on only a sixteenth of the positions.
-#
-# </details>
+# The data and the kind of network come from lab 02. You will train it more than forty
+# times, so on a laptop it has fewer layers, and pools the image right after its first
+# convolution. The [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*:
+# it carries a part of each step over into the following steps, so that a few epochs are
+# enough.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -123,7 +112,7 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# Each newly compiled model pays the start-up cost that you measured in lab 02. To pay it
+# A newly compiled model pays the start-up cost that you measured in lab 02. To pay it
 # only once, we compile a single model, and restart it for every training with new
 # weights, a reset optimizer, and its own [learning rate](../docs/glossary.md).
 
@@ -144,10 +133,10 @@ def rate_by_rule(batch_size):
 # %% [markdown]
 # ## 1. A clock that you can trust
 #
-# A race needs a finishing line, and here it is a target accuracy. But this line is
-# blurred, for two reasons. The first reason is how a computer stores numbers: if 820 of
-# 1,000 images are classified correctly, the accuracy is 0.82, but Keras computes it as a
-# float32 number, which has only about seven digits.
+# The finishing line of our race is a target accuracy, and it is blurred, for two reasons.
+# The first is how a computer stores numbers: if 820 of 1,000 images are classified
+# correctly, the accuracy is 0.82, but Keras computes it as a float32 number, which has
+# only about seven digits.
 #
 # **Question.** Is this float32 number at least 0.82, so that the run has reached its
 # target?
@@ -158,15 +147,14 @@ print(f"As a float32 number: {share:.10f}")
 print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6) >= 0.82}")
 
 # %% [markdown]
-# The number is slightly below 0.82, so a run that has reached the target might keep
-# training for nothing. That is why this course **rounds an accuracy to six decimals**
-# before comparing it with a target. Such rounding cannot turn a miss into a hit: a single
-# image out of 10,000 changes the accuracy by 0.0001, which is far more than the rounding
-# does.
+# The number is slightly below 0.82, so a run at its target might keep training for
+# nothing. That is why this course **rounds an accuracy to six decimals** before comparing
+# it with a target. Rounding turns no miss into a hit, because even one image out of
+# 10,000 changes the accuracy by 0.0001.
 #
-# The second reason is chance, and it matters more: with other test images, you would
-# measure another accuracy. If the true accuracy is $p$, the accuracy measured on $n$
-# images has the standard deviation
+# Chance blurs the line much more: with other test images, you would measure another
+# accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the
+# standard deviation
 #
 # $$ \sigma = \sqrt{\frac{p\,(1 - p)}{n}}. $$
 
@@ -178,10 +166,9 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # %% [markdown]
 # ### Exercise 3.1: stop when it is good enough
 #
-# About one measurement in three is off by more than this standard deviation, just by
-# chance. On top of that, the accuracy goes up and down from epoch to epoch. So a single
-# epoch above the target may be luck, and a careful callback waits for several good epochs
-# in a row.
+# About one measurement in three is off by more than this standard deviation, and the
+# accuracy also goes up and down from epoch to epoch. A single good epoch may be luck, so
+# a careful callback waits for several in a row.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -191,13 +178,13 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 # **Rules**
 #
 # - An epoch at or below the target sets the count back to zero.
-# - A new `fit` also sets the count back to zero, whatever its `initial_epoch` is, and even
-#   if the previous `fit` was interrupted.
-# - When the callback stops the training, it prints one line, as in the example. The first
-#   epoch is 1.
-# - `logs` is a dict with the metrics of the epoch. If it has no `val_accuracy`, print
-#   what is missing and let the training continue. Whether such an epoch ends a row is up
-#   to you.
+# - So does a new `fit`, whatever its `initial_epoch` is, even if the previous `fit` was
+#   interrupted.
+# - When the callback stops the training, it prints one line, as in the example (the first
+#   epoch is 1).
+# - If `logs`, the dict with the metrics of the epoch, has no `val_accuracy`, print what
+#   is missing and let the training continue. (Whether such an epoch ends a row is up to
+#   you.)
 #
 # **Example:** with a target of 0.80 and a patience of 2, the validation accuracies 0.79,
 # 0.83, 0.80, 0.82 and 0.84 lead to
@@ -205,7 +192,7 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
 #     Early stopping after epoch 5
 #
 # You need about fourteen lines, and `self.model.stop_training` helps. You may round the
-# accuracy to six decimals first, as our solution does.
+# accuracy to six decimals first.
 
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.
@@ -245,12 +232,12 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # %% [markdown]
 # ### Exercise 3.2: where did the time go?
 #
-# Now you know when to stop the clock. But which seconds should it count? A `fit` does
+# You know when to stop the clock, but not yet which seconds it should count. A `fit` does
 # more than train:
 #
-# - *Start-up* comes first. Before the first batch is finished, TensorFlow traces the
-#   graph of the training step, plans it and allocates memory. A model does this work only
-#   once, but in a short run it can be a third of the time, or more.
+# - *Start-up* comes first: TensorFlow traces the graph of the training step, plans it and
+#   allocates memory. A model does this only once, but in a short run it can take a third
+#   of the time, or more.
 # - *Validation* takes time after each epoch, although it trains nothing.
 
 # %% [markdown]
@@ -262,8 +249,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 #
 # **Rules for the total**
 #
-# - Print the first line after every epoch, and the other two once, at the end, even if
-#   the training is stopped early. The first epoch is 1.
+# - Print the first line after every epoch, where the first epoch is 1.
+# - Print the other two once, at the end, even if the training is stopped early.
 # - Measure from the moment when training began, including validation and the time between
 #   epochs. Each `fit` starts again from zero.
 # - Give all seconds with two decimals: 12.30, not 12.3.
@@ -318,11 +305,11 @@ class PrintTotalTime(keras.callbacks.Callback):
 PrintTotalTime = check("3.2", PrintTotalTime)
 
 # %% [markdown]
-# Now use both callbacks in a real training. The target is only 1%, which even guessing
-# reaches, so you will see the early stop on any machine and at any scale.
+# Now use both callbacks in a real training. Even guessing reaches its target of 1%, so
+# you will see the early stop on any machine.
 #
-# **Question.** After which epoch will the training stop? And which of the three parts,
-# start-up, training or validation, will take longest?
+# **Question.** After which epoch will the training stop? And which of the three parts
+# will take longest?
 
 # %%
 restart(rate_by_rule(lab.batch_size), lab.seed)
@@ -346,14 +333,10 @@ last_epoch = len(training_history.epoch)
 print(f"It stopped after epoch {last_epoch}")
 
 # %% [markdown]
-# Every epoch is above a target of 1%, so training stops as soon as it has seen `patience`
-# epochs.
-#
-# Now compare the three parts that the callback printed. Start-up is paid once, so its
-# share is large in a short run and shrinks in a long one. But it says nothing about how
-# fast a batch size learns, so it should not count in the race, and neither should
-# validation. That is why all runs will use one compiled model, and the clock will stop
-# during validation.
+# Start-up is paid once, so its share is large in a short run and shrinks in a long one.
+# Neither start-up nor validation says how fast a batch size learns. Therefore neither
+# counts in the race: all runs use one compiled model, and the clock stops during
+# validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -363,12 +346,12 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # ## 2. A fair race
 #
-# The clock is ready, but the race is not fair yet. If all batch sizes used the same
-# learning rate, the winner would be the size that this rate happens to suit.
+# If all batch sizes used the same learning rate, the winner would be the size that this
+# rate happens to suit.
 #
-# The gradient of a larger batch is an average over more images, so it is less noisy, and
-# you can trust it with a larger learning rate. How much larger, if the batch is $k$ times
-# as large? There are two rules of thumb:
+# Because a larger batch averages its gradient over more images, the gradient is less
+# noisy, and you can trust it with a larger rate. How much larger, if the batch is $k$
+# times as large? Two rules of thumb disagree:
 #
 # - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
 #   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
@@ -377,23 +360,20 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 #   the test.
 
 # %% [markdown]
-# The two rules disagree, and the more the batch grows, the more they disagree. So we
-# trust neither, and let each batch size try a *ladder* of learning rates. It begins with
-# three rungs: the rate by the square-root rule, a third of it, and three times it. If the
-# best of these rates is at an end of the ladder, an even better rate may lie beyond it.
-# Then the ladder grows on that side, by three rungs at most.
+# We trust neither rule, and let each batch size try a *ladder* of learning rates. It
+# begins with three rungs: the rate by the square-root rule, a third of it, and three
+# times it. If the best of these is at an end of the ladder, the ladder grows on that
+# side, by three rungs at most.
 
 # %% [markdown]
 # Two details keep the comparison fair:
 #
 # - **The test images, which Keras calls validation data, must not choose the rate**,
-#   because a rate chosen on these images would look better than it is. So we set aside a
-#   fifth of the *training* images, train on the rest, and judge each rate by its accuracy
-#   on this fifth.
-# - **Every batch size is measured after about the same number of images.** One accuracy
-#   per epoch would be too coarse, because a fast run may need only two or three epochs.
-#   Instead, we take a *look* at the accuracy after every `look_images` images. For Keras,
-#   the training between two looks is a short epoch, so it validates after each of them.
+#   because a rate chosen on them would look better than it is. Each trial therefore
+#   trains on four fifths of the *training* images, and is judged on the other fifth.
+# - **Every batch size is measured after about the same number of images.** A fast run may
+#   need only two or three epochs, so we take a *look* at the accuracy after every
+#   `look_images` images. (For Keras, the training between two looks is an epoch.)
 
 # %%
 def steps_per_look(batch_size):
@@ -421,11 +401,10 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     return {"batch_size": batch_size, "seed": seed, "wall_seconds": seconds} | accuracies
 
 # %% [markdown]
-# A run *reaches the target* at its first look with at least the target accuracy, and it
-# ends there. Your callback of exercise 3.1 is stricter, because it waits for several good
-# epochs in a row. The race does not need that: each batch size runs several times, so a
-# single lucky run cannot decide it. To save time, a trial on the ladder ends as soon as
-# it can no longer beat the best rate so far.
+# A run *reaches the target* at its first look with at least the target accuracy, and ends
+# there. The race does not need the patience of exercise 3.1, because each batch size runs
+# several times. A trial on the ladder ends even sooner, when it can no longer beat the
+# best rate so far.
 
 # %%
 fifth = lab.train_images // 5
@@ -499,35 +478,24 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# The first lines list the rates that each batch size tried. After each rate they say
-# whether its run reached the target, and after how many looks it ended. *Not reached* may
-# only mean that we stopped the run because it could no longer beat the best rate so far. If
-# a message says that the loss of a run became `nan`, the rate was too large. Such a run
-# counts as not reached, and you do not have to do anything.
+# For each rate of the ladder, you see whether its run reached the target, and after how
+# many looks it ended. *Not reached* may only mean that the run could no longer beat the
+# best rate so far. If a loss became `nan` (not a number), or an accuracy stayed near 0.1,
+# which is guessing, the rate was too large: above some ceiling training diverges, however
+# large the batch. You do not have to do anything about it.
 #
-# The best rates are known only roughly, because neighbouring rungs differ by a factor of
-# 3, and each rate had only one run. That is why the line "Largest over smallest" also
-# gives a range, from a third of the ratio to three times the ratio. Any prediction within
-# it counts as right.
+# Neighbouring rungs differ by a factor of 3, and each rate had only one run. That is why
+# "Largest over smallest" also gives a range, from a third of the ratio to three times the
+# ratio. Any prediction within it counts as right.
 #
 # **Question.** Which of the two rules agrees with your range?
 
 # %% [markdown]
-# <details><summary>Did a loss become nan, or an accuracy stay near 0.1?</summary>
-#
-# However large the batch, the learning rate cannot grow indefinitely. Above some ceiling
-# training diverges, even if the gradient is exact. Then the network merely guesses, with
-# an accuracy near 0.1, or the computation overflows and the loss becomes `nan` (not a
-# number).
-#
-# </details>
-
-# %% [markdown]
 # ### Which batch size gets there first?
 #
-# Now the race can start. It trains on all training images, and measures the accuracy on
-# the test images. Each size runs several times with different seeds, because a single run
-# may be lucky. On a laptop this takes some minutes, so place your bets first.
+# The race trains on all training images, and measures the accuracy on the test images.
+# Each size runs with several seeds, because a single run may be lucky. On a laptop this
+# takes some minutes, so place your bets first.
 #
 # **Predict:** which batch size will reach the target first? And what is the number of
 # *steps* that the smallest batch size takes, divided by the steps of the largest?
@@ -556,18 +524,17 @@ print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reach
 # %% [markdown]
 # <details><summary>What if the machine slows down, or you interrupt the race?</summary>
 #
-# All batch sizes run with one seed before the next seed begins, so if the machine slows
-# down, all sizes suffer alike. Each run is saved to the [run card](../docs/glossary.md)
-# as soon as it ends, so an interrupted race resumes where it stopped.
+# All sizes run with one seed before the next seed begins, so if the machine slows down,
+# they suffer alike. Each run is saved to the [run card](../docs/glossary.md), so an
+# interrupted race resumes where it stopped.
 #
-# One unfair advantage remains. Each look is another chance to reach the target by luck,
+# One unfair advantage remains: each look is another chance to reach the target by luck,
 # and a size that needs more images gets more looks.
 #
 # </details>
 
 # %% [markdown]
-# In the figure, each curve is a run, and it reaches the target where it meets the
-# horizontal line.
+# Each curve is a run, and it reaches the target where it meets the horizontal line.
 #
 # **Question.** Do the fastest runs all belong to the same batch size?
 
@@ -584,32 +551,29 @@ show_figure(
 # %% [markdown]
 # ### Exercise 3.3: median and spread
 #
-# The curves of one batch size differ, although only the seed has changed. So no single
-# run can speak for its batch size, and you need a summary of all of them.
+# No single run can speak for its batch size, because another seed gives another curve.
+# You need a summary of all runs.
 #
-# The race has left a list of runs. Each run is a dict with its `batch_size` and two
+# The race has left a list of them. Each run is a dict with its `batch_size` and two
 # lists, `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The
-# seconds are counted from the start of the run and include training only, without
-# validation.
+# seconds are counted from the start of the run, without validation.
 #
 # The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
-# least the target accuracy. You may round the accuracy to six decimals first, but you do
-# not have to.
+# least the target accuracy. (You may round the accuracy to six decimals.)
 #
 # **Question.** What is the time of a batch size if some of its runs never get there?
 
 # %% [markdown]
 # **Write** `summarize(runs, target)`, which returns a dict with a row for every batch
-# size. The row says how many runs of this size reached the target and how many there are,
-# and it gives the median, the fastest and the slowest time to accuracy.
+# size: how many of its runs reached the target, how many there are, and the median, the
+# fastest and the slowest time to accuracy.
 #
 #     {32: {"reached": 2, "runs": 3, "median_seconds": 9.1,
 #           "fastest_seconds": 7.5, "slowest_seconds": 9.1}, ...}
 #
 # **Rules**
 #
-# - A run that never reaches the target is slower than any run that does, so it counts in
-#   the median as infinitely slow.
+# - A run that never reaches the target counts in the median as infinitely slow.
 # - Such a run never counts in `fastest_seconds` and `slowest_seconds`.
 # - If a value does not exist or is infinite, it is `None`.
 
@@ -619,8 +583,8 @@ show_figure(
 #     runs = [{"batch_size": 32, "wall_seconds": [4.0, 7.5],
 #              "val_accuracy": [0.70, 0.83]}]
 #
-# With a target of 0.82, this single run reaches it, and all three times are 7.5. With a
-# target of 0.9 it does not, and all three are `None`.
+# With a target of 0.82, this run reaches it, and all three times are 7.5. With a target
+# of 0.9 it does not, and all three are `None`.
 #
 # You need about fifteen lines.
 # [`statistics.median`](https://docs.python.org/3/library/statistics.html#statistics.median)
@@ -700,12 +664,9 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ### Would it win again?
 #
-# One size has the lowest median, but it may owe this to luck. If you repeated the race,
-# would it win again?
-#
-# You can estimate that without another training. The next cell makes up a thousand new
-# races from the runs that you have. For each new race it picks one run of each size at
-# random, and notes which size comes first. Then it makes up a thousand races in which
+# The size with the lowest median may owe it to luck. To see how often it would win again,
+# the next cell makes up a thousand new races from the runs that you have: it picks one
+# run of each size at random, and notes which size comes first. In a thousand more races
 # each size has `repeats` runs, and the lowest median wins.
 #
 # The runs are drawn with replacement, so the same run may be drawn twice. This way of
@@ -728,12 +689,11 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
 
 # %% [markdown]
-# Look first at the shares "by one run". If none of them is 100%, luck helps to decide a
-# race in which each size runs only once.
+# If none of the shares "by one run" is 100%, luck helps to decide a race in which each
+# size runs only once.
 #
-# Then look at the shares by the median: a size with at least 5% is *in front*. If several
-# sizes are in front, the race is undecided, and a prediction of any of them counts as
-# right.
+# A size with at least 5% by the median is *in front*. If several sizes are in front, the
+# race is undecided, and a prediction of any of them counts as right.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -744,14 +704,12 @@ card.outcome("fastest_batch_size", first, choices=True)
 # %% [markdown]
 # ## 3. Why does the winner win?
 #
-# Your race has a winner, or at least some favourites. What makes them fast? The time of a
-# run is a fraction, and you can look at its top and its bottom one by one:
+# The time of a run is the length of its track, divided by its speed:
 #
 # $$ \text{seconds to the target} =
 # \frac{\text{images that the training needs}}{\text{images per second}}. $$
 #
-# For each batch size, the next cell prints three numbers: the steps to the target, the
-# images in these steps, and the images per second.
+# The next cell prints both for each batch size, and the steps to the target as well.
 #
 # **Question.** As the batch grows, which of the three numbers falls, and which two rise?
 
@@ -769,16 +727,22 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# Now you can see what holds back the two ends of the field:
+# These lines answer the question of the lab. The size with the most images per second has
+# the fastest epochs. Compare it with the winner of part 2:
 #
-# - A very small batch pays the fixed cost of each step for only a few images, so it is
-#   slow.
-# - A very large batch processes many images per second, but its number of steps no longer
-#   falls in proportion, so it needs more images in total.
+# - If they are the same size, the answer is yes, at least among the sizes of your race.
+# - If they differ, the answer is no: that size is faster than the winner, but its track
+#   is longer by an even larger factor. Divide its images per second, and its images, by
+#   those of the winner to see both factors.
 #
-# As soon as the number of images grows faster than the speed, a larger batch loses to a
-# smaller one. But at which batch size does that happen? Lab 02 gave you a law for the
-# speed. If there is a law for the steps as well, you can calculate the answer.
+# (If several sizes are in front, the answer is certain only if it is the same for all of
+# them.)
+
+# %% [markdown]
+# A very small batch is slow, because it pays the fixed cost of each step for only a few
+# images. A very large batch is fast, but its number of steps no longer falls in
+# proportion, so its track is longer. With the law of lab 02 for the speed and another law
+# for the steps, you can calculate where gain and loss balance.
 
 # %% [markdown]
 # ### A law for the steps
@@ -795,9 +759,9 @@ for size, needed in typical_steps.items():
 #   steps. Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch
 #   save almost no steps.
 #
-# The next cell fits $n_0$ and $B$ to the medians of the race. For each batch size, it
-# prints the measured steps divided by the steps of the fit. The closer these ratios are
-# to 1, the better the law describes your race.
+# The next cell fits $n_0$ and $B$ to the medians of the race, and prints the measured
+# steps divided by the steps of the fit. If such a ratio is far from 1, either the law
+# misses something, or the ladder gave this size a poor rate.
 
 # %%
 def relative_fit(rows, measured):
@@ -820,18 +784,8 @@ for size, needed in typical_steps.items():
     print(f"Batch {size}: measured steps over those of the fit: {in_words(off, 'times')}")
 
 # %% [markdown]
-# How certain is the bend? The bootstrap helps again. The next cell draws runs 200 times,
-# with replacement, and fits the law to each draw. The bends of these fits differ, and
-# their range shows how uncertain the bend is.
-
-# %% [markdown]
-# <details><summary>What the bootstrap cannot show</summary>
-#
-# If one of the ratios printed above is far from 1, either the formula misses something,
-# or the ladder gave this size a poor rate. With only four batch sizes you cannot tell the
-# two causes apart.
-#
-# </details>
+# How certain is the bend? The next cell fits the law to 200 draws of the bootstrap, and
+# prints the range of their bends.
 
 # %%
 chance = Random(lab.seed)
@@ -854,14 +808,12 @@ summary = "Steps to the target by batch size, beside perfect scaling and the fit
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The speed belongs to your machine, but the number of steps does not. With the same
-# network, data, rates and target, any machine should need about as many. So if a friend
-# runs this lab at the same scale on another computer, their seconds will differ, but
-# their bend should be similar to yours.
+# The speed belongs to your machine, but the number of steps does not: if a friend runs
+# this lab at the same scale on another computer, their bend should be similar to yours.
 #
-# In [lab 01](01_gradient_descent.ipynb) the factor $1 + B/b$ had a second effect: the
-# best learning rate was smaller by this factor. So your bend should also explain the
-# rates that you found on the ladder:
+# The bend should also explain the rates that you found on the ladder, because in [lab
+# 01](01_gradient_descent.ipynb) the best learning rate was smaller by the same factor
+# $1 + B/b$.
 
 # %%
 lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
@@ -869,15 +821,15 @@ print(f"Best rates, largest batch over smallest: {rate_ratio:.1f} by the ladder,
 print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend")
 
 # %% [markdown]
-# **Question.** Is the second number inside the range that the ladder gave, from a third
-# of the first number to three times it? (This is a weak test, because the range spans a
-# factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a sharper one.)
+# **Question.** Is the second number inside the range that the ladder gave? (This is a
+# weak test, because the range spans a factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a
+# sharper one.)
 
 # %% [markdown]
 # ## 4. The best batch size, predicted
 #
-# The race tried only a few batch sizes, so the best one may lie between them. You can
-# calculate it, because you now have two laws that pull in opposite directions:
+# The best batch size may lie between those of the race. You can calculate it, because
+# your two laws pull in opposite directions:
 #
 # - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
 # - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$
@@ -892,8 +844,8 @@ print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend"
 # $$ T(b) = n_0 \left(1 + \frac{B}{b}\right) \left(t_0 + \frac{b}{r_\infty}\right)
 # \quad\text{seconds.} $$
 #
-# You already know $n_0$ and $B$. For $t_0$ and $r_\infty$, the next cell fits a line to
-# the seconds per step of the race, as in exercise 2.3.
+# For $t_0$ and $r_\infty$, the next cell fits a line to the seconds per step of the race,
+# as in exercise 2.3.
 
 # %%
 def fit_step(some_runs):
@@ -922,12 +874,9 @@ for size in lab.batch_sizes:
     print(f"{in_words(medians.get(size, never), 's')} measured")
 
 # %% [markdown]
-# If both laws agree with the race, that proves little, because they were fitted to these
-# very runs. A batch size that did not take part in the race is a harder test. The most
-# interesting one is the size at which $T$ is smallest.
-#
-# Where is this minimum? Multiply out the two factors, and you see which terms pull in
-# which direction:
+# Both laws were fitted to these very runs, so their agreement proves little. A harder
+# test is a batch size that did not take part, best of all the size at which $T$ is
+# smallest. To find this minimum, multiply out the two factors:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
@@ -937,6 +886,8 @@ for size in lab.batch_sizes:
 # %% [markdown]
 # ### Exercise 3.4: derive the best batch size
 #
+# Your function turns the four fitted numbers into the fastest batch size.
+#
 # **Write** `best_batch_size(floor, bend, t0_seconds, peak, devices=1)`, which returns the
 # pair `(batch_size, seconds)`: the batch size at which $T$ is smallest, and the value of
 # $T$ there. The arguments are $n_0$, $B$, $t_0$, $r_\infty$ and the number of devices
@@ -944,9 +895,9 @@ for size in lab.batch_sizes:
 #
 # **Rules**
 #
-# - With several devices, all of them take part in every step, each with $b$ images of its
-#   own. A step then sees $N b$ images, so $B/b$ becomes $B/(Nb)$ in the law for the
-#   steps. A step still takes $t_0 + b/r_\infty$ seconds.
+# - With several devices, each takes part in every step with $b$ images of its own, so
+#   $B/b$ becomes $B/(Nb)$ in the law for the steps. A step still takes $t_0 + b/r_\infty$
+#   seconds.
 # - Return the batch size $b$ of *one* device.
 # - Do not round anything, not even a batch size below 1.
 #
@@ -983,13 +934,12 @@ best_batch_size = check("3.4", best_batch_size)
 #
 # $$ b^* = \sqrt{B \cdot t_0\, r_\infty}. $$
 #
-# You have met both factors under the root: $B$ is the bend of the steps, and
-# $t_0 r_\infty$ is the bend of the speed in lab 02. The best batch size is their
-# geometric mean: large enough for the machine, but small enough for the learning.
+# Here $B$ is the bend of the steps, and $t_0 r_\infty$ is the bend of the speed in lab
+# 02. The best batch size is their geometric mean: large enough for the machine, but small
+# enough for the learning.
 #
-# Probably no batch in your race had this size, so this is a genuine forecast. How certain
-# is it? The next cells use the bootstrap once more, and fit all four numbers to each
-# draw.
+# Probably no batch in your race had this size, so this is a genuine forecast. To show how
+# certain it is, the next cells fit all four numbers to each draw of the bootstrap.
 
 # %%
 def redrawn_laws(chance):
@@ -1023,11 +973,10 @@ print(f"It takes {in_words(forecast, 's')}; in nine of ten draws ", end="")
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
-# Now comes the test: train several times with this batch size. Its learning rate lies
-# between the rates of its neighbours in the race. The machine may be faster or slower now
-# than during the race, so the winner of the race runs again, in alternation with the new
-# size. It is the *control*: you know its time from the race, so it shows you whether the
-# machine has changed.
+# The test trains several times with this batch size, at a rate between those of its
+# neighbours in the race. Because the machine may be faster or slower now than it was
+# then, the winner of the race runs again, in alternation with the new size. It is the
+# *control*: if its time has changed, so has the machine.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast of the theory, or a better one if you distrust it.
@@ -1085,24 +1034,23 @@ text += f"and the laws had said {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# How good was your forecast? If it is wrong, the first two printed lines show where the
-# error comes from: one tests the law for the steps, and the other the law for the time of
-# a step. But if the control's time has changed as well, the machine is probably part of
-# the reason.
+# If your forecast is wrong, the first two printed lines show where the error comes from:
+# one tests the law for the steps, and the other the law for the time of a step. But if
+# the control's time has changed, too, the machine is probably part of the reason.
 #
-# **Question.** Is the new size faster than the control, which ran beside it, by more than
-# the scatter of the runs?
+# **Question.** Is the new size faster than the control by more than the scatter of the
+# runs?
 #
-# Often it is not, because the curve is flat near its lowest point: by this formula, a
-# training with any batch size from half to twice $b^*$ takes at most 12.5% longer. This is
-# good news, because it means that a theory need not be exact to be useful.
+# Often it is not, because the curve is flat near its lowest point: by this formula, any
+# batch size from half to twice $b^*$ costs at most 12.5% more time. A theory need not be
+# exact to be useful.
 
 # %% [markdown]
 # ### And with several devices?
 #
-# The next cell only calculates. It assumes that each device is as fast as this machine, and
-# that gradients are exchanged in no time. It also assumes that the law for the steps holds
-# for larger batches than those in your race, if each has a suitable rate.
+# This calculation assumes that each device is as fast as this machine, that gradients are
+# exchanged in no time, and that the law for the steps also holds for larger batches than
+# yours.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1116,37 +1064,38 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # With four times as many devices, the best batch of each device is halved, so the best
 # [*global* batch](../docs/glossary.md), which is the batch of all devices together, only
-# doubles. The time does not fall to a quarter either. It can never be less than
-# $n_0 t_0$, because even the fewest possible steps pay their fixed cost.
+# doubles. Nor does the time fall to a quarter. It is never less than $n_0 t_0$, because
+# even the fewest possible steps pay their fixed cost. Real devices also need time to
+# exchange gradients, which [lab 05](05_many_gpus_fit.ipynb) and [lab
+# 09](09_many_machines.ipynb) measure.
+
+# %% [markdown]
+# ### Is the fastest epoch the fastest training?
 #
-# Real devices also need time to exchange gradients: [lab 05](05_many_gpus_fit.ipynb) and
-# [lab 09](09_many_machines.ipynb) measure it.
+# Part 3 answered this for the batch sizes of your race, and by your laws $b^*$ answers it
+# for all others. Up to $b^*$, a larger batch gains more time by its speed than it loses
+# by its longer track. Beyond $b^*$ its epochs may be faster still, and yet the training
+# is slower.
 
 # %% [markdown]
 # ## Going deeper: the bend without a race
 #
-# You have answered the question of this lab. This section is for a second reading: for
-# now you can run its cells, skip its text, and continue with exercise 3.5.
+# This section is for a second reading: for now you can run its cells, skip its text, and
+# continue with exercise 3.5.
 #
-# A race is an expensive way to find the bend, because it trains every batch size several
-# times. Could a single training have told you? There is a quantity that you can measure
-# on the way, the [*noise scale*](../docs/glossary.md) of [lab
-# 01](01_gradient_descent.ipynb). It is the batch size at which a gradient contains as
-# much noise as signal. With smaller batches each step is mostly noise, so more images per
-# batch help. With much larger batches the gradient is nearly exact already, so more
-# images hardly improve it.
+# A race finds the bend, but it trains every batch size several times. A single training
+# might tell you as much, if you measure its [*noise scale*](../docs/glossary.md) on the
+# way. In [lab 01](01_gradient_descent.ipynb) this was the batch size at which a gradient
+# contains as much noise as signal. With smaller batches more images help, because each
+# step is mostly noise. With much larger batches the gradient is nearly exact already.
 
 # %% [markdown]
 # <details><summary>The noise scale as a formula, and how to measure it</summary>
 #
-# Every image has a gradient of its own.
-#
-# - The mean $G$ of all these gradients is the signal.
-# - Their scatter around $G$ is the noise. Let $V$ be its variance, summed over all
-#   weights.
-#
-# The mean gradient of $b$ images has a variance of only $V / b$. It is as large as
-# $|G|^2$, the squared length of the signal, if the batch size is
+# The mean $G$ of the gradients of all images is the signal, and their scatter around $G$
+# is the noise. If $V$ is the variance of this noise, summed over all weights, the mean
+# gradient of $b$ images has a variance of only $V / b$. It is as large as $|G|^2$, the
+# squared length of the signal, if the batch size is
 #
 # $$ B = \frac{V}{|G|^2}. $$
 #
@@ -1197,12 +1146,10 @@ def measure_noise(small, big):
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
 
 # %% [markdown]
-# We train once, in four parts, and measure the noise scale five times: at the beginning
-# and after each part. Each measurement compares gradients of 64 and of 512 images, and
-# averages over many draws of such batches. To see how certain a measurement is, the cell
-# also computes the noise scale from each quarter of the draws alone. The further these
-# four estimates lie apart, the less you should trust the measurement. The last line
-# repeats the last measurement with 16 and 256 images.
+# We train once, and measure the noise scale five times on the way, each time from many
+# gradients of 64 and of 512 images. Four quarters of these draws give four more
+# estimates: the further they lie apart, the less you should trust the measurement. The
+# last line repeats the last measurement with 16 and 256 images.
 #
 # **Predict:** what is the median of the five noise scales from the batches of 64 and 512?
 # You already know the bend.
@@ -1239,18 +1186,16 @@ figure = figures.steps_to_target(steps, floor, bend, scales, noise_guess)
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# McCandlish et al. promise only that the noise scale and the bend have the same order of
-# magnitude.
+# **Question.** McCandlish et al. promise only that the noise scale and the bend have the
+# same order of magnitude. Is your bend within a factor of ten of the median? (This is a
+# weak test, because the sizes of the race span only a factor of 64.) Is it even within
+# the range of the noise scales?
 #
-# **Question.** Is the bend within a factor of ten of the median? (This is a weak test:
-# the batch sizes of the race span only a factor of 64, so the race could hardly have
-# shown a bend far outside them.) Is it even within the range of the noise scales?
-#
-# If so, a single training and a few hundred gradients have told you roughly as much about
-# the bend as the whole race. In practice an order of magnitude is enough for a warning.
-# If your batch size is ten times below the noise scale, twice the batch saves nearly half
-# of the steps, so hardware that computes more images in parallel would pay off. If it is
-# ten times above the noise scale, most of its images are wasted.
+# If so, a single training and a few hundred gradients have told you about as much as the
+# whole race. In practice that is enough for a warning. If your batch size is ten times
+# below the noise scale, twice the batch saves nearly half of the steps, so hardware that
+# computes more images in parallel would pay off. If it is ten times above, most of its
+# images are wasted.
 
 # %% [markdown]
 # <details><summary>Why the bend and the noise scale need not agree exactly</summary>
@@ -1260,7 +1205,7 @@ show_figure(figure, summary, session.caption())
 # - The theory assumes plain gradient descent with the best rate at every step. We use
 #   momentum and a few rates.
 # - Batch normalisation mixes the images of a batch, so even the mean gradient depends on
-#   the batch size. That is why the last two printed estimates need not agree.
+#   the batch size.
 # - If the signal is weak, a few draws may miss it. Then the formula divides by almost
 #   nothing, and the result may even be negative.
 #
@@ -1269,8 +1214,7 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## Exercise 3.5: find the bug
 #
-# All your conclusions depend on a clock that starts and stops at the right moments. How
-# much harm can a wrong clock do? Here is a script that runs without an error and is wrong
+# How much harm can a wrong clock do? The script below runs without an error, and is wrong
 # all the same. It is a race like yours: `new_run(batch_size)` creates a run, `train`
 # trains it up to its next look, `validate` takes the look, and `clock()` returns the time
 # in seconds. The docstring is right, but because of **one line** the script does
@@ -1290,8 +1234,8 @@ show_listing(script.race)
 #
 # - the number of the line,
 # - the corrected line as a string,
-# - the cost of the bug, which is a factor: the time that the script reports, divided by
-#   the seconds of training.
+# - the cost of the bug: the time that the script reports, divided by the seconds of
+#   training.
 #
 # Compute the cost for a run that reaches the target at look number `looks`. Each call of
 # `train` takes `train_seconds`, and each call of `validate` takes `valid_seconds`.
@@ -1306,9 +1250,9 @@ show_listing(script.race)
 # **Example:** `return 6, "", 1.0` says that line 6 should be empty and that the bug costs
 # nothing.
 #
-# The verdict does not say whether the line or its correction is wrong. So do not try all
-# lines, but go through the loop by hand for a run with three looks: which seconds does
-# `spent` contain after each turn?
+# The verdict does not say whether the line or its correction is wrong, so go through the
+# loop by hand for a run with three looks: which seconds does `spent` contain after each
+# turn?
 
 # %% name="3.5-find-the-bug" points=2
 # TODO 3.5: the number of the line, the line as it should be, and how much too long it is.
@@ -1330,8 +1274,8 @@ def find_the_bug(looks, train_seconds, valid_seconds):
 find_the_bug = check("3.5", find_the_bug)
 
 # %% [markdown]
-# How much would this bug have cost you? The next cell measures the time of a look on your
-# machine, and calls your function for the typical run of each batch size.
+# The next cell measures the time of a look on your machine, and calls your function for
+# the typical run of each batch size.
 #
 # **Question.** With the bug in your race, would the fastest batch size still be the
 # fastest?
@@ -1354,10 +1298,10 @@ for size in lab.batch_sizes:
     print(f"Batch {size}, time with the bug over time without: {factor_text}")
 
 # %% [markdown]
-# The factor is not the same for all sizes. It is largest if the training between two
-# looks takes little time and a run needs many looks. So the bug favours some batch sizes,
-# and may hand the victory to the wrong one. You will meet this mistake often, because a
-# timer around the whole of `fit` measures validation, too.
+# The factor is largest if the training between two looks takes little time and a run
+# needs many looks. So the bug favours some batch sizes, and may hand the victory to the
+# wrong one. You will meet it often, because a timer around the whole of `fit` measures
+# validation, too.
 
 # %% [markdown]
 # ## Quiz
@@ -1385,21 +1329,8 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Is the fastest epoch the fastest training? Only as long as a larger batch gains more time
-# by its speed than it loses by needing more images. Two batch sizes from your own race tell
-# you whether it did, and a third one tells you where gain and loss balance:
-#
-# | batch size | where to find it |
-# |---|---|
-# | with the fastest epochs | the size with the most images per second (part 3) |
-# | with the fastest training | the size with the lowest median time (part 2) |
-# | at which this gain and loss balance | $b^*$, the best size by the laws (part 4) |
-#
-# If the first size is larger than the second, the answer is no: beyond the winner, larger
-# batches were still faster, but they needed so many more images that they lost. If the
-# first two sizes are the same, the answer is yes, at least for the sizes in your race.
-# The third size then tells you whether it would still be yes with larger batches.
-#
+# - The fastest epoch is the fastest training only as long as a larger batch gains more
+#   time by its speed than it loses by needing more images.
 # - [Time to accuracy](../docs/glossary.md), not throughput, tells you how soon you have a
 #   good network.
 # - A larger batch needs fewer steps, but only up to a size that depends on the noise of
