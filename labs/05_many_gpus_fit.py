@@ -9,35 +9,32 @@
 # %% [markdown]
 # # Lab 05: Do four GPUs train the same network in a quarter of the time?
 #
-# You have a network that trains well on one GPU, and now you get four. If they share the
-# work, will you have the same network in a quarter of the time?
+# Rent four GPUs instead of one, and each hour costs about four times as much. If they
+# finish in a quarter of the time, you get the same network for the same money, only
+# sooner. If they need half of the time, you pay twice as much. And if they train a
+# different network without telling you, you have paid for the wrong one. Which of these
+# will happen?
 #
-# You test this hope in four parts, in which each answer raises the next question:
+# You find out in four parts:
 #
-# 1. *What changes in the code?* Hardly a line, but four GPUs together take four times as
-#    many images in each step.
-# 2. *Do several devices train the same network as one?* You give both the same large
-#    batches, and compare the weights.
-# 3. *How much faster are they?* You measure the speed, and find out why it is best with a
-#    large batch.
-# 4. *Does a large batch train the network as well?* An epoch now has fewer steps, so you
-#    look for a learning rate that makes up for them.
+# 1. *What changes in the code?* Hardly a line.
+# 2. *Do several devices train the same network as one?* You compare the weights.
+# 3. *How much faster are they?* You measure it, and see why a large batch helps.
+# 4. *Does a large batch train the network as well?* It makes fewer steps in an epoch, so
+#    you look for a learning rate that makes up for them.
 #
-# The end of a part is a good place for a break. If you are stuck, call `hint` with the
-# number of the exercise in a new cell, for example `hint("5.1")`. It asks a guiding
-# question, and each further call tells you more.
+# The end of a part is a good place for a break. If you are stuck, for example in exercise
+# 5.1, call `hint("5.1")` in a new cell. Each further call tells you more.
 
 # %% [markdown]
-# First, how can four GPUs share the work? In [*data parallel*](../docs/glossary.md)
-# training, every device holds a copy of the model, called a
-# [*replica*](../docs/glossary.md). Each replica takes its share of the batch, computes
-# the mean gradient of that share, and divides it by the number of replicas. Then an
-# [*all-reduce*](../docs/glossary.md) adds up these results, and gives the sum to every
-# replica.
+# How can four GPUs share the work? In [*data parallel*](../docs/glossary.md) training,
+# every device holds a copy of the model, called a [*replica*](../docs/glossary.md). Each
+# replica computes the mean gradient of its share of the batch, and divides it by the
+# number of replicas. Then an [*all-reduce*](../docs/glossary.md) adds up these results,
+# and gives the sum to every replica.
 #
-# This sum is the mean of the replicas' means. If all shares have the same size, it is
-# therefore the gradient of the whole batch. Every replica makes the same step with it, so
-# the copies stay equal.
+# If all shares have the same size, this sum is the gradient of the whole batch. Every
+# replica makes the same step with it, so the copies stay equal.
 #
 # ![A global batch is cut into four parts, each of four replicas computes the gradient of its part with the same weights, an all-reduce adds the gradients up, and every replica makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
 
@@ -105,9 +102,8 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# In TensorFlow, an object called a [*strategy*](../docs/glossary.md) manages the
-# replicas: it copies the weights to all of them and adds up their gradients. Our function
-# `new_strategy` creates a
+# In TensorFlow, a [*strategy*](../docs/glossary.md) copies the weights to all replicas
+# and adds up their gradients. Our function `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
 # for the GPUs or the simulated devices, or a
 # [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on
@@ -121,8 +117,8 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # ## 1. What changes in the code?
 #
 # On one device you create a model, compile it and call `fit`. With several replicas you
-# also have to say which variables need a copy on each of them, and how many images they
-# take together.
+# also have to say which variables need a copy on each, and how many images they take
+# together.
 
 # %% [markdown]
 # ### Exercise 5.1: a model on every replica
@@ -133,13 +129,12 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 #
 # **Rules**
 #
-# - `new_model()` gives a network and `new_optimizer()` an optimizer. Use both as they
-#   are. Create them inside `with strategy.scope():`, because only then do their variables
-#   get a copy on every replica.
-# - [`compile`](https://keras.io/api/models/model_training_apis/) creates metrics, which
-#   have variables, too. So call it inside the scope as well.
+# - Call `new_model()` and `new_optimizer()` inside `with strategy.scope():`, because only
+#   then do their variables get a copy on every replica. Use both results as they are.
+# - Call [`compile`](https://keras.io/api/models/model_training_apis/) there as well,
+#   because it creates metrics, which have variables, too.
 # - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
-#   `jit_compile=False`, and nothing else. (With several replicas, compiling with
+#   `jit_compile=False`, and nothing else. (With several replicas,
 #   [XLA](../docs/glossary.md) ends in an error.)
 # - The global batch is a whole number. The strategy may have any number of replicas, even
 #   one.
@@ -175,8 +170,8 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
 build = check("5.1", build)
 
 # %% [markdown]
-# Now train the wide residual network of [lab 02](02_throughput.ipynb) on all replicas.
-# The call of `fit` and its callbacks are the same as on one device.
+# Now train the wide residual network of [lab 02](02_throughput.ipynb) on all replicas,
+# with the same call of `fit` as on one device.
 
 # %%
 def new_network(seed=lab.seed):
@@ -218,14 +213,14 @@ with no_hang("training with fit"):
 # %% [markdown]
 # ### What does a replica hold?
 #
-# Four GPUs also have four times the memory of one. Can they train a network that is four
-# times as large? That depends on what each replica has to keep:
+# Four GPUs also have four times the memory of one. Whether they can train a network that
+# is four times as large depends on what each replica has to keep:
 #
 # 1. the *weights*,
 # 2. a *gradient* for each weight that is trained,
 # 3. the state of the *optimizer*, here one momentum per trained weight,
-# 4. the *activations*: the outputs of each layer for each image of the batch, which the
-#    backward pass needs again.
+# 4. the *activations*: the outputs of each layer for each image, which the backward pass
+#    needs again.
 #
 # **Question.** Which of the four is the largest here, and which of them grow with the
 # batch?
@@ -249,45 +244,41 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. So four GPUs do not make room for more
-# weights, but they do make room for a larger batch. (If you keep the global batch
-# instead, each GPU holds fewer activations, so a network that was too large because of
-# its *activations* may now fit.)
+# Every replica holds the other three in full. Four GPUs therefore make no room for more
+# weights, but they do for a larger batch, or for a network that was too large because of
+# its *activations*.
 
 # %% [markdown]
 # <details><summary>What this count leaves out, and what changes in a large language model</summary>
 #
-# The real peak is higher, because each operation also needs working memory. The outputs
-# of batch normalisation are not counted, because the backward pass needs only its inputs.
-# Its *running averages* are the mean and variance that it keeps for validation, and no
-# gradient trains them.
+# The real peak is higher, because each operation also needs working memory. The *running
+# averages* are the mean and variance that batch normalisation keeps for validation, and
+# no gradient trains them.
 #
 # In a large language model, the weights, the gradients and the two numbers that Adam
-# stores for each weight can exceed the memory of a GPU. So they have to be divided, too
-# ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054)), as in [lab
-# 11](11_does_not_fit.ipynb).
+# stores for each weight can exceed the memory of a GPU, so they are divided, too
+# ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054); [lab
+# 11](11_does_not_fit.ipynb)).
 #
 # </details>
 
 # %% [markdown]
 # ### Exercise 5.2: linear scaling with a warm-up
 #
-# Your code now uses a larger batch, but its learning rate is still the rate for one
-# replica. With $N$ replicas the global batch is $N$ times as large, so an epoch has only
-# $1/N$ as many steps. To get as far in an epoch, each step has to be $N$ times as long.
-# One long step can replace $N$ short ones if the gradient hardly changes along the way.
-# If $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
+# The batch has grown, but the learning rate has not. With $N$ replicas an epoch has only
+# $1/N$ as many steps, so to get as far, each step has to be $N$ times as long. One long
+# step can replace $N$ short ones if the gradient hardly changes along the way. If
+# $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
 # [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
 # 2017](https://arxiv.org/abs/1706.02677):
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, the network and its gradient change fast, so such
-# long steps can make training diverge. That is why the same paper adds a
-# [*warm-up*](../docs/glossary.md): training begins with the rate $\varepsilon(b)$ of a
-# single replica, which then rises gradually to $N\, \varepsilon(b)$.
-#
-# You write this recipe now, because it completes the code. Part 4 tests how good it is.
+# At the start of training, however, the gradient changes fast, so such long steps can
+# make training diverge. That is why the same paper adds a
+# [*warm-up*](../docs/glossary.md), in which the rate rises gradually from
+# $\varepsilon(b)$ to $N\, \varepsilon(b)$. You write this recipe now, and part 4 tests
+# it.
 
 # %% [markdown]
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
@@ -296,8 +287,9 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 #
 # **Rules**
 #
-# - At step 0 the rate is `base_rate`. From there it changes by the same amount in every
-#   step: it rises if `factor` is above 1, and falls if `factor` is below 1.
+# - At step 0 the rate is `base_rate`.
+# - From there it changes by the same amount in every step: it rises if `factor` is above
+#   1, and falls if `factor` is below 1.
 # - At step `warmup_steps`, which is 1 or more, it is `factor * base_rate`, and it stays
 #   there.
 # - The step may be a tensor in a graph, which has no value yet.
@@ -305,10 +297,9 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # **Example:** `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5 and 10.
 
 # %% [markdown]
-# Inside a graph, Python's `if` and `min` do not work on the step. Use TensorFlow's
-# operations or [`keras.ops`](https://keras.io/api/ops/) instead: `keras.ops.cast`
-# converts the step to a float, and `keras.ops.minimum` takes the smaller of two numbers.
-# You need about four lines.
+# Inside a graph, Python's `if` and `min` do not work on the step. Use
+# [`keras.ops`](https://keras.io/api/ops/) instead: `cast` converts the step to a float,
+# and `minimum` takes the smaller of two numbers. You need about four lines.
 
 # %% name="5.2-linear-warmup" points=2
 # TODO 5.2: the learning rate at each step.
@@ -342,8 +333,8 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 LinearWarmup = check("5.2", LinearWarmup)
 
 # %% [markdown]
-# The figure compares your schedule with two constant rates: the full rate of the linear
-# rule from the first step on, and the rate for a batch of 32.
+# The figure compares your schedule with the full rate of the linear rule and the rate for
+# a batch of 32, both constant.
 
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
@@ -361,13 +352,12 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 # %% [markdown]
 # ## 2. Do several devices train the same network as one?
 #
-# Compared with training on one device, your code has changed two things: the number of
-# devices, and the batch. We test them one at a time. Part 4 is about the batch. Here we
-# keep the batch the same, and ask only about the devices: with the same global batch, do
-# $N$ replicas train the same network as one device?
+# Your code has changed two things: the devices, and the batch. Part 4 is about the batch.
+# Here we keep it the same: with the same global batch, do $N$ replicas train the same
+# network as one device?
 #
-# To find out, start both runs from the same weights, and give them the same batches in
-# the same order. So nothing may shuffle the images. Then compare the weights at the end.
+# Both runs start from the same weights, and get the same batches in the same order. Then
+# you compare their weights.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -378,11 +368,12 @@ show_figure(figures.learning_rates(lines), top, session.caption())
 #
 # **Rules**
 #
-# - Create the model with `new_model()` inside the scope of `strategy`, so that every
-#   replica has a copy. The model is already compiled: keep its optimizer and its loss.
+# - Create the model with `new_model()` inside the scope of `strategy`. It is already
+#   compiled: keep its optimizer and its loss.
 # - Give it the weights `start`, a list of all its arrays, with `set_weights`.
-# - Train one epoch with one call of `fit` in batches of `global_batch`, on `images` and
-#   `labels` in their order. Train on a smaller last batch, too.
+# - Train one epoch with one call of `fit`, in batches of `global_batch`, on `images` and
+#   `labels` in their order.
+# - Train on a smaller last batch, too.
 # - `fit` prints nothing.
 # - Do not modify `start`, `images` or `labels`.
 #
@@ -413,25 +404,22 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Even if everything is right, several replicas do not end with exactly the same weights
-# as one device, because numbers that are added in a different order are rounded
-# differently. So we call two weights the same if they differ by less than $10^{-3}$.
+# Numbers that are added in a different order are rounded differently, so even a correct
+# run does not end with exactly the same weights. We call two weights the same if they
+# differ by less than $10^{-3}$.
 #
 # One layer is suspicious: batch normalisation uses the mean and variance of a whole
-# batch, but a replica sees only its share. So run your test on three small networks, for
-# eight steps each:
+# batch, but a replica sees only its share. Run your test on three small networks, for
+# eight steps:
 #
-# - **No normalisation.** This network shows how large the differences from rounding are.
-# - **Ordinary batch normalisation.** Each replica uses the mean and variance of its own
-#   share only.
-# - **Synchronised batch normalisation.** All replicas use the mean and variance of the
-#   whole batch.
+# - **No normalisation** shows how large the differences from rounding are.
+# - **Ordinary batch normalisation** uses the mean and variance of a replica's own share.
+# - **Synchronised batch normalisation** uses the mean and variance of the whole batch.
 
 # %% [markdown]
-# **Predict:** train the small network with ordinary batch normalisation twice, once on
-# one device and once on several, and compare each weight of the two results. How large is
-# the largest difference? (The running averages of mean and variance, which batch
-# normalisation keeps for validation, count as weights here.)
+# **Predict:** after training with ordinary batch normalisation, how large is the largest
+# difference of a weight between one device and several? (The running averages of mean and
+# variance, which batch normalisation keeps for validation, count as weights here.)
 
 # %%
 my_difference_guess = None  # change this: such as 1e-7, or 1.0
@@ -506,47 +494,43 @@ show_figure(figure, f"Another network with: {others or 'none'}.", session.captio
 
 # %% [markdown]
 # Only with ordinary batch normalisation do the two runs end with different weights. With
-# 4 replicas, for example, each uses the mean and variance of its own quarter of the
-# batch. These four normalisations give other outputs and gradients than a single one over
-# the whole batch.
+# 4 replicas, for example, each normalises its own quarter of the batch, which gives other
+# outputs and gradients.
 #
 # With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
-# the replicas average their statistics in every such layer, forward and backward. That
-# makes the two runs equal again, but each of these layers now waits for the slowest
-# replica.
+# the replicas average their statistics in every such layer, forward and backward. The two
+# runs are then equal again, but each of these layers waits for the slowest replica.
 
 # %% [markdown]
 # <details><summary>Should you synchronise?</summary>
 #
 # Synchronisation is meant for small per-replica batches, whose statistics are mostly
 # noise ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)). In contrast, [Goyal et
-# al. 2017](https://arxiv.org/abs/1706.02677) normalise each share by itself on purpose:
-# as long as the per-replica batch stays the same, batch normalisation works in the same
-# way on any number of replicas.
+# al. 2017](https://arxiv.org/abs/1706.02677) normalise each share by itself on purpose,
+# so that batch normalisation works in the same way on any number of replicas.
 #
 # </details>
 
 # %% [markdown]
 # ### A last batch that does not divide
 #
-# So far all shares had the same size, but the last batch of an epoch may not divide
-# evenly. With 11 images in batches of 8, for example, three images are left. One of two
-# replicas gets two of these images, and the other gets one. Does `fit` end in an error?
-# If not, does each of the three images count for a third?
+# The last batch of an epoch may not divide evenly. With 11 images in batches of 8, for
+# example, three images are left: one of two replicas gets two of them, and the other gets
+# one. Does `fit` end in an error? If not, does each of the three images count for a
+# third?
 
 # %% [markdown]
 # A network of a single layer can answer this, because we can give each image a weight of
 # its own:
 #
-# - In image number $i$, only pixel $i$ is 1 and all others are 0. So the output for this
-#   image is weight $i$ alone.
+# - In image number $i$, only pixel $i$ is 1 and all others are 0, so its output is weight
+#   $i$ alone.
 # - The loss is minus the output, so the gradient of each image is $-1$ for its own
 #   weight, and 0 for all others.
 # - All weights start at zero, and the learning rate is 1.
 #
-# After the step, weight $i$ is therefore exactly the fraction that image $i$ contributed
-# to the mean.
+# After the step, weight $i$ is the fraction that image $i$ contributed to the mean.
 #
 # **Predict:** compare the last of the three images with the first. How many times as much
 # does it count?
@@ -579,16 +563,13 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, but an image in a small share counts for more, because `fit` takes
-# the mean of each share and then the mean of these means. If only one image is left, one
-# of the two replicas has none. It contributes a gradient of zero, so the step is half as
-# long.
+# There is no error, and nothing in the log would tell you, but an image in a small share
+# counts for more, because `fit` takes the mean of each share and then the mean of these
+# means. If only one image is left, the replica without an image contributes a gradient of
+# zero, so the step is half as long. (Other layers or versions may end in an error.)
 #
-# Nothing in the log would tell you. (Other layers or versions may end in an error, as you
-# will see at the end of this lab.)
-#
-# So our training drops such a remainder with `drop_remainder=True`. An image that is left
-# out in one epoch gets its chance in the next, because the order changes.
+# That is why our training drops such a remainder with `drop_remainder=True`. The images
+# left out get their chance in the next epoch, because the order changes.
 
 # %% [markdown]
 # <details><summary>Do you have to leave images out?</summary>
@@ -603,12 +584,11 @@ for left in (4, 3, 1):
 # ### One device with the batch of four devices
 #
 # Apart from these two exceptions, several replicas end with the same weights as one
-# device that trains with the same global batch. (Dropout would be a third exception,
-# because the replicas do not draw the same random numbers as one device.) So can one
-# device also do the work of four?
+# device with the same global batch. (Dropout would be a third, because the replicas draw
+# other random numbers.) Can one device then do the work of four?
 #
-# It can, if it computes the four shares one after the other. This is called [gradient
-# accumulation](../docs/glossary.md). An [optimizer](https://keras.io/api/optimizers/)
+# It can, if it computes the four shares one after the other. In this [gradient
+# accumulation](../docs/glossary.md), an [optimizer](https://keras.io/api/optimizers/)
 # with `gradient_accumulation_steps=4` waits for the gradients of four small batches, and
 # then makes one step with their mean. The device needs memory for the activations of only
 # one small batch.
@@ -645,26 +625,26 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # updates them.
 #
 # On one device accumulation saves no time, and it needs memory for one more copy of the
-# gradients. But it lets you find out how a network learns with a batch that would need
-# many devices. You will use it for that in part 4.
+# gradients. But in part 4 it shows you how a network learns with a batch for many
+# devices.
 
 # %% [markdown]
 # <details><summary>Accumulation over several devices, and two traps in Keras 3.15</summary>
 #
-# In a loop of your own, accumulation can save time on several devices. If $k$ small
-# batches make up a step, only the last of them needs an all-reduce.
+# In a loop of your own, accumulation can save time on several devices, because only the
+# last small batch of a step needs an all-reduce.
 #
-# We found two traps in the source of Keras 3.15, but did not measure them. A
-# learning-rate schedule counts small batches instead of steps, and gradients left over at
-# the end of an epoch are not applied until the next epoch.
+# The source of Keras 3.15 has two traps, which we did not measure. A learning-rate
+# schedule counts small batches instead of steps, and gradients left over at the end of an
+# epoch are not applied until the next epoch.
 #
 # </details>
 
 # %% [markdown]
 # ## 3. How much faster are they?
 #
-# Now you know that several replicas compute the right steps. But are four replicas four
-# times as fast? You can ask this in two ways, which are easily confused:
+# Are four replicas four times as fast? You can ask this in two ways, which are easily
+# confused:
 #
 # - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
 #   do $N$ times the work in a step. Does the step still take only as long as before?
@@ -745,51 +725,43 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# With all replicas, both kinds of scaling measured the very same run. So why do their
-# efficiencies differ?
-#
-# The two efficiencies compare this run with two different runs on a single replica. In
-# weak scaling, the single replica takes its usual batch. In strong scaling, it takes the
-# whole global batch. With this larger batch it usually processes more images per second,
-# because the fixed cost of a step ([lab 02](02_throughput.ipynb)) is shared by more
-# images. So $r_1$ is larger and $E$ is smaller. That is why you should always say which
+# With all replicas, both kinds of scaling measured the very same run, but they compare it
+# with different runs of a single replica. That replica takes its usual batch in weak
+# scaling, and the whole global batch in strong scaling. With the larger batch it usually
+# processes more images per second, because more images share the fixed cost of a step
+# ([lab 02](02_throughput.ipynb)). So $r_1$ is larger and $E$ is smaller. Always say which
 # kind of scaling an efficiency refers to.
 
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
 #
-# A cell above printed how far the three measurements of a single case differ. If they
-# differ by more than the two efficiencies do, you cannot say which kind scales better. If
-# halving a replica's batch saves no time, either the fixed cost makes up most of its
-# step, or the machine was busy. Measure again to find out which.
-#
-# Do not compare these speeds with the speed of your first training: there, each short
-# epoch set up its input again, and the dashboard ran as well.
+# A line above the figure says how far the three turns of a case differ. If the two
+# efficiencies differ by less, you cannot say which kind scales better. If halving a
+# replica's batch saves no time, either the fixed cost makes up most of its step, or the
+# machine was busy: measure again. Do not compare with your first training, whose epochs
+# were short and had a dashboard.
 #
 # </details>
 
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas are threads of one processor, and its cores also read the images and
-# add up the gradients. If several simulated replicas are still faster than one, the only
-# reason is that a single replica leaves some of the cores idle for part of the time.
+# Simulated replicas share the cores of one processor. If several are still faster than
+# one, the only reason is that a single replica leaves some of the cores idle for part of
+# the time. Real devices do not share cores, and yet they usually stay below 1, for four
+# reasons:
 #
-# Real devices do not compute on shared cores, and yet they usually stay below an
-# efficiency of 1, for four reasons:
-#
-# 1. **They communicate.** Every step needs an all-reduce, while a single replica needs
-#    none.
+# 1. **They communicate.** Every step needs an all-reduce.
 # 2. **They wait.** A step takes as long as its slowest replica.
-# 3. **They share a host**, the computer that feeds them. To keep $N$ devices busy, it
-#    must read and shuffle images $N$ times as fast.
+# 3. **They share a host**, the computer that feeds them. It must read images $N$ times as
+#    fast.
 # 4. **Some work is not divided**, for example saving and, in strong scaling, the launch
 #    of each operation.
 
 # %% [markdown]
-# How much of a step is communication? To measure it alone, let all replicas add up arrays
-# as large as the gradients. With simulated replicas no link is involved, so you measure
-# only the time to add and copy in memory.
+# How much of a step is communication? The next cell lets all replicas add up arrays as
+# large as the gradients. With simulated replicas no link is involved, so you measure only
+# the time to add and copy in memory.
 
 # %%
 @tensorflow.function
@@ -826,9 +798,9 @@ print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 # $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
 #
 # where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and
-# never more than $2S$. The next cell does the arithmetic for ResNet-50, which has 25.6
-# million weights ([Keras Applications](https://keras.io/api/applications/)), over an
-# assumed link of 10 GB per second.
+# never more than $2S$. The next cell calculates it for ResNet-50, which has 25.6 million
+# weights ([Keras Applications](https://keras.io/api/applications/)), over an assumed link
+# of 10 GB per second.
 
 # %%
 for n in (2, 8, 64):
@@ -837,28 +809,25 @@ for n in (2, 8, 64):
 
 # %% [markdown]
 # Beyond a few replicas, the number of bytes that each replica sends hardly grows. (But a
-# ring has $2\,(N - 1)$ rounds, and each round takes some time to start.) What counts is
-# how long a replica sends compared with how long it computes. Part of the sending can be
-# hidden behind the backward pass: the gradients of the last layers are ready first, so
-# they can be sent while the gradients of the earlier layers are still being computed.
+# ring has $2\,(N - 1)$ rounds, and each takes some time to start.) Part of the sending
+# can be hidden behind the backward pass, because the gradients of the last layers are
+# ready first, and can be sent while the others are still being computed.
 #
-# So how do you get close to four times the speed? Give each replica a larger batch: each
-# step then computes for longer, but sends no more bytes. But the global batch grows as
-# well, and a faster epoch helps only if the network still learns as much in it.
+# To get close to four times the speed, give each replica a larger batch: each step
+# computes for longer, but sends no more bytes. The price is a larger global batch, from
+# which the network may learn less in an epoch.
 
 # %% [markdown]
 # ## 4. Does a large batch train the network as well?
 #
-# With a large batch, an epoch has fewer steps. For example, with 3,000 images, three
-# epochs have 281 steps in batches of 32, but only 18 in batches of 512. In part 1, the
-# linear rule promised that longer steps make up for this. Does it keep its promise?
-# (These are the sizes of the `laptop` scale. The `gpu` scale compares batches of 256 and
-# 4,096, so the factor is 16, too.)
+# With 3,000 images, three epochs have 281 steps in batches of 32, but only 18 in batches
+# of 512. Can longer steps make up for this, as the linear rule promised? (These are the
+# sizes of the `laptop` scale. The `gpu` scale compares batches of 256 and 4,096, a factor
+# of 16, too.)
 #
-# You do not need 16 devices with 32 images each to find out. As you saw in part 2, one
-# device can train with their global batch by accumulation. All runs use small batches of
-# the same size, so that batch normalisation works in the same way. They differ in how
-# many small batches make up a step.
+# You do not need 16 devices to find out, because one device can train with their global
+# batch by accumulation. All runs use small batches of the same size, so that batch
+# normalisation works in the same way. They differ in how many of these make up a step.
 
 # %% [markdown]
 # For a batch of 512, the linear rule takes 16 times the learning rate of a batch of 32.
@@ -867,15 +836,15 @@ for n in (2, 8, 64):
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# where $\varepsilon_\infty$ is the best rate for the exact gradient, which has no noise.
-# The [noise scale](../docs/glossary.md) $B$ is the batch size, in images, at which the
-# noise of the gradient is as large as the gradient itself. Far below $B$, twice the batch
-# allows almost twice the rate, as in the linear rule. Far above $B$, a larger batch can
-# hardly make the gradient more exact, so the best rate stops growing.
+# where $\varepsilon_\infty$ is the best rate for the exact gradient, and the [noise
+# scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
+# gradient is as large as the gradient itself. Far below $B$, twice the batch allows
+# almost twice the rate, as in the linear rule. Far above $B$, the gradient is nearly
+# exact already, so the best rate stops growing.
 
 # %% [markdown]
-# To compare this law with the linear rule, we need the ratio of the best rates of two
-# batch sizes $b_1$ and $b_2$. In this ratio, the unknown $\varepsilon_\infty$ cancels:
+# In the ratio of the best rates of two batch sizes $b_1$ and $b_2$, the unknown
+# $\varepsilon_\infty$ cancels:
 #
 # $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
 #
@@ -895,17 +864,14 @@ print(f"From batches of {small} to {large} the linear rule says {large / small:g
 print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
 
 # %% [markdown]
-# Which is closer to the truth, the linear rule or the law? To find out, we train with
-# four learning rates for each batch size. One of them is the rate of the linear rule,
-# which is `learning_rate` itself for a batch of 32. The smallest batch also gets 2, 4 and
-# 8 times this rate, and a larger batch gets 1/2, 1/4 and 1/8 of it.
-#
-# Each rate gets `seeds` runs, which differ in their initial weights and in the order of
-# the images. The largest batch is also trained with your warm-up.
+# Which is closer to the truth? We train each batch size with four learning rates. One of
+# them is the rate of the linear rule, which is `learning_rate` itself for a batch of 32.
+# The smallest batch also gets 2, 4 and 8 times this rate, and a larger batch gets 1/2,
+# 1/4 and 1/8 of it. Each rate gets `seeds` runs, which start from different weights. The
+# largest batch is also trained with your warm-up.
 
 # %% [markdown]
-# As in lab 03, one model is compiled for each batch size and reset for each run. A
-# callback sets the learning rate of each *step*, because a schedule would count small
+# A callback sets the learning rate of each *step*, because a schedule would count small
 # batches.
 
 # %%
@@ -1007,45 +973,34 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
       f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# **Question.** The figure has one line for each batch size, and one more line for the
-# largest batch with your warm-up. If the linear rule is right, the large batch is as
-# accurate as the small batch, at rates that are larger in proportion to the batch. On
-# this logarithmic axis, its line is then the line of the small batch, shifted to the
-# right. Is that so? A difference counts only if it is larger than the scatter of runs at
-# the same rate.
+# **Question.** The figure has one line for each batch size, and one more for the largest
+# batch with your warm-up. If the linear rule is right, the large batch has the line of
+# the small batch, shifted to the right. Is that so? A difference counts only if it is
+# larger than the scatter of runs at the same rate. (An accuracy near 0.1 is a guess among
+# ten classes: the rate was too large.)
+
+# %% [markdown]
+# First compare the heights. If the large batch stays less accurate at every rate, no rate
+# that we tried made up for its smaller number of steps. Then it needs more epochs, and
+# these cost part of the time that several devices save.
+
+# %% [markdown]
+# The best rates need more care. Many rates end at nearly the same accuracy, so the
+# experiment often cannot decide between the linear rule and the law of lab 01. If the
+# runs of other rates overlap with the runs of the best rate, it may be best by chance. If
+# the best rate is the smallest or the largest that we tried, a better one may lie outside
+# the range.
+
+# %% [markdown]
+# <details><summary>Why the rates that we tried work against the linear rule</summary>
 #
-# A rate that is too large can ruin a whole run: with an accuracy near 0.1, a network only
-# guesses among ten classes.
-
-# %% [markdown]
-# First compare the heights. If the large batch stays less accurate at every rate, then no
-# rate that we tried made up for its smaller number of steps. In that case it needs more
-# epochs, and these cost part of the time that several devices save.
-
-# %% [markdown]
-# Then compare the best rates, but carefully. Many rates end at nearly the same accuracy,
-# so the experiment often cannot decide between the linear rule and the law of lab 01.
-# There are two signs of this:
+# If $\varepsilon$ is `learning_rate`, then batches of 32 get rates from $\varepsilon$ to
+# $8\,\varepsilon$, and batches of 512 get rates from $2\,\varepsilon$ to
+# $16\,\varepsilon$. So the ratio of the two best rates reaches 16, as the linear rule
+# says, only if the small batch is best at its smallest rate and the large batch at its
+# largest.
 #
-# - If the runs of other rates overlap with the runs of the best rate, the best rate may
-#   be chance, and so may the ratio in the last line.
-# - If the best rate is the smallest or the largest that we tried, a better one may lie
-#   outside the range.
-
-# %% [markdown]
-# The rates that we tried also limit the ratio itself. If $\varepsilon$ is
-# `learning_rate`, then batches of 32 get rates from $\varepsilon$ to $8\,\varepsilon$,
-# and batches of 512 get rates from $2\,\varepsilon$ to $16\,\varepsilon$. So the ratio of
-# the two best rates reaches 16, as the linear rule says, only if the small batch is best
-# at its smallest rate and the large batch at its largest. That is why this experiment can
-# speak against the linear rule more easily than for it.
-
-# %% [markdown]
-# Remember why the linear rule should hold at all: one long step can replace 16 short ones
-# if the gradient hardly changes along the way. In the first epochs, however, it changes a
-# lot, so the argument fails there. That is why the rule comes with a warm-up.
-#
-# In practice, use a rule to choose the first rate that you try, and then tune it.
+# </details>
 
 # %% [markdown]
 # <details><summary>What larger experiments found</summary>
@@ -1053,13 +1008,26 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # With the warm-up, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the
 # linear rule held on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
 # 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
-# tasks, and found no simple rule that gave the best rate for all of them.
-#
-# The best rate for three epochs need not be the best rate for thirty. Optimizers made for
-# large batches, such as LAMB ([You et al. 2020](https://arxiv.org/abs/1904.00962)), need
-# the same tuning before a comparison is fair.
+# tasks, and found no simple rule for all of them. Optimizers made for large batches, such
+# as LAMB ([You et al. 2020](https://arxiv.org/abs/1904.00962)), need the same tuning
+# before a comparison is fair.
 #
 # </details>
+
+# %% [markdown]
+# ### Does it take a quarter of the time?
+#
+# Now you can answer the question of this lab. Apart from the exceptions of part 2, $N$
+# replicas train the same network as one device with the same global batch. If this larger
+# batch needs $e$ times as many epochs as the batch of one replica, and $E$ is the
+# efficiency in weak scaling, training takes
+#
+# $$ \frac{T_N}{T_1} = \frac{e}{N\,E} $$
+#
+# times as long as on one replica, without start-up and validation. For $N = 4$ this is a
+# quarter only if $E = 1$ and $e = 1$. Put in your own $E$, with $e = 1$, for the best
+# case: it gets worse if the large batch needs more epochs. (If your replicas are
+# simulated, $E$ describes one processor, not four GPUs.)
 
 # %% [markdown]
 # ## Going deeper: which rule is right for one step?
@@ -1067,9 +1035,8 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # This section is for a second reading: for now you can run its cells, skip its text, and
 # continue with *What does not work on several replicas today*.
 #
-# If whole training runs cannot decide, we need a smaller question. The law of lab 01 is
-# about a *single* step: which learning rate lowers the loss most? We can measure it
-# directly:
+# The law of lab 01 is about a *single* step: which learning rate lowers the loss most? We
+# can measure this directly:
 #
 # 1. Take the network that you have trained, draw a random batch, and compute its
 #    gradient.
@@ -1079,22 +1046,9 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # 4. Repeat all this with other batch sizes.
 
 # %% [markdown]
-# A small batch has a noisy gradient, which shows the right direction only roughly, so a
-# step that follows it should be short. The law
-# $\varepsilon(b) = \varepsilon_\infty / (1 + B/b)$ says how short. The next cell prints
-# what the linear rule and the law expect for three pairs of batch sizes.
-
-# %% [markdown]
-# <details><summary>How to read the law: three cases</summary>
-#
-# - Far below the noise scale $B$, the term $B/b$ is much larger than 1, so that
-#   $\varepsilon(b) \approx \varepsilon_\infty\, b/B$. Twice the batch allows twice the
-#   rate, as in the linear rule.
-# - At $b = B$, the best rate is half of $\varepsilon_\infty$.
-# - Far above $B$, the rate is almost $\varepsilon_\infty$ already, so a larger batch
-#   needs no larger rate.
-#
-# </details>
+# A small batch has a noisy gradient, so a step that follows it should be short. The law
+# says how short. For three pairs of batch sizes, the next cell prints the ratio of the
+# best rates by the linear rule and by the law.
 
 # %%
 pairs = [(8, 64), (32, 512), (512, 2048)]
@@ -1104,9 +1058,8 @@ for one, other in pairs:
 
 # %% [markdown]
 # **Predict:** in each of these pairs, how many times as large is the best learning rate
-# of the larger batch? You can enter the ratios of the law, of the linear rule, or your
-# own. Remember that the $B$ of lab 03 was fitted to whole training runs, not to single
-# steps.
+# of the larger batch? Remember that the $B$ of lab 03 was fitted to whole training runs,
+# not to single steps.
 
 # %%
 my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
@@ -1204,9 +1157,8 @@ card.outcome("best_rate_ratios", step_ratios)
 # limited by the noise, but by the curvature of the loss.
 
 # %% [markdown]
-# If the law predicts the wrong ratios, there are two possible reasons: its formula is
-# wrong, or the $B$ of lab 03 is the wrong number for these steps. To tell these apart,
-# write the law as
+# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03
+# is the wrong number for these steps. To tell these apart, write the law as
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
@@ -1234,35 +1186,21 @@ for size, rate in step_rate.items():
     print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
-# Compare the measured rates with the fitted ones. If all five agree to within 15%, the
-# formula passes this test, and only the $B$ of lab 03 is wrong for these steps.
+# If all five measured rates agree with the fitted ones to within 15%, the formula passes
+# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible,
+# because lab 03 trained with other settings, and because the noise scale changes during
+# training, while these steps all start from a single point.
 #
-# That is plausible for two reasons. Lab 03 trained with other settings and another number
-# of images. And the noise scale changes during training: a whole run averages over its
-# values, whereas the steps above all start from a single point.
-
-# %% [markdown]
-# <details><summary>What if the fitted law misses some rates?</summary>
-#
-# There are two suspects. First, the law assumes that the loss curves in the same way
-# along the whole step. Second, with batch normalisation the gradient of a small batch
-# depends on the statistics of only a few images.
-#
-# </details>
-
-# %% [markdown]
-# You have now met the noise scale in three labs. It helps to determine how many steps a
-# larger batch can save ([lab 01](01_gradient_descent.ipynb)), which batch size is fastest
-# ([lab 03](03_time_to_accuracy.ipynb)), and how far you may raise the learning rate
-# (here).
+# Otherwise there are two suspects: the law assumes that the loss curves in the same way
+# along the whole step, and with batch normalisation the gradient of a small batch depends
+# on the statistics of only a few images.
 
 # %% [markdown]
 # ## What does not work on several replicas today
 #
-# In part 1 hardly a line of code changed. But some things that work with `fit` on one
-# device fail on several. The next cell tries four of them on two simulated replicas,
-# after one training that works. The result depends on your versions, so try again after
-# an update.
+# Some things that work with `fit` on one device fail on several. The next cell tries four
+# of them on two simulated replicas, after one training that works. Try again after an
+# update, because the result depends on your versions.
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
@@ -1288,12 +1226,12 @@ with no_hang("what does not work"):
 # %% [markdown]
 # <details><summary>Why does accumulation fail?</summary>
 #
-# The gradients are added up over the replicas only after the last small batch of a step.
-# TensorFlow's graph decides this with an `if`. But adding up gradients makes the replicas
-# wait for each other, and TensorFlow does not allow that inside an `if`. (Its message
-# calls this waiting a `merge_call`.) In a loop of your own ([lab
-# 06](06_many_gpus_loop.ipynb)) you can accumulate anyway, because each replica can add up
-# its own gradients before it calls `apply`.
+# The gradients are added up over the replicas only after the last small batch of a step,
+# which TensorFlow's graph decides with an `if`. But adding up gradients makes the
+# replicas wait for each other (the message calls it a `merge_call`), and TensorFlow does
+# not allow that inside an `if`. In a loop of your own ([lab
+# 06](06_many_gpus_loop.ipynb)), each replica can add up its own gradients before it calls
+# `apply`.
 #
 # </details>
 
@@ -1302,9 +1240,9 @@ with no_hang("what does not work"):
 #
 # Because small gradients become zero in float16, Keras multiplies the loss by a large
 # factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows.
-# However, the source of Keras 3.15 checks only the first replica, so an overflow on
-# another could ruin the weights without any message. We read this in the source, and did
-# not measure it. `mixed_bfloat16` has the range of float32 and needs no such factor.
+# In the source of Keras 3.15 it checks only the first replica, so an overflow on another
+# could ruin the weights without any message. (We did not measure this.) `mixed_bfloat16`
+# has the range of float32 and needs no such factor.
 #
 # </details>
 
@@ -1325,8 +1263,8 @@ session.finish()
 # In the figure of part 3, how far is your machine from an efficiency of 1? Which costs
 # make up the difference, and are your replicas real or simulated?
 #
-# Write three to six sentences in the cell below, in your own words, with numbers from
-# your run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check
+# reads them, but your instructor may.
 
 # %% [markdown] name="5.figure" points=2
 # **5.figure, your answer:**
@@ -1334,21 +1272,19 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Do four GPUs train the same network in a quarter of the time? They can come close, if
-# you take care of four things:
+# Four GPUs can come close to a quarter of the time, if you take care of four things:
 #
 # - **Code.** Build and compile the model inside the scope, and give `fit` batches of the
-#   global size. Each replica then holds all the weights, gradients and momenta, but only
-#   a share of the activations.
-# - **Equality.** If every batch divides evenly, $N$ replicas end with the same weights as
-#   one device with the same global batch, up to rounding. Exceptions are dropout, and
-#   batch normalisation that is not synchronised.
-# - **Speed.** A larger batch on each replica usually raises the efficiency. Always say
-#   whether an efficiency is for weak or for strong scaling.
-# - **Learning rate.** A larger batch has fewer steps in an epoch, so it needs another
-#   rate. Far below the noise scale, the linear rule gives you a first rate to try, but
-#   above it the rule promises too much. If no rate makes up for the missing steps, you
-#   need more epochs.
+#   global size. Each replica holds all weights, gradients and momenta, but only a share
+#   of the activations.
+# - **Equality.** $N$ replicas end with the same weights as one device, up to rounding.
+#   Exceptions are batches that do not divide evenly, dropout, and batch normalisation
+#   that is not synchronised.
+# - **Speed.** A larger batch on each replica usually raises the efficiency. Say whether
+#   it is for weak or for strong scaling.
+# - **Learning rate.** Use a rule for the first rate that you try, and then tune it. Above
+#   the noise scale, the linear rule promises too much. If no rate makes up for the
+#   missing steps, you need more epochs.
 
 # %% [markdown]
 # **Question.** Your per-replica batch fills the GPU's memory, and eight GPUs reach the
