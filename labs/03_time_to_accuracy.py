@@ -112,9 +112,9 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# A newly compiled model pays the start-up cost that you measured in lab 02. To pay it
-# only once, we compile a single model, and restart it for every training with new
-# weights, a reset optimizer, and its own [learning rate](../docs/glossary.md).
+# A newly compiled model pays the start-up cost that you measured in lab 02, so we compile
+# a single model, and restart it for every training with new weights, a reset optimizer,
+# and its own [learning rate](../docs/glossary.md).
 
 # %%
 def restart(rate, seed):
@@ -481,8 +481,8 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # For each rate of the ladder, you see whether its run reached the target, and after how
 # many looks it ended. *Not reached* may only mean that the run could no longer beat the
 # best rate so far. If a loss became `nan` (not a number), or an accuracy stayed near 0.1,
-# which is guessing, the rate was too large: above some ceiling training diverges, however
-# large the batch. You do not have to do anything about it.
+# the rate was too large: above some ceiling training diverges, however large the batch.
+# You need not do anything about it.
 #
 # Neighbouring rungs differ by a factor of 3, and each rate had only one run. That is why
 # "Largest over smallest" also gives a range, from a third of the ratio to three times the
@@ -494,8 +494,8 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # ### Which batch size gets there first?
 #
 # The race trains on all training images, and measures the accuracy on the test images.
-# Each size runs with several seeds, because a single run may be lucky. On a laptop this
-# takes some minutes, so place your bets first.
+# Each size runs with several seeds. On a laptop this takes some minutes, so place your
+# bets first.
 #
 # **Predict:** which batch size will reach the target first? And what is the number of
 # *steps* that the smallest batch size takes, divided by the steps of the largest?
@@ -534,7 +534,7 @@ print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reach
 # </details>
 
 # %% [markdown]
-# Each curve is a run, and it reaches the target where it meets the horizontal line.
+# Each curve is a run, which reaches the target at the horizontal line.
 #
 # **Question.** Do the fastest runs all belong to the same batch size?
 
@@ -669,9 +669,8 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # run of each size at random, and notes which size comes first. In a thousand more races
 # each size has `repeats` runs, and the lowest median wins.
 #
-# The runs are drawn with replacement, so the same run may be drawn twice. This way of
-# reusing runs is called the [*bootstrap*](../docs/glossary.md). With so few runs, its
-# answer is rough.
+# The same run may be drawn twice. This way of reusing runs is called the
+# [*bootstrap*](../docs/glossary.md), and with so few runs, its answer is rough.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -1099,7 +1098,7 @@ for devices in (1, 4, 16, 64):
 #
 # $$ B = \frac{V}{|G|^2}. $$
 #
-# To measure it, you do not need the gradient of any single image. On average, the squared
+# You can measure it without the gradient of any single image. On average, the squared
 # length of a batch's gradient is
 #
 # $$ |G|^2 + \frac{V}{b}, $$

@@ -333,8 +333,7 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 LinearWarmup = check("5.2", LinearWarmup)
 
 # %% [markdown]
-# The figure compares your schedule with the full rate of the linear rule and the rate for
-# a batch of 32, both constant.
+# The figure compares your schedule with two constant rates.
 
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
@@ -738,8 +737,7 @@ show_figure(figure, summary, session.caption())
 # A line above the figure says how far the three turns of a case differ. If the two
 # efficiencies differ by less, you cannot say which kind scales better. If halving a
 # replica's batch saves no time, either the fixed cost makes up most of its step, or the
-# machine was busy: measure again. Do not compare with your first training, whose epochs
-# were short and had a dashboard.
+# machine was busy: measure again.
 #
 # </details>
 
@@ -981,8 +979,7 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 
 # %% [markdown]
 # First compare the heights. If the large batch stays less accurate at every rate, no rate
-# that we tried made up for its smaller number of steps. Then it needs more epochs, and
-# these cost part of the time that several devices save.
+# that we tried made up for its smaller number of steps, and it needs more epochs.
 
 # %% [markdown]
 # The best rates need more care. Many rates end at nearly the same accuracy, so the
@@ -1191,9 +1188,9 @@ for size, rate in step_rate.items():
 # because lab 03 trained with other settings, and because the noise scale changes during
 # training, while these steps all start from a single point.
 #
-# Otherwise there are two suspects: the law assumes that the loss curves in the same way
-# along the whole step, and with batch normalisation the gradient of a small batch depends
-# on the statistics of only a few images.
+# Otherwise there are two suspects. The loss may not curve in the same way along the whole
+# step, or batch normalisation may distort the gradient of a small batch, because it takes
+# its statistics from only a few images.
 
 # %% [markdown]
 # ## What does not work on several replicas today
