@@ -9,29 +9,25 @@
 # %% [markdown]
 # # Lab 10: Will more machines help?
 #
-# In [lab 09](09_many_machines.ipynb) several machines trained as one. Today you can rent
-# hundreds of them by the hour. Would your training finish sooner, and at what price? It
-# might even take longer: at the end of this lab, you see when 1,024 devices can be slower
-# than 8.
+# Rent 1,024 devices instead of 8, and every hour costs 128 times as much. You might hope
+# that the training is also done 128 times as fast. At the end of this lab you plan such a
+# training with your own numbers, and with the wrong all-reduce it can even finish *later*.
 #
-# The answer depends on your network, your machines and the links between them, but you
-# can find it before you pay:
+# The answer depends on your network, your machines and the links between them, but you can
+# find it before you pay:
 #
-# - What makes a group of machines slow? You measure two waits: for the slowest machine
-#   (section 1) and for messages (section 2).
-# - How fast will a larger group be? You build a law that forecasts its speed, state in
-#   advance how wrong the law may be, and put it to the test (section 3).
-# - How far can you trust the law? You compare it with reports about real clusters, and
-#   then look for an all-reduce that scales better than the ring (sections 4 and 5).
-# - So will more machines help? You plan a training on up to 1,024 devices, and read off
-#   what they buy (section 6).
+# 1. Measure the two waits of a group of machines: for the slowest one, and for messages
+#    (sections 1 and 2).
+# 2. Build a law that forecasts the speed of a larger group, state its error in advance, and
+#    test it, here and against reports about 512 GPUs (sections 3 and 4).
+# 3. Find an all-reduce that scales better than the ring of [lab
+#    09](09_many_machines.ipynb), and plan the training (sections 5 and 6).
 
 # %% [markdown]
-# > **Limits.** You need only this one machine. Its workers are real processes that talk
-# > over TCP, but they share its cores, and the network between them is its memory. To
-# > imitate a slow network, a sender sleeps for as long as the message would take. The speed
-# > of machines that you do not have is calculated, and the text says so. An input for which
-# > we have no source is called *assumed*.
+# > **Limits.** The workers of this lab are real processes that talk over TCP, but they
+# > share the cores of one machine, and their network is its memory. To imitate a slow
+# > network, a sender sleeps for as long as the message would take. The speed of machines
+# > that you do not have is calculated, and an input without a source is called *assumed*.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -90,24 +86,22 @@ from helpers.workers.processes import run_ring
 # %% [markdown]
 # ## 1. Everybody waits for the slowest
 #
-# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed
-# its gradient. So a single late worker, a [*straggler*](../docs/glossary.md), delays all
-# others. The more workers there are, the more likely it is that one of them is late. How
-# much does that cost?
+# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed its
+# gradient, so a single late worker, a [*straggler*](../docs/glossary.md), delays all
+# others. The more workers there are, the more likely it is that one of them is late.
 #
-# Suppose that each worker computes for at least $c = 20$ ms in a step. Sometimes it needs
-# longer, because another process runs, a disk is slow or a processor is hot. We assume
-# that the extra time has an exponential distribution: short delays are common, and long
-# delays are rare.
+# Suppose that each worker computes for at least $c = 20$ ms in a step, and sometimes for
+# longer, because another process runs, a disk is slow or a processor is hot. We assume that
+# this delay has an exponential distribution: short delays are common, and long ones are
+# rare.
 
 # %% [markdown]
-# How long are the delays on average? We state their mean as a multiple of $c$, and call
-# this multiple the *spread* $\sigma$. For example, a spread of $\sigma = 0.5$ means that
-# a worker loses $\sigma c = 10$ ms in an average step. So a worker on its own needs
-# $c\,(1 + \sigma) = 30$ ms, which is 1.5 times $c$.
+# The mean delay is $\sigma c$, where $\sigma$ is called the *spread*. With a spread of 0.5,
+# for example, a worker on its own needs $c\,(1 + \sigma) = 30$ ms in an average step, which
+# is 1.5 times $c$.
 #
-# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple
-# of $c = 20$ ms? And with 10,000 workers?
+# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple of
+# $c = 20$ ms? And with 10,000 workers?
 
 # %%
 my_straggler_guess = {"of_4": None, "of_10000": None}  # change both, to numbers
@@ -123,9 +117,9 @@ def waits(spread, n, steps):
     return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
 
 # %% [markdown]
-# First we measure with real processes. In each step every worker sleeps for a time that
-# we draw at random, as if it were computing. Then the ring of lab 09 adds up a small
-# array, so that all workers have to wait for the last.
+# First we measure with real processes. In each step every worker sleeps for a random time
+# instead of computing, and then the ring of lab 09 adds up a small array, so that all wait
+# for the last.
 
 # %%
 waited = {spread: {} for spread in spreads}
@@ -141,10 +135,9 @@ for spread, seconds in waited.items():
 card.measure("straggler_seconds", waited)
 
 # %% [markdown]
-# You cannot start 10,000 workers here, so we simulate them. For $N$ workers, we draw $N$
-# random times, take the largest, and average it over 200 steps. The simulation draws new
-# times and sends no messages, so its curves need not pass exactly through the measured
-# points.
+# You cannot start 10,000 workers here, so we simulate them: for $N$ workers, we draw $N$
+# random times, take the largest, and average it over 200 steps. These times are new and no
+# messages are sent, so the curves need not pass exactly through the measured points.
 
 # %%
 simulated = {
@@ -160,26 +153,24 @@ text = f"With 10,000 workers and spread 0.5 a step takes {steps_of[10_000]:.1f} 
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The axis of the workers is logarithmic, so a straight line in this figure means that the
-# step grows very slowly. Why so slowly? All delays of a step run at the same time, and when
-# $N$ of them run, the first one ends $N$ times as soon as a single delay would. So on
-# average, the first worker is ready after $1/N$ of the mean delay. An exponential delay has
-# no memory: however long it has lasted, the rest of it behaves like a new delay. So the
-# other $N - 1$ workers start afresh, and the next is ready after a further
-# $1/(N - 1)$ of the mean delay. This goes on until the last worker, which adds a whole
-# mean delay. The mean delay $\sigma c$ comes on top of $c$, so the mean time of a step is
+# Among 10,000 workers some are very late in every step, and yet a step takes only about
+# four times as long as for a worker alone. Why does it grow so slowly?
+#
+# All delays of a step run at the same time. While $N$ of them run, the first one ends, on
+# average, after $1/N$ of the mean delay. An exponential delay has no memory: however long
+# it has lasted, the rest of it behaves like a new delay. The next of the other $N - 1$
+# delays therefore ends after a further $1/(N - 1)$ of the mean, and so on until the last,
+# which adds a whole mean delay. On average, a step takes
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
-# The sum grows ever more slowly, so the first few workers that you add cost the most. For
-# $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$, while a worker alone needs
-# $1.5\,c$. The step takes almost four times as long, but it processes ten thousand times as
-# many images. So stragglers of this kind waste machine time, but more machines still help.
+# For $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$ instead of $1.5\,c$,
+# while the step processes ten thousand times as many images. Stragglers of this kind waste
+# machine time, but more machines still help.
 
 # %% [markdown]
-# Could you win back some of this waste? [Chen et al.
-# 2016](https://arxiv.org/abs/1604.00981) no longer wait for the slowest workers, and drop
-# the gradients that come last.
+# [Chen et al. 2016](https://arxiv.org/abs/1604.00981) win back some of this waste by
+# dropping the gradients that come last.
 #
 # **Question.** How much shorter would the step be if you dropped the last 1% of the
 # gradients: by about 1%, or by more?
@@ -192,19 +183,16 @@ for dropped in (0, 100, 500):
     print(f"Without the slowest {lost:.0f}%: {times:.2f} times the shortest step")
 
 # %% [markdown]
-# A few very late workers cause much of the wait: without the slowest 1%, a step is more
-# than 40% shorter. To make up for the lost gradients, Chen et al. start a few more
-# workers than they need.
+# Without the slowest 1%, a step is more than 40% shorter, because a few very late workers
+# cause much of the wait. Chen et al. make up for the lost gradients with a few more
+# workers.
 
 # %% [markdown]
 # <details><summary>What if one worker is always slow?</summary>
 #
-# That is a different problem. Every step then takes as long as that worker needs, and if
-# you drop its gradients, you lose its whole share of the data.
-#
-# To tell the two problems apart, compare the mean computing time of each rank over many
-# steps. Leave out the time in which a rank waits for the others. Random delays hit all
-# ranks alike, but a worker that is always slow has a larger mean.
+# Every step then takes as long as that worker needs, and if you drop its gradients, you
+# lose its whole share of the data. You recognise it by a larger mean of its computing time,
+# because random delays hit all ranks alike.
 #
 # </details>
 
@@ -212,24 +200,23 @@ for dropped in (0, 100, 500):
 # ## 2. Send while you compute
 #
 # Even if no worker is late, all of them have to wait for the messages that add up their
-# gradients. Or do they? Backward begins at the last layer, so the gradient of that layer is
-# ready first. Its [all-reduce](../docs/glossary.md) can run while backward is still busy
-# with the earlier layers. If a device can send without computing more slowly, messages that
-# *overlap* with backward in this way cost no extra time.
+# gradients, but most of this wait can be hidden. Backward begins at the last layer, so the
+# gradient of that layer is ready first, and its [all-reduce](../docs/glossary.md) can run
+# while backward is still busy with the earlier layers. If a device can send without
+# computing more slowly, messages that *overlap* with backward in this way cost no extra
+# time.
 
 # %% [markdown]
-# So should each gradient be sent as soon as it is ready? That would be expensive, because
-# each all-reduce pays a fixed cost, its [*latency*](../docs/glossary.md), however small
-# the gradient is. With hundreds of gradients, this cost adds up. So frameworks pack
-# gradients into [*buckets*](../docs/glossary.md), and send each bucket with a single
-# all-reduce. For example, [PyTorch's DDP](https://arxiv.org/abs/2006.15704) uses buckets
-# of 25 MB by default.
+# Sending each gradient as soon as it is ready would be expensive, because each all-reduce
+# pays a fixed cost, its [*latency*](../docs/glossary.md), however small the gradient is.
+# Frameworks therefore pack gradients into [*buckets*](../docs/glossary.md), and send each
+# bucket with a single all-reduce. For example, [PyTorch's
+# DDP](https://arxiv.org/abs/2006.15704) uses buckets of 25 MB by default.
 #
 # ![Two time lines. Backward computes gradients from the last layer to the first, and as soon as a bucket is full, its all-reduce begins, so only the last bucket ends after backward.](../helpers/lab_10/diagrams/buckets.svg)
 
 # %% [markdown]
-# How large should a bucket be? To find out, you calculate when the last all-reduce ends.
-# Four quantities decide:
+# How large should a bucket be? Four quantities decide when the last all-reduce ends:
 #
 # - $a$, the latency of an all-reduce, in seconds;
 # - $w$, the bandwidth of an all-reduce, in bytes per second;
@@ -237,41 +224,41 @@ for dropped in (0, 100, 500):
 # - $r_i$, the time at which the last gradient of bucket $i$ is ready, in seconds from the
 #   start of backward.
 #
-# The all-reduce of bucket $i$ has to wait for two things: for the last gradient of the
-# bucket, and for the end $e_{i-1}$ of the previous all-reduce, because there is only one
-# link. So it ends at the time
+# The all-reduce of bucket $i$ waits for this gradient, and also for the end $e_{i-1}$ of
+# the previous all-reduce, because there is only one link. So it ends at the time
 #
 # $$ e_i = \max(r_i, e_{i-1}) + a + \frac{s_i}{w} \quad\text{seconds,} \qquad e_0 = 0. $$
 #
-# **Question.** What is wrong with a single bucket for all gradients? And what is wrong
-# with a bucket for each gradient?
+# **Question.** What is wrong with a single bucket for all gradients? And what is wrong with
+# a bucket for each gradient?
 
 # %% [markdown]
 # ### Exercise 10.1: buckets
 #
+# You predict when all gradients have been added up, so that you can choose a bucket size
+# before you send anything.
+#
 # **Write** `buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes)`, which
 # returns the seconds from the start of backward to the end of the last all-reduce.
 #
-# - `gradient_bytes`: a list with the size of each gradient, in the order in which
-#   backward computes them. There is at least one gradient, and each has at least one
-#   byte;
-# - `ready_at`: for each gradient, the seconds from the start of backward until it is
-#   ready. These times never decrease, but two of them can be equal;
+# - `gradient_bytes`: a list with the size of each gradient, in the order in which backward
+#   computes them. It has at least one gradient, and each has at least one byte;
+# - `ready_at`: for each gradient, the seconds from the start of backward until it is ready.
+#   These times never decrease, but can be equal;
 # - `latency`, `bandwidth`: $a$ in seconds, and $w$ in bytes per second;
-# - `bucket_bytes`: a bucket is full, and is sent, when it holds at least this many bytes.
+# - `bucket_bytes`: a bucket that holds at least this many bytes is full, and is sent.
 #
 # **Rules**
 #
-# - The bucket that is being filled is the *open* bucket. Gradients go into it in their
-#   order, until it holds at least `bucket_bytes`. A bucket that holds exactly
-#   `bucket_bytes` is full.
-# - A gradient is never split: all of it goes into the open bucket, however large it is.
+# - Gradients go into the *open* bucket in their order, until it is full. Exactly
+#   `bucket_bytes` is enough.
+# - A gradient is never split, however large it is: all of it goes into the open bucket.
 # - After a full bucket, the next gradient starts an empty bucket.
-# - After the last gradient, a bucket that is not full is sent as well. An empty bucket is
-#   never sent.
-# - An all-reduce begins when the last gradient of its bucket is ready, but not before the
-#   previous all-reduce has ended.
-# - An all-reduce takes the latency plus the bucket's bytes divided by the bandwidth.
+# - After the last gradient, a bucket that is not full is sent as well, but an empty bucket
+#   never is.
+# - An all-reduce begins when the last gradient of its bucket is ready and the previous
+#   all-reduce has ended. It takes the latency plus the bucket's bytes divided by the
+#   bandwidth.
 # - Do not modify `gradient_bytes` or `ready_at`.
 #
 # **Example**
@@ -279,10 +266,8 @@ for dropped in (0, 100, 500):
 #     buckets([400, 600, 500], [0.1, 0.2, 0.3], 0.01, 10_000, 1000)   # 0.37
 #
 # The first two gradients fill a bucket at 0.2 s, and its all-reduce ends at 0.31 s. The
-# third gradient is ready at 0.3 s, but has to wait until 0.31 s for the link, so its
-# all-reduce ends at 0.37 s.
-#
-# You need about eight lines.
+# third gradient is ready at 0.3 s, but has to wait for the link. You need about eight
+# lines.
 
 # %% name="10.1-buckets" points=3
 # TODO 10.1: the end of the last all-reduce, with gradients packed into buckets.
@@ -310,16 +295,14 @@ buckets = check("10.1", buckets)
 # %% [markdown]
 # Which bucket size is best for a real network? We take a WRN-16-4, which is a [wide
 # residual network](https://arxiv.org/abs/1605.07146) like those of [lab
-# 02](02_throughput.ipynb), and join the workers by a slow link. A message over this link
-# takes 5 ms, plus its bytes divided by 100 MB/s. In an all-reduce, each of the $N$ workers
-# in a ring sends $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of
-# the bytes. From this, the next cell calculates $a$ and $w$.
+# 02](02_throughput.ipynb), and join the workers by a slow link, on which a message takes
+# 5 ms plus its bytes divided by 100 MB/s. In an all-reduce, each of the $N$ workers in a
+# ring sends $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of the
+# bytes. From this, the next cell calculates $a$ and $w$.
 #
-# The gradients have the sizes and the order of the real network, and the workers really
-# exchange all these bytes. Only the link and backward are imitated: a sender sleeps for as
-# long as the slow link would need, and instead of running backward the workers sleep for
-# 0.2 s. We assume that each layer's share of these 0.2 s equals its share of the
-# multiplications.
+# The workers really exchange all gradients of this network. Only the link and backward are
+# imitated: a sender sleeps for as long as the slow link would need, and backward is a sleep
+# of 0.2 s, of which each layer takes the same share as of the multiplications (*assumed*).
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -368,60 +351,56 @@ text = f"Buckets of {best_bucket / 1e3:g} kB are best; the worst size takes {wor
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The curve has the shape of a U, and its two ends are expensive for opposite reasons.
-# Small buckets pay the latency many times, so the link cannot keep up with backward. One
-# bucket for everything pays the latency only once, but the link is idle until backward
-# has ended. With a size in between, only the last bucket is still to be sent when
-# backward ends, and it is small.
-#
-# How much of the wait is left? Backward alone takes 200 ms, and your best size ends only
-# shortly after that. So overlap hides most of the messages, if backward is long enough.
+# The two ends of the U are expensive for opposite reasons. Small buckets pay the latency
+# many times, so the link cannot keep up with backward. One bucket for everything pays it
+# only once, but leaves the link idle until backward has ended. With a size in between, only
+# a small last bucket is still to be sent at that time. Backward alone takes 200 ms, and
+# your best size ends only shortly after that: if backward is long enough, overlap hides
+# most of the messages.
 
 # %% [markdown]
-# <details><summary>Why does the prediction have steps, and why is it too low?</summary>
+# <details><summary>Why does the predicted curve have steps, and why is it too low?</summary>
 #
-# The predicted curve has steps where the number of buckets changes. Your measured points
-# probably lie above it, because the machine also needs time to copy the bytes and to add
-# them up, which the law leaves out.
+# It has a step wherever the number of buckets changes. It is too low because it leaves out
+# the time to copy the bytes and to add them up.
 #
 # </details>
 
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# With good buckets, messages cost your workers little time. But how fast would 512 machines
-# be? You cannot measure that here. Instead, you can write down a law, and measure its
-# constants with the workers that you have. Then you test its forecast for one more worker,
-# before you believe its forecast for hundreds. For $N$ devices the law needs
+# How fast would 512 machines be? You cannot measure that here. Instead, you can write down
+# a law, measure its constants with the workers that you have, and test its forecast for one
+# more worker before you believe its forecast for hundreds. For $N$ devices the law needs
 #
 # - $b$, the images of each device in a step;
 # - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
 #   second, both of one device as in lab 02;
 # - $G$, the size of the whole gradient, in bytes;
-# - $\ell$, the latency of a single message, in seconds, and $B$, the bandwidth of the
-#   link, in bytes per second (in lab 03, $B$ was the bend).
+# - $\ell$, the latency of a single message, in seconds, and $B$, the bandwidth of the link,
+#   in bytes per second (in lab 03, $B$ was the bend).
 #
-# In a step, a device computes for $C$ seconds. Then $2\,(N - 1)$ messages follow each
-# other in the ring, each with an $N$-th of the gradient, so an all-reduce takes $A$
-# seconds:
+# In a step, a device computes for $C$ seconds. Then $2\,(N - 1)$ messages follow each other
+# in the ring, each with an $N$-th of the gradient, so an all-reduce takes $A$ seconds:
 #
 # $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(N - 1) \left( \ell + \frac{G}{N B} \right). $$
 
 # %% [markdown]
-# How much of $A$ overlaps with computing? That depends on the buckets, so we forecast two
-# limits, and expect the truth between them:
+# How much of $A$ overlaps with computing depends on the buckets, so we forecast two limits:
 #
 # - *In turn*: nothing overlaps.
-# - *Overlapped*: messages travel during all of backward, and only the rest of $A$ makes
-#   the step longer. Backward has twice as many operations as forward ([lab
+# - *Overlapped*: messages travel during all of backward, and only the rest of $A$ makes the
+#   step longer. Backward has twice as many operations as forward ([lab
 #   08](08_faster.ipynb)), so it takes two thirds of the computing time of the images,
 #   $b / r_\infty$.
 #
-# Good buckets bring a training closer to the second limit. But both limits leave out
+# Good buckets bring a training closer to the second limit. Both limits leave out
 # stragglers, so the law may be too optimistic.
 
 # %% [markdown]
 # ### Exercise 10.2: a law for N devices
+#
+# Your law forecasts how fast a group of devices trains, and how much of its power is used.
 #
 # **Write**
 # `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
@@ -434,15 +413,15 @@ show_figure(figure, text, session.caption())
 #
 # - `batch_size` is the batch size of each device, so a device computes for $C$ seconds.
 # - A single device sends nothing.
-# - `"in_turn"`: a device first computes, and then it sends for $A$ seconds.
+# - `"in_turn"`: a device first computes, and then sends for $A$ seconds.
 # - `"overlapped"`: messages travel during two thirds of the time of the *images*,
-#   $b / r_\infty$. The rest of $A$, if there is any, is added to $C$. A step never takes
-#   less time than its computing.
-# - The efficiency is the speed of all devices, divided by `devices` times the speed of
-#   one device.
+#   $b / r_\infty$, and the rest of $A$, if there is any, is added to $C$. A step never
+#   takes less time than its computing.
+# - The efficiency is the speed of all devices, divided by `devices` times the speed of one
+#   device.
 #
-# **Example.** Two devices have 100 images each, a fixed cost of 0.1 s, a peak of 1000
-# images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for
+# **Example.** Two devices have 100 images each, a fixed cost of 0.1 s, a peak of
+# 1000 images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for
 # 0.2 s and sends for 0.102 s, of which 0.0667 s can overlap with computing.
 #
 #     forecast(2, 100, 0.1, 1000, 4e6, 0.001, 40e6)
@@ -479,23 +458,14 @@ def forecast(
 forecast = check("10.2", forecast)
 
 # %% [markdown]
-# Now the law needs your numbers. Each of your workers trains a small network on one core,
-# and together they measure three things:
+# The law needs your numbers. The $t_0$ and $r_\infty$ of lab 02 belong to another network
+# on a whole device, so here each worker trains two dense layers on one core. Together the
+# workers measure three things:
 #
-# - steps in which no worker sends, with three batch sizes, which give $t_0$ and
-#   $r_\infty$;
+# - steps in which no worker sends, with three batch sizes, which give $t_0$ and $r_\infty$;
 # - all-reduces of three sizes, which give $\ell$ and $B$;
-# - steps in which all workers train together. The law does not see these, because they
-#   will tell us how wrong it is.
-
-# %% [markdown]
-# <details><summary>Why not take the numbers from lab 02?</summary>
-#
-# The form of the law comes from lab 02, but $t_0$ and $r_\infty$ belong to a network
-# *and* a device. In lab 02 a convolutional network had the whole device, whereas here
-# each worker has one core for two dense layers.
-#
-# </details>
+# - steps in which all workers train together. The law does not see these, because they will
+#   tell us how wrong it is.
 
 # %%
 n, hidden_units = lab.workers, 256
@@ -513,7 +483,7 @@ def law_of(one_round):
     return *step, network_bytes, *ring_link
 
 # %% [markdown]
-# Your workers share the cores of one machine. For example, three workers on two cores get
+# Your workers share the cores of one machine. Three workers on two cores, for example, get
 # two thirds of a core each, so both computing and sending take 1.5 times as long. The
 # function `here` adds this to your law. It forecasts *in turn*, because a core that
 # computes cannot send at the same time.
@@ -536,18 +506,13 @@ card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
 # How wrong may this forecast be? An error bar is honest only if it is stated before the
-# measurement. We get it from steps whose times are known already, but were not used to fit
-# the law: the steps in which all `n` workers trained together.
+# measurement. We get it from the steps that the law has not seen.
 #
-# The workers measured in several rounds, and each round gives a law of its own. Your law
-# takes the median of each constant over the rounds. We let your law and the laws of the
-# rounds forecast the known steps. Each forecast is too high or too low by some factor, and
-# we call the largest of these factors $f$.
-#
-# For the real forecast we state an error of $f^2$, but at least 1.1. That is, the
-# measurement should lie between the forecast divided by $f^2$ and the forecast times
-# $f^2$. We take the square, and not $f$ itself, to leave a margin for one more worker and
-# a new batch size, which have not been measured yet.
+# Each round of measurements gives a law, and your law takes the median of each constant
+# over the rounds. All these laws forecast the unseen steps too high or too low by some
+# factor, and $f$ is the largest of these factors. The stated error is a factor of $f^2$,
+# but at least 1.1, in both directions. The square leaves a margin for the new batch size
+# and the additional worker.
 
 # %%
 said, came = [], []
@@ -562,11 +527,10 @@ low, high = forecast_speed / factor, forecast_speed * factor
 print(f"Stated error: a factor of {factor:.2f}")
 
 # %% [markdown]
-# Now for the forecast that can fail. Your law was fitted to `n` workers, and it forecasts
-# the speed of `n + 1`. The next cell records its forecast as the prediction.
+# Your law was fitted to `n` workers, and has to forecast the speed of `n + 1`.
 #
-# **Question.** Before you look, make a forecast of your own: will `n + 1` workers
-# together process more images per second than `n` workers, or fewer?
+# **Question.** Before you look: will `n + 1` workers together process more images per
+# second than `n` workers, or fewer?
 
 # %%
 card.predict("held_out_by_the_law", forecast_speed)
@@ -574,8 +538,7 @@ print(f"Forecast for {n + 1} workers: {forecast_speed:.1f} images/s, ", end="")
 print(f"from {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# Now the forecast is locked, and `n + 1` workers train together for the first time. Is
-# the law right?
+# The forecast is locked, and `n + 1` workers train together for the first time.
 
 # %%
 card.lock("held_out_by_the_law")
@@ -602,11 +565,9 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Does the curve of your law rise or fall? Two things can make it fall, so that one more
-# worker makes the training *slower*. First, a step of this small network takes only
-# milliseconds, so the all-reduce can take longer than the computing. Second, workers
-# beyond the number of cores only divide the same cores among more processes, while the
-# ring grows longer. A law that knows this is worth more than the rule "more is better".
+# Where the curve of your law falls, one more worker makes the training *slower*. Either the
+# all-reduce takes longer than the few milliseconds of computing, or there are more workers
+# than cores, so that they only divide the same cores while the ring grows longer.
 
 # %% [markdown]
 # <details><summary>What is the grey point?</summary>
@@ -617,23 +578,21 @@ show_figure(figure, text, session.caption())
 # </details>
 
 # %% [markdown]
-# If the measurement lies in the stated range, was the forecast good? Not necessarily,
-# because a very wide range always hits. A fair score has to punish both a range that is
-# too wide and a range that misses. The [*interval score*](../docs/glossary.md) ([Gneiting
-# and Raftery 2007](https://doi.org/10.1198/016214506000001437)) adds up the width of the
-# range and a penalty for a miss. For a range from $l$ to $u$ and a measurement $m$, all
-# in images per second, it is
+# A very wide range always hits, so a hit alone proves little. The [*interval
+# score*](../docs/glossary.md) ([Gneiting and Raftery
+# 2007](https://doi.org/10.1198/016214506000001437)) punishes both width and misses. For a
+# range from $l$ to $u$ and a measurement $m$, all in images per second, it is
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
-# A lower score is better. The second term is the penalty, which is zero if $m$ lies in
-# the range. Because of its factor of 20, your score is best on average if you state a
-# range that you expect to contain the measurement nine times out of ten.
+# A lower score is better. The first term measures the width, and the second is a penalty,
+# which is zero if $m$ lies in the range. Because of its factor of 20, your score is best on
+# average if you state a range that you expect to contain the measurement nine times out of
+# ten.
 
 # %% [markdown]
-# Is your law worth its effort? It has to beat a simple rule that needs no law at all. The
-# rule starts from the speed of `n` workers, and says: one more worker adds something
-# between nothing and its full share.
+# To be worth its effort, your law has to beat a rule that needs no law: compared with `n`
+# workers, one more adds something between nothing and its full share.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -646,23 +605,22 @@ for name, (lowest, highest) in ranges.items():
 card.measure("interval_scores", scores)
 
 # %% [markdown]
-# If your law has the worse score, look at the measured rounds. Did they differ from each
-# other, which makes the range wide, or was the law wrong in all of them? If your law has
-# the better score, you may use it to look further ahead, with care.
+# If your law has the worse score, look at the measured rounds: did they differ from each
+# other, which makes the range wide, or was the law wrong in all of them? If it has the
+# better score, you may look further ahead, with care.
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
 #
-# On your machine the law looked one worker ahead. A plan has to look ahead by hundreds of
-# devices, and it is not clear that the law still holds there. You cannot run this test,
-# but others have. Horovod's documentation reports the efficiency of training VGG-16 on
-# servers with four GPUs each, joined by a network with 25 Gbit/s. An older README has the
-# figure for 128 GPUs, and
+# On your machine the law looked one worker ahead, but a plan has to look ahead by hundreds.
+# Others have made this test. The library Horovod reports in its documentation how
+# efficiently VGG-16 trains on servers with four GPUs each, joined by a network with
+# 25 Gbit/s. An older README has the figure for 128 GPUs, and
 # [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html)
 # the figure for 512.
 #
-# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency
-# fall, according to your law with overlap, and according to the reports?
+# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency fall,
+# according to your law with overlap, and according to the reports?
 
 # %%
 my_fall_guess = {"by_the_law": None, "reported": None}  # points, such as 5
@@ -683,22 +641,20 @@ print(f"the reports by {fall['reported']:.1f}")
 card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["reported"]})
 
 # %% [markdown]
-# At 128 GPUs the law is close to the report, but it misses most of the fall that follows.
-# The formula shows why: each device sends the gradient $2\,(N - 1) / N$ times, which is
-# close to twice in every large ring. So in the law only the time for the latencies grows,
-# and beside such a large gradient it is small.
+# At 128 GPUs the law is close to the report, but it misses most of the fall that follows. A
+# plan by the law alone would have promised almost twelve points too many.
 #
-# In the real clusters, something else may have grown as well. With more GPUs, it is more
-# likely that one of them is slow (section 1), and other traffic may share the network.
-# The two reports may also describe different software, so nothing here can tell which was
-# the cause. But a plan by the law alone would have promised almost twelve points too
-# many.
+# In the law, each device sends the gradient close to twice in every large ring. Only the
+# time for the latencies grows, and beside such a large gradient it is small. In the real
+# clusters, something else may have grown as well: with more GPUs, one of them is more
+# likely to be slow, and other traffic may share the network. The two reports may even
+# describe different software, so nothing here can tell the cause.
 
 # %% [markdown]
-# Is the law too optimistic for other networks and clusters as well? The next figure
-# compares it with four reports. Three of them are Horovod's, about three networks on 512
-# GPUs. In the fourth, [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train
-# ResNet-50 on 256 GPUs, at about 90% of the speed per GPU that they measured with 8 GPUs.
+# Is the law too optimistic for other networks and clusters as well? The next figure adds
+# three more reports. Horovod has two other networks on 512 GPUs, and [Goyal et al.
+# (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256 GPUs, at about 90% of the
+# speed per GPU that they measured with 8 GPUs.
 
 # %%
 rows = laws.published_forecasts(forecast)
@@ -716,17 +672,16 @@ text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# Yes, it is: with overlap, the law promises 10 to 12 points more than each of the four
-# reports. Three reports say 90%, where the law promises 100% because it hides all messages
-# behind backward. So a real cluster is probably slower than the law says. Before you plan
-# for hundreds of machines, you should measure on a few of them.
+# With overlap, the law promises 10 to 12 points more than each of the four reports, and in
+# three of them even 100%, because it hides all messages behind backward. A real cluster is
+# probably slower, so measure on a few machines before you plan for hundreds.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
 #
-# These hits say little. The ranges are wide, and the simple guess "90% for all" is right
-# for three of the four reports. Still, the law could have failed: these systems overlap
-# messages with backward, so a report below *in turn* would have refuted it.
+# Hardly. The ranges are wide, and the simple guess "90% for all" is right for three of the
+# four reports. Still, these systems overlap messages with backward, so a report below *in
+# turn* would have refuted the law.
 #
 # </details>
 
@@ -735,7 +690,7 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 #
 # Of the four networks, it has the most parameters relative to its computing time for an
 # image. In a ring over 25 Gbit/s, its gradient of 553 MB needs 354 ms, and backward can
-# hide at most 258 ms of this. So even the law with overlap stays below 100%.
+# hide at most 258 ms of this.
 #
 # </details>
 
@@ -748,8 +703,8 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 #   32 and 64 images. Horovod's page says only "Pascal" GPUs, which are *assumed* to be
 #   P100s;
 # - the step time of ResNet-101, which the benchmarks lack: *assumed* to lie between the
-#   times of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He
-#   et al. (2016)](https://arxiv.org/abs/1512.03385);
+#   times of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He et
+#   al. (2016)](https://arxiv.org/abs/1512.03385);
 # - links of 25 and 50 Gbit/s: Horovod's `docs/benchmarks.rst`, and section 4 of Goyal et
 #   al.;
 # - a latency of 10 microseconds: *assumed*.
@@ -759,41 +714,34 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # ## 5. Can the messages scale better?
 #
-# For VGG-16 the latency hardly counted, because the gradient is so large. But if a gradient
-# is smaller, or if there are more devices, the latency matters. A ring of $N$ devices sends
-# its messages one after the other and pays the latency $2\,(N - 1)$ times, so this part of
-# the law grows without limit. A [*tree*](../docs/glossary.md) pays the latency far less
-# often. Sums travel up the tree and the result comes back down, which takes only
-# $2 \log_2 N$ latencies. The price is a few more bytes: a device sends twice the gradient
-# in a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
-#
-# **Question.** Which of the two is faster with few devices, and which is faster with
-# many?
+# With a smaller gradient than VGG-16's, or with more devices, the latency matters, because
+# a ring of $N$ devices pays it $2\,(N - 1)$ times, one after the other. A
+# [*tree*](../docs/glossary.md), in which sums travel up and the result comes back down,
+# pays it only $2 \log_2 N$ times. The price is a few more bytes: a device sends twice the
+# gradient in a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
 
 # %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
 #
 # [NCCL](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)
 # cuts the gradient into pieces, so that all levels work at the same time, and uses two
-# trees to keep every link busy. `tree_seconds` in the next cell calculates the time of
-# such trees.
+# trees to keep every link busy. `tree_seconds` below is the time of such trees.
 #
 # </details>
 
 # %% [markdown]
-# A third way has *two levels*. Each machine first adds up the gradients of its own
-# devices over its fast links, and only then do the machines exchange their sums. The next
-# cell shows the formula for the time of each of the three ways.
+# A third way has *two levels*: each machine first adds up the gradients of its own devices
+# over its fast links, and only then do the machines exchange their sums. These functions
+# calculate the time of each way.
 
 # %%
 session.show_source(all_reduces.ring_seconds, all_reduces.tree_seconds)
 session.show_source(all_reduces.two_levels_seconds)
 
 # %% [markdown]
-# Let us compare the three ways for a ResNet-50, whose gradient has 102 MB. Suppose that
-# each device has a link of its own to the other machines, with 25 Gbit/s. The eight
-# devices of a machine are joined by links with 2,400 Gbit/s, and every message has a
-# latency of 10 microseconds.
+# We compare them for a ResNet-50, whose gradient has 102 MB. Each device has a link of its
+# own to the other machines, with 25 Gbit/s. The eight devices of a machine are joined by
+# links with 2,400 Gbit/s, and every message has a latency of 10 microseconds.
 #
 # **Predict:** At what number of devices does a single tree become faster than a single
 # ring?
@@ -820,25 +768,21 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 
 # %% [markdown]
 # The tree pays fewer latencies, but the ring sends fewer bytes. They take the same time
-# where the two savings are equal:
+# where these two savings are equal:
 #
 # $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
-# The left side is the time that the tree saves, and the right side the time that the ring
-# saves. A smaller gradient reduces only the right side, so with a smaller gradient the
-# tree becomes faster at fewer devices.
 #
-# In the figure, two levels are faster than both. With eight devices in a machine, each
-# device exchanges only an eighth of the gradient with other machines, and a ring across
-# machines has only $N / 8$ members. So with such links, messages need not be the limit.
-# What is the limit then?
+#
+# Two levels are faster than both. With eight devices in a machine, each device exchanges
+# only an eighth of the gradient with other machines, and a ring across machines has only
+# $N / 8$ members. With such links, messages need not be the limit.
 
 # %% [markdown]
 # ## 6. The plan
 #
-# Now ask the question of this lab about your own training: will more machines help? The
-# explorer in the next cell calculates its time and its price for any number of devices.
-# It combines four things that slow down a large group:
+# Will more machines help *your* training? The explorer in the next cell calculates its time
+# and its price for any number of devices, from four things that slow down a large group:
 #
 # - messages, by your law, with the fastest of the three kinds of all-reduce;
 # - stragglers as in section 1, but with times from a normal distribution, which vary as
@@ -847,15 +791,15 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # - the extra images that training needs with a large batch.
 
 # %% [markdown]
-# Why extra images? With more devices, the batch of all devices together grows. But far
-# beyond the [*critical batch size*](../docs/glossary.md), more images in a batch save
-# hardly any steps ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162)), so the
-# training needs more images in all. The critical batch size is the bend in the curve of
-# [lab 03](03_time_to_accuracy.ipynb). The explorer takes it from your run of that lab, or
-# else assumes 1,000 images.
+# With more devices, the batch of all devices together grows. Far beyond the [*critical
+# batch size*](../docs/glossary.md), more images in a batch save hardly any steps
+# ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162)), so the training needs more
+# images in all. The critical batch size is the bend in the curve of [lab
+# 03](03_time_to_accuracy.ipynb), from your run of that lab or else *assumed* to be
+# 1,000 images.
 #
-# **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times
-# as fast is the training, and how many times as much does it cost?
+# **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
+# fast is the training, and how many times as much does it cost?
 
 # %% [markdown]
 # <details><summary>Where do the other inputs come from?</summary>
@@ -883,9 +827,9 @@ print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"for {times_as_dear:.2f} times the price")
 
 # %% [markdown]
-# The last line answers the question of this lab for your numbers. You might have hoped
-# that 128 times as many devices are 128 times as fast. How much of the loss is due to the
-# all-reduce? The next cell plans for 1,024 devices with each of the three kinds.
+# The last line is the answer for your numbers: the gain and the price of 128 times as many
+# devices. How much of the loss is due to the all-reduce? We plan once more for 1,024
+# devices, with each of the three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -895,22 +839,21 @@ for way in ("ring", "tree", "two levels"):
     print(f"done {times:.2f} times as fast as 8")
 
 # %% [markdown]
-# If a step takes only milliseconds, everything depends on the all-reduce. With a single
-# ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster
-# than 8. Did that happen here? If steps are long, in contrast, every kind of all-reduce
-# hides behind backward, so all three plans are the same.
+# If a step takes only milliseconds, everything depends on the all-reduce: with a single
+# ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster.
+# Did that happen here? If steps are long, every kind of all-reduce hides behind backward,
+# and all three plans are the same.
 #
-# The critical batch size is a limit that no link can move. Once the batch is far beyond
-# it, the added devices compute images that save hardly any steps, and you pay for them
-# all the same.
+# No link can move the last limit. Once the batch is far beyond the critical batch size, the
+# added devices compute images that save hardly any steps, and you pay for them all the
+# same.
 
 # %% [markdown]
 # **Question.** Which change gains you most: a faster link, compressed gradients, or
 # [gradient accumulation](../docs/glossary.md), which sends fewer messages per image but
-# makes the batch larger? Try the sliders before you rent machines.
-#
-# In a terminal, `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such
-# a plan from your run cards.
+# makes the batch larger? Try the sliders before you rent machines. In a terminal,
+# `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a plan from your
+# run cards.
 
 # %% [markdown]
 # ## Quiz
@@ -926,12 +869,10 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the figure of the buckets, and answer three questions:
-#
-# - Why does the time rise on both sides of the best size?
-# - How far are the measured points from the predicted curve, and what happens on your
-#   machine that the law leaves out?
-# - How would the best size change if the latency were ten times as long?
+# Look at the figure of the buckets. Why does the time rise on both sides of the best size?
+# How far are the measured points from the predicted curve, and what happens on your machine
+# that the law leaves out? How would the best size change if the latency were ten times as
+# long?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -942,10 +883,9 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? Section 6 printed your answer: it says how many times as fast
-# 1,024 devices are as 8 devices, and at how many times the price. In a perfect world they
-# would be 128 times as fast, for the same price. You have met several limits that make them
-# slower, and for four of these limits you have a number:
+# Will more machines help? Section 6 printed your answer, with 1,024 devices instead of 8.
+# In a perfect world they would be 128 times as fast, for the same price. You have a number
+# for four of the limits in between:
 #
 # | limit | your number | remedy |
 # |---|---|---|
@@ -954,11 +894,9 @@ session.finish()
 # | the latency of a ring | the crossover (section 5) | a tree, or two levels |
 # | the critical batch size | its bend in lab 03, or 1,000 images (section 6) | none: stop there |
 #
-# The law connects these numbers. You can trust it as far as you have tested it: with the
-# error that you stated in advance, on machines like those that you measured.
-#
-# Two questions remain for you. Which result of a measurement would have refuted your law?
-# And what would you measure on two rented machines before you rent two hundred?
+# The law connects these numbers, and you can trust it as far as you have tested it. Two
+# questions remain. Which measurement would have refuted your law? And what would you
+# measure on two rented machines before you rent two hundred?
 #
 # All of this assumed that the whole network fits on every device. [Lab
 # 11](11_does_not_fit.ipynb) is about networks that do not.
@@ -969,6 +907,6 @@ session.finish()
 # buckets *tensor fusion*; [Chen et al., "Revisiting Distributed Synchronous SGD"
 # (2016)](https://arxiv.org/abs/1604.00981); [Goyal et al., "Accurate, Large Minibatch SGD"
 # (2017)](https://arxiv.org/abs/1706.02677); [McCandlish et al., "An Empirical Model of
-# Large-Batch Training" (2018)](https://arxiv.org/abs/1812.06162);
-# [Gneiting and Raftery, "Strictly Proper Scoring Rules, Prediction, and Estimation"
+# Large-Batch Training" (2018)](https://arxiv.org/abs/1812.06162); [Gneiting and Raftery,
+# "Strictly Proper Scoring Rules, Prediction, and Estimation"
 # (2007)](https://doi.org/10.1198/016214506000001437).
