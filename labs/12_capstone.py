@@ -9,24 +9,23 @@
 # %% [markdown]
 # # Lab 12: How fast can you reach the target, and would you have known?
 #
-# By now you can predict how long a step takes, how many steps a training needs, and where
-# the time goes. This lab gives you one task that needs all of it: train a network for
-# [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a target accuracy, as
-# fast as you can. As far as we know, nobody keeps a speed record for this task, so your
-# training can set the first one.
+# Train a network for [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a
+# target accuracy, as fast as you can. As far as we know, only this kit keeps a speed record
+# for this task. A fast recipe like that of lab 08 led our [board](../docs/leaderboard.md),
+# until an entry that repeats only the hard images reached the same target in a third of the
+# time. Your training can be the next.
 #
-# It is easy, however, to claim a speed record by mistake: because of a lucky seed, because
-# the clock stopped too early, or because the training was tuned on the test images. So you
-# first find out which ingredients of a fast recipe help, and which may only have been
-# lucky. Then you write your own training, and rehearse how a judge would measure it. Before
-# each measurement you predict its result, because you understand why a training is faster
-# only if you could predict by how much.
+# A speed record is easy to claim by mistake: because of a lucky seed, a clock that stopped
+# too early, or a training that was tuned on the test images. You therefore find out first
+# which ingredients of a fast recipe help, and which may only have been lucky. Then you
+# write your own training, and rehearse its judging. You predict each gain before you
+# measure it, because a gain that you could not predict is one that you do not yet
+# understand.
 
 # %% [markdown]
-# > **Limits.** All times in this lab come from your machine, and other programs on it can
-# > change them. At laptop scale the lab trains on fewer images than a judge, to a lower
-# > target. A change that helps here can therefore hurt there, and only the judge's result
-# > counts (`labs leaderboard add`).
+# > **Limits.** Other programs on your machine can change all times. At laptop scale the lab
+# > trains on fewer images than a judge, to a lower target, so a change that helps here can
+# > hurt there. Only the judge's result counts (`labs leaderboard add`).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -84,11 +83,10 @@ data = session.load_images()
 # %% [markdown]
 # ## 1. Ablate first
 #
-# In [lab 08](08_faster.ipynb), the longest bar of your waterfall was probably *fewer
-# steps*. It stood for a whole recipe with several ingredients, so you do not know which of
-# them made the training fast. To find out, take out one ingredient at a time, and measure
-# how much slower the training becomes. Such an experiment is called an
-# [*ablation*](../docs/glossary.md). The recipe has five ingredients:
+# The longest bar of your waterfall in [lab 08](08_faster.ipynb) was probably *fewer steps*.
+# A whole recipe hides behind it, so you do not know which of the five ingredients made the
+# training fast. An [*ablation*](../docs/glossary.md) takes out one ingredient at a time,
+# and measures how much slower the training becomes.
 #
 # | ingredient | fast recipe | without it, as in the original recipe |
 # |---|---|---|
@@ -102,27 +100,25 @@ data = session.load_images()
 # Take care with the fourth ingredient: the recipe *without* "no augmentation" is the one
 # that shifts and flips the images. Weight decay stays in all recipes. Both learning rates,
 # the peak of the cycle (`peak_learning_rate`) and the constant 0.01, are given for batches
-# of 32 images. They grow with the square root of the batch size.
-#
-# When an ingredient is missing, other settings might make up for it. For example, training
-# without momentum could use a larger rate. But we do not tune the other settings again, so
-# each result says what an ingredient is worth *in this recipe*.
+# of 32 images, and grow with the square root of the batch size.
 #
 # If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
 #
-# $$ w_i = \frac{t_{-i}}{t}. $$
+# $$ w_i = \frac{t_{-i}}{t} $$
 #
-# How do we measure $t$? In one cycle, the rate falls at the end, and only then does the
-# network become accurate. So the lab runs several trainings, each longer than the one
-# before and each with a whole cycle, until a training reaches the target. Then $t$ is the
-# time of this last training alone. A recipe without the cycle needs only one training,
-# which goes on until it reaches the target. Compiling and validating do not count.
+# *in this recipe*: we do not tune the other settings again, although a larger learning
+# rate, for example, might make up for missing momentum.
+#
+# In one cycle, the network becomes accurate only when the rate falls at the end. The lab
+# therefore runs longer and longer trainings, each with a whole cycle, until one reaches the
+# target, and $t$ is the time of this last training alone. A recipe without the cycle needs
+# only one training, which goes on until it gets there. Compiling and validating do not
+# count.
 
 # %% [markdown]
-# With the network of lab 08, all these trainings would take too long. This lab therefore
-# uses a network with only three convolutions, and pools before each of them, so that they
-# see small images.
+# The network of lab 08 would take too long for all these trainings. Ours has only three
+# convolutions, and pools before each of them, so that they see small images.
 #
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
 # them a place, where 1 is the most valuable. Ingredients may share a place.
@@ -147,10 +143,9 @@ recipes = {"full recipe": ablation.Recipe(sizes)}
 recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
 
 # %% [markdown]
-# For each seed, all recipes race to the target, one after another. So if another program
-# slows your machine down for a while, it slows all recipes down, and not just one of them.
-# The results are saved after each seed. If you interrupt the next cell and run it again, it
-# therefore resumes with the seed that it had reached.
+# For each seed, all recipes race to the target, one after another, so that another busy
+# program slows all of them down, and not just one. If you interrupt the next cell and run
+# it again, it resumes with the seed that it had reached.
 
 # %%
 races = card.points("races")
@@ -170,33 +165,32 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{name}: {', '.join(shown)}")
 
 # %% [markdown]
-# In each line, the first time comes from the first seed, the second from the second seed,
-# and so on. The first line is the full recipe, and each line below it is the recipe
-# *without* the ingredient that it names. So in the line "no augmentation" the images are
-# shifted and flipped. *Never* means that even the longest training of the race missed the
-# target. How sure can you be that an ingredient helps if four seeds say so, and one says
-# the opposite?
+# The first line is the full recipe, each line below names the ingredient that its recipe
+# *lacks*, and each column is a seed. *Never* means that even the longest training of the
+# race missed the target. How sure can you be that an ingredient helps if four seeds say so,
+# and one says the opposite?
 #
 # ### How many heads would coins show?
 #
-# Suppose that an ingredient does nothing. Then each seed is like the toss of a coin: with
-# probability one half, the training without the ingredient is the slower one. The
-# probability that pure luck makes it slower for $k$ or more of $n$ seeds is
+# If an ingredient does nothing, each seed is like the toss of a coin: with probability one
+# half, the training without the ingredient is the slower one. Luck alone makes it slower
+# for $k$ or more of $n$ seeds with the probability
 #
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
 # If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md)
-# assumes that one seed's result does not influence another's, but it assumes nothing about
-# how the times are distributed. It even accepts runs that failed, because it asks only
-# which of two runs was longer. However, it needs many seeds: with five of them, $P$ is
-# $1/32$ even if all five agree.
+# assumes only that one seed's result does not influence another's. It even accepts runs
+# that failed, because it asks only which of two runs was longer. The price is that it needs
+# many seeds: with five of them, $P$ is $1/32$ even if all five agree.
 
 # %% [markdown]
 # ### Exercise 12.1: what is it worth?
 #
-# **Write** `worth(full, without, alpha)`, which ranks the ingredients and claims no more
-# than the runs show. It returns a dict with a row for every ingredient, and a row is a dict
-# with the keys `"factor"`, `"low"`, `"high"`, `"verdict"` and `"place"`.
+# You rank the ingredients, and claim no more than the runs show.
+#
+# **Write** `worth(full, without, alpha)`, which returns a dict with a row for every
+# ingredient. A row is a dict with the keys `"factor"`, `"low"`, `"high"`, `"verdict"` and
+# `"place"`.
 #
 # - `full`: a dict `{seed: seconds}` with the times of the full recipe, where `None` stands
 #   for a run that never reached the target;
@@ -211,20 +205,18 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # - Two runs are a *pair* if they have the same seed. A run without a partner is left out.
 # - A run that never reached the target took infinitely long.
 # - The factor of a pair is the seconds without the ingredient, divided by the seconds of
-#   the full recipe. If only one of the two runs failed, the factor is infinite or 0. If
-#   both failed, the pair has no factor.
+#   the full recipe. If only one of the two runs failed, it is infinite or 0. If both
+#   failed, there is none.
 # - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and
-#   the largest factor. If one of these values is infinite, or if there are no factors at
-#   all, the value is `None`.
-# - The times of one recipe are *clearly longer* than the times of a second recipe if $P <$
-#   `alpha` in the formula above. There $n$ is the number of pairs whose two times differ,
-#   and $k$ is the number of those pairs in which the first recipe took longer. Two failed
-#   runs do not differ.
+#   the largest. A value is `None` if it is infinite, or if there are no factors.
+# - The times of one recipe are *clearly longer* than those of a second recipe if $P <$
+#   `alpha` in the formula above. There $n$ counts the pairs whose two times differ, and $k$
+#   those of them in which the first recipe took longer. Two failed runs do not differ.
 # - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than
 #   those of the full recipe, `"hurts"` if they are clearly shorter, and otherwise
 #   `"cannot tell"`.
-# - `"place"` is 1, plus the number of *other* ingredients whose times are clearly longer
-#   than those of this one, paired by seed as above. So ingredients may share a place.
+# - `"place"` is 1, plus the number of *other* ingredients whose times, paired by seed, are
+#   clearly longer than those of this one.
 # - Do not modify `full` or `without`.
 
 # %% [markdown]
@@ -233,9 +225,8 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #     worth({0: 2.0, 1: 4.0}, {"magic": {1: 8.0, 0: 3.0, 7: 1.0}}, 0.3)
 #     # {"magic": {"factor": 1.75, "low": 1.5, "high": 2.0, "verdict": "helps", "place": 1}}
 #
-# The two pairs are 4.0 and 8.0 for seed 1, and 2.0 and 3.0 for seed 0. In both, the time
-# without "magic" is longer. Two heads in two tosses have the probability 0.25, which is
-# below 0.3. You need about twenty lines.
+# In both pairs the time without "magic" is longer, and two heads in two tosses have the
+# probability 0.25, which is below 0.3. You need about twenty lines.
 # [`math.comb`](https://docs.python.org/3/library/math.html#math.comb) computes
 # $\binom{n}{i}$.
 
@@ -302,12 +293,11 @@ show_figure(figure, text, session.caption())
 card.outcome("places", {name: one["place"] for name, one in found_worth.items()}, choices=True)
 
 # %% [markdown]
-# How reliable is the median factor, which comes from a few seeds? The range from the
-# smallest to the largest factor is a confidence interval for the *true* median, which you
-# would find with very many seeds. Each factor lies above the true median with probability
-# one half, like the toss of a coin. So the range misses the true median only if all $n$
-# factors lie above it, or all below it, which happens with the probability
-# $2 \cdot 2^{-n}$. Five seeds therefore give an interval of about 94%.
+# The verdicts tell you which ingredients you may believe in. Their factors come with a
+# confidence interval: the range from the smallest to the largest contains the *true*
+# median, which you would find with very many seeds, unless all $n$ factors lie on the same
+# side of it. Like $n$ coins that all show the same side, this has the probability
+# $2 \cdot 2^{-n}$, so five seeds give an interval of about 94%.
 #
 # **Question.** The places alone need twenty tests, because you compare ten pairs of
 # ingredients in both directions. Luck fools each test with a probability of at most
@@ -317,37 +307,32 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # %% [markdown]
 # ### Do the parts make up the whole?
 #
-# If the ingredients worked independently of each other, their factors would multiply, and
-# the recipe without any of them would take $\prod_i w_i$ times as long.
+# If the ingredients worked independently of each other, the recipe without any of them
+# would take $\prod_i w_i$ times as long.
 
 # %%
 known = [one["factor"] for one in found_worth.values() if one["factor"]]
 print(f"The product of {len(known)} factors: {prod(known):.2f}")
 
 # %% [markdown]
-# If most runs without an ingredient never reach the target, this ingredient has no factor.
-# So the product leaves out the most valuable ingredients, and the true product is larger.
+# An ingredient without which most runs never reach the target has no factor. The product
+# leaves it out, so the true product is larger.
 #
-# **Question.** Compare the product with the bar *fewer steps* in your waterfall of lab 08,
-# which stands for all five ingredients on a larger network. If two ingredients do the same
-# job, is the product of their factors too small or too large? And if neither of them helps
-# without the other?
+# **Question.** Compare the product with the bar *fewer steps* of lab 08, which stands for
+# all five ingredients on a larger network. If two ingredients do the same job, is the
+# product of their factors too small or too large? And if neither helps without the other?
 
 # %% [markdown]
 # ## 2. Your own training
 #
-# Now you know which ingredients make the recipe fast. In the rest of the lab you write a
-# training of your own that a judge could run: a function `train`, which gets images, labels
-# and a seed, and returns a function that predicts. You choose the network, the optimizer,
-# the schedule, the batches and the augmentation.
-#
-# A judge has to distrust every submission, and you should distrust your own as well. For
-# example, a predictor that uses statistics of the test images has seen the test, and a
-# training that always uses one lucky seed looks better than it is. Such mistakes happen to
-# honest people, too.
+# From here on the race is yours: you choose the network, the optimizer, the schedule, the
+# batches and the augmentation. The judge has to distrust every submission, because honest
+# people, too, let a training see the test images, or pick a lucky seed.
 
 # %% [markdown]
 # ### Exercise 12.2: train
+#
+# You write a training that a judge can run on any images, and whose labels it can trust.
 #
 # **Write** `train(x, y, seed)`, which returns a predictor.
 #
@@ -355,14 +340,13 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 # - `y`: their labels from 0 to 9, a uint8 array with shape `(n,)`;
 # - `seed`: a whole number;
 # - the predictor: a function that takes a uint8 array with shape `(m, 28, 28, 1)`, and
-#   returns `m` labels as whole numbers.
+#   returns `m` labels as whole numbers, in the order of the images.
 #
 # **Rules**
 #
-# - It learns from whatever images it gets. The check trains it on 512 blurred patterns,
-#   light or dark, which belong to three to six classes. Then it shows the predictor two
-#   kinds of new images: clear patterns, of which at least 90% must get the right label, and
-#   mixtures of two classes, which serve only to test the next two rules.
+# - It learns from whatever images it gets. In the check these are 512 blurred patterns,
+#   light or dark, of three to six classes, and at least 90% of new, clear patterns must get
+#   the right label. Mixtures of two classes serve only to test the next two rules.
 # - An image gets the same label whether it is alone or among any other images.
 # - All randomness comes from `seed`: the same seed gives the same labels, up to rounding,
 #   and different seeds give different networks.
@@ -378,10 +362,10 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #     predict = train(x_train, y_train, 0)
 #     predict(x_test[:3])   # array([9, 2, 1])
 #
-# The start code trains the fast recipe. Its accuracy is good, but a judge would refuse it.
-# Find out why, and repair it in a few lines. After that you can change everything. The
-# functions that the start code uses are in
-# [`helpers/network`](../helpers/network/recipes.py).
+# The start code trains the fast recipe, with building blocks from
+# [`helpers/network`](../helpers/network/recipes.py). Its accuracy is good, but a judge
+# would refuse it. Find out why, and repair it in a few lines. After that you can change
+# everything.
 
 # %% name="12.2-train" points=3
 # TODO 12.2: a training that reaches the target, and that a judge accepts.
@@ -429,13 +413,13 @@ train = check("12.2", train)
 #
 # 1. Write one change into `candidate`, and predict its gain.
 # 2. Measure `candidate` against `train`.
-# 3. Keep the change only if `candidate` still reaches the target and is clearly faster, so
-#    that the whole interval of the gain is above 1. Then copy it into exercise 12.2.
-# 4. Begin again with the next change. The table below has ideas.
+# 3. Keep the change only if `candidate` still reaches the target and the whole interval of
+#    the gain is above 1. Then copy it into exercise 12.2.
+# 4. Begin again with the next change, for example from the table below.
 #
-# The gain is the time of `train` divided by the time of `candidate`, so 1.2 means 1.2 times
-# as fast. As in a judging, the clock starts when the data are handed over, and stops after
-# the last label. So building and compiling the network count as well.
+# The gain is the time of `train` divided by the time of `candidate`. As in a judging, the
+# clock starts when the data are handed over, and stops after the last label, so building
+# and compiling the network count as well.
 
 # %% [markdown]
 # | idea | why it may help | source |
@@ -445,18 +429,18 @@ train = check("12.2", train)
 # | another optimizer: Muon | each step may learn more | [Jordan 2024](https://kellerjordan.github.io/posts/muon/) |
 # | larger batches | fewer steps pay fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
 # | smaller images first | early epochs need few details | [Howard and Gugger 2020](https://arxiv.org/abs/2002.04688) |
-# | an average of the weights | it evens out the last steps, much as a lower rate does | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
+# | an average of the weights | it evens out the last steps | [Izmailov et al. 2018](https://arxiv.org/abs/1803.05407), [Zhang et al. 2019](https://arxiv.org/abs/1907.08610) |
 # | predict an image and its mirror image | the two make different errors, so their mean makes fewer | [Jordan 2024](https://arxiv.org/abs/2404.00498) |
 # | a first layer that whitens the pixels | it is computed from the images, and need not be learned | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
 
 # %% [markdown]
-# Which part of the time does your change make shorter? Estimate this part first, since
-# [Amdahl's law](08_faster.ipynb) limits the gain. For example, if this part is half of the
-# time, no change to it can make the training more than twice as fast.
+# First estimate which part of the time your change makes shorter, since [Amdahl's
+# law](08_faster.ipynb) limits the gain: if this part is half of the time, no change to it
+# can make the training more than twice as fast.
 #
-# **Predict:** How many times as fast as `train` is `candidate`? The first candidate, below,
-# trains for two epochs instead of three. Its network is [the network of
-# `train`](../helpers/network/models.py), written out so that you can change its layers.
+# **Predict:** How many times as fast as `train` is `candidate`? The first candidate trains
+# for two epochs instead of three, with [the network of
+# `train`](../helpers/network/models.py) written out so that you can change its layers.
 
 # %%
 def candidate(x, y, seed):
@@ -495,28 +479,25 @@ card.measure("gain", gain.middle)
 card.outcome("gain", gain.middle)
 
 # %% [markdown]
-# The lab scores only the first prediction of the loop, because later you have already seen
-# a measurement. For the next changes, write your prediction down yourself. It can go into
-# the submission (see below), since the leaderboard shows each predicted gain beside the
-# measured one.
-#
-# Each seed gives a ratio of the two times. The gain is the geometric mean of these ratios,
-# and its interval says how well a few seeds determine it. If the interval contains 1, this
-# measurement cannot tell whether `candidate` is faster, although more seeds might. A change
-# that costs some accuracy can still be worth keeping, as long as the target is reached: the
-# time that it saves may buy more accuracy elsewhere.
+# The gain is the geometric mean of the ratios of all seeds, and its interval says how well
+# a few seeds determine it. If the interval contains 1, this measurement cannot tell whether
+# `candidate` is faster. A change that costs some accuracy can still be worth keeping: as
+# long as the target is reached, the time that it saves may buy more accuracy elsewhere.
 #
 # **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
 # where is the rest of the time?
+#
+# The lab scores only this first prediction. Write the next ones down yourself, because the
+# leaderboard shows the predicted gain of a submission beside the measured one.
 
 # %% [markdown]
 # ## 3. Rehearse the judging
 #
-# The judge is a program, and it must not be fooled by luck, by a slow hour of the machine,
-# or by you. Against luck, it trains with several seeds. Against you, it splits the data by
-# a secret, in another way for each seed, so that no submission can know the test images.
-# And against the slow hour, it runs a [*calibration load*](../docs/glossary.md), that is,
-# training steps which are always the same, before and after each training.
+# The judge is a program that must not be fooled by luck, by you, or by a slow hour of the
+# machine. Against luck, it trains with several seeds. Against you, it splits the data by a
+# secret, differently for each seed, so that no submission can know the test images. Against
+# the slow hour, it runs a [*calibration load*](../docs/glossary.md), which is always the
+# same training steps, before and after each training.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
@@ -529,10 +510,9 @@ card.outcome("gain", gain.middle)
 # the score stays about the same.
 
 # %% [markdown]
-# A low score counts only if the target is reached, which means two things. The mean
-# accuracy must be at or above the target, and a one-sided t test over the seeds must give
-# $p < 0.01$, so that luck is a bad explanation. The page about the
-# [leaderboard](../docs/leaderboard.md) has the whole rule.
+# A low score counts only if the mean accuracy is at or above the target, and a one-sided t
+# test over the seeds gives $p < 0.01$, so that luck is a bad explanation. The page about
+# the [leaderboard](../docs/leaderboard.md) has the whole rule.
 #
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The
 # last figure shows how many seconds `train` takes, and the whole load takes about 20 s on
@@ -543,8 +523,8 @@ my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
 card.predict("rehearsal", my_rehearsal_guess)
 
 # %% [markdown]
-# In JupyterLab each seed appears as a dot as soon as it is measured. You can interrupt the
-# cell: when you run it again, it resumes with the seed that it had reached.
+# In JupyterLab each seed appears as a dot as soon as it is measured. If you interrupt the
+# cell and run it again, it resumes with the seed that it had reached.
 
 # %%
 card.lock("rehearsal")
@@ -564,25 +544,23 @@ card.measure("rehearsal_score", middle)
 card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 
 # %% [markdown]
-# If many calibrations differ, another program was probably busy, or the part of the load
-# that we ran was too short. The judge runs the whole load, and repeats seeds whose
-# calibrations differ. It also starts a new process for each seed, whereas in this notebook
-# earlier trainings have already warmed up TensorFlow. In practice, the judge's times are
-# therefore longer.
+# How fast can you reach the target? If your $p$ is below 0.01, the score is the answer for
+# your machine, with its interval. The judge's times are longer, because it starts a new
+# process for each seed, whereas in this notebook earlier trainings have already warmed up
+# TensorFlow. If many calibrations differ, another program was probably busy, or our part of
+# the load was too short. The judge runs the whole load, and repeats such seeds.
 #
-# **Question.** Your $p$ comes from a few seeds only. Suppose that you have four seeds. How
-# far above the target must their mean accuracy lie to give $p < 0.01$, in standard
-# deviations of the accuracies? And how far with ten seeds?
+# **Question.** How far above the target must the mean accuracy of four seeds lie to give
+# $p < 0.01$, in standard deviations of the accuracies? And how far with ten seeds?
 
 # %% [markdown]
 # ### Hand it in
 #
-# The next cell writes `train` into a file of its own, with the imports and the functions
-# that it uses, and checks the rules for the source. Replace the title with your own. If
-# your training is based on another submission, set `predicted_gain` to the gain that you
-# predict. Then add a line `based on:` with that submission's number or title to the
-# docstring of the file. The judge runs `train` in a sandbox, and `make setup-grading`
-# installs the packages that this needs.
+# The next cell writes `train` into a file of its own, with everything that it uses, and
+# checks the rules for the source. Replace the title with your own. If your training is
+# based on another submission, set `predicted_gain`, and add a line `based on:` with that
+# submission's number or title to the docstring of the file. The judge runs `train` in a
+# sandbox, whose packages `make setup-grading` installs.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
@@ -605,8 +583,7 @@ session.finish()
 # ## Explain your figure
 #
 # Look at the figure with the five ingredients. Which of them clearly help on your machine,
-# and for which can you not tell? Choose the most valuable ingredient, or one of those that
-# share the first place: why does the fast recipe need it?
+# and for which can you not tell? Why does the fast recipe need the most valuable one?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -617,15 +594,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How fast can you reach the target? For your machine you know it now, with an interval. And
-# would you have known it without measuring? Compare your predictions with the results. An
-# ablation shows which ingredients carry a recipe, and a predicted gain shows whether you
-# understand a change. But both may claim only as much as paired runs over several seeds can
-# show. The judge's rule is the same idea, with more seeds and less trust.
+# Would you have known how fast you can reach the target? Compare your predictions with the
+# results. An ablation shows which ingredients carry a recipe, and a predicted gain shows
+# whether you understand a change, but both may claim only as much as paired runs over
+# several seeds can show. The judge's rule is the same idea, with more seeds and less trust.
 #
-# Two questions remain for you. If everybody tries twenty changes and hands in the fastest,
-# how much of the record is luck? And which change would help with a hundred times as many
-# images, although it hurts here?
+# Two questions remain. If everybody tries twenty changes and hands in the fastest, how much
+# of the record is luck? And which change would help with a hundred times as many images,
+# although it hurts here?
 #
 # To read on: [Page, "How to train your ResNet"
 # (2018)](https://myrtle.ai/learn/how-to-train-your-resnet/); [Jordan, "94% on CIFAR-10 in
