@@ -9,26 +9,23 @@
 # %% [markdown]
 # # Lab 09: What survives when a machine dies?
 #
-# In labs [05](05_many_gpus_fit.ipynb) to [07](07_tpu_cores.ipynb) one process drove
-# several devices. Training on many machines needs a process on each of them, and that
-# raises new questions. How do the processes add up their gradients? Which process reads
-# which image? And when a machine dies, as sooner or later one will, what is left of the
-# training?
+# In 54 days of training on 16,384 GPUs, Meta counted 419 unexpected interruptions, about
+# one every three hours ([Llama Team 2024](https://arxiv.org/abs/2407.21783), section
+# 3.3.4). A training on many machines has to survive them. In this lab you kill a process in
+# the middle of an epoch, and find out, to the last digit, what is left of the training.
 #
-# This lab answers the questions in three parts, and you can take a break at the end of
-# each:
+# In labs [05](05_many_gpus_fit.ipynb) to [07](07_tpu_cores.ipynb) one process drove several
+# devices, whereas many machines need a process on each. You can pause after each part:
 #
 # 1. You write a ring that adds up the gradients of all processes.
 # 2. You let several processes train one network, each on its own images.
-# 3. You kill one of them in the middle of an epoch, and find out, to the last digit, what
-#    survives.
+# 3. You kill one of them, and calculate how often a job should save.
 
 # %% [markdown]
-# > **Limits.** Your workers are real processes: each has its own memory, and they talk
-# > over TCP. But they all run on *one* machine, so they share its CPU, and their messages
-# > travel only through its memory. You cannot see here how much a slow network costs, or
-# > how fast workers with cores of their own would be. [Lab 10](10_more_machines.ipynb)
-# > forecasts both.
+# > **Limits.** Your workers are real processes that talk over TCP, but they share the CPU
+# > of *one* machine, and their network is its memory. [Lab 10](10_more_machines.ipynb)
+# > forecasts how much a slow network costs, and how fast workers with cores of their own
+# > would be.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -43,10 +40,10 @@ repeats: int = None  # measurements of an all-reduce
 # %% [markdown]
 # ## Set up
 #
-# A [*worker*](../docs/glossary.md) is one of the processes that train together. Its
-# number, counted from 0, is its *rank*. The network has only two layers and learns
-# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998), because
-# here we look at what happens *between* the workers.
+# A [*worker*](../docs/glossary.md) is one of the processes that train together, and its
+# number, counted from 0, is its *rank*. A network of two layers that learns
+# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is enough
+# here, because we look at what happens *between* the workers.
 #
 # If you are stuck, call `hint` with the number of the exercise in a new cell, for example
 # `hint("9.1")`. It asks a guiding question, and each further call tells you more.
@@ -86,68 +83,63 @@ use_figures()
 # %% [markdown]
 # ## 1. All-reduce by hand
 #
-# After the backward pass, each worker has a gradient of its own, but each needs the sum
-# of all gradients. An operation that adds up the arrays of all workers, and gives every
-# worker the sum, is called an [*all-reduce*](../docs/glossary.md). In its simplest
-# version, every worker sends its array to all others, so with $N$ workers each sends
-# $N - 1$ arrays. Our network has 100,000 weights, which take 0.4 MB. With a thousand
-# workers, each would send 400 MB in every step.
-
-# %% [markdown]
-# A *ring* sends far less ([Patarasuk and Yuan
+# After the backward pass, each worker has a gradient of its own, but each needs the sum of
+# all gradients. An operation that gives all workers the sum of their arrays is called an
+# [*all-reduce*](../docs/glossary.md). Our network has 100,000 weights, which take 0.4 MB.
+# If each of a thousand workers simply sent its gradient to all others, it would send 400 MB
+# in every step.
+#
+# In a *ring* it sends less than 0.8 MB ([Patarasuk and Yuan
 # 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)). Each worker sends only to the next
-# worker, and the last one sends to the first. The array is cut into $N$ *chunks*, so that
-# all workers can send different parts at the same time.
+# worker, and the last one to the first. The array is cut into $N$ *chunks*, one for each of
+# the $N$ workers, so that all can send different parts at the same time.
 
 # %% [markdown]
 # The ring works in two phases:
 #
 # - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is its
-#   rank, and receives a different chunk from the worker before it. It adds its own values
-#   to the received chunk, which now holds the sum of two workers. In the next round it
-#   sends this sum to the next worker, which adds its own values in turn. After $N - 1$
-#   rounds each chunk has visited all workers, so every worker has one finished chunk, which
-#   contains the sum over all workers.
+#   rank. To the chunk that it receives it adds its own values, and in the next round it
+#   sends this sum on. After $N - 1$ rounds each chunk has visited all workers, so every
+#   worker has one finished chunk, which contains the sum over all workers.
 # - **All-gather.** The finished chunks travel round the ring in another $N - 1$ rounds.
-#   Each worker replaces its own values with the finished chunk that it receives, and
-#   passes that chunk on.
+#   Each worker replaces its own values with the finished chunk that it receives, and passes
+#   it on.
 #
 # ![A ring of three workers with three chunks each. After reduce-scatter each worker holds one finished sum, and after all-gather all workers hold all three.](../helpers/lab_09/diagrams/ring.svg)
 #
-# If the array has $G$ bytes, a worker therefore sends
+# If the array has $G$ bytes, a worker therefore sends less than two arrays, however many
+# workers there are:
 #
-# $$ 2\,(N - 1)\,\frac{G}{N} < 2\,G \quad\text{bytes,} $$
-#
-# which is less than two arrays, however many workers there are.
+# $$ 2\,(N - 1)\,\frac{G}{N} < 2\,G \quad\text{bytes.} $$
 
 # %% [markdown]
 # ### Exercise 9.1: the ring
 #
-# **Write** `ring_all_reduce(array, rank, workers, send, receive)`. Every worker calls it
-# with its own `array`, which has one axis, dtype float32, and the same length on all
-# workers. It returns a new float32 array, the sum over all workers. You get two
-# functions:
+# All workers run your function at the same time, and together they add up their arrays.
+#
+# **Write** `ring_all_reduce(array, rank, workers, send, receive)`, which returns a new
+# float32 array, the sum over all workers. The `array` of a worker has one axis, dtype
+# float32, and the same length on all workers. You get two functions:
 #
 # - `send(to, array)` sends an array to the worker with that rank, and does not wait;
 # - `receive(sender)` waits for the next array from that worker, and returns it. If all
-#   workers wait at the same time, nobody sends, and the ring stands still.
+#   workers wait at the same time, the ring stands still.
 #
 # **Rules**
 #
 # - A worker sends only to rank `rank + 1`, and the last worker sends to rank 0.
-# - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker
-#   sends none.
-# - A message holds one chunk in the array's dtype, and so at most `len(array) / N`
-#   values, rounded up. Within this limit, you may cut the array as you like and send the
-#   chunks in any order.
+# - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker sends
+#   none.
+# - A message holds one chunk in the array's dtype, with at most `len(array) / N` values,
+#   rounded up, as
 #   [`np.array_split`](https://numpy.org/doc/stable/reference/generated/numpy.array_split.html)
-#   makes suitable chunks.
+#   makes them. The order of the chunks is free.
 # - Do not modify `array`. The arrays that `receive` returns are yours to change.
-# - Each worker has its own copy of your function, and of everything that it uses from
-#   other cells.
+# - Each worker has its own copy of your function, and of everything that it uses from other
+#   cells.
 #
-# **Example.** Three workers have `[1, 2, 3]`, `[10, 20, 30]` and `[100, 200, 300]`. All
-# of them return `[111, 222, 333]`, and each sends four messages.
+# **Example.** Three workers have `[1, 2, 3]`, `[10, 20, 30]` and `[100, 200, 300]`. All of
+# them return `[111, 222, 333]`, and each sends four messages.
 #
 # You need about ten lines.
 
@@ -181,22 +173,20 @@ def ring_all_reduce(array, rank, workers, send, receive):
 ring_all_reduce = check("9.1", ring_all_reduce)
 
 # %% [markdown]
-# Now watch how your function moves its chunks, here among four workers. Each row of the
-# picture is a worker, and each column is a chunk. The numbers in a square tell you whose
-# values its sum already contains, and an orange frame marks a chunk that was sent in this
-# round.
+# Watch your function move its chunks. Each row is a worker, and each column a chunk. The
+# numbers in a square say whose values its sum contains, and an orange frame marks a chunk
+# that was sent in this round.
 #
-# **Question.** After how many rounds is the first chunk finished? How many other chunks
-# are finished at the same time, and which workers hold them?
+# **Question.** After how many rounds is the first chunk finished? How many other chunks are
+# finished at the same time, and which workers hold them?
 
 # %%
 show_ring(ring_all_reduce, 4, session.caption())
 
 # %% [markdown]
-# In the check the workers were threads. Now they become processes: the lab starts several
-# of them on this machine, each with your function, and they talk over TCP. The largest
-# array has 1,000,000 values of four bytes, which are 4 MB. If two workers add up this
-# array, each of them sends $2 \cdot (2 - 1) \cdot 4 / 2 = 4$ MB.
+# In the check the workers were threads. Now they become processes that talk over TCP. If
+# two of them add up the largest array, of 4 MB, each sends
+# $2 \cdot (2 - 1) \cdot 4 / 2 = 4$ MB.
 #
 # **Predict:** With four workers, how many MB does each of them send? And how long does this
 # all-reduce take here, as a multiple of the time that it takes with two workers?
@@ -236,17 +226,15 @@ text = f"Four workers take {times_as_long:.1f} times as long as two for the larg
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The number of bytes is exact: $2\,(N - 1)/N$ times the size of the array. The time,
-# however, tells you only about *this* network, which is the memory of one machine. All
-# messages share that memory, and all workers share the cores. Between real machines, all
-# links work at the same time. So for large arrays, the time is the number of bytes that a
-# single worker sends, divided by the bandwidth of its link. In a ring these bytes are less
-# than twice the array, even with a thousand workers.
+# The bytes are exact, but the time tells you only about *this* machine, whose memory
+# carries all messages and whose cores are shared. Between real machines all links work at
+# the same time, so a large array takes as long as one worker needs to send its bytes,
+# however many workers there are.
 #
 # An array of 4,000 bytes takes about as long as one of 40,000 bytes, because each message
-# has a fixed cost, its [*latency*](../docs/glossary.md). A ring needs $2\,(N - 1)$
-# rounds, one after the other, and pays the latency in each round. That is why frameworks
-# pack many small gradients into one large array.
+# has a fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in each of its
+# $2\,(N - 1)$ rounds. That is why frameworks pack many small gradients into one large
+# array.
 
 # %% [markdown]
 # <details><summary>Do real libraries use rings?</summary>
@@ -263,22 +251,20 @@ show_figure(figure, text, session.caption())
 #
 # TensorFlow's
 # [`MultiWorkerMirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MultiWorkerMirroredStrategy)
-# performs such an all-reduce inside `optimizer.apply`. Every machine runs the same
-# script. How does the script know which worker it is, and where it can reach the others?
-# It reads the environment variable
-# [`TF_CONFIG`](https://www.tensorflow.org/guide/distributed_training):
+# performs such an all-reduce inside `optimizer.apply`. Every machine runs the same script.
+# It reads in the environment variable
+# [`TF_CONFIG`](https://www.tensorflow.org/guide/distributed_training) which worker it is,
+# and where the others are:
 #
 #     {"cluster": {"worker": ["10.0.0.1:23456", "10.0.0.2:23456"]},
 #      "task": {"type": "worker", "index": 0}}
 #
 # In this lab both addresses are 127.0.0.1, with two free ports.
-
-# %% [markdown]
-# The training loop is the loop of [lab 06](06_many_gpus_loop.ipynb), with one difference.
-# Each worker divides the sum of its losses by the number of images in the whole [global
-# batch](../docs/glossary.md). But it sees only its own part of that batch, so it cannot
-# count the images of the other workers. That is why the step receives `in_all`, the number
-# of images that all workers have together.
+#
+# The training loop of [lab 06](06_many_gpus_loop.ipynb) needs one change. Each worker
+# divides the sum of its losses by the images in the whole [global
+# batch](../docs/glossary.md), of which it sees only its own part, so the step receives
+# their number as `in_all`.
 
 # %%
 session.show_source(worker.make_train_step)
@@ -286,26 +272,25 @@ session.show_source(worker.make_train_step)
 # %% [markdown]
 # ### Exercise 9.2: who reads what?
 #
-# Each worker reads its images by itself, and nobody tells it which ones to read. It has
-# to work that out from the five arguments below.
+# Nobody tells a worker which images to read: it has to work that out by itself.
 #
-# **Write** `worker_shard(examples, epoch, rank, workers, seed)`, which returns the examples
-# that this worker reads in this epoch, in the order in which it reads them. The result is
-# an array or a list of their indices, which are whole numbers from 0 to `examples - 1`.
+# **Write** `worker_shard(examples, epoch, rank, workers, seed)`, which returns an array or
+# a list of the examples that this worker reads in this epoch, in their order. Examples are
+# whole numbers from 0 to `examples - 1`.
 #
 # **Rules**
 #
 # - In an epoch every example is read exactly once, by one of the workers, even if
 #   `examples` is not a multiple of `workers`.
-# - The order is random, differs from epoch to epoch, and changes in all epochs with
-#   `seed`. So do not use `seed + epoch` as a seed: seed 1 in epoch 2 would then give the
-#   same order as seed 2 in epoch 1.
+# - The order is random, differs from epoch to epoch, and changes in all epochs with `seed`.
+#   Do not use `seed + epoch`, because seed 1 in epoch 2 would then give the same order as
+#   seed 2 in epoch 1.
 # - The same arguments give the same answer at any time and in any process, because each
-#   worker has its own copy of your function. The global random generators of NumPy and
-#   Python stay as they are.
+#   worker has its own copy of your function.
+# - The global random generators of NumPy and Python stay as they are.
 # - All workers cut the *same* order, however many they are: rank 0 reads places 0,
-#   `workers`, 2 `workers` and so on, and rank 1 begins at place 1. So in each step the
-#   workers together read the examples that a single worker would have read.
+#   `workers`, 2 `workers` and so on, and rank 1 begins at place 1. Together they then read
+#   in each step what a single worker would have read.
 #
 # **Example.** If the order of 5 examples is 3, 0, 4, 1, 2, then two workers read
 # `[3, 4, 2]` and `[0, 1]`.
@@ -329,12 +314,12 @@ def worker_shard(examples, epoch, rank, workers, seed):
 worker_shard = check("9.2", worker_shard)
 
 # %% [markdown]
-# Now the lab writes the script into the folder of this run, together with your function
-# and everything that this function uses, and starts all workers on this machine.
+# The next cell writes the script and your function into the folder of this run, and starts
+# all workers.
 #
 # **Predict:** After all steps, we compare two workers weight by weight. How large is the
-# largest difference? And how large is the largest difference between a worker and a
-# single process that trains with the same global batch?
+# largest difference? And how large is it between a worker and a single process that trains
+# with the same global batch?
 
 # %%
 my_weights_guess = {"between_workers": None, "from_one_process": None}  # such as 0.01
@@ -352,8 +337,8 @@ for rank, (result, _) in enumerate(of_workers):
     print(f"Worker {rank}: {result['images']:,} images read, the last loss is {last:.4f}")
 
 # %% [markdown]
-# Now a single process trains for comparison. It runs the same function here in the
-# notebook, with TensorFlow's default strategy, which has one replica.
+# For comparison, a single process trains here in the notebook, with TensorFlow's default
+# strategy.
 
 # %%
 default = tensorflow.distribute.get_strategy()
@@ -391,21 +376,18 @@ show_figure(figures.losses(curves), text, session.caption())
 # %% [markdown]
 # The workers agree to the last bit, because all of them apply the very same sum to the same
 # weights. From the single process they differ only by rounding errors, because a sum in a
-# different order is rounded differently. Use this as a test of your own training loops for
-# several machines: they must agree with a single process up to rounding. Test them with a
-# network without dropout or batch normalisation, because each worker applies these to its
-# own part of the batch.
+# different order is rounded differently. Test your own training loops in this way, but
+# without dropout or batch normalisation, which each worker applies to its own part of the
+# batch.
 #
-# The speed, in contrast, tells you little about real machines. Your workers share the
-# cores of a single machine, and with such a small network they spend most of a step
-# exchanging gradients.
+# The speed tells you little about real machines, because your workers share cores, and
+# spend most of a step of such a small network exchanging gradients.
 
 # %% [markdown]
 # <details><summary>Do you have several machines?</summary>
 #
 # If they share a folder and have the same Python,
-# `labs launch 09 --folder FOLDER --hosts a,b` prints the command to start on each of
-# them.
+# `labs launch 09 --folder FOLDER --hosts a,b` prints the command to start on each of them.
 #
 # </details>
 
@@ -414,8 +396,8 @@ show_figure(figures.losses(curves), text, session.caption())
 #
 # In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
 # 20585](https://github.com/keras-team/keras/issues/20585)), but a small subclass of the
-# model makes it work. With the strategy's method `distribute_datasets_from_function`,
-# each worker builds its own input pipeline, from your `worker_shard`.
+# model makes it work. With the strategy's method `distribute_datasets_from_function`, each
+# worker builds its own input pipeline, from your `worker_shard`.
 #
 # **Question.** Before you run the cell: will the weights from `fit` be closer to the
 # weights from your loop, or to the weights of the single process?
@@ -432,35 +414,28 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 
 # %% [markdown]
 # If all batches are whole, `fit` gives the same result as your loop. If the last line is
-# not 0, the results differ, because `fit` divides a worker's losses by the number of *its
-# own* images. As you saw in [lab 06](06_many_gpus_loop.ipynb), that is wrong if the
-# workers have different numbers of images.
+# not 0, the results differ, because `fit` divides by the number of a worker's *own* images,
+# which may differ from worker to worker ([lab 06](06_many_gpus_loop.ipynb)).
 
 # %% [markdown]
 # <details><summary>Why does fit fail without the subclass?</summary>
 #
-# There are two reasons. Before the first step, `fit` tries to average a batch over the
-# workers, in a place where TensorFlow cannot do that. After each step, it averages the
-# metrics along their first axis, but a metric is a single number and has no axis. The
-# subclass works around both problems: it builds the network from the part of one replica,
-# and gives each metric an axis.
+# Before the first step, `fit` tries to average a batch over the workers, in a place where
+# TensorFlow cannot do that. After each step, it averages the metrics along their first
+# axis, but a metric is a single number and has no axis. The subclass therefore builds the
+# network from the part of one replica, and gives each metric an axis.
 #
 # </details>
 
 # %% [markdown]
 # ## 3. A machine dies
 #
-# In each step every worker waits for all others, so when one of them dies, all of them
-# stop. The workers that are left still have the weights in memory, but under this strategy
-# a running job cannot replace a worker. So all processes have to start again, and
-# everything that they had in memory is lost. Only what is on disk survives: a
-# [*checkpoint*](../docs/glossary.md), from which all workers restart.
+# In each step every worker waits for all others, so when one dies, all stop. The other
+# workers still have the weights in memory, but under this strategy a running job cannot
+# replace a worker. All processes have to start again, from a
+# [*checkpoint*](../docs/glossary.md) on disk.
 #
 # ![A time line of a training with checkpoints. A worker dies between two of them, all workers restart from the last one, and the steps since then are done again.](../helpers/lab_09/diagrams/checkpoint_and_restart.svg)
-#
-# In large jobs, failures are routine. In 54 days of training on 16,384 GPUs, Meta counted
-# 419 unexpected interruptions, about one every three hours ([Llama Team
-# 2024](https://arxiv.org/abs/2407.21783), section 3.3.4).
 
 # %%
 from statistics import median
@@ -470,26 +445,27 @@ from helpers.lab_09.workers import durable, failures
 # %% [markdown]
 # ### Exercise 9.3: resume as if nothing had happened
 #
+# Your training may be killed at any moment. A new process then starts it again, with
+# nothing but the files on disk, and it resumes from the last save.
+#
 # **Write**
 # `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
-# which trains, saves, and can resume. It returns the number of training steps in the save
-# from which it resumes, or 0 if there is no save yet.
+# which trains and saves. It returns the number of training steps in the save from which it
+# resumes, or 0 if there is no save yet. The optimizer has already been built.
 #
 # **Rules**
 #
 # - It calls `train_step(batch)` for each batch of `epochs` epochs. Epochs and batches are
-#   counted from 0. `data(epoch, first)` gives the batches of an epoch, beginning with batch
-#   number `first`; if a save came at the very end of an epoch, no batches are left, and
-#   `data` gives none. The optimizer has already been built.
-# - After every `save_every` steps, counted over the whole training, it saves to `folder`
-#   (a path, as text) with
+#   counted from 0, and `data(epoch, first)` gives the batches of an epoch from number
+#   `first` on, or none if no batches are left.
+# - After every `save_every` steps, counted over the whole training, it saves to `folder` (a
+#   path, as text) with
 #   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
-#   The last two saves are kept.
-# - It may be killed at any moment. A new process then calls it again and has nothing but
-#   the files on disk. It restores the weights and the optimizer's state from the last
-#   save, and resumes in the same epoch, at the next batch.
-# - Only the worker with `chief=True` writes to `folder`, but every worker resumes from
-#   the last save.
+# - The last two saves are kept.
+# - It restores the weights and the optimizer's state from the last save, and resumes in the
+#   same epoch, at the next batch.
+# - Only the worker with `chief=True` writes to `folder`, but every worker resumes from the
+#   last save.
 # - A save that was not finished is not used.
 #
 # **Example.** With 4 batches per epoch and `save_every=3`, a job is killed after 8 steps.
@@ -497,10 +473,9 @@ from helpers.lab_09.workers import durable, failures
 
 # %% [markdown]
 # [`tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)`](https://www.tensorflow.org/api_docs/python/tf/train/CheckpointManager)
-# does much of the work, because its `latest_checkpoint` names a save only when that save
-# is complete. A checkpoint stores every object that you pass to it by name: models,
-# optimizers, and variables such as `tf.Variable(0, dtype=tf.int64)`. You need about 18
-# lines.
+# does much of the work: its `latest_checkpoint` names only complete saves. A checkpoint
+# stores every object that you pass to it by name, for example models, optimizers, and
+# variables such as `tf.Variable(0, dtype=tf.int64)`. You need about 18 lines.
 
 # %% name="9.3-train-with-saves" points=3
 # TODO 9.3: train, save every so many steps, and go on from the last save.
@@ -541,14 +516,13 @@ def train_with_saves(
 train_with_saves = check("9.3", train_with_saves)
 
 # %% [markdown]
-# Now we do it for real. First the workers train to the end without interruption. Then they
-# start again from the beginning. At a random step in the second half of the training,
-# worker 1 pauses, so that the lab can kill it at exactly this step. The lab uses SIGKILL,
-# which leaves a process no chance to write anything more.
+# First the workers train without interruption. Then they start again from the beginning,
+# and at a random step in the second half the lab kills worker 1, with SIGKILL, which leaves
+# a process no chance to write anything more.
 #
 # **Predict:** How many seconds after the kill does worker 0 notice it? At which step do the
 # workers resume when they are started again? And when this resumed training has ended, how
-# large is the largest difference between its weights and the weights of the uninterrupted
+# large is the largest difference between its weights and those of the uninterrupted
 # training?
 
 # %%
@@ -575,10 +549,9 @@ print(f"Exit codes of the workers: {codes_after_kill}")
 print(f"Worker 0 got {seen['reason']}, {notice_seconds:.2f} s after the kill")
 
 # %% [markdown]
-# Worker 0 was waiting for a sum. It noticed the death because its connection was closed:
-# when a process is killed, the operating system closes the connections of that process. A
-# machine that loses power closes no connections, so in that case only a time limit on the
-# wait helps. Now all workers start again:
+# Worker 0 was waiting for a sum, and noticed the death because the operating system closes
+# the connections of a killed process. A machine that loses power closes none, so there only
+# a time limit helps. Now all workers start again:
 
 # %%
 with durable.start(killed_folder, lab.workers, "go on") as job:
@@ -595,23 +568,20 @@ card.measure("kill", outcome | {"weight_difference": difference})
 card.outcome("kill", outcome | {"weight_difference": difference})
 
 # %% [markdown]
-# A difference of 0 means that the training ended as if nothing had happened, to the last
-# digit. A checkpoint achieves that only if it contains the complete state, including the
-# momentum and the place in the data. (In Keras 3.15, a checkpoint of the optimizer alone
-# happens to contain the weights that it trains as well. Do not rely on that, and store
-# the model, too.)
+# What survives is the last checkpoint. A difference of 0 means that the training ended as
+# if nothing had happened, to the last digit. A checkpoint achieves that only if it contains
+# the complete state, including the momentum and the place in the data.
 
 # %% [markdown]
 # ### A polite end
 #
-# Clusters often give notice: they send SIGTERM, and then leave you a minute or so. If you
-# save in that time, you do not lose the steps since the last regular save.
-#
-# The cell above has already tried this. When its workers had finished the resumed training,
-# they trained once more from the beginning, this time with TensorFlow's
-# [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler),
-# and worker 1 received SIGTERM at the very step at which it was killed before. The next
-# cell shows the code of that training, and the cell after it starts the workers again:
+# Clusters often give notice: they send SIGTERM, and then leave you a minute or so to save.
+# TensorFlow's
+# [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler)
+# uses that time. The workers of the cell above have already tried it: after the resumed
+# training, they trained once more from the beginning, and worker 1 received SIGTERM at the
+# very step at which it was killed before. Here is the code of that training, and then a new
+# start of the workers:
 
 # %%
 session.show_source(durable.polite)
@@ -627,17 +597,16 @@ print(f"Largest difference of a weight from the training without a kill: {differ
 card.measure("polite_end", {"goes_on_at_step": polite_at, "weight_difference": difference})
 
 # %% [markdown]
-# Only one worker received the signal, but all of them agreed on a step, saved together,
-# and exited with code 42, which means "start me again". No regular save was needed.
-# However, a machine that dies gives no notice. So do both: save when you are asked to
-# stop, and save at regular intervals.
+# Only one worker received the signal, but all of them agreed on a step, saved together, and
+# exited with code 42, which means "start me again". Because a machine that dies gives no
+# notice, save at regular intervals as well.
 
 # %% [markdown]
 # ### How often should you save?
 #
-# A save costs time, but so do the steps that have to be repeated after a failure. First
-# measure how long a save takes here. A model with a billion parameters takes 12 GB: four
-# bytes for each parameter, and as much again for each of the two states of Adam.
+# A save costs time, but so do the steps that have to be repeated after a failure. How long
+# does a save take for a billion parameters? They take 12 GB: four bytes each, and as much
+# again for each of the two states of Adam.
 
 # %%
 save_mib = 64
@@ -650,30 +619,28 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 # %% [markdown]
 # ### Exercise 9.4: the best interval
 #
+# Find the interval between two saves that loses the least time.
+#
 # **Write** `best_interval(save_seconds, restart_seconds, failure_seconds)`, which returns
-# the pair `(interval, lost)`. Here `interval` is the number of seconds that the job should
-# train between two saves, and `lost` is the number of seconds that it then loses, on
-# average, for each second of training.
+# the pair `(interval, lost)`: the seconds of training between two saves, and the seconds
+# that the job then loses, on average, for each second of training.
 #
 # **Rules**
 #
 # - After every `interval` seconds of training the job saves, which takes `save_seconds`.
 # - On average, the job fails once in `failure_seconds` of training. Each failure costs a
-#   restart, which takes `restart_seconds`, and on average half an interval of training,
-#   which has to be repeated.
+#   restart of `restart_seconds`, and on average repeats half an interval of training.
 # - `lost` is the sum of all three costs, for each second of training.
-# - `interval` differs by at most 1% from the interval that makes `lost` smallest. You can
-#   rely on that best interval to lie between 0.1 s and `failure_seconds`.
+# - `interval` differs by at most 1% from the interval that makes `lost` smallest, which
+#   lies between 0.1 s and `failure_seconds`.
 #
 # **Example**
 #
 #     best_interval(50, 600, 10_000)   # (1000.0, 0.16), or an interval from 990 to 1010
 #
-# With 1,000 s between two saves, saving costs 50 / 1000 = 0.05 of each second, repeated
-# training 500 / 10,000 = 0.05, and restarts 600 / 10,000 = 0.06.
-#
-# You need about six lines and no calculus: write the cost as a function of the interval,
-# and search for its minimum.
+# Saving costs 50 / 1000 = 0.05 of each second, repeated training 500 / 10,000 = 0.05, and
+# restarts 600 / 10,000 = 0.06. You need about six lines and no calculus: write the cost as
+# a function of the interval, and search for its minimum.
 
 # %% name="9.4-best-interval" points=2
 # TODO 9.4: the interval between two saves that loses least, and what is lost with it.
@@ -696,15 +663,13 @@ def best_interval(save_seconds, restart_seconds, failure_seconds):
 best_interval = check("9.4", best_interval)
 
 # %% [markdown]
-# Now imagine a thousand machines with eight GPUs each. How often does one of them fail?
-# Meta's 16,384 GPUs would fill 2,048 such machines, and suffered 419 interruptions in 54
-# days. On average, each machine therefore caused one interruption in
-# $2048 \times 54 / 419 \approx 264$ days. We assume that your machines fail as often,
-# that a restart takes 10 minutes, and that a save takes the time that you have just
-# measured for 12 GB.
+# Imagine a thousand machines with eight GPUs each. Meta's 16,384 GPUs would fill 2,048 of
+# them, so each caused, on average, one interruption in $2048 \times 54 / 419 \approx 264$
+# days. We assume that yours fail as often, that a restart takes 10 minutes, and that a save
+# takes as long as you have just measured.
 #
-# **Predict:** What is the best interval between two saves, in minutes? And how many
-# seconds are then lost for each hour of training?
+# **Predict:** What is the best interval between two saves, in minutes? And how many seconds
+# are then lost for each hour of training?
 
 # %%
 my_interval_guess = {"minutes": None, "lost_seconds_an_hour": None}  # change both
@@ -719,10 +684,9 @@ print(f"One failure every {failure_seconds / 3600:.2f} hours")
 print(f"Best: {found / 60:.2f} min between two saves, {3600 * lost:.1f} s lost an hour")
 
 # %% [markdown]
-# Your search needed no calculus, but calculus gives the answer in closed form. Let $d$ be
-# the time of a save, $R$ the time of a restart, $M$ the mean time between two failures,
-# and $\tau$ the interval between two saves, all in seconds. You minimised the cost for
-# each second of training,
+# Calculus gives the answer in closed form. Let $d$ be the time of a save, $R$ the time of a
+# restart, $M$ the mean time between two failures, and $\tau$ the interval, all in seconds.
+# You minimised the cost for each second of training,
 #
 # $$ c(\tau) = \frac{d}{\tau} + \frac{1}{M} \left( \frac{\tau}{2} + R \right). $$
 #
@@ -764,35 +728,30 @@ result = {"minutes": found / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
 
 # %% [markdown]
-# The curve is flat near its minimum. If you double the best interval, saves and repeated
-# steps together cost only a quarter more, and the cost of the restarts stays the same. Far
-# to the right, however, the simulated jobs lose more than your cost function predicts. The
-# function assumes that a failure costs half an interval. But if intervals are long, a
-# second failure often comes before the next save, so several attempts at the same interval
-# are lost. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's
-# formula for that.
+# The curve is flat near its minimum: with twice the best interval, saves and repeated steps
+# together cost only a quarter more. Far to the right, the simulated jobs lose more than
+# your cost function predicts. If intervals are long, a second failure often comes before
+# the next save, so several attempts at the same interval are lost, and not just half of
+# one. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula
+# for that.
 
 # %% [markdown]
 # <details><summary>What even the simulation leaves out</summary>
 #
-# Three more things happen in practice: failures come in groups, a broken machine may stay
-# in the job and make it fail again, and some checkpoints cannot be read. So test that you
-# can restore a checkpoint before you need to.
-#
-# On the other hand, a save can be cheaper than in our cost function, which assumes that
-# training stands still until the last byte is on disk. Many large jobs only copy the
-# state to host memory, and write it to disk while training continues.
+# Failures come in groups, a broken machine may stay in the job, and some checkpoints cannot
+# be read, so test that you can restore one before you need to. A save can also be cheaper:
+# many large jobs only copy the state to host memory, and write it to disk while training
+# continues.
 #
 # </details>
 
 # %% [markdown]
 # ## Exercise 9.5: find the bug
 #
-# A crash at least tells you that something is wrong. But a script can be wrong without any
-# error message, as you saw in [lab 06](06_many_gpus_loop.ipynb), and here you meet a second
-# script of this kind. It makes the batches of one worker, which reads its part of the
-# images as in exercise 9.2 and flips some of them at random. The docstring describes
-# correctly how the script should behave, but **one line** does something else.
+# A crash at least tells you that something is wrong. This script, like the one in [lab
+# 06](06_many_gpus_loop.ipynb), is wrong without an error message. It makes the batches of
+# one worker, which reads its part of the images as in exercise 9.2 and flips some of them
+# at random. The docstring is correct, but **one line** does something else.
 
 # %%
 from helpers.lab_09.ex5_find_the_bug import script
@@ -814,11 +773,11 @@ show_listing(script.batches_of)
 #   `workers`.
 
 # %% [markdown]
-# **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug
-# costs nothing.
+# **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug costs
+# nothing.
 #
-# Trying all lines does not help, because the verdict does not tell you whether the line
-# or its repair is wrong. Run the script instead, once for each rank: for example,
+# The verdict does not tell you whether the line or its repair is wrong, so trying all lines
+# does not help. Run the script instead, once for each rank: for example,
 # `list(script.batches_of(0, 2, 4, 1, 4, seed=0))` has the images of rank 0 if two workers
 # share 4 images.
 
@@ -855,12 +814,11 @@ for team in ((1, 1), (2, 1), (8, 1), (100, 1), (8, 3)):
     print(f"{100 * expected:.1f}% expected, {100 * counted:.1f}% counted")
 
 # %% [markdown]
-# With one worker the script is right, so a test on one machine finds nothing. With many
-# workers, the share of images that nobody sees hardly depends on the number of workers.
-# After several epochs nearly every image has been seen by some worker, but some images
-# were seen more often than others, and nothing reports that. A test of three lines would
-# have found the bug: collect the images that all workers read in an epoch, and compare
-# them with the data set.
+# With one worker the script is right, so a test on one machine finds nothing. With a
+# hundred workers, more than a third of the images are missing from an epoch. After several
+# epochs nearly every image has been seen, but some more often than others, and nothing
+# reports that. A test of three lines would have found the bug: collect the images that all
+# workers read in an epoch, and compare them with the data set.
 
 # %% [markdown]
 # ## Quiz
@@ -889,21 +847,20 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What survives when a machine dies? Nothing that was in memory, because all workers have to
-# start again. Only the last checkpoint survives, and your killed training showed how
-# exactly a job can resume if the checkpoint holds the complete state. As long as no machine
-# dies, the workers train like a single machine: each reads its own part of the same order,
-# and a ring adds up the gradients. The best interval between two saves balances two costs,
-# the time for saving and the time for repeating lost steps.
+# What survives when a machine dies? Nothing that was in memory. Only the last checkpoint
+# survives, but if it holds the complete state, the job resumes as if nothing had happened.
+# As long as no machine dies, the workers train like a single machine: each reads its own
+# part of the same order, and a ring adds up the gradients. The best interval between two
+# saves balances the time for saving and the time for repeating lost steps.
 #
 # **Question.** If a thousand machines become four thousand, how does the best interval
-# change? And apart from checkpoints, which results of a long training would you store
-# every hour?
+# change? And apart from checkpoints, which results of a long training would you store every
+# hour?
 
 # %% [markdown]
-# To read on: [Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters
-# of Workstations" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002); [Young, "A First
-# Order Approximation to the Optimum Checkpoint Interval"
+# To read on: [Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
+# Workstations" (2009)](https://doi.org/10.1016/j.jpdc.2008.09.002); [Young, "A First Order
+# Approximation to the Optimum Checkpoint Interval"
 # (1974)](https://doi.org/10.1145/361147.361115); [Daly, "A Higher Order Estimate of the
 # Optimum Checkpoint Interval for Restart Dumps"
 # (2006)](https://doi.org/10.1016/j.future.2004.11.016); [Llama Team, "The Llama 3 Herd of
