@@ -420,10 +420,10 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # %% [markdown]
 # <details><summary>Why does fit fail without the subclass?</summary>
 #
-# Before the first step, `fit` tries to average a batch over the workers, in a place where
+# Before the first step, `fit` averages a batch over the workers, in a place where
 # TensorFlow cannot do that. After each step, it averages the metrics along their first
-# axis, but a metric is a single number and has no axis. The subclass therefore builds the
-# network from the part of one replica, and gives each metric an axis.
+# axis, but single numbers have none. The subclass builds the network from the part of one
+# replica, and gives each metric an axis.
 #
 # </details>
 
@@ -776,8 +776,8 @@ show_listing(script.batches_of)
 # **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug costs
 # nothing.
 #
-# The verdict does not tell you whether the line or its repair is wrong, so trying all lines
-# does not help. Run the script instead, once for each rank: for example,
+# Trying all lines does not help, because the verdict does not tell you whether the line or
+# its repair is wrong. Run the script instead:
 # `list(script.batches_of(0, 2, 4, 1, 4, seed=0))` has the images of rank 0 if two workers
 # share 4 images.
 
@@ -816,9 +816,9 @@ for team in ((1, 1), (2, 1), (8, 1), (100, 1), (8, 3)):
 # %% [markdown]
 # With one worker the script is right, so a test on one machine finds nothing. With a
 # hundred workers, more than a third of the images are missing from an epoch. After several
-# epochs nearly every image has been seen, but some more often than others, and nothing
-# reports that. A test of three lines would have found the bug: collect the images that all
-# workers read in an epoch, and compare them with the data set.
+# epochs nearly all have been seen, but some more often than others, and nothing reports
+# that. A test of three lines would have found the bug: compare the images that all workers
+# read in an epoch with the data set.
 
 # %% [markdown]
 # ## Quiz
@@ -849,9 +849,9 @@ session.finish()
 #
 # What survives when a machine dies? Nothing that was in memory. Only the last checkpoint
 # survives, but if it holds the complete state, the job resumes as if nothing had happened.
-# As long as no machine dies, the workers train like a single machine: each reads its own
-# part of the same order, and a ring adds up the gradients. The best interval between two
-# saves balances the time for saving and the time for repeating lost steps.
+# The best interval between two saves balances the time for saving and the time for
+# repeating lost steps. As long as no machine dies, the workers train like a single one:
+# each reads its own part of the same order, and a ring adds up the gradients.
 #
 # **Question.** If a thousand machines become four thousand, how does the best interval
 # change? And apart from checkpoints, which results of a long training would you store every

@@ -13,11 +13,9 @@
 # that the training is also done 128 times as fast. At the end of this lab you plan such a
 # training with your own numbers, and with the wrong all-reduce it can even finish *later*.
 #
-# The answer depends on your network, your machines and the links between them, but you can
-# find it before you pay:
+# The answer depends on your network and your machines, but you can find it before you pay:
 #
-# 1. Measure the two waits of a group of machines: for the slowest one, and for messages
-#    (sections 1 and 2).
+# 1. Measure two waits: for the slowest machine, and for messages (sections 1 and 2).
 # 2. Build a law that forecasts the speed of a larger group, state its error in advance, and
 #    test it, here and against reports about 512 GPUs (sections 3 and 4).
 # 3. Find an all-reduce that scales better than the ring of [lab
@@ -200,11 +198,11 @@ for dropped in (0, 100, 500):
 # ## 2. Send while you compute
 #
 # Even if no worker is late, all of them have to wait for the messages that add up their
-# gradients, but most of this wait can be hidden. Backward begins at the last layer, so the
-# gradient of that layer is ready first, and its [all-reduce](../docs/glossary.md) can run
-# while backward is still busy with the earlier layers. If a device can send without
-# computing more slowly, messages that *overlap* with backward in this way cost no extra
-# time.
+# gradients, but most of this wait can be hidden. Backward begins at the last layer. The
+# gradient of that layer is ready first, so its [all-reduce](../docs/glossary.md) can run
+# while backward is still busy with the earlier layers. Messages that *overlap* with
+# backward in this way cost no extra time, if a device can send without computing more
+# slowly.
 
 # %% [markdown]
 # Sending each gradient as soon as it is ready would be expensive, because each all-reduce
@@ -254,8 +252,8 @@ for dropped in (0, 100, 500):
 #   `bucket_bytes` is enough.
 # - A gradient is never split, however large it is: all of it goes into the open bucket.
 # - After a full bucket, the next gradient starts an empty bucket.
-# - After the last gradient, a bucket that is not full is sent as well, but an empty bucket
-#   never is.
+# - After the last gradient, a bucket that is not full is sent as well. An empty bucket is
+#   never sent.
 # - An all-reduce begins when the last gradient of its bucket is ready and the previous
 #   all-reduce has ended. It takes the latency plus the bucket's bytes divided by the
 #   bandwidth.
@@ -265,9 +263,8 @@ for dropped in (0, 100, 500):
 #
 #     buckets([400, 600, 500], [0.1, 0.2, 0.3], 0.01, 10_000, 1000)   # 0.37
 #
-# The first two gradients fill a bucket at 0.2 s, and its all-reduce ends at 0.31 s. The
-# third gradient is ready at 0.3 s, but has to wait for the link. You need about eight
-# lines.
+# The first two gradients fill a bucket, whose all-reduce ends at 0.31 s. Only then can the
+# third gradient be sent, although it is ready at 0.3 s. You need about eight lines.
 
 # %% name="10.1-buckets" points=3
 # TODO 10.1: the end of the last all-reduce, with gradients packed into buckets.
@@ -296,13 +293,13 @@ buckets = check("10.1", buckets)
 # Which bucket size is best for a real network? We take a WRN-16-4, which is a [wide
 # residual network](https://arxiv.org/abs/1605.07146) like those of [lab
 # 02](02_throughput.ipynb), and join the workers by a slow link, on which a message takes
-# 5 ms plus its bytes divided by 100 MB/s. In an all-reduce, each of the $N$ workers in a
-# ring sends $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of the
-# bytes. From this, the next cell calculates $a$ and $w$.
+# 5 ms plus its bytes divided by 100 MB/s. In a ring of $N$ workers, an all-reduce takes
+# $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of the bytes, and
+# this gives $a$ and $w$.
 #
-# The workers really exchange all gradients of this network. Only the link and backward are
-# imitated: a sender sleeps for as long as the slow link would need, and backward is a sleep
-# of 0.2 s, of which each layer takes the same share as of the multiplications (*assumed*).
+# The workers really exchange all gradients. Only the slow link and backward, which takes
+# 0.2 s, are imitated by sleeping. Each layer's share of backward is *assumed* to equal its
+# share of the multiplications.
 
 # %%
 # Gradients in the order of backward: their bytes, and when each is ready.
@@ -351,15 +348,14 @@ text = f"Buckets of {best_bucket / 1e3:g} kB are best; the worst size takes {wor
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The two ends of the U are expensive for opposite reasons. Small buckets pay the latency
-# many times, so the link cannot keep up with backward. One bucket for everything pays it
-# only once, but leaves the link idle until backward has ended. With a size in between, only
-# a small last bucket is still to be sent at that time. Backward alone takes 200 ms, and
-# your best size ends only shortly after that: if backward is long enough, overlap hides
-# most of the messages.
+# The two ends of the U are expensive for opposite reasons. Small buckets pay the latency so
+# often that the link cannot keep up with backward, while one bucket for everything leaves
+# the link idle until backward has ended. With your best size, the last all-reduce ends only
+# shortly after the 200 ms of backward: if backward is long enough, overlap hides most of
+# the messages.
 
 # %% [markdown]
-# <details><summary>Why does the predicted curve have steps, and why is it too low?</summary>
+# <details><summary>Why does the prediction have steps, and why is it too low?</summary>
 #
 # It has a step wherever the number of buckets changes. It is too low because it leaves out
 # the time to copy the bytes and to add them up.
@@ -369,9 +365,9 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# How fast would 512 machines be? You cannot measure that here. Instead, you can write down
-# a law, measure its constants with the workers that you have, and test its forecast for one
-# more worker before you believe its forecast for hundreds. For $N$ devices the law needs
+# How fast would 512 machines be? You cannot measure that here, but you can write down a
+# law, measure its constants with the workers that you have, and test its forecast for one
+# more worker before you believe it for hundreds. For $N$ devices the law needs
 #
 # - $b$, the images of each device in a step;
 # - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
@@ -505,14 +501,12 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# How wrong may this forecast be? An error bar is honest only if it is stated before the
-# measurement. We get it from the steps that the law has not seen.
-#
-# Each round of measurements gives a law, and your law takes the median of each constant
-# over the rounds. All these laws forecast the unseen steps too high or too low by some
-# factor, and $f$ is the largest of these factors. The stated error is a factor of $f^2$,
-# but at least 1.1, in both directions. The square leaves a margin for the new batch size
-# and the additional worker.
+# An error bar is honest only if it is stated before the measurement, so we get it from the
+# steps that the law has not seen. Each round of measurements gives a law, and your law
+# takes the median of each constant over the rounds. All these laws forecast the unseen
+# steps too high or too low by some factor, and $f$ is the largest of these factors. The
+# stated error is a factor of $f^2$, but at least 1.1, in both directions. The square leaves
+# a margin for the new batch size and the additional worker.
 
 # %%
 said, came = [], []
@@ -644,11 +638,10 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # At 128 GPUs the law is close to the report, but it misses most of the fall that follows. A
 # plan by the law alone would have promised almost twelve points too many.
 #
-# In the law, each device sends the gradient close to twice in every large ring. Only the
-# time for the latencies grows, and beside such a large gradient it is small. In the real
-# clusters, something else may have grown as well: with more GPUs, one of them is more
-# likely to be slow, and other traffic may share the network. The two reports may even
-# describe different software, so nothing here can tell the cause.
+# In the law, each device of a large ring sends the gradient almost exactly twice. Only the
+# time for the latencies grows, and beside such a large gradient it is small. In the larger
+# real cluster, a slow GPU is more likely, and other traffic may share the network. The
+# reports may even describe different software, so nothing here can tell the cause.
 
 # %% [markdown]
 # Is the law too optimistic for other networks and clusters as well? The next figure adds
@@ -700,11 +693,10 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # - parameters: [Keras' table of applications](https://keras.io/api/applications/), with
 #   four bytes each;
 # - $t_0$ and $r_\infty$ of one P100: TensorFlow's benchmarks of May 2017, with batches of
-#   32 and 64 images. Horovod's page says only "Pascal" GPUs, which are *assumed* to be
-#   P100s;
-# - the step time of ResNet-101, which the benchmarks lack: *assumed* to lie between the
-#   times of ResNet-50 and ResNet-152, in proportion to the operations in table 1 of [He et
-#   al. (2016)](https://arxiv.org/abs/1512.03385);
+#   32 and 64 images (Horovod's "Pascal" GPUs are *assumed* to be P100s);
+# - the step time of ResNet-101: *assumed* to lie between those of ResNet-50 and ResNet-152,
+#   in proportion to the operations in table 1 of [He et al.
+#   (2016)](https://arxiv.org/abs/1512.03385);
 # - links of 25 and 50 Gbit/s: Horovod's `docs/benchmarks.rst`, and section 4 of Goyal et
 #   al.;
 # - a latency of 10 microseconds: *assumed*.
@@ -714,11 +706,11 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # ## 5. Can the messages scale better?
 #
-# With a smaller gradient than VGG-16's, or with more devices, the latency matters, because
-# a ring of $N$ devices pays it $2\,(N - 1)$ times, one after the other. A
-# [*tree*](../docs/glossary.md), in which sums travel up and the result comes back down,
-# pays it only $2 \log_2 N$ times. The price is a few more bytes: a device sends twice the
-# gradient in a tree, but only $2\,(N - 1) / N$ times the gradient in a ring.
+# Smaller gradients and more devices make the latency matter, because a ring of $N$ devices
+# pays it $2\,(N - 1)$ times, one after the other. A [*tree*](../docs/glossary.md), in which
+# sums travel up and the result comes back down, pays it only $2 \log_2 N$ times. The price
+# is a few more bytes: a device sends twice the gradient in a tree, but only
+# $2\,(N - 1) / N$ times the gradient in a ring.
 
 # %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
@@ -791,12 +783,11 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # - the extra images that training needs with a large batch.
 
 # %% [markdown]
-# With more devices, the batch of all devices together grows. Far beyond the [*critical
-# batch size*](../docs/glossary.md), more images in a batch save hardly any steps
-# ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162)), so the training needs more
-# images in all. The critical batch size is the bend in the curve of [lab
-# 03](03_time_to_accuracy.ipynb), from your run of that lab or else *assumed* to be
-# 1,000 images.
+# Why extra images? Each device adds its images to the batch, and far beyond the [*critical
+# batch size*](../docs/glossary.md), a larger batch saves hardly any steps ([McCandlish et
+# al. 2018](https://arxiv.org/abs/1812.06162)), so the training needs more images in all.
+# This size is the bend in the curve of [lab 03](03_time_to_accuracy.ipynb), from your run
+# of that lab or else *assumed* to be 1,000 images.
 #
 # **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
 # fast is the training, and how many times as much does it cost?
@@ -839,14 +830,12 @@ for way in ("ring", "tree", "two levels"):
     print(f"done {times:.2f} times as fast as 8")
 
 # %% [markdown]
-# If a step takes only milliseconds, everything depends on the all-reduce: with a single
+# If your steps take only milliseconds, everything depends on the all-reduce: with a single
 # ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster.
-# Did that happen here? If steps are long, every kind of all-reduce hides behind backward,
-# and all three plans are the same.
+# If they are long, every kind hides behind backward, and all three plans are the same.
 #
-# No link can move the last limit. Once the batch is far beyond the critical batch size, the
-# added devices compute images that save hardly any steps, and you pay for them all the
-# same.
+# No link can move the last limit. Far beyond the critical batch size, the added devices
+# compute images that save hardly any steps, and you pay for them all the same.
 
 # %% [markdown]
 # **Question.** Which change gains you most: a faster link, compressed gradients, or
@@ -883,9 +872,9 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? Section 6 printed your answer, with 1,024 devices instead of 8.
-# In a perfect world they would be 128 times as fast, for the same price. You have a number
-# for four of the limits in between:
+# Will more machines help? Section 6 printed your answer for 1,024 devices instead of 8,
+# which in a perfect world are 128 times as fast, for the same price. You have a number for
+# four of the limits in between:
 #
 # | limit | your number | remedy |
 # |---|---|---|

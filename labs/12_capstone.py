@@ -11,21 +11,20 @@
 #
 # Train a network for [Fashion-MNIST](https://github.com/zalandoresearch/fashion-mnist) to a
 # target accuracy, as fast as you can. As far as we know, only this kit keeps a speed record
-# for this task. A fast recipe like that of lab 08 led our [board](../docs/leaderboard.md),
-# until an entry that repeats only the hard images reached the same target in a third of the
-# time. Your training can be the next.
+# for this task. A fast recipe like that of [lab 08](08_faster.ipynb) led our
+# [board](../docs/leaderboard.md), until an entry that repeats only the hard images reached
+# the same target in a third of the time. Your training can be the next.
 #
 # A speed record is easy to claim by mistake: because of a lucky seed, a clock that stopped
 # too early, or a training that was tuned on the test images. You therefore find out first
 # which ingredients of a fast recipe help, and which may only have been lucky. Then you
 # write your own training, and rehearse its judging. You predict each gain before you
-# measure it, because a gain that you could not predict is one that you do not yet
-# understand.
+# measure it, because you do not yet understand a gain that surprises you.
 
 # %% [markdown]
-# > **Limits.** Other programs on your machine can change all times. At laptop scale the lab
-# > trains on fewer images than a judge, to a lower target, so a change that helps here can
-# > hurt there. Only the judge's result counts (`labs leaderboard add`).
+# > **Limits.** Other programs on your machine affect every time that you measure. At laptop
+# > scale the lab trains on fewer images than a judge, to a lower target, so a change that
+# > helps here can hurt there. Only the judge's result counts (`labs leaderboard add`).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -83,10 +82,10 @@ data = session.load_images()
 # %% [markdown]
 # ## 1. Ablate first
 #
-# The longest bar of your waterfall in [lab 08](08_faster.ipynb) was probably *fewer steps*.
-# A whole recipe hides behind it, so you do not know which of the five ingredients made the
-# training fast. An [*ablation*](../docs/glossary.md) takes out one ingredient at a time,
-# and measures how much slower the training becomes.
+# The longest bar of your waterfall in lab 08 was probably *fewer steps*. A whole recipe
+# hides behind it, so you do not know which of the five ingredients made the training fast.
+# An [*ablation*](../docs/glossary.md) takes out one ingredient at a time, and measures how
+# much slower the training becomes.
 #
 # | ingredient | fast recipe | without it, as in the original recipe |
 # |---|---|---|
@@ -98,9 +97,9 @@ data = session.load_images()
 
 # %% [markdown]
 # Take care with the fourth ingredient: the recipe *without* "no augmentation" is the one
-# that shifts and flips the images. Weight decay stays in all recipes. Both learning rates,
-# the peak of the cycle (`peak_learning_rate`) and the constant 0.01, are given for batches
-# of 32 images, and grow with the square root of the batch size.
+# that shifts and flips the images. Weight decay stays in all recipes. The peak of the cycle
+# (`peak_learning_rate`) and the constant 0.01 are given for batches of 32 images, and grow
+# with the square root of the batch size.
 #
 # If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
@@ -110,15 +109,14 @@ data = session.load_images()
 # *in this recipe*: we do not tune the other settings again, although a larger learning
 # rate, for example, might make up for missing momentum.
 #
-# In one cycle, the network becomes accurate only when the rate falls at the end. The lab
-# therefore runs longer and longer trainings, each with a whole cycle, until one reaches the
-# target, and $t$ is the time of this last training alone. A recipe without the cycle needs
-# only one training, which goes on until it gets there. Compiling and validating do not
-# count.
+# With one cycle, the network becomes accurate only when the rate falls at the end. The lab
+# therefore runs longer and longer cycles until one reaches the target, and $t$ is the time
+# of this last training alone. A recipe without the cycle needs only one training, which
+# goes on until it gets there. Compiling and validating do not count.
 
 # %% [markdown]
-# The network of lab 08 would take too long for all these trainings. Ours has only three
-# convolutions, and pools before each of them, so that they see small images.
+# To save time, the network has only three convolutions, and pools before each of them, so
+# that they see small images.
 #
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
 # them a place, where 1 is the most valuable. Ingredients may share a place.
@@ -144,8 +142,8 @@ recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
 
 # %% [markdown]
 # For each seed, all recipes race to the target, one after another, so that another busy
-# program slows all of them down, and not just one. If you interrupt the next cell and run
-# it again, it resumes with the seed that it had reached.
+# program slows all of them down. If you interrupt the next cell and run it again, it
+# resumes with the seed that it had reached.
 
 # %%
 races = card.points("races")
@@ -165,10 +163,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{name}: {', '.join(shown)}")
 
 # %% [markdown]
-# The first line is the full recipe, each line below names the ingredient that its recipe
-# *lacks*, and each column is a seed. *Never* means that even the longest training of the
-# race missed the target. How sure can you be that an ingredient helps if four seeds say so,
-# and one says the opposite?
+# Each line below the full recipe names the ingredient that its recipe *lacks*, and each
+# column is a seed. *Never* means that even the longest training missed the target. How sure
+# can you be that an ingredient helps if four seeds say so, and one says the opposite?
 #
 # ### How many heads would coins show?
 #
@@ -179,9 +176,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
 # If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md)
-# assumes only that one seed's result does not influence another's. It even accepts runs
-# that failed, because it asks only which of two runs was longer. The price is that it needs
-# many seeds: with five of them, $P$ is $1/32$ even if all five agree.
+# assumes only that seeds do not influence each other. It even accepts failed runs, because
+# it asks only which of two runs was longer. The price is that it needs many seeds: with
+# five of them, $P$ is $1/32$ even if all five agree.
 
 # %% [markdown]
 # ### Exercise 12.1: what is it worth?
@@ -195,8 +192,7 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # - `full`: a dict `{seed: seconds}` with the times of the full recipe, where `None` stands
 #   for a run that never reached the target;
 # - `without`: such a dict for each ingredient, `{ingredient: {seed: seconds}}`, with the
-#   times of the recipe that lacks it. Its seeds, and their order, may differ from those of
-#   `full`;
+#   times of the recipe that lacks it. Its seeds and their order may differ from `full`;
 # - `alpha`: a probability, such as 0.05.
 
 # %% [markdown]
@@ -299,10 +295,10 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # side of it. Like $n$ coins that all show the same side, this has the probability
 # $2 \cdot 2^{-n}$, so five seeds give an interval of about 94%.
 #
-# **Question.** The places alone need twenty tests, because you compare ten pairs of
-# ingredients in both directions. Luck fools each test with a probability of at most
-# `alpha`. If all ingredients are worth the same, how many false claims do you expect at
-# most? And what would you change so that even one false claim among the twenty is rare?
+# **Question.** The places alone need twenty tests, for ten pairs of ingredients in both
+# directions. Luck fools each test with a probability of at most `alpha`. If all ingredients
+# are worth the same, how many false claims do you expect at most? And what would you change
+# so that even one false claim is rare?
 
 # %% [markdown]
 # ### Do the parts make up the whole?
@@ -418,8 +414,7 @@ train = check("12.2", train)
 # 4. Begin again with the next change, for example from the table below.
 #
 # The gain is the time of `train` divided by the time of `candidate`. As in a judging, the
-# clock starts when the data are handed over, and stops after the last label, so building
-# and compiling the network count as well.
+# clock runs from the data to the last label, so building and compiling the network count.
 
 # %% [markdown]
 # | idea | why it may help | source |
@@ -434,9 +429,9 @@ train = check("12.2", train)
 # | a first layer that whitens the pixels | it is computed from the images, and need not be learned | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
 
 # %% [markdown]
-# First estimate which part of the time your change makes shorter, since [Amdahl's
-# law](08_faster.ipynb) limits the gain: if this part is half of the time, no change to it
-# can make the training more than twice as fast.
+# Which part of the time does your change make shorter? By [Amdahl's law](08_faster.ipynb),
+# a change that touches only half of the time cannot make the training more than twice as
+# fast.
 #
 # **Predict:** How many times as fast as `train` is `candidate`? The first candidate trains
 # for two epochs instead of three, with [the network of
@@ -479,16 +474,16 @@ card.measure("gain", gain.middle)
 card.outcome("gain", gain.middle)
 
 # %% [markdown]
-# The gain is the geometric mean of the ratios of all seeds, and its interval says how well
-# a few seeds determine it. If the interval contains 1, this measurement cannot tell whether
-# `candidate` is faster. A change that costs some accuracy can still be worth keeping: as
-# long as the target is reached, the time that it saves may buy more accuracy elsewhere.
+# The gain is the geometric mean of the ratios of all seeds. If its interval contains 1,
+# these few seeds cannot tell whether `candidate` is faster. A change that costs some
+# accuracy can still be worth keeping: as long as the target is reached, the time that it
+# saves may buy more accuracy elsewhere.
 #
 # **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
 # where is the rest of the time?
 #
-# The lab scores only this first prediction. Write the next ones down yourself, because the
-# leaderboard shows the predicted gain of a submission beside the measured one.
+# The lab scores only this first prediction. Write the next ones down, because the
+# leaderboard shows a submission's predicted gain beside the measured one.
 
 # %% [markdown]
 # ## 3. Rehearse the judging
@@ -506,8 +501,7 @@ card.outcome("gain", gain.middle)
 #
 # $$ S = \Big( \prod_{i=1}^{n} \frac{t_i}{c_i} \Big)^{1/n}, $$
 #
-# so a lower score is better. A machine that is twice as fast halves $t_i$ and $c_i$, and
-# the score stays about the same.
+# so a lower score is better, and a machine that is twice as fast gets about the same score.
 
 # %% [markdown]
 # A low score counts only if the mean accuracy is at or above the target, and a one-sided t
@@ -546,9 +540,9 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # %% [markdown]
 # How fast can you reach the target? If your $p$ is below 0.01, the score is the answer for
 # your machine, with its interval. The judge's times are longer, because it starts a new
-# process for each seed, whereas in this notebook earlier trainings have already warmed up
-# TensorFlow. If many calibrations differ, another program was probably busy, or our part of
-# the load was too short. The judge runs the whole load, and repeats such seeds.
+# process for each seed, whereas this notebook has already warmed up TensorFlow. If many
+# calibrations differ, another program was probably busy, or our part of the load was too
+# short. The judge runs the whole load, and repeats such seeds.
 #
 # **Question.** How far above the target must the mean accuracy of four seeds lie to give
 # $p < 0.01$, in standard deviations of the accuracies? And how far with ten seeds?
@@ -596,8 +590,8 @@ session.finish()
 #
 # Would you have known how fast you can reach the target? Compare your predictions with the
 # results. An ablation shows which ingredients carry a recipe, and a predicted gain shows
-# whether you understand a change, but both may claim only as much as paired runs over
-# several seeds can show. The judge's rule is the same idea, with more seeds and less trust.
+# whether you understand a change, but both may claim only what paired runs over several
+# seeds can show. The judge's rule is the same idea, with more seeds and less trust.
 #
 # Two questions remain. If everybody tries twenty changes and hands in the fastest, how much
 # of the record is luck? And which change would help with a hundred times as many images,
