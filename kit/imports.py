@@ -39,16 +39,18 @@ def files_behind(modules: Iterable[str], never: Sequence[str] = ()) -> set[Path]
     return found
 
 
+@functools.cache
 def _files_of(module):
     """The files that Python reads to import a module of ours: packages, then itself."""
-    parts = module.split(".")
+    parts, found = module.split("."), []
     if parts[0] not in OURS:
-        return
+        return found
     for depth in range(1, len(parts) + 1):
         path = Path(*parts[:depth])
         for file in (path / "__init__.py", path.with_suffix(".py")):
             if (REPOSITORY / file).is_file():
-                yield file
+                found.append(file)
+    return found
 
 
 @functools.cache

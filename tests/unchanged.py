@@ -78,7 +78,7 @@ def of_exercise(number: str, path: Path) -> str:
         *shared_words(folder.parent), folder / "words.toml",
         answers, *answers.parent.glob("*.py"),
     }  # fmt: skip
-    return _hash(files, _cells(find_lab(number.split(".")[0])))
+    return _hash(files, _cells(number.split(".")[0]))
 
 
 @functools.cache
@@ -95,7 +95,7 @@ def of_notebook(number: str, path: Path) -> str:
     files |= {*shared_words(lab.folder), REPOSITORY / "kit/authoring/nbval.cfg"}
     stored = nbformat.read(lab.solution, as_version=4).cells
     outputs = [cell.outputs for cell in stored if cell.cell_type == "code"]
-    return _hash(files, _cells(lab), outputs)
+    return _hash(files, _cells(number), outputs)
 
 
 @functools.cache
@@ -104,20 +104,21 @@ def of_code() -> str:
     found = [path for top in CODE for path in (REPOSITORY / top).rglob("*")]
     found += [REPOSITORY / name for name in BESIDE_CODE]
     files = {path for path in found if path.is_file() and path.suffix not in NOT_CODE}
-    return _hash(files, *map(_cells, all_labs()))
+    return _hash(files, *(_cells(lab.number) for lab in all_labs()))
 
 
 def _module(path):
     return ".".join(path.with_suffix("").parts)
 
 
-def _cells(lab):
+@functools.cache
+def _cells(number):
     """The code of a lab's cells, without the text between them, and without comments.
 
     What a cell must not do without is said by TODO comments, which are in the tests of
     text.
     """
-    cells = jupytext.read(lab.source, fmt="py:percent").cells
+    cells = jupytext.read(find_lab(number).source, fmt="py:percent").cells
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     return [_without_comments(source) for source in code]
 
@@ -132,11 +133,15 @@ def _without_comments(source):
 def _hash(files, *parts):
     digest = hashlib.sha256(sys.version.encode())
     for path in sorted([*files, *(REPOSITORY / name for name in PINS)]):
-        digest.update(f"{path.relative_to(REPOSITORY)}\0".encode())
-        # A new exercise has no mutants yet.
-        digest.update((path.read_bytes() if path.exists() else b"none") + b"\0")
+        digest.update(f"{path.relative_to(REPOSITORY)}\0".encode() + _content(path))
     digest.update(json.dumps(parts, sort_keys=True, default=str).encode())
     return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _content(path):
+    """A hash of a file; a new exercise has no mutants yet."""
+    return hashlib.sha256(path.read_bytes() if path.exists() else b"none").digest()
 
 
 class Unchanged:
