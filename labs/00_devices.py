@@ -30,18 +30,17 @@ epochs: int = 1  # every lab takes epochs and batch_size; nothing is trained her
 batch_size: int = 32
 gpu_index: int = 0  # which GPU to take, if there are several
 repeats: int = 5  # timed products per size
-rows: int = None  # of the first matrix; None here: set by the scale
+rows: int = None  # of the first matrix; None: chosen by the scale (also columns)
 columns: int = None  # of the second matrix
 
 # %% tags=["setup"]
 from helpers.notebook import session
 
-# This lab is about taking a GPU: so the set-up must not take one.
+# You claim a GPU yourself in exercise 0.1, so the set-up does not claim one.
 lab = session.start("00_devices", globals(), devices="none")
 
 # %%
-# statistics, tf and time are for your answers: bind them to what you like. Our own
-# cells use other names.
+# Your answers may rebind statistics, tf and time. The lab's own cells use other names.
 import statistics
 import time
 from time import perf_counter, process_time
@@ -82,7 +81,7 @@ card.predict("numpy_over_python", my_numpy_guess)
 
 # %%
 def microseconds(job, calls=100):
-    """Median time of some calls; the first call does not count."""
+    """Median time of a call in microseconds; the first call is not timed."""
     job()
     times = []
     for _ in range(calls):
@@ -91,7 +90,7 @@ def microseconds(job, calls=100):
         times.append(perf_counter() - began)
     return 1e6 * numpy.median(times)
 
-# As many operations as a later product of other shapes.
+# Size of a square product with as many operations as a later product of other shapes.
 square = round((100 * lab.rows * lab.columns) ** (1 / 3))
 left, right = numpy.random.default_rng(lab.seed).normal(size=(2, square, square))
 left, right = left.astype("float32"), right.astype("float32")
@@ -108,7 +107,7 @@ def one_number():
 card.lock("numpy_over_python")
 python_seconds = microseconds(one_number) * square**2 / 1e6
 numpy_seconds = microseconds(lambda: left @ right, lab.repeats) / 1e6
-print(f"{square}x{square} product, loops in Python, worked out: {python_seconds:.1f} s")
+print(f"{square}x{square} product, loops in Python, estimated: {python_seconds:.1f} s")
 print(f"{square}x{square} product, NumPy: {numpy_seconds:.4f} s")
 print(f"NumPy is {python_seconds / numpy_seconds:.1f} times as fast")
 card.measure("numpy_over_python", python_seconds / numpy_seconds)
@@ -269,7 +268,7 @@ card.predict("finished_over_returned", my_ratio_guess)
 card.lock("finished_over_returned")
 tensorflow.config.experimental.set_synchronous_execution(False)
 a = tensorflow.random.normal((1000, 1000))
-tensorflow.matmul(a, a).numpy()  # the first call starts things up: it does not count
+tensorflow.matmul(a, a).numpy()  # not timed: the first call also pays for the start-up
 times = []
 for _ in range(5):
     began = perf_counter()
@@ -278,7 +277,7 @@ for _ in range(5):
     product.numpy()
     times.append((returned, perf_counter() - began))
 returned, finished = numpy.median(times, axis=0)
-tensorflow.config.experimental.set_synchronous_execution(True)  # as it was
+tensorflow.config.experimental.set_synchronous_execution(True)  # the default
 print(f"Returned after {1000 * returned:.3f} ms, finished after {1000 * finished:.3f} ms")
 print(f"Ratio: {finished / returned:.1f}")
 card.outcome("finished_over_returned", finished / returned)
@@ -369,7 +368,8 @@ flat_seconds, flat_gflops = time_matmul(fast, *shapes["flat"], lab.repeats)
 card.measure("matmul_seconds", {"m": m, "k": 100, "n": n, "seconds": flat_seconds})
 card.measure("gflop_per_second", flat_gflops)
 print(f"A {m:,}x100 by 100x{n:,} product on {fast_name}: {1000 * flat_seconds:.2f} ms")
-print(f"GFLOP/s: {flat_gflops:.2f}, {flat_gflops / gflops:.2f} times the square product's")
+print(f"GFLOP/s: {flat_gflops:.2f}")
+print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product")
 for name, (high, inner, wide) in shapes.items():
     numbers = high * inner + inner * wide + high * wide
     per_byte = 2 * high * inner * wide / (4 * numbers)
@@ -455,14 +455,14 @@ card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 # ```
 
 # %% name="0.3-crossover" points=1
-# TODO 0.3: the size from which on the fast device wins, or None.
+# TODO 0.3: the size from which the fast device always wins, or None.
 #: start
 def crossover(sizes, slow_seconds, fast_seconds):
-    """The size from which on fast beats slow, or None."""
+    """The size from which fast always beats slow, or None."""
     return sizes[0]
 #: solution
 def crossover(sizes, slow_seconds, fast_seconds):
-    """The size from which on fast beats slow, or None."""
+    """The size from which fast always beats slow, or None."""
     winner = None
     rows = list(zip(sizes, slow_seconds, fast_seconds, strict=True))
     for size, slow, fast in reversed(rows):
@@ -484,13 +484,13 @@ winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_sec
 card.measure("crossover_size", winner)
 curves = {slow_name: slow_seconds, fast_name: fast_seconds}
 figure = figures.matmul_curves(tested, curves, winner, crossover_guess)
-where = f"from size {winner} on" if winner else "not even at the largest"
-show_figure(figure, f"{fast_name} ahead: {where}.", session.caption())
+summary = f"Crossover to {fast_name} at size: {winner or 'none'}."
+show_figure(figure, summary, session.caption())
 card.outcome("crossover_size", winner)
 
 # %%
 ratio = slow_seconds[-1] / fast_seconds[-1]
-print(f"At size {tested[-1]} {slow_name} takes {ratio:.2f} times as long as {fast_name}")
+print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
 # This is what the larger machine buys you: nothing below the green line, and the printed
@@ -516,11 +516,11 @@ with tensorflow.device(fast):
     small = tensorflow.random.normal((16, 16))
     finished = tensorflow.matmul(small, small)
     both = microseconds(lambda: tensorflow.matmul(small, small)[0, 0].numpy())
-    asking = microseconds(lambda: finished[0, 0].numpy())
-print(f"A 16x16 product and one number of it: {both:.1f} µs")
-print(f"One number of a product that was finished before: {asking:.1f} µs")
-print(f"Share of the asking: {100 * asking / both:.1f}%")
-card.measure("share_of_asking", asking / both)
+    reading = microseconds(lambda: finished[0, 0].numpy())
+print(f"Computing a 16x16 product and reading one number: {both:.1f} µs")
+print(f"Reading one number of a finished product: {reading:.1f} µs")
+print(f"Share of the time spent on reading: {100 * reading / both:.1f}%")
+card.measure("share_of_asking", reading / both)
 
 # %% [markdown]
 # A part of the floor belongs to the clock, not to the device. Every method of timing hides
@@ -555,7 +555,7 @@ card.predict("busy_threads", my_threads_guess)
 
 # %%
 def busy_threads(size):
-    """Seconds of all threads per second, while the CPU multiplies."""
+    """Mean number of busy threads while the CPU multiplies: CPU seconds per second."""
     with tensorflow.device("CPU:0"):
         square = tensorflow.random.normal((size, size))
         tensorflow.matmul(square, square)
@@ -567,7 +567,8 @@ def busy_threads(size):
 card.lock("busy_threads")
 busy = [busy_threads(size) for size in tested]
 by_size = zip(tested, busy, strict=True)
-print("  ".join(f"{size}: {threads:.1f}" for size, threads in by_size))
+busy_text = "  ".join(f"{size}: {threads:.1f}" for size, threads in by_size)
+print(f"Busy threads by size: {busy_text}")
 card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 
 # %% [markdown]
@@ -643,18 +644,18 @@ print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 
 # %%
 def equal_digits(seed):
-    """In how many digits the sums in two orders agree, and the size of the sum."""
+    """To how many digits the sums in two orders agree, and the absolute sum."""
     with tensorflow.device(fast):
         rows, columns = total(seed), total(seed, columns_first=True)
     apart = abs(rows - columns) / abs(rows)
-    return -numpy.log10(max(apart, 2**-24)), abs(rows)  # float32 shows nothing below
+    return -numpy.log10(max(apart, 2**-24)), abs(rows)  # 2**-24: float32's rounding
 
 drawn = [equal_digits(lab.seed + i) for i in range(100)]
 digits, size = numpy.transpose(drawn)
 print(f"Digits that agree: median {numpy.median(digits):.1f}, ", end="")
 print(f"from {min(digits):.1f} to {max(digits):.1f}")
 near_zero = digits[size < numpy.median(size)]
-print(f"In the half whose sums are nearest to zero: median {numpy.median(near_zero):.1f}")
+print(f"In the half with the sums nearest to zero: median {numpy.median(near_zero):.1f}")
 card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
