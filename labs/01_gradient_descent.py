@@ -36,12 +36,11 @@ learning_rate: float = 0.1
 # %% tags=["setup"]
 from helpers.notebook import session
 
-# Nothing here runs on a GPU: so none is taken.
+# This lab runs on the CPU, so the set-up does not claim a GPU.
 lab = session.start("01_gradient_descent", globals(), devices="none")
 
 # %%
-# np and time are for your answers: bind them to what you like. Our own cells use other
-# names.
+# Your answers may rebind np and time. The lab's own cells use other names.
 import time
 from time import perf_counter
 
@@ -69,11 +68,11 @@ START = (-1.0, -1.5)  # slope and intercept before the first step
 rng = numpy.random.default_rng(lab.seed)
 all_x = rng.uniform(-1.7, 1.7, lab.train_points)
 all_y = 1.5 * all_x + 0.5 + rng.normal(0, 0.5, lab.train_points)
-# The best line, in one go: for two weights that is easy.
+# The line with the lowest loss: with only two weights, it can be computed directly.
 best = numpy.polyfit(all_x, all_y, 1)
 lines = {"where we start": START, "the best line": best}
 figure = figures.points_and_lines(all_x, all_y, lines)
-summary = f"{lab.train_points} points around a rising line; the line to start from falls."
+summary = f"{lab.train_points} points around a rising line; the line at the start falls."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
@@ -93,7 +92,7 @@ def mean_squared_error(weights, x, y):
 
 lowest = mean_squared_error(best, all_x, all_y)
 print(f"Loss at the start: {mean_squared_error(START, all_x, all_y):.3f}")
-print(f"Lowest loss there is, at the best line: {lowest:.3f}")
+print(f"Lowest possible loss, that of the best line: {lowest:.3f}")
 
 # %% [markdown]
 # Even the best line has a loss above 0, because no straight line can pass through all of
@@ -153,11 +152,11 @@ gradient = check("1.1", gradient)
 
 # %%
 def descend(gradient, x, y, start, batches, learning_rate):
-    """The weights before the first step and after each, shape (steps + 1, 2)."""
+    """The weights before the first step and after each step, shape (steps + 1, 2)."""
     path = [numpy.array(start)]
     for batch in batches:
         step = -learning_rate * gradient(path[-1], x[batch], y[batch])
-        path.append(numpy.clip(path[-1] + step, -1e6, 1e6))  # a path that diverges stops
+        path.append(numpy.clip(path[-1] + step, -1e6, 1e6))  # keeps a diverging path finite
     return numpy.array(path)
 
 # %% [markdown]
@@ -219,11 +218,11 @@ def curvature_matrix(x):
     return 2 * inputs.T @ inputs / len(x)
 
 def largest_learning_rate(x):
-    """2 / the largest curvature of the mean squared error."""
+    """The learning rate above which the full batch diverges: 2 / the largest curvature."""
     return 2 / numpy.linalg.eigvalsh(curvature_matrix(x)).max()
 
 limit = largest_learning_rate(all_x)
-print(f"The full batch diverges from learning rate {limit:.3f} on")
+print(f"The full batch diverges above learning rate {limit:.3f}")
 
 # %% [markdown]
 # ## Exercise 1.2: mini-batches
@@ -275,14 +274,14 @@ epoch_batches = check("1.2", epoch_batches)
 
 # %%
 def batches_of(points, batch_size, steps, shuffle=0):
-    """The batch of each of so many steps; another number shuffles in another way."""
+    """The batches of this many steps; each value of `shuffle` gives other batches."""
     rng, batches = numpy.random.default_rng([lab.seed, shuffle]), []
     while len(batches) < steps:
         batches.extend(epoch_batches(points, batch_size, rng))
     return batches[:steps]
 
 def train(learning_rate, batch_size, steps, shuffle=0):
-    """The path of the weights from START on."""
+    """The path of the weights from START."""
     batches = batches_of(lab.train_points, batch_size, steps, shuffle)
     return descend(gradient, all_x, all_y, START, batches, learning_rate)
 
@@ -319,7 +318,7 @@ explore(train, full_loss, settings, steps=60, box=BOX, caption=session.caption()
 SHUFFLES = range(20)
 
 def times_thrown_out(train, loss, learning_rate, batch_size):
-    """In how many of the shuffles the path is thrown out within 60 steps."""
+    """The number of shuffles in which the path is thrown out within 60 steps."""
     paths = (train(learning_rate, batch_size, 60, shuffle) for shuffle in SHUFFLES)
     return sum(thrown_out(path, loss) for path in paths)
 
@@ -327,7 +326,8 @@ print("Thrown out (ten times the first loss, or more) within 60 steps:")
 for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     ones = times_thrown_out(train, full_loss, rate, 1)
     full = times_thrown_out(train, full_loss, rate, lab.train_points)
-    print(f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, all points in {full}")
+    print(f"Learning rate {rate}: batches of 1 in {ones} of 20 shuffles, ", end="")
+    print(f"full batch in {full} of 20 shuffles")
 
 # %% [markdown]
 # At some learning rates the full batch converges, while batches of 1 are thrown out. The
@@ -359,14 +359,15 @@ for size in (lab.train_points, lab.batch_size, 1):
         [[full_loss(weights) for weights in path[::steps_per_epoch]] for path in paths]
     )
     first, last = numpy.median(curves[size], axis=0)[[1, -1]]
-    print(f"Batch size {size}: after one epoch {first:.3f}, after {lab.epochs} {last:.3f}")
+    print(f"Batch size {size}: median loss {first:.3f} after one epoch, ", end="")
+    print(f"{last:.3f} after {lab.epochs}")
 card.outcome("loss_after_one_epoch", numpy.median(curves[lab.batch_size][:, 1]))
 
 # %%
 figure = figures.loss_by_epoch(curves, lowest, loss_guess)
 passed = sum(curves[lab.train_points][:, -1] < curves[1][:, -1])
 summary = f"""After one epoch the full batch has made one step, a smaller batch many.
-Below batches of 1 after the last epoch: the full batch in {passed} of 20 shuffles."""
+The full batch ends with a lower loss than batches of 1 in {passed} of 20 shuffles."""
 show_figure(figure, summary, session.caption())
 medians = {str(size): numpy.median(losses, axis=0) for size, losses in curves.items()}
 card.measure("loss_by_epoch", medians)
@@ -385,7 +386,7 @@ card.measure("loss_by_epoch", medians)
 
 # %%
 def above_lowest(learning_rate, shuffle):
-    """Loss above the lowest after two more epochs, at this learning rate, with batches of 1."""
+    """Loss minus the lowest loss after two epochs, and two more at `learning_rate`."""
     begun = train(lab.learning_rate, 1, 2 * lab.train_points, shuffle)
     more = batches_of(lab.train_points, 1, 2 * lab.train_points, shuffle + 100)
     path = descend(gradient, all_x, all_y, begun[-1], more, learning_rate)
@@ -393,7 +394,8 @@ def above_lowest(learning_rate, shuffle):
 
 for rate in (lab.learning_rate, lab.learning_rate / 10):
     height = numpy.median([above_lowest(rate, shuffle) for shuffle in SHUFFLES])
-    print(f"Two epochs, then two at learning rate {rate:.3g}: {height:.4f} above the lowest")
+    print(f"Two epochs with batches of 1, then two at learning rate {rate:.3g}: ", end="")
+    print(f"{height:.4f} above the lowest loss")
 
 # %% [markdown]
 # This is a first answer to the question of this lab: **noise is cheap far from the lowest
@@ -419,11 +421,11 @@ for name, size in hidden.items():
     batches = batches_of(lab.train_points, size, 480)
     path = descend(gradient, all_x, all_y, START, batches, 0.05)
     # The loss of each batch, with the weights before its step.
-    seen = zip(path[:-1], batches, strict=True)
-    losses = [mean_squared_error(w, all_x[b], all_y[b]) for w, b in seen]
+    steps_made = zip(path[:-1], batches, strict=True)
+    losses = [mean_squared_error(w, all_x[b], all_y[b]) for w, b in steps_made]
     loss_curves[name] = numpy.array(losses)
 figure = figures.batch_losses(loss_curves)
-summary = "All four curves fall for some 30 steps, then scatter, each by another amount."
+summary = "All four curves fall for about 30 steps, then scatter by different amounts."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
@@ -456,14 +458,14 @@ show_figure(figure, summary, session.caption())
 # `which_batch_size(losses, 0.3, [1, 4, 16, 64])` is `16`, because $0.3 / 0.02 = 15$.
 
 # %% name="1.3-which-batch-size" points=2
-# TODO 1.3: which of the sizes made a loss curve that scatters like this.
+# TODO 1.3: which of the batch sizes gave a loss curve that scatters like this.
 #: start
 def which_batch_size(losses, example_variance, sizes):
-    """The one of the batch sizes whose losses scatter like these."""
+    """The batch size whose losses scatter like these."""
     return sizes[0]
 #: solution
 def which_batch_size(losses, example_variance, sizes):
-    """The one of the batch sizes whose losses scatter like these."""
+    """The batch size whose losses scatter like these."""
     floor = losses[len(losses) // 2 :]
     estimate = example_variance / np.var(floor)
     return min(sizes, key=lambda size: abs(np.log(size / estimate)))
@@ -500,12 +502,12 @@ card.measure("batch_sizes_by_the_law", found)
 n = lab.train_points
 print("Variance of the losses, divided by example_variance / b:")
 for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
-    seen = numpy.var(loss_curves[name][240:])
-    # As many batches as needed, with the weights fixed at the best line.
-    still = [numpy.mean(squared_errors[b]) for b in batches_of(n, size, 10_000)]
+    flat = numpy.var(loss_curves[name][240:])
+    # The losses of many batches, with the weights fixed at the best line.
+    at_best = [numpy.mean(squared_errors[b]) for b in batches_of(n, size, 10_000)]
     law = example_variance / size
-    ratio = f"flat half {seen / law:.2f}, at the best line {numpy.var(still) / law:.2f}"
-    print(f"Batch size {size}: {ratio}, (n - b) / (n - 1) {(n - size) / (n - 1):.2f}")
+    ratio = f"flat half {flat / law:.2f}, at the best line {numpy.var(at_best) / law:.2f}"
+    print(f"Batch size {size}: {ratio}, (n - b) / (n - 1) = {(n - size) / (n - 1):.2f}")
 
 # %% [markdown]
 # The factor is close to 1 as long as a batch is a small part of all points, which is the
@@ -554,7 +556,8 @@ def noise_scale(single):
 descent, scales = train(0.1, lab.train_points, 30), {}
 for step in (0, 5, 10, 15, 20, 30):
     scales[step] = noise_scale(single_gradients(descent[step], all_x, all_y))
-    print(f"Step {step}: loss {full_loss(descent[step]):.3f}, noise scale {scales[step]:,.2f}")
+    loss_here = full_loss(descent[step])
+    print(f"Step {step}: loss {loss_here:.3f}, noise scale {scales[step]:,.2f}")
 card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %% [markdown]
@@ -587,14 +590,14 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %%
 def best_step(steps, exact, curvature):
-    """The learning rate at which these steps lower the loss most, and how far."""
-    # Along a step the loss is a parabola: so steep at first, and so much curved.
-    steep = numpy.mean(steps @ exact)
+    """The learning rate at which these steps lower the loss most, and by how much."""
+    # Along a step the loss is a parabola. Its slope at the start, and its curvature:
+    slope = numpy.mean(steps @ exact)
     curved = numpy.mean(numpy.sum(steps @ curvature * steps, axis=1))
-    return steep / curved, steep**2 / (2 * curved)
+    return slope / curved, slope**2 / (2 * curved)
 
 def steps_needed(single, batch_size, curvature):
-    """The best learning rate over that of an exact step, and how many steps it takes."""
+    """Best learning rate and number of steps, both divided by those of exact steps."""
     rng, exact = numpy.random.default_rng(lab.seed), single.mean(axis=0)
     # With replacement, as if there were infinitely many points.
     drawn = rng.integers(len(single), size=(2**20 // batch_size, batch_size))
@@ -606,15 +609,15 @@ def steps_needed(single, batch_size, curvature):
 needed, laws = {}, {"start": scales[0], "step 15": scales[15]}
 for place, weights in {"start": descent[0], "step 15": descent[15]}.items():
     single, needed[place] = single_gradients(weights, all_x, all_y), {}
-    print(f"{place}, noise scale {laws[place]:.2f}:")
+    print(f"{place}, noise scale {laws[place]:.2f}; compared with exact steps:")
     for size in (1, 4, 16, 64, 256):
         rate, steps = steps_needed(single, size, curvature_matrix(all_x))
         needed[place][size] = steps
         law = 1 + laws[place] / size
-        print(f"  batch size {size}: steps x {steps:.2f}, law {law:.2f}; ", end="")
-        print(f"rate x {rate:.3f}, law {1 / law:.3f}")
+        print(f"  batch size {size}: {steps:.2f} times the steps (law {law:.2f}), ", end="")
+        print(f"{rate:.3f} times the learning rate (law {1 / law:.3f})")
 figure = figures.steps_needed(needed, laws, scale_guess)
-summary = "Below the noise scale twice the batch needs half the steps; above it, not so."
+summary = "Twice the batch needs half the steps, but only far below the noise scale."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
@@ -672,7 +675,9 @@ valley = ((-2.0, 4.0), (-6.0, 4.0))
 explore(train_in_valley, valley_loss, valley_settings, 60, valley, session.caption())
 
 # %%
-print(f"Learning rate, largest: {largest_learning_rate(x_moved):.3f}, before {limit:.3f}")
+valley_limit = largest_learning_rate(x_moved)
+print(f"The full batch diverges above learning rate {valley_limit:.3f} ", end="")
+print(f"in the valley, and above {limit:.3f} in the bowl")
 thrown = {
     size: times_thrown_out(train_in_valley, valley_loss, rate, size)
     for rate, size in valley_settings
@@ -681,7 +686,7 @@ for size, times in thrown.items():
     print(f"Batch size {size}: thrown out in {times} of 20 shuffles")
 ends = (train_in_valley(valley_rate, 1, 60, shuffle)[-1] for shuffle in SHUFFLES)
 back = sum(valley_loss(end) < valley_loss((-1.0, 0.5)) for end in ends)
-print(f"Batches of 1, below the first loss after the last step: {back} of 20 shuffles")
+print(f"Batches of 1 end with a lower loss than at the start in {back} of 20 shuffles")
 often = [size for size, times in thrown.items() if times > 10]
 card.outcome("batch_sizes_thrown_out", often)
 
@@ -701,11 +706,11 @@ card.outcome("batch_sizes_thrown_out", often)
 point_curvatures = 2 * (x_moved**2 + 1)
 too_steep = numpy.mean(point_curvatures * valley_rate > 2)
 print(f"Steepest point: curvature {point_curvatures.max():.2f}")
-print(f"All points together: {2 / largest_learning_rate(x_moved):.2f}")
+print(f"All points together: largest curvature {2 / largest_learning_rate(x_moved):.2f}")
 print(f"For {100 * too_steep:.1f}% of the points the rate {valley_rate:.3f} is too large")
-bearable = 0.9 * 2 / point_curvatures.max()
-times = times_thrown_out(train_in_valley, valley_loss, bearable, 1)
-print(f"At rate {bearable:.3f} batches of 1 are thrown out in {times} of 20 shuffles")
+safe_rate = 0.9 * 2 / point_curvatures.max()
+times = times_thrown_out(train_in_valley, valley_loss, safe_rate, 1)
+print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 shuffles")
 
 # %% [markdown]
 # The best remedy is not a different batch size. Move the points back, and the bowl is round
@@ -724,8 +729,8 @@ single = single_gradients(weights, x_moved, all_y)
 _, steps = steps_needed(single, 256, curvature_matrix(x_moved))
 scale_there = noise_scale(single)
 print(f"Noise scale: {scale_there:.1f}")
-print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times the exact steps")
-print(f"Measured: {steps:.2f} times")
+print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times as many steps")
+print(f"  as exact ones; measured: {steps:.2f} times as many")
 
 # %% [markdown]
 # It does not hold, because the noise also pushes the weights up the steep walls, where it
@@ -745,10 +750,10 @@ print(f"Measured: {steps:.2f} times")
 # which is nearly the squared error if the point is close, and at most 1 if it is far away.
 
 # %%
-quarter = numpy.random.default_rng(lab.seed)
-side = quarter.uniform(-2, 2, lab.train_points // 4)
-height = 0.8 * side + quarter.normal(0, 0.3, len(side))
-# Mirrored both ways, so that neither group is better.
+cross_rng = numpy.random.default_rng(lab.seed)
+side = cross_rng.uniform(-2, 2, lab.train_points // 4)
+height = 0.8 * side + cross_rng.normal(0, 0.3, len(side))
+# A quarter of the points, mirrored in both axes, so that neither group is better.
 x_cross = numpy.concatenate([side, -side, side, -side])
 y_cross = numpy.concatenate([height, height, -height, -height])
 
@@ -843,7 +848,7 @@ card.predict("full_step_over_single_step", my_price_guess)
 card.lock("full_step_over_single_step")
 
 def steps_per_second(batch_size, copies=1):
-    """Gradient steps a second on copies of the points, the batches drawn beforehand."""
+    """Gradient steps per second on copies of the points; drawing batches is not timed."""
     more_x, more_y = numpy.tile(all_x, copies), numpy.tile(all_y, copies)
     batches = batches_of(len(more_x), batch_size, 20) * (lab.timed_steps // 20)
     began = perf_counter()
@@ -852,7 +857,7 @@ def steps_per_second(batch_size, copies=1):
 
 # %%
 n = lab.train_points
-# In turn, and the fastest of each: the run that other programs disturbed least.
+# Measured in turns. The fastest run of each was disturbed least by other programs.
 turns = [
     (steps_per_second(1), steps_per_second(n), steps_per_second(64 * n, 64))
     for _ in range(5)
@@ -862,8 +867,8 @@ card.measure("steps_per_second", single)
 card.measure("full_batch_steps_per_second", full)
 print(f"Steps/sec: {single:.2f}")
 print(f"Full batch steps/sec: {full:.2f}")
-print(f"A full step takes {single / full:.2f} times as long as one with a point")
-print(f"And one with 64 times the points: {full / large:.2f} times as long as that")
+print(f"A step with all {n} points takes {single / full:.2f} times as long as with one")
+print(f"A step with {64 * n:,} points takes {full / large:.2f} times as long as with {n}")
 card.outcome("full_step_over_single_step", single / full)
 
 # %% [markdown]
