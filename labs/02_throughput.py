@@ -30,8 +30,8 @@ epochs: int = 5  # 40 for the full run
 batch_size: int = 32
 valid_batch_size: int = 32
 sweep_batch_sizes: list = [8, 16, 32, 64, 128, 256, 512, 700]
-patience_seconds: float = None  # after these sizes: go on doubling for so long
-train_images: int = None  # None here and below: set by the scale
+patience_seconds: float = None  # then double until a size would take longer than this
+train_images: int = None  # None, above and below: chosen by the scale
 valid_images: int = None
 depth: int = None
 width: int = None
@@ -40,10 +40,10 @@ learning_rate: float = 0.01
 learning_rate_drop_epochs: list = [15, 25, 35]  # divided by 10 after each of them
 momentum: float = 0.0
 weight_decay: float = 5e-6
-shift: float = 0.2  # of the height and width, for augmentation
+shift: float = 0.2  # augmentation: largest shift, as a share of height and width
 flip: bool = True
 target_accuracy: float = 0.85  # training stops above it ...
-patience: int = 2  # ... after so many epochs in a row
+patience: int = 2  # ... for this many epochs in a row
 log_dir: str = ""  # a folder for TensorBoard
 
 # %% [markdown]
@@ -61,7 +61,7 @@ from helpers.notebook import session
 lab = session.start("02_throughput", globals())
 
 # %%
-# For your answers: bind them to what you like. Our own cells use other names.
+# Your answers may rebind math, time, keras and np. The lab's own cells use other names.
 import math
 import time
 
@@ -104,7 +104,8 @@ use_figures()
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images()
 figure = image_grid(x_train, y_train, FASHION_MNIST_CLASSES)
-show_figure(figure, "The first eight training images with their classes.", session.caption())
+summary = "The first eight training images with their classes."
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # ## The model
@@ -211,11 +212,11 @@ def build_model():
     drops = [epoch * steps_per_epoch for epoch in lab.learning_rate_drop_epochs]
     rates = [lab.learning_rate * 0.1**i for i in range(len(drops) + 1)]
     rate = optimizers.schedules.PiecewiseConstantDecay(drops, rates)
-    # Keras takes None, not 0, for no weight decay.
+    # For no weight decay, Keras expects None instead of 0.
     sgd = optimizers.SGD(rate, lab.momentum, weight_decay=lab.weight_decay or None)
     network = models.wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
     model = pipelines.with_preprocessing(network, x_train, lab.shift, lab.flip, lab.seed)
-    # XLA, a compiler, is on by default on some devices: off, so that all compare.
+    # Without the compiler XLA, which Keras uses by default on some devices only.
     model.compile(sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
     return model
 
@@ -301,7 +302,7 @@ card.predict("first_epoch_over_others", my_first_epoch_guess)
 card.lock("first_epoch_over_others")
 trained_model, recorder = build_model(), EpochRecorder()
 callbacks = [TrainingDashboard(session.caption()), PrintThroughput(lab.train_images), recorder]
-# This one ends training at the target; you will write it in lab 03.
+# This callback stops training at the target; you will write it in lab 03.
 callbacks.append(StopAtAccuracy(lab.target_accuracy, lab.patience))
 step_ends = []
 def note_time(batch, logs):
@@ -322,9 +323,9 @@ card.measure("epochs", recorder.epochs)
 card.measure("images_per_second", usual)
 card.measure("val_accuracy", recorder.epochs["val_accuracy"][-1])
 print(f"Images/sec, median without the first epoch: {usual:.2f}")
-print(f"First epoch / usual: {usual_seconds / seconds[0]:.2f}")
-print(f"The first epoch took {seconds[0] - usual_seconds:.2f} s longer")
-print(f"The first step came after {step_ends[0] - training_began:.2f} s")
+print(f"Speed of the first epoch divided by this median: {usual_seconds / seconds[0]:.2f}")
+print(f"The first epoch took {seconds[0] - usual_seconds:.2f} s longer than the median")
+print(f"The first step ended after {step_ends[0] - training_began:.2f} s")
 card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 
 # %% [markdown]
@@ -377,11 +378,11 @@ for some_images, some_labels in pipelines.batches(x_valid, y_valid, 250):
     scaled = preprocessing[-1](some_images)
     answers = numpy.argmax(network(scaled, training=True), axis=1)
     right += int((answers == numpy.argmax(some_labels, axis=1)).sum())
-trained_model.set_weights(kept_weights)  # training=True has moved the running averages
+trained_model.set_weights(kept_weights)  # training=True has changed the running averages
 own_accuracy = right / lab.valid_images
 card.measure("val_accuracy_with_own_statistics", own_accuracy)
 print(f"Validation accuracy, running averages: {recorder.epochs['val_accuracy'][-1]:.3f}")
-print(f"With each batch's own statistics: {own_accuracy:.3f}")
+print(f"Validation accuracy, each batch's own statistics: {own_accuracy:.3f}")
 card.outcome("accuracy_with_own_statistics", own_accuracy)
 
 # %% [markdown]
@@ -398,7 +399,7 @@ for some_images, _ in train.repeat().take(30):
     trained_model(some_images, training=True)
 settled_accuracy = trained_model.evaluate(valid, verbose=0)[1]
 trained_model.set_weights(kept_weights)
-print(f"Running averages, after 30 batches with the same weights: {settled_accuracy:.3f}")
+print(f"Validation accuracy, averages updated by 30 more batches: {settled_accuracy:.3f}")
 
 # %% [markdown]
 # If this number is close to the accuracy with each batch's own statistics, the averages had
@@ -440,7 +441,7 @@ guess = {size: times * usual for size, times in predicted.items()}
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
 
 def measure(batch_size, network=trained_model):
-    """Images per second of training at one batch size, start-up left out."""
+    """Images per second of training at one batch size, without the start-up."""
     data = pipelines.batches(x_train, y_train, batch_size, lab.seed, repeat=True)
     steps, timer = max(1, round(lab.images_per_point / batch_size)), EpochRecorder()
     with memory_guard(network, batch_size):
@@ -515,7 +516,7 @@ card.lock("throughput_over_usual")
 sizes_given = lab.sweep_batch_sizes
 sweep(sizes_given, counted(measure, len(sizes_given), "size"), first_round)
 largest = max(first_round)
-# Two steps in each round: the next size takes six steps of twice the largest batch.
+# The next size is twice as large, and takes two steps in each of the three rounds.
 while first_round[largest] and 12 * largest / first_round[largest] < lab.patience_seconds:
     largest *= 2
     sweep([largest], counted(measure, 1, "size"), first_round)
@@ -640,11 +641,11 @@ print(f"Fixed cost of a step: {1000 * t0_seconds:.2f} ms")
 print(f"Peak: {peak:.1f} images/s; half of it at batch size {t0_seconds * peak:.1f}")
 original = {8: 328, 16: 551, 32: 808, 64: 1002, 128: 1165, 256: 1273, 512: 1329, 700: 1332}
 original_t0, original_peak = original_fit = fit_throughput(original)
-print(f"The original table: {1000 * original_t0:.2f} ms and {original_peak:.1f} images/s")
+print(f"The older lab: {1000 * original_t0:.2f} ms and {original_peak:.1f} images/s")
 
 # %%
 def fitted(batch_size):
-    """The law with the two numbers just found."""
+    """Images per second at a batch size, by the fitted law."""
     return batch_size / (t0_seconds + batch_size / peak)
 
 error = median([abs(fitted(b) / speed - 1) for b, speed in measured.items()])
@@ -710,7 +711,7 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # %%
 for number, one_round in enumerate(rounds, start=1):
     a, b = fit_throughput({size: one_round[size] for size in measured})
-    print(f"Round {number} alone: {1000 * a:.2f} ms and {b:.1f} images/s")
+    print(f"Round {number} alone: fixed cost {1000 * a:.2f} ms, peak {b:.1f} images/s")
 wider = (len(measured) / max(1, len(measured) - 2)) ** 0.5
 errors = [1 + wider * (speed / fitted(size) - 1) for size, speed in measured.items()]
 generator, redrawn = numpy.random.default_rng(lab.seed), []
@@ -719,8 +720,9 @@ for _ in range(300):
     redrawn.append([*fit_throughput(drawn), generator.choice(errors)])
 low, high = numpy.percentile(redrawn, [5, 95], axis=0)
 card.measure("fit_interval", {"t0_seconds": [low[0], high[0]], "peak": [low[1], high[1]]})
-print(f"Nine of ten redrawn sweeps: {1000 * low[0]:.2f} to {1000 * high[0]:.2f} ms,")
-print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
+print("Nine of ten redrawn sweeps:")
+print(f"  fixed cost {1000 * low[0]:.2f} to {1000 * high[0]:.2f} ms")
+print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %% [markdown]
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
@@ -740,14 +742,14 @@ print(f"  and {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %%
 def band(batch_size, error=1):
-    """Between which speeds nine of ten redrawn laws lie; `error` for each of them."""
+    """The speeds between which nine of ten redrawn laws lie, each multiplied by `error`."""
     a, b = numpy.array(redrawn).T[:2]
     return numpy.percentile(error * batch_size / (a + batch_size / b), [5, 95])
 
 by_size = {size: [one_round[size] for one_round in rounds] for size in measured}
 figure = figures.residuals(by_size, fit, {size: band(size) for size in measured})
 spread = median([max(of_size) / min(of_size) for of_size in by_size.values()])
-summary = f"Half of the sizes: fastest round at most {spread:.2f} times the slowest."
+summary = f"At half of the sizes, the rounds differ by a factor of at most {spread:.2f}."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
@@ -781,10 +783,10 @@ lowest, highest = band(unseen_batch_size, numpy.array(redrawn).T[2])
 holds = bool(lowest <= corrected <= highest)
 card.measure("unseen_point", {"predicted": predicted_speed, "measured": corrected})
 print(f"Predicted at batch size {unseen_batch_size}: {predicted_speed:.1f} images/s")
-print(f"  with its range: {lowest:.1f} to {highest:.1f} images/s")
-print(f"Measured: {actual:.1f} images/s; {corrected:.1f} images/s by the control,")
+print(f"  range: {lowest:.1f} to {highest:.1f} images/s")
+print(f"Measured: {actual:.1f} images/s; corrected by the control: {corrected:.1f}")
 off = corrected / predicted_speed - 1
-print(f"  {100 * off:+.1f}%: the law {'holds' if holds else 'fails'}")
+print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 'fails'}")
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
@@ -813,18 +815,18 @@ share_guess = card.predict("share_of_peak", my_share_guess)
 
 # %%
 def product_speed(n, at_least_seconds=0.5):
-    """Operations per second of a float32 product of two n x n matrices, the median."""
+    """Median operations per second of a float32 product of two n x n matrices."""
     left, right = tensorflow.random.normal((2, n, n))
-    took = []
-    while len(took) < 6 or sum(took) < at_least_seconds:
+    times = []
+    while len(times) < 6 or sum(times) < at_least_seconds:
         began = perf_counter()
-        (left @ right)[0, 0].numpy()  # a value: so it waits until the product is done
-        took.append(perf_counter() - began)
-    # Each of n * n results takes n products and n sums. The first time has the start-up.
-    return 2 * n**3 / median(took[1:])
+        (left @ right)[0, 0].numpy()  # reading a value waits until the product is done
+        times.append(perf_counter() - began)
+    # Each of the n * n results takes n multiplications and n additions.
+    return 2 * n**3 / median(times[1:])  # the first product includes the start-up
 
 card.lock("share_of_peak")
-# In turn, so that both are measured on the same machine: it may be busier than before.
+# Measured in turns, so that other programs slow both down alike.
 turns = [(measure(fastest), product_speed(lab.product)) for _ in range(3)]
 machine_peak = median([speed for _, speed in turns])
 card.measure("matrix_product_operations_per_second", machine_peak)
@@ -864,7 +866,7 @@ def operations_per_image(network):
     for layer in network.layers:
         if isinstance(layer, (layers.Conv2D, layers.Dense)):
             *widths, inputs, outputs = layer.kernel.shape  # a dense layer has no widths
-            # Along each side, how many pixels the filter meets: zeros do not count.
+            # Pixels that the filter covers along each side, without the padding.
             sides = zip(layer.output.shape[1:-1], widths, strict=True)
             pixels = numpy.prod([k * n - (k * k - 1) // 4 for n, k in sides])
             forward += 2 * pixels * inputs * outputs
@@ -879,7 +881,7 @@ figure = figures.share_of_peak(shares, share_guess)
 summary = f"Training reaches {100 * shares[smallest]:.1f}% of the product's speed at batch "
 summary += f"size {smallest}, and {100 * share:.1f}% at batch size {fastest}."
 show_figure(figure, summary, session.caption())
-print(f"An image takes {operations / 1e9:.3f} billion operations")
+print(f"Training on one image takes {operations / 1e9:.3f} billion operations")
 card.measure("share_of_peak", {str(size): share for size, share in shares.items()})
 card.outcome("share_of_peak", share)
 
@@ -895,12 +897,12 @@ card.outcome("share_of_peak", share)
 
 # %%
 class Nothing(layers.Layer):
-    """Hand on what comes in."""
+    """Return the input unchanged."""
     def call(self, inputs, **ignored):
         return inputs
 
 def stripped(layer):
-    """A copy of a layer, or nothing in its place."""
+    """A copy of a layer, or a layer that does nothing."""
     if isinstance(layer, (layers.BatchNormalization, layers.ReLU, layers.Dropout)):
         return Nothing()
     return layer.from_config(layer.get_config())
@@ -916,9 +918,9 @@ gains = [without / whole for whole, without in pairs]
 gain = median(gains)
 card.measure("bare_over_whole", gain)
 print(f"Batch size {fastest}, all layers: {whole_speed:.1f} images/s")
-print(f"Without the layers in between: {bare_speed:.1f} images/s, {gain:.2f} times as many")
-print("In turns, times as many:", ", ".join(f"{each:.2f}" for each in gains))
-print(f"Then the share would be {100 * gain * share:.1f}%")
+print(f"Without the layers in between: {bare_speed:.1f} images/s, {gain:.2f} times as fast")
+print("The same ratio in each turn:", ", ".join(f"{each:.2f}" for each in gains))
+print(f"The share of the product's speed would then be {100 * gain * share:.1f}%")
 
 # %% [markdown]
 # The time that the bare network saves was spent in batch normalisation, ReLU and dropout.
@@ -957,7 +959,7 @@ print(f"Then the share would be {100 * gain * share:.1f}%")
 
 # %%
 mib = 2**20
-weights_mib = 2 * 4 * this_model.count_params() / mib  # and gradients; float32
+weights_mib = 2 * 4 * this_model.count_params() / mib  # weights and gradients, float32
 estimated = {size: memory_needed_bytes(trained_model, size) / mib for size in measured}
 grown = {b: held[b] / mib for b in measured if b > lab.batch_size and held[b] > 0}
 largest = max(measured)
@@ -965,9 +967,9 @@ figure = figures.memory_by_batch(estimated, grown, lab.batch_size, weights_mib)
 summary = f"At batch size {largest} a step needs about {estimated[largest]:.1f} MiB by the "
 summary += f"estimate; weights and gradients take {weights_mib:.1f} MiB."
 show_figure(figure, summary, session.caption())
-print(f"Estimate for an image: {estimated[largest] / largest:.2f} MiB")
+print(f"Estimate for each image: {estimated[largest] / largest:.2f} MiB")
 growth = grown.get(largest, 0) / max(1, largest - lab.batch_size)
-print(f"Measured at batch size {largest}: {growth:.2f} MiB for each image more")
+print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional image")
 
 # %% [markdown]
 # The backward pass needs the outputs that the layers computed in the forward pass, so a
