@@ -28,23 +28,23 @@
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = None  # at the most, for each run; None: set by the scale
+epochs: int = None  # at most, for each run; None: chosen by the scale
 batch_size: int = 32  # of the first training
 valid_batch_size: int = 250
-batch_sizes: list = [16, 64, 256, 1024]  # that are compared
-repeats: int = 5  # runs of each batch size, with other seeds
+batch_sizes: list = [16, 64, 256, 1024]  # of the race
+repeats: int = 5  # runs of each batch size, each with another seed
 patience: int = 2  # epochs in a row above the target, for exercise 3.1
-target_accuracy: float = None  # None here and in the next five: set by the scale
+target_accuracy: float = None  # None: chosen by the scale, as above (also the next five)
 look_images: int = None  # images to train on between two looks at the accuracy
 train_images: int = None
 valid_images: int = None
 depth: int = None
 width: int = None
 dropout: float = 0.01
-learning_rate: float = 0.007  # a rule's, at batch size 32; each size tries rates around it
+learning_rate: float = 0.007  # at batch size 32; the ladders of rates are based on it
 momentum: float = 0.9
 weight_decay: float = 5e-6
-shift: float = 0.0  # no augmentation: it pays off in long trainings only
+shift: float = 0.0  # no augmentation, which pays off only in long trainings
 flip: bool = False
 
 # %% [markdown]
@@ -62,7 +62,8 @@ from helpers.notebook import session
 lab = session.start("03_time_to_accuracy", globals())
 
 # %%
-# For your answers: bind them to what you like. Our own cells use other names.
+# Your answers may rebind random, statistics, time and keras. The lab's own cells use
+# other names.
 import random
 import statistics
 import time
@@ -97,16 +98,16 @@ valid = batches(x_valid, y_valid, lab.valid_batch_size)
 
 # %%
 def new_network(seed):
-    """A network with its preprocessing; every seed starts from other weights."""
+    """A network with its preprocessing; each seed gives other initial weights."""
     utils.set_random_seed(seed)
     shape = {"dropout": lab.dropout, "stem_pool": lab.stem_pool}
     network = wide_resnet(lab.depth, lab.width, **shape)
     return with_preprocessing(network, x_train, lab.shift, lab.flip, seed)
 
 compiled_model = new_network(lab.seed)
-# Keras takes None, not 0, for no weight decay.
+# For no weight decay, Keras expects None instead of 0.
 sgd = optimizers.SGD(0.0, lab.momentum, weight_decay=lab.weight_decay or None)
-# XLA, a compiler, is on by default on some devices: off, so that all compare.
+# Without the compiler XLA, which Keras uses by default on some devices only.
 compiled_model.compile(
     sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False
 )
@@ -161,7 +162,7 @@ print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6
 # %%
 p = lab.target_accuracy
 points = 100 * (p * (1 - p) / lab.valid_images) ** 0.5
-print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} points")
+print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage points")
 
 # %% [markdown]
 # ### Exercise 3.1: stop when it is good enough
@@ -330,7 +331,7 @@ training_history = compiled_model.fit(
 
 # %%
 last_epoch = len(training_history.epoch)
-print(f"It stopped after epoch {last_epoch}")
+print(f"The training stopped after epoch {last_epoch}")
 
 # %% [markdown]
 # Start-up is paid once, so its share is large in a short run and shrinks in a long one.
@@ -385,7 +386,7 @@ def most_looks(batch_size):
 
 # %%
 def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
-    """Train until the target; training seconds and accuracy at every look."""
+    """Train until the target; return training seconds and accuracy at every look."""
     restart(rate, seed)
     recorder = EpochRecorder(lab.target_accuracy)
     compiled_model.fit(
@@ -411,21 +412,21 @@ fifth = lab.train_images // 5
 split = (x_train[fifth:], y_train[fifth:]), (x_train[:fifth], y_train[:fifth])
 
 never = float("inf")
-RUNG = 3  # each rate of a ladder is so many times the one below
+RUNG = 3  # factor between neighbouring rates of a ladder
 
 def reached_target(run):
     return run["val_accuracy"][-1] >= lab.target_accuracy
 
 def best_of(trials):
-    """The trial with the fewest looks; if none reached it, the most accurate one."""
-    there = [trial for trial in trials if trial["accuracy"] >= lab.target_accuracy]
-    if there:
-        return min(there, key=lambda trial: trial["looks"])
+    """The trial that reached the target soonest; if none did, the most accurate trial."""
+    successful = [trial for trial in trials if trial["accuracy"] >= lab.target_accuracy]
+    if successful:
+        return min(successful, key=lambda trial: trial["looks"])
     return max(trials, key=lambda trial: trial["accuracy"])
 
 # %%
 def tune(batch_size):
-    """Try a ladder of rates on the split; the looks and the last accuracy of each."""
+    """Try a ladder of rates on the split; return looks and last accuracy of each rate."""
     looks, tried, to_try = most_looks(batch_size), {}, [0, -1, 1]
     while to_try:
         rung = to_try.pop(0)
@@ -461,19 +462,21 @@ for size in lab.batch_sizes:
         rates[size] = best_trial["rate"]
     each = []
     for trial in sorted(trials[size], key=lambda trial: trial["rate"]):
-        there = "reached" if trial["accuracy"] >= lab.target_accuracy else "not reached"
-        each.append(f"{trial['rate']:.4f} {there} after {trial['looks']}")
-    print(f"Batch {size}, by rate and looks: {', '.join(each)}")
+        how = "reached at" if trial["accuracy"] >= lab.target_accuracy else "not reached by"
+        each.append(f"{trial['rate']:.4f} {how} look {trial['looks']}")
+    print(f"Batch {size}, target at each rate: {', '.join(each)}")
 
 # %%
 tuned = {size: rates.get(size, rate_by_rule(size)) for size in lab.batch_sizes}
 for size, rate in tuned.items():
-    print(f"Batch {size}: rate {rate:.4f}, {rate / rate_by_rule(size):.2f} times the rule's")
+    over_rule = rate / rate_by_rule(size)
+    print(f"Batch {size}: rate {rate:.4f}, {over_rule:.2f} times the square-root rule's")
 card.measure("tuned_rates", tuned)
 both = {lab.batch_sizes[0], lab.batch_sizes[-1]} <= rates.keys()
 rate_ratio = tuned[lab.batch_sizes[-1]] / tuned[lab.batch_sizes[0]]
 lowest_ratio, highest_ratio = rate_ratio / RUNG, rate_ratio * RUNG
-print(f"Largest over smallest: {rate_ratio:.1f}, or {lowest_ratio:.1f} to {highest_ratio:.1f}")
+print(f"Rate of the largest batch, divided by that of the smallest: {rate_ratio:.1f}")
+print(f"  range: {lowest_ratio:.1f} to {highest_ratio:.1f}")
 inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
@@ -485,8 +488,8 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # You need not do anything about it.
 #
 # Neighbouring rungs differ by a factor of 3, and each rate had only one run. That is why
-# "Largest over smallest" also gives a range, from a third of the ratio to three times the
-# ratio. Any prediction within it counts as right.
+# the cell also prints a range, from a third of the ratio to three times the ratio. Any
+# prediction within it counts as right.
 #
 # **Question.** Which of the two rules agrees with your range?
 
@@ -519,7 +522,8 @@ for this_seed in range(lab.seed, lab.seed + lab.repeats):
             )
 runs = list(finished.values())
 card.measure("val_accuracy", max(max(run["val_accuracy"]) for run in runs))
-print(f"{len(runs)} runs, {sum(map(reached_target, runs)) / len(runs):.1%} reached the target")
+share_there = sum(map(reached_target, runs)) / len(runs)
+print(f"{len(runs)} runs, {share_there:.1%} reached the target")
 
 # %% [markdown]
 # <details><summary>What if the machine slows down, or you interrupt the race?</summary>
@@ -619,7 +623,7 @@ def summarize(runs, target):
 
     def row(all_times):
         reached = [t for t in all_times if t < float("inf")]
-        # Over all runs: one that never arrives is slower than any that does.
+        # All runs count: one that never reaches the target is slower than all that do.
         median = statistics.median(all_times)
         return {
             "reached": len(reached),
@@ -645,15 +649,15 @@ for size, row in sorted(table.items()):
     median_time = seconds_or_never(row["median_seconds"])
     fastest = seconds_or_never(row["fastest_seconds"])
     slowest = seconds_or_never(row["slowest_seconds"])
-    print(f"Batch {size}: {row['reached']} of {row['runs']} runs reached it, ", end="")
-    print(f"median {median_time}, fastest {fastest}, slowest {slowest}")
+    print(f"Batch {size}: {row['reached']} of {row['runs']} runs ", end="")
+    print(f"reached the target, median {median_time}, fastest {fastest}, slowest {slowest}")
 
 # %%
 times, steps = ({size: [] for size in lab.batch_sizes} for _ in range(2))
-for one in runs:
-    size, done = one["batch_size"], reached_target(one)
-    times[size].append(one["wall_seconds"][-1] if done else never)
-    looks = len(one["val_accuracy"])
+for run in runs:
+    size, done = run["batch_size"], reached_target(run)
+    times[size].append(run["wall_seconds"][-1] if done else never)
+    looks = len(run["val_accuracy"])
     steps[size].append(looks * steps_per_look(size) if done else never)
 medians = {b: row["median_seconds"] for b, row in table.items() if row["median_seconds"]}
 winner = min(medians, key=medians.get) if medians else None
@@ -674,7 +678,7 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 
 # %%
 def share_of_firsts(runs_drawn):
-    """How often each size is first, in percent, by the median of so many runs."""
+    """How often each size comes first, in percent, by the median of `runs_drawn` runs."""
     chance, firsts = Random(lab.seed), Counter()
     for _ in range(1000):
         drawn = {b: median(chance.choices(t, k=runs_drawn)) for b, t in times.items()}
@@ -684,8 +688,8 @@ def share_of_firsts(runs_drawn):
 
 by_one, by_median = share_of_firsts(1), share_of_firsts(lab.repeats)
 for size in lab.batch_sizes:
-    print(f"Batch {size}: {by_one[size]:.1f}% by one run, ", end="")
-    print(f"{by_median[size]:.1f}% by the median of {lab.repeats}")
+    print(f"Batch {size} comes first: {by_one[size]:.1f}% by one run, ", end="")
+    print(f"{by_median[size]:.1f}% by the median of {lab.repeats} runs")
 
 # %% [markdown]
 # If none of the shares "by one run" is 100%, luck helps to decide a race in which each
@@ -696,7 +700,7 @@ for size in lab.batch_sizes:
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
-print(f"In front: {', '.join(map(str, in_front)) or 'nobody'}")
+print(f"In front: {', '.join(map(str, in_front)) or 'no size'}")
 first = winner_guess if winner_guess in in_front else winner
 card.outcome("fastest_batch_size", first, choices=True)
 
@@ -764,7 +768,7 @@ for size, needed in typical_steps.items():
 
 # %%
 def relative_fit(rows, measured):
-    """Two numbers by least squares, where 10% of little counts as 10% of much."""
+    """Two numbers by least squares of the relative errors."""
     measured = numpy.array(measured)
     scaled = numpy.array(rows) / measured[:, None]
     return numpy.linalg.lstsq(scaled, numpy.ones(len(measured)), rcond=None)[0]
@@ -780,7 +784,7 @@ def fit_bend(steps_by_size):
 floor, bend = fit_bend(typical_steps)
 for size, needed in typical_steps.items():
     off = needed / (floor * (1 + bend / size)) if floor < never else never
-    print(f"Batch {size}: measured steps over those of the fit: {in_words(off, 'times')}")
+    print(f"Batch {size}: measured steps, relative to the fit: {in_words(off, 'times')}")
 
 # %% [markdown]
 # How certain is the bend? The next cell fits the law to 200 draws of the bootstrap, and
@@ -799,8 +803,8 @@ print(f"In 90% of the draws the bend is {in_words(low, 'images')} to ", end="")
 print(in_words(high, "images"))
 
 # %%
-fastest, largest = typical_steps[min(typical_steps)], typical_steps[max(typical_steps)]
-ratio = fastest / largest if max(fastest, largest) < never else None
+of_smallest, of_largest = (typical_steps[pick(typical_steps)] for pick in (min, max))
+ratio = of_smallest / of_largest if max(of_smallest, of_largest) < never else None
 card.outcome("steps_ratio", ratio)
 figure = figures.steps_to_target(steps, floor, bend)
 summary = "Steps to the target by batch size, beside perfect scaling and the fit."
@@ -816,7 +820,7 @@ show_figure(figure, summary, session.caption())
 
 # %%
 lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
-print(f"Best rates, largest batch over smallest: {rate_ratio:.1f} by the ladder,")
+print(f"Best rates, largest batch divided by smallest: {rate_ratio:.1f} by the ladder,")
 print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend")
 
 # %% [markdown]
@@ -848,7 +852,7 @@ print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend"
 
 # %%
 def fit_step(some_runs):
-    """The fixed seconds of a step, and the images per second of an endless batch."""
+    """The fixed cost of a step in seconds, and the peak in images per second."""
     by_size = {size: [] for size in lab.batch_sizes}
     for run in some_runs:
         trained = len(run["val_accuracy"]) * steps_per_look(run["batch_size"])
@@ -859,7 +863,7 @@ def fit_step(some_runs):
 
 def seconds_by_laws(size, floor, bend, t0_seconds, peak):
     if not all(0 < number < never for number in (floor, bend, t0_seconds, peak)):
-        return never  # a law of which a number is missing or negative says nothing
+        return never  # without four positive numbers there is no forecast
     return floor * (1 + bend / size) * (t0_seconds + size / peak)
 
 # %%
@@ -942,7 +946,7 @@ best_batch_size = check("3.4", best_batch_size)
 
 # %%
 def redrawn_laws(chance):
-    """The four numbers, from as many runs of each size, drawn with replacement."""
+    """The four numbers, fitted to runs of each size that are drawn with replacement."""
     chosen = []
     for size in lab.batch_sizes:
         own = [run for run in runs if run["batch_size"] == size]
@@ -954,7 +958,7 @@ def redrawn_laws(chance):
     return *fit_bend({b: median(s) for b, s in needed.items()}), *fit_step(chosen)
 
 def best_size_by(laws):
-    """The best batch size as a whole number, or the winner's where a law is missing."""
+    """The best batch size as a whole number; if a law is missing, the race's winner."""
     if seconds_by_laws(1, *laws) == never:
         return winner or lab.batch_sizes[0]
     return min(max(1, round(best_batch_size(*laws)[0])), lab.train_images)
@@ -968,7 +972,7 @@ forecast = seconds_by_laws(best_size, *laws)
 card.measure("best_batch_size", best_size)
 print(f"Best batch size by the laws: {best_size}; ", end="")
 print(f"in nine of ten draws {best_sizes[10]} to {best_sizes[-11]}")
-print(f"It takes {in_words(forecast, 's')}; in nine of ten draws ", end="")
+print(f"Forecast of its time: {in_words(forecast, 's')}; in nine of ten draws ", end="")
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
@@ -987,7 +991,7 @@ best_seconds_guess = card.predict("seconds_at_best_batch", my_best_seconds_guess
 # %%
 card.lock("seconds_at_best_batch")
 def rate_between(batch_size):
-    """A rate between those of the neighbours in the race, on logarithmic scales."""
+    """A rate interpolated between the neighbours in the race, on logarithmic scales."""
     logs = numpy.log(list(tuned)), numpy.log(list(tuned.values()))
     return float(numpy.exp(numpy.interp(numpy.log(batch_size), *logs)))
 
@@ -1002,23 +1006,24 @@ for test_seed in range(lab.seed, lab.seed + lab.repeats):
 
 # %%
 def seconds_of(some_runs, batch_size):
-    """The seconds of each run of a batch size until the target."""
+    """The seconds until the target, for each run of a batch size."""
     own = [run for run in some_runs if run["batch_size"] == batch_size]
     return [run["wall_seconds"][-1] if reached_target(run) else never for run in own]
 
 best_runs = [run for run in tests.values() if run["batch_size"] == best_size]
 best_needed = [len(run["val_accuracy"]) * steps_per_look(best_size) for run in best_runs]
-best_took = [run["wall_seconds"][-1] / n for run, n in zip(best_runs, best_needed, strict=True)]
+needed_by_run = zip(best_runs, best_needed, strict=True)
+step_seconds = [run["wall_seconds"][-1] / needed for run, needed in needed_by_run]
 best_seconds = seconds_of(best_runs, best_size)
 now, before = (median(seconds_of(rows, control)) for rows in (tests.values(), runs))
 
 # %%
 law_steps = floor * (1 + bend / best_size) if forecast < never else never
-law_step = 1000 * forecast / law_steps if forecast < never else never
+law_step_ms = 1000 * forecast / law_steps if forecast < never else never
 print(f"Batch {best_size}: {in_words(median(best_needed), 'steps')}, ", end="")
 print(f"by the law {in_words(law_steps, 'steps')}")
-print(f"Batch {best_size}: {1000 * median(best_took):.2f} ms for a step, ", end="")
-print(f"by the law {in_words(law_step, 'ms')}")
+print(f"Batch {best_size}: {1000 * median(step_seconds):.2f} ms for each step, ", end="")
+print(f"by the law {in_words(law_step_ms, 'ms')}")
 print(f"Batch {best_size}: {in_words(median(best_seconds), 's')}, ", end="")
 print(f"by both laws {in_words(forecast, 's')}")
 print(f"Batch {control} again: {in_words(now, 's')}, in the race {in_words(before, 's')}")
@@ -1029,7 +1034,7 @@ card.outcome("seconds_at_best_batch", reached if reached < never else None)
 curve = lambda size: seconds_by_laws(size, *laws)  # noqa: E731
 figure = figures.time_by_laws(times, curve, best_size, best_seconds, best_seconds_guess)
 text = f"Batch size {best_size} took {in_words(reached, 's')}, "
-text += f"and the laws had said {in_words(forecast, 's')}."
+text += f"and the laws predicted {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
@@ -1057,7 +1062,8 @@ for devices in (1, 4, 16, 64):
         each_size, total = best_batch_size(*laws, devices)
     else:
         each_size = total = never
-    print(f"{devices} device{'s' * (devices > 1)}: {in_words(each_size, 'images')} on each, ", end="")
+    print(f"{devices} device{'s' * (devices > 1)}: ", end="")
+    print(f"{in_words(each_size, 'images')} on each, ", end="")
     print(f"{in_words(devices * each_size, 'images')} together, {in_words(total, 's')}")
 
 # %% [markdown]
@@ -1132,7 +1138,7 @@ def noise_scale(lengths, small, big):
 
 # %%
 def measure_noise(small, big):
-    """The noise scale of the present weights: of all draws, and of each quarter."""
+    """The noise scale at the current weights, from all draws and from each quarter."""
     kept = [variable.numpy() for variable in compiled_model.variables]
     drawn = [rng.integers(0, len(labels), (lab.noise_draws, size)) for size in (small, big)]
     lengths = [
@@ -1140,7 +1146,7 @@ def measure_noise(small, big):
         for pair in zip(*drawn, strict=True)
     ]
     for variable, value in zip(compiled_model.variables, kept, strict=True):
-        variable.assign(value)  # training=True moves batch normalisation's averages
+        variable.assign(value)  # training=True changes batch normalisation's averages
     quarters = numpy.array_split(lengths, 4)
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
 
@@ -1171,9 +1177,9 @@ for done in range(5):
     scale_now, *parts = measure_noise(64, 512)
     scales.append(scale_now)
     spread = f"quarters of the draws {min(parts):.1f} to {max(parts):.1f}"
-    print(f"After {part * done} steps: {scale_now:.1f}, {spread}")
+    print(f"After {part * done} steps: noise scale {scale_now:.1f}, {spread}")
 other, *parts = measure_noise(16, 256)
-print(f"Batches of 16, 256: {other:.1f}, quarters {min(parts):.1f} to {max(parts):.1f}")
+print(f"Batches of 16 and 256: {other:.1f}, quarters {min(parts):.1f} to {max(parts):.1f}")
 
 # %%
 typical_scale = median(scales)
@@ -1254,16 +1260,16 @@ show_listing(script.race)
 # turn?
 
 # %% name="3.5-find-the-bug" points=2
-# TODO 3.5: the number of the line, the line as it should be, and how much too long it is.
+# TODO 3.5: the number of the line, the corrected line, and the factor that the bug costs.
 #: start
 def find_the_bug(looks, train_seconds, valid_seconds):
-    """The line with the bug, the line that repairs it, and the factor that it costs."""
+    """The line with the bug, the corrected line, and the factor that the bug costs."""
     line, repaired = 0, ""
     factor = 1.0
     return line, repaired, factor
 #: solution
 def find_the_bug(looks, train_seconds, valid_seconds):
-    """The line with the bug, the line that repairs it, and the factor that it costs."""
+    """The line with the bug, the corrected line, and the factor that the bug costs."""
     training = looks * train_seconds
     factor = (training + (looks - 1) * valid_seconds) / training
     return 22, "began = clock()", factor
@@ -1292,9 +1298,10 @@ for size in lab.batch_sizes:
     factor_text = "never"
     if of_size:
         looks = median(len(run["val_accuracy"]) for run in of_size)
-        piece = median(run["wall_seconds"][-1] / len(run["val_accuracy"]) for run in of_size)
-        factor_text = f"{find_the_bug(looks, piece, look_seconds)[2]:.2f} times"
-    print(f"Batch {size}, time with the bug over time without: {factor_text}")
+        per_look = [run["wall_seconds"][-1] / len(run["val_accuracy"]) for run in of_size]
+        factor = find_the_bug(looks, median(per_look), look_seconds)[2]
+        factor_text = f"{factor:.2f} times"
+    print(f"Batch {size}, time with the bug, relative to without: {factor_text}")
 
 # %% [markdown]
 # The factor is largest if the training between two looks takes little time and a run
