@@ -31,12 +31,12 @@ scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else la
 seed: int = 0
 epochs: int = 10
 batch_size: int = 32
-train_newswires: int = None  # at the most; None here and below: set by the scale
+train_newswires: int = None  # at most; None: chosen by the scale (also the next three)
 valid_newswires: int = None
 vocabulary: int = None  # rarer words become one "unknown" word
-words: int = None  # of each newswire: longer ones are cut, shorter ones filled up
+words: int = None  # per newswire; longer ones are cut, shorter ones padded
 learning_rate: float = 0.001
-patience: int = 2  # epochs without a better validation, at the end of the lab
+patience: int = 2  # of EarlyStopping: epochs without improvement before it stops
 
 # %% [markdown]
 # ## Set up
@@ -50,8 +50,8 @@ from helpers.notebook import session
 lab = session.start("04_custom_training_loop", globals())
 
 # %%
-# keras, np, tf, time and datetime are for your answers: bind them to what you like. Our
-# own cells use other names.
+# Your answers may rebind keras, np, tf, time and datetime. The lab's own cells use other
+# names.
 import time
 from datetime import datetime
 from functools import partial
@@ -101,7 +101,7 @@ share = numpy.bincount(data.y_train).max() / len(data.y_train)
 print(f"Always guessing the most frequent topic is right in {100 * share:.1f}%")
 known = {tuple(newswire) for newswire in data.x_train}
 twice = sum(tuple(newswire) in known for newswire in data.x_valid)
-print(f"Newswires to validate that are also in the training set, word for word: {twice}")
+print(f"Validation newswires that are also in the training set, word for word: {twice}")
 
 # %% [markdown]
 # For validation we take the simplest way: Keras shuffles all newswires and sets a fifth
@@ -119,7 +119,7 @@ print(f"Newswires to validate that are also in the training set, word for word: 
 
 # %%
 def rectangle(newswires):
-    """Word numbers (n, words): cut, or filled up with zeros, at the end."""
+    """Word numbers of shape (n, words); each newswire is cut or padded at its end."""
     return utils.pad_sequences(newswires, lab.words, padding="post", truncating="post")
 
 x_train, y_train = rectangle(data.x_train), data.y_train
@@ -141,7 +141,7 @@ x_valid, y_valid = rectangle(data.x_valid), data.y_valid
 # examples in a different order than epoch 1?
 
 # %%
-my_guess = {  # change these: True if epoch 2 has another order than epoch 1, else False
+my_guess = {  # change these: True if epoch 2 has a different order than epoch 1
     "cache, then shuffle": None,
     "shuffle, then cache": None,
 }
@@ -154,12 +154,12 @@ pipelines = {
     "cache, then shuffle": numbers.cache().shuffle(1000, lab.seed),
     "shuffle, then cache": numbers.shuffle(1000, lab.seed).cache(),
 }
-another = {}
+differs = {}
 for name, rows in pipelines.items():
     epoch_1, epoch_2 = (list(rows.as_numpy_iterator()) for _ in range(2))
-    another[name] = epoch_1 != epoch_2
-    print(f"{name}: epoch 2 has {'another' if another[name] else 'the same'} order")
-card.outcome("another_order", another)
+    differs[name] = epoch_1 != epoch_2
+    print(f"{name}: epoch 2 has {'a different' if differs[name] else 'the same'} order")
+card.outcome("another_order", differs)
 
 # %% [markdown]
 # A cache freezes everything that comes before it, including the order. If you shuffle
@@ -176,8 +176,8 @@ def pipeline(x, y, shuffle):
     rows = tensorflow.data.Dataset.from_tensor_slices((x, y)).cache()
     if shuffle:
         rows = rows.shuffle(len(x), lab.seed)
-    # TensorFlow 2.21 tunes buffers in a thread that sleeps twice as long each time;
-    # an epoch that ends during its sleep waits for it, for seconds.
+    # Without autotuning: in TensorFlow 2.21 its thread sleeps longer and longer, and the
+    # end of an epoch would have to wait for it, up to several seconds.
     options = tensorflow.data.Options()
     options.autotune.enabled = False
     return rows.batch(lab.batch_size).prefetch(2).with_options(options)
@@ -218,7 +218,7 @@ def new_training():
     utils.set_random_seed(lab.seed)
     model = models.text_cnn(lab.vocabulary, len(data.topics), lab.words)
     optimizer = optimizers.Nadam(lab.learning_rate)
-    # All variables are made now: a graph may make some in its very first call only.
+    # Create all variables now, because a graph may create them only in its first call.
     optimizer.build(model.trainable_variables)
     metrics = {
         "loss": Mean(),
@@ -289,7 +289,7 @@ def train_step(model, optimizer, metrics, x, y):
         loss = tf.reduce_mean(losses)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply(gradients, model.trainable_variables)
-    # The losses, not their mean: so every newswire counts once, whatever its batch.
+    # All losses instead of their mean, so that every newswire counts the same.
     metrics["loss"].update_state(losses)
     metrics["accuracy"].update_state(y, probabilities)
 #: end
@@ -475,7 +475,7 @@ def fit(*callbacks, x=x_train, x_val=x_valid):
     """Train a new network with fit; return it and the metrics of every epoch."""
     model, optimizer, _ = new_training()
     loss = "sparse_categorical_crossentropy"
-    # XLA, a compiler, is on by default on some devices: off, so that both compare.
+    # Without the compiler XLA, which Keras uses by default on some devices only.
     model.compile(optimizer, loss, metrics=["accuracy"], jit_compile=False)
     train = pipeline(x, y_train, shuffle=True)
     history = model.fit(
@@ -545,7 +545,7 @@ speed_ups_guess = card.predict("times_as_fast_as_eager", my_speed_ups)
 batch = x_train[: lab.batch_size], y_train[: lab.batch_size]
 
 def stopwatch(step):
-    """A function that takes some steps, and returns the milliseconds of each."""
+    """A function that runs some steps, and returns the mean milliseconds of a step."""
     model, optimizer, metrics = new_training()
     tensors = [tensorflow.constant(part) for part in batch]
     def milliseconds(calls):
@@ -562,7 +562,7 @@ def stopwatch(step):
 
 # %%
 card.lock("times_as_fast_as_eager")
-# What stands under @tf.function: the plain Python of the step.
+# The step without @tf.function, as plain Python.
 in_python = getattr(train_step, "python_function", train_step)
 compiled = tensorflow.function(in_python, jit_compile=True)
 calls = {"eager": lab.eager_steps, "graph": lab.graph_steps, "jit_compile": lab.graph_steps}
@@ -593,11 +593,11 @@ card.outcome("times_as_fast_as_eager", ratios)
 saved = [one["graph"] - one["jit_compile"] for one in rounds]
 faster = sum(one > 0 for one in saved)
 print(f"XLA's steps were faster than the graph's in {faster} of 5 rounds")
-wait = max(0, first_seconds["jit_compile"] - first_seconds["graph"])
-even = "never" if faster == 0 else "unclear, for it was not faster in every round"
+compiling = max(0, first_seconds["jit_compile"] - first_seconds["graph"])
+break_even = "never" if faster == 0 else "unclear, because XLA was not always faster"
 if min(saved) > 0:
-    even = f"{wait * step_ms['graph'] / numpy.median(saved):.1f} s"
-print(f"XLA has paid for its compilation after training for: {even}")
+    break_even = f"{compiling * step_ms['graph'] / numpy.median(saved):.1f} s"
+print(f"XLA makes up for its compilation after training for: {break_even}")
 
 # %% [markdown]
 # The graph makes your training fast, and a loop of your own keeps this speed. Only the
@@ -638,21 +638,22 @@ card.outcome("epoch_of_lowest_valid_loss", turn)
 # gain over the first?
 
 # %%
-my_points_guess = None  # change this: points, such as 0.5; negative if the loss is better
+my_points_guess = None  # change this: points, such as 0.5 or -0.5
 card.predict("points_gained_by_stopping_at_accuracy", my_points_guess)
 
 # %%
-def stopped_by(what):
-    """Train until the metric `what` gets no better; return the best network."""
-    stopper = EarlyStopping(what, patience=lab.patience, restore_best_weights=True)
+def stopped_by(metric):
+    """Train until `metric` stops improving; return the network of its best epoch."""
+    stopper = EarlyStopping(metric, patience=lab.patience, restore_best_weights=True)
     model, by_epoch = fit(stopper)
-    print(f"EarlyStopping by {what} trained to epoch {len(by_epoch['loss'])}", end="")
+    print(f"EarlyStopping by {metric} trained to epoch {len(by_epoch['loss'])}", end="")
     print(f" and kept the weights of epoch {stopper.best_epoch + 1}")
     return model
 
 card.lock("points_gained_by_stopping_at_accuracy")
 networks = {name: stopped_by(name) for name in ("val_loss", "val_accuracy")}
-networks["the last epoch"] = trained_model
+titles = {name: f"Stopped by {name}" for name in networks}
+networks["last epoch"], titles["last epoch"] = trained_model, "Trained to the last epoch"
 
 # %% [markdown]
 # With the network of the last epoch, you now have three networks. For every validation
@@ -665,8 +666,9 @@ right = {name: p.argmax(axis=1) == y_valid for name, p in probabilities.items()}
 for name, network in networks.items():
     valid_loss, accuracy = network.evaluate(valid, verbose=0)
     sure = probabilities[name].max(axis=1)[~right[name]]
-    print(f"Stopped by {name}: loss {valid_loss:.3f}, accuracy {accuracy:.3f}, ", end="")
-    print(f"{100 * sure.mean() if len(sure) else 0.0:.1f}% sure where it is wrong")
+    print(f"{titles[name]}: loss {valid_loss:.3f}, accuracy {accuracy:.3f}, ", end="")
+    percent = 100 * sure.mean() if len(sure) else 0.0
+    print(f"on average {percent:.1f}% sure when it is wrong")
 
 # %% [markdown]
 # Could the difference in accuracy be chance? Only the $n$ newswires that exactly one of the
@@ -680,10 +682,11 @@ for name, network in networks.items():
 loss_only = int((right["val_loss"] & ~right["val_accuracy"]).sum())
 accuracy_only = int((right["val_accuracy"] & ~right["val_loss"]).sum())
 tosses = loss_only + accuracy_only
-print(f"Right with val_loss only: {loss_only}, with val_accuracy only: {accuracy_only}")
-print(f"By chance: {tosses / 2:.1f} each, give or take {numpy.sqrt(tosses) / 2:.1f}")
+print(f"Newswires that only the network stopped by val_loss gets right: {loss_only}")
+print(f"  and only the network stopped by val_accuracy: {accuracy_only}")
+print(f"By chance: {tosses / 2:.1f} each, standard deviation {numpy.sqrt(tosses) / 2:.1f}")
 points = 100 * (accuracy_only - loss_only) / len(y_valid)
-print(f"Stopping by accuracy gained {points:.2f} points")
+print(f"Stopping by accuracy gained {points:.2f} percentage points of accuracy")
 card.outcome("points_gained_by_stopping_at_accuracy", points)
 
 # %% [markdown]
@@ -733,13 +736,13 @@ show_figure(figure, f"Newswires that are cut: {100 * cut:.1f}%.", session.captio
 # the network gain or lose?
 
 # %%
-at_the_front = partial(utils.pad_sequences, maxlen=lab.words)  # its defaults
+at_the_front = partial(utils.pad_sequences, maxlen=lab.words)  # the default is the front
 stopper = EarlyStopping("val_accuracy", patience=lab.patience)
 _, by_front = fit(stopper, x=at_the_front(data.x_train), x_val=at_the_front(data.x_valid))
 front = numpy.array(by_front["valid_accuracy"])
 end = by_loop["valid_accuracy"][: len(front)]
-print(f"Best of the first {len(front)} epochs: at the end {max(end):.3f}, ", end="")
-print(f"at the front {max(front):.3f}")
+print(f"Best accuracy of the first {len(front)} epochs: ", end="")
+print(f"cut at the end {max(end):.3f}, cut at the front {max(front):.3f}")
 card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 
 # %% [markdown]
@@ -778,14 +781,14 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 half = numpy.arange(len(y_valid)) % 2 == 0
 
 def half_loss(logarithms, topics, temperature=1.0):
-    """Mean cross-entropy after all logarithms were divided by a temperature."""
+    """Mean cross-entropy after all logarithms are divided by a temperature."""
     scaled = logarithms / temperature
     of_right_topic = scaled[numpy.arange(len(topics)), topics]
     return numpy.mean(numpy.log(numpy.exp(scaled).sum(axis=1)) - of_right_topic)
 
 def cooled(name):
-    """Loss of the second half, before and after; the temperature is from the first."""
-    logarithms = numpy.log(numpy.maximum(probabilities[name], 1e-7))  # Keras' limit, too
+    """Loss of the second half before and after, and the temperature of the first half."""
+    logarithms = numpy.log(numpy.maximum(probabilities[name], 1e-7))  # as Keras clips
     tried = numpy.linspace(0.5, 10, 96)
     on_first = [half_loss(logarithms[half], y_valid[half], t) for t in tried]
     best_temperature = tried[numpy.argmin(on_first)]
@@ -796,10 +799,11 @@ def cooled(name):
 before, after = {}, {}
 for name in networks:
     before[name], after[name], temperature = cooled(name)
-    print(f"Stopped by {name}: loss {before[name]:.3f}, ", end="")
+    print(f"{titles[name]}: loss {before[name]:.3f}, ", end="")
     print(f"at temperature {temperature:.1f} it is {after[name]:.3f}")
-cooled_ratio = after["the last epoch"] / before["val_loss"]
-print(f"Cooled down, the last epoch has {cooled_ratio:.2f} times the loss of val_loss")
+cooled_ratio = after["last epoch"] / before["val_loss"]
+print(f"Adjusted loss after the last epoch: {cooled_ratio:.2f} times the loss ", end="")
+print("of the network stopped by val_loss")
 card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
