@@ -226,7 +226,7 @@ def steps_needed(
             # Where the law says 2, the batch is as large as the noise scale.
             star: dict = {"color": colour, "markeredgecolor": "black", "markersize": 15}
             axes.plot(guess[place], 2, "*", label=f"{place}: your B", **star)
-    axes.axhline(2, color=GREY, linestyle=":", label="b = B: twice the fewest")
+    axes.axhline(2, color=GREY, linestyle=":", label="b = B: twice the minimum")
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter("{x:g}")
     axes.set(xlabel="batch size", ylabel="steps in place of one exact step")
