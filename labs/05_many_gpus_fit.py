@@ -51,8 +51,8 @@ depth: int = None
 width: int = None
 learning_rate: float = 0.01  # for a batch of 32
 warmup_epochs: float = 1.0
-global_batches: list = None  # of the large-batch experiment: multiples of the first
-seeds: int = None  # how many runs of each learning rate there
+global_batches: list = None  # batch sizes in part 4: multiples of the first
+seeds: int = None  # runs of each learning rate in part 4
 
 # %% [markdown]
 # ## Set up
@@ -68,8 +68,7 @@ from helpers.notebook import session
 lab = session.start("05_many_gpus_fit", globals(), devices="all")
 
 # %%
-# keras, np and statistics are for your answers: bind them to what you like. Our own
-# cells use other names.
+# Your answers may rebind keras, np and statistics. The lab's own cells use other names.
 import statistics
 from math import prod
 from operator import itemgetter
@@ -190,7 +189,7 @@ print(f"Global batch: {global_batch} = {lab.batch_size} x {strategy.num_replicas
 # %%
 def training_batches(global_batch, seed=lab.seed, repeat=False):
     if global_batch > lab.train_images:
-        raise ParameterError(f"a global batch of {global_batch} needs as many train_images")
+        raise ParameterError(f"a global batch of {global_batch} needs more train_images")
     # A smaller last batch would not divide among the replicas.
     return batches(x_train, y_train, global_batch, seed, repeat, drop_remainder=True)
 
@@ -226,7 +225,8 @@ with no_hang("training with fit"):
 # batch?
 
 # %%
-kept = (layers.Conv2D, layers.ReLU, layers.Add, layers.MaxPooling2D)  # not all outputs are
+# The backward pass needs the outputs of these layers only.
+kept = (layers.Conv2D, layers.ReLU, layers.Add, layers.MaxPooling2D)
 outputs = [x.output.shape[1:] for x in resnet.layers[-1].layers if isinstance(x, kept)]
 trained_numbers = sum(prod(w.shape) for w in resnet.trainable_weights)
 numbers = {
@@ -239,8 +239,8 @@ mib = {name: 4 * n / 2**20 for name, n in numbers.items()}  # float32 has 4 byte
 for name, size in mib.items():
     print(f"{size:.2f} MiB: {name}")
 *fixed, activations = mib.values()
-print(f"Activations over weights: {activations / fixed[0]:.1f}")
-print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
+print(f"The activations are {activations / fixed[0]:.1f} times as large as the weights")
+print(f"One more image on each replica needs {activations / lab.batch_size:.2f} MiB")
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
@@ -305,7 +305,7 @@ print(f"An image more on each replica: {activations / lab.batch_size:.2f} MiB")
 # TODO 5.2: the learning rate at each step.
 #: start
 class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
-    """From `base_rate` to `factor` times that in `warmup_steps`, constant then."""
+    """Go from `base_rate` to `factor` times it in `warmup_steps` steps, then stay there."""
 
     def __init__(self, base_rate, factor, warmup_steps):
         super().__init__()
@@ -316,7 +316,7 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
         return keras.ops.convert_to_tensor(self.base_rate * self.factor)
 #: solution
 class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
-    """From `base_rate` to `factor` times that in `warmup_steps`, constant then."""
+    """Go from `base_rate` to `factor` times it in `warmup_steps` steps, then stay there."""
 
     def __init__(self, base_rate, factor, warmup_steps):
         super().__init__()
@@ -345,8 +345,8 @@ lines = {
     "linear": [factor * lab.learning_rate] * len(rising),
     "as for a batch of 32": [lab.learning_rate] * len(rising),
 }
-top = f"The rate rises from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_steps} steps."
-show_figure(figures.learning_rates(lines), top, session.caption())
+summary = f"The rate goes from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_steps} steps."
+show_figure(figures.learning_rates(lines), summary, session.caption())
 
 # %% [markdown]
 # ## 2. Do several devices train the same network as one?
@@ -421,12 +421,12 @@ train_from = check("5.3", train_from)
 # variance, which batch normalisation keeps for validation, count as weights here.)
 
 # %%
-my_difference_guess = None  # change this: such as 1e-7, or 1.0
+my_difference_guess = None  # change this, for example to 1e-7 or 1.0
 my_difference_guess = card.predict("difference_with_batch_norm", my_difference_guess)
 
 # %%
 def small_network(*normalisation, accumulate=None):
-    """A few filters, with what is to be tested behind them."""
+    """A small network, with the layers to test right after its convolution."""
     model = Sequential(
         [
             Input((28, 28, 1)),
@@ -453,20 +453,20 @@ kinds = {
 }
 
 # %%
-# With one GPU, logical CPUs stand in for several.
+# If there is only one replica, two simulated ones stand in for several.
 several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
-one_device = tensorflow.distribute.get_strategy()  # outside of any scope: no strategy
+one_device = tensorflow.distribute.get_strategy()  # the default: no strategy
 batch = 8 * several.num_replicas_in_sync
 rows = [i % len(x_train) for i in range(8 * batch)]
 eight_batches = x_train[rows], y_train[rows]
 
 def differences_of(first, second):
-    """The largest difference in each of two lists of weights."""
+    """The largest difference of each pair of arrays, from two lists of weights."""
     return [float(abs(a - b).max()) for a, b in zip(first, second, strict=True)]
 
 # %%
 def largest_difference(normalisation):
-    """Of a weight or running average, after eight steps on one device and on several."""
+    """Train on one device and on several; return the largest difference of a weight."""
     def new_model():
         return small_network(*normalisation)
 
@@ -485,11 +485,12 @@ differences = {name: measure(name) for name in kinds}
 card.measure("largest_difference_of_a_weight", differences)
 card.outcome("difference_with_batch_norm", differences["batch norm"])
 for name, difference in differences.items():
-    verdict = "the same to rounding" if difference < 1e-3 else "NOT the same training"
-    print(f"{name}: {difference:.1e}, {verdict}")
+    verdict = "the same up to rounding" if difference < 1e-3 else "NOT the same"
+    print(f"{name}: largest difference of a weight {difference:.1e}, {verdict}")
 figure = figures.weight_differences(differences, my_difference_guess)
 others = ", ".join(name for name, value in differences.items() if value >= 1e-3)
-show_figure(figure, f"Another network with: {others or 'none'}.", session.caption())
+summary = f"Not the same weights as on one device: {others or 'none of the networks'}."
+show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # Only with ordinary batch normalisation do the two runs end with different weights. With
@@ -535,12 +536,12 @@ show_figure(figure, f"Another network with: {others or 'none'}.", session.captio
 # does it count?
 
 # %%
-my_last_image_guess = None  # change this: 1.0 is as much
+my_last_image_guess = None  # change this: 1.0 means just as much
 my_last_image_guess = card.predict("last_image_over_the_first", my_last_image_guess)
 
 # %%
 def shares_of_the_last_batch(strategy, left):
-    """What each image of a last batch counts for, after a batch of 8."""
+    """The fraction that each image of the last batch contributes, after a batch of 8."""
     def new_model():
         row = layers.Dense(1, use_bias=False)
         model = Sequential([Input((8 + left,)), row])
@@ -556,8 +557,8 @@ card.lock("last_image_over_the_first")
 two = devices.simulated_strategy(2)  # the same numbers on every machine
 for left in (4, 3, 1):
     alone, shared = (shares_of_the_last_batch(s, left) for s in (one_device, two))
-    print(f"{left} left, one device:   {' '.join(f'{share:.3f}' for share in alone)}")
-    print(f"{left} left, two replicas: {' '.join(f'{share:.3f}' for share in shared)}")
+    print(f"Images left: {left}, one device:   {' '.join(f'{s:.3f}' for s in alone)}")
+    print(f"Images left: {left}, two replicas: {' '.join(f'{s:.3f}' for s in shared)}")
     if left == 3:
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
@@ -596,7 +597,7 @@ for left in (4, 3, 1):
 # ordinary batch normalisation?
 
 # %%
-my_accumulation_guess = None  # change this: True (the same to rounding) or False
+my_accumulation_guess = None  # change this: True (the same up to rounding) or False
 my_accumulation_guess = card.predict("accumulation_is_the_same", my_accumulation_guess)
 
 # %%
@@ -664,10 +665,10 @@ my_efficiency_guess = {"weak": None, "strong": None}  # change these: 1.0 is per
 my_efficiency_guess = card.predict("efficiency_of_all_replicas", my_efficiency_guess)
 
 # %%
-ready = {}  # by case: a model is traced once, and measured three times
+ready = {}  # models by case: each is traced once, and measured three times
 
 def images_per_second(case):
-    """Of one epoch, after one that includes the start-up."""
+    """The speed of a second epoch, because the first one includes the start-up."""
     replicas, per_replica_batch = case
     if case not in ready:
         strategy = devices.new_strategy(replicas)
@@ -681,16 +682,16 @@ def images_per_second(case):
 # %%
 card.lock("efficiency_of_all_replicas")
 counts = devices.replica_counts()
-whole = counts[-1] * lab.batch_size
+full_batch = counts[-1] * lab.batch_size
 cases = {
     "weak": [(n, lab.batch_size) for n in counts],
-    "strong": [(n, whole // n) for n in counts],
+    "strong": [(n, full_batch // n) for n in counts],
 }
 different = sorted({*cases["weak"], *cases["strong"]})
 measure = counted(images_per_second, 3 * len(different), "replicas and batch")
-# In turns: another program may be at work for a while.
+# All cases in turn, three times, so that other programs slow all of them alike.
 with no_hang("the scaling experiment"):
-    turns = [{case: measure(case) for case in different} for _ in "abc"]
+    turns = [{case: measure(case) for case in different} for _ in range(3)]
 rates = {case: [turn[case] for turn in turns] for case in different}
 card.measure("images_per_second", median(rates[cases["weak"][-1]]))
 
@@ -703,10 +704,10 @@ def row(values, digits):
 for kind, its_cases in cases.items():
     speeds = [median(rates[case]) for case in its_cases]
     steps_ms = [1000 * n * size / v for (n, size), v in zip(its_cases, speeds, strict=True)]
-    of_one = speeds[0] / counts[0]
-    efficiency[kind] = {n: v / n / of_one for n, v in zip(counts, speeds, strict=True)}
-    print(f"{kind} scaling, images/s by replicas: {row(speeds, 1)}")
-    print(f"{kind} scaling, milliseconds of a step: {row(steps_ms, 1)}")
+    base_speed = speeds[0] / counts[0]
+    efficiency[kind] = {n: v / n / base_speed for n, v in zip(counts, speeds, strict=True)}
+    print(f"{kind} scaling, images/s by number of replicas: {row(speeds, 1)}")
+    print(f"{kind} scaling, milliseconds per step: {row(steps_ms, 1)}")
     print(f"{kind} scaling, efficiency: {row(efficiency[kind].values(), 2)}")
 
 # %%
@@ -714,12 +715,12 @@ card.measure("efficiency", efficiency)
 found = {kind: by_count[counts[-1]] for kind, by_count in efficiency.items()}
 card.outcome("efficiency_of_all_replicas", found)
 apart = max(max(epochs) / min(epochs) for epochs in rates.values())
-print(f"The three turns of a case differ by a factor of up to {apart:.2f}")
+print(f"The three runs of each case differ by a factor of up to {apart:.2f}")
 
 # %%
 shared = cores() if lab.device["simulated"] else None
 figure = figures.scaling(efficiency, my_efficiency_guess, shared)
-summary = f"With {counts[-1]} replicas efficiency is {found['weak']:.2f} in weak scaling "
+summary = f"With {counts[-1]} replicas, efficiency is {found['weak']:.2f} in weak scaling "
 summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
@@ -734,7 +735,7 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
 #
-# A line above the figure says how far the three turns of a case differ. If the two
+# A line above the figure says how far the three runs of a case differ. If the two
 # efficiencies differ by less, you cannot say which kind scales better. If halving a
 # replica's batch saves no time, either the fixed cost makes up most of its step, or the
 # machine was busy: measure again.
@@ -774,17 +775,18 @@ def add_up():
 def milliseconds():
     began = perf_counter()
     first = add_up()[0]
-    float(tensorflow.reduce_sum(strategy.experimental_local_results(first)[0]))  # waits
+    # Reading a number of the result waits for it.
+    float(tensorflow.reduce_sum(strategy.experimental_local_results(first)[0]))
     return 1000 * (perf_counter() - began)
 
 # %%
 with no_hang("the all-reduce"):
     all_reduce_ms = [milliseconds() for _ in range(23)][3:]
-step_ms = 1000 * whole / median(rates[cases["weak"][-1]])
+step_ms = 1000 * full_batch / median(rates[cases["weak"][-1]])
 card.measure("all_reduce_ms", median(all_reduce_ms))
-print(f"All gradients: {4 * trained_numbers / 2**20:.2f} MiB")
+print(f"Size of all gradients: {4 * trained_numbers / 2**20:.2f} MiB")
 n = strategy.num_replicas_in_sync
-print(f"Added up over {n} replicas, by itself: {median(all_reduce_ms):.2f} ms")
+print(f"All-reduce alone, over {n} replicas: {median(all_reduce_ms):.2f} ms")
 print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
@@ -855,11 +857,11 @@ small, large = lab.global_batches[0], lab.global_batches[-1]
 bend_of_lab_03 = 250  # change this: the bend that your lab 03 printed, in images
 
 def ratio_by_law(one, other, bend=bend_of_lab_03):
-    """How many times as large the best rate is, where a step's is 1 / (1 + bend / batch)."""
+    """The best rate of batch size `other` over that of `one`, by the law of lab 01."""
     return (1 + bend / one) / (1 + bend / other)
 
-print(f"From batches of {small} to {large} the linear rule says {large / small:g} times,")
-print(f"  and the law of lab 01 says {ratio_by_law(small, large):.1f} times")
+print(f"Best rate of batch {large} over that of {small}, by the linear rule: ", end="")
+print(f"{large / small:.1f}; by the law of lab 01: {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
 # Which is closer to the truth? We train each batch size with four learning rates. One of
@@ -905,10 +907,10 @@ def steps_of(epochs, size):
 
 # %%
 def val_accuracy(size, factor, warm_up, i):
-    """After all epochs with `factor` times the rate for a batch of 32."""
+    """The accuracy after training with `factor` times the rate for a batch of 32."""
     model, k = trained[size], accumulated[size]
     model.set_weights(first_weights[i])
-    for variable in model.optimizer.variables:  # as new: without momentum
+    for variable in model.optimizer.variables:  # start without momentum
         variable.assign(ops.zeros_like(variable))
     ramp = LinearWarmup(lab.learning_rate, factor, steps_of(lab.warmup_epochs, size))
     rate = ramp if warm_up else lambda step: lab.learning_rate * factor
@@ -947,7 +949,7 @@ for name, (recipe, _, factor, *_) in runs.items():
     by_rate.setdefault(lab.learning_rate * factor, []).append(done[name])
 for recipe, by_rate in accuracies.items():
     each = [f"{' '.join(f'{a:.3f}' for a in by_rate[r])} at {r:.4f}" for r in by_rate]
-    print(f"{recipe}: {', '.join(each)}")
+    print(f"{recipe}, accuracies by learning rate: {', '.join(each)}")
 rule = {recipe: lab.learning_rate * size / 32 for recipe, size, *_ in runs.values()}
 figure = figures.accuracy_by_rate(accuracies, rule)
 summary = "Medians and single runs of each learning rate; triangles mark the linear rule."
@@ -962,8 +964,8 @@ for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items()
     best[size] = max(best.get(size, (0, 0)), (top, rate))
     overlap = sum(max(each) >= min(by_rate[rate]) for each in by_rate.values()) - 1
     lost = sum(accuracy < 0.2 for each in by_rate.values() for accuracy in each)
-    print(f"{recipe}: best median {top:.3f} at rate {rate:.4f}. Rates whose runs overlap "
-          f"with its runs: {overlap}. Runs that learned next to nothing: {lost}.")
+    print(f"{recipe}: best median accuracy {top:.3f}, at learning rate {rate:.4f}")
+    print(f"  other rates that overlap with its runs: {overlap}, runs below 0.2: {lost}")
 card.measure("val_accuracy", max(best.values())[0])
 ratio = best[large][1] / best[small][1]
 card.measure("best_rate_ratio", ratio)
@@ -1051,7 +1053,8 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 pairs = [(8, 64), (32, 512), (512, 2048)]
 for one, other in pairs:
     linear, law = other / one, ratio_by_law(one, other)
-    print(f"{one} to {other}: {linear:g} times by the linear rule, {law:.1f} by the law")
+    print(f"Batches of {one} and {other}: ratio of the best rates ", end="")
+    print(f"{linear:g} by the linear rule, {law:.1f} by the law")
 
 # %% [markdown]
 # **Predict:** in each of these pairs, how many times as large is the best learning rate
@@ -1071,16 +1074,16 @@ fixed_images = x_train[: lab.step_images], one_hot[: lab.step_images]
 
 @tensorflow.function(reduce_retracing=True)
 def loss_and_gradient(images, labels):
-    """As in training: batch normalisation takes the statistics of these images."""
+    """The loss and its gradient, with batch normalisation as in training."""
     with tensorflow.GradientTape() as tape:
-        answers = single(images, training=True)
-        loss = ops.mean(losses.categorical_crossentropy(labels, answers))
+        probabilities = single(images, training=True)
+        loss = ops.mean(losses.categorical_crossentropy(labels, probabilities))
     return loss, tape.gradient(loss, single.trainable_weights)
 
 @tensorflow.function
 def loss_of_fixed():
-    answers = single(fixed_images[0], training=True)
-    return ops.mean(losses.categorical_crossentropy(fixed_images[1], answers))
+    probabilities = single(fixed_images[0], training=True)
+    return ops.mean(losses.categorical_crossentropy(fixed_images[1], probabilities))
 
 # %%
 step_rates = [2.0**k for k in range(*lab.step_rates)]
@@ -1101,7 +1104,7 @@ def losses_after_step(batch_size, rng):
 
 # %%
 def best_rate_of(rows):
-    """Where the mean loss is lowest: the lowest point of a parabola through three rates."""
+    """The rate at which the mean loss is lowest, by a parabola through three rates."""
     mean_loss = numpy.mean(rows, axis=0)
     at = min(max(1, int(mean_loss.argmin())), len(step_rates) - 2)
     around = slice(at - 1, at + 2)
@@ -1109,42 +1112,45 @@ def best_rate_of(rows):
     return min(max(-b / (2 * a), step_rates[0]), step_rates[-1]) if a > 0 else step_rates[at]
 
 card.lock("best_rate_ratios")
-draw_batches, after_step = numpy.random.default_rng(lab.seed), {}
+batch_rng, after_step = numpy.random.default_rng(lab.seed), {}
 for size in sorted({size for pair in pairs for size in pair}):
     draws = min(lab.step_draws, max(4, 2048 // size))
-    after_step[size] = [losses_after_step(size, draw_batches) for _ in range(draws)]
+    after_step[size] = [losses_after_step(size, batch_rng) for _ in range(draws)]
 
 # %%
-def redrawn_rates(chance):
-    """The best rate of each batch size, from batches drawn with replacement."""
+def redrawn_rates(rng):
+    """The best rates of a bootstrap sample: the same batches, drawn with replacement."""
     found = {}
     for size, rows in after_step.items():
-        chosen = chance.integers(0, len(rows), len(rows))
+        chosen = rng.integers(0, len(rows), len(rows))
         found[size] = best_rate_of(numpy.array(rows)[chosen])
     return found
 
 step_rate = {size: best_rate_of(rows) for size, rows in after_step.items()}
-chance_of_rates = numpy.random.default_rng(lab.seed)
-redrawn = [redrawn_rates(chance_of_rates) for _ in range(200)]
+bootstrap_rng = numpy.random.default_rng(lab.seed)
+redrawn = [redrawn_rates(bootstrap_rng) for _ in range(200)]
 
 # %%
-def nine_of_ten(value_of):
-    """The range in which nine of ten draws have this value."""
+def range_of_90_percent(value_of):
+    """The range that holds this value in 90% of the bootstrap samples."""
     return numpy.percentile(list(map(value_of, redrawn)), [5, 95], method="nearest")
 
 for size, rate in step_rate.items():
-    low, high = nine_of_ten(itemgetter(size))
-    print(f"Batch {size}: best rate of a step {rate:.3f}, ", end="")
-    print(f"in nine of ten draws {low:.3f} to {high:.3f}")
+    low, high = range_of_90_percent(itemgetter(size))
+    print(f"Batch {size}: best learning rate for one step {rate:.3f}, ", end="")
+    print(f"90% range {low:.3f} to {high:.3f}")
 
 # %%
 step_ratios = {}
 for one, other in pairs:
     measured = step_rate[other] / step_rate[one]
     step_ratios[f"{one} to {other}"] = measured
-    low, high = nine_of_ten(lambda rates, one=one, other=other: rates[other] / rates[one])
-    print(f"{one} to {other}: {measured:.1f} times, {low:.1f} to {high:.1f}; by the linear "
-          f"rule {other / one:.1f}, by the law {ratio_by_law(one, other):.1f}")
+    low, high = range_of_90_percent(
+        lambda rates, one=one, other=other: rates[other] / rates[one]
+    )
+    print(f"Batches of {one} and {other}: ratio of the best rates ", end="")
+    print(f"{measured:.1f}, 90% range {low:.1f} to {high:.1f}; by the linear rule "
+          f"{other / one:.1f}, by the law {ratio_by_law(one, other):.1f}")
 card.outcome("best_rate_ratios", step_ratios)
 
 # %% [markdown]
@@ -1166,21 +1172,21 @@ card.outcome("best_rate_ratios", step_ratios)
 
 # %%
 def fit_rates(rates):
-    """The noise scale in images, and the best rate of an endless batch."""
+    """The noise scale in images, and the best rate for the exact gradient."""
     sizes, best_rates = numpy.array(list(rates)), numpy.array(list(rates.values()))
     # With these weights an error of 1% counts the same at every size.
     slope, intercept = numpy.polyfit(1 / sizes, 1 / best_rates, 1, w=best_rates)
-    intercept = max(intercept, 1e-6)  # no rate is endless
+    intercept = max(intercept, 1e-6)  # keeps the best rate finite
     return max(slope / intercept, 0.0), 1 / intercept
 
-noise_scale, endless_rate = fit_rates(step_rate)
-low, high = nine_of_ten(lambda rates: fit_rates(rates)[0])
+noise_scale, limit_rate = fit_rates(step_rate)
+low, high = range_of_90_percent(lambda rates: fit_rates(rates)[0])
 card.measure("step_noise_scale", float(noise_scale))
 print(f"Noise scale of these steps: {noise_scale:.0f} images, ", end="")
-print(f"in nine of ten draws {low:.0f} to {high:.0f}")
+print(f"90% range {low:.0f} to {high:.0f}")
 for size, rate in step_rate.items():
-    fitted = endless_rate / (1 + noise_scale / size)
-    print(f"Batch {size}: measured {rate:.4f}, by the fitted law {fitted:.4f}")
+    fitted = limit_rate / (1 + noise_scale / size)
+    print(f"Batch {size}: best rate measured {rate:.4f}, by the fitted law {fitted:.4f}")
 
 # %% [markdown]
 # If all five measured rates agree with the fitted ones to within 15%, the formula passes
@@ -1201,7 +1207,7 @@ for size, rate in step_rate.items():
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
-    """Whether a small network trains over two replicas, in batches of 8."""
+    """Try to train a small network on two replicas in batches of 8, and say how it ends."""
     with two.scope():
         model = small_network()
         sgd = optimizers.SGD(0.1, **options)
@@ -1209,14 +1215,14 @@ def attempt(images=8, jit_compile=False, **options):
     try:
         model.fit(x_train[:images], y_train[:images], batch_size=8, verbose=0)
     except Exception as error:
-        return f"ends in {type(error).__name__}"
+        return f"fails with {type(error).__name__}"
     return "works"
 
 # %%
 with no_hang("what does not work"):
     print(f"Two whole batches: {attempt(16)}")
     print(f"A last batch of one image, for two replicas: {attempt(9)}")
-    print(f"A first batch that does not divide: {attempt(7)}")
+    print(f"A first batch that does not divide evenly: {attempt(7)}")
     print(f"XLA (jit_compile=True): {attempt(jit_compile=True)}")
     print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
 

@@ -49,7 +49,7 @@ def weight_differences(
     axes.barh(names, [max(value, 1e-9) for value in differences.values()], color=BLUE)
     if guess is not None and guess > 0:
         axes.plot(guess, names[1], "D", color=ORANGE, markersize=9, label="your prediction")
-    axes.axvline(1e-3, color=GREY, linestyle=":", label="less is called the same")
+    axes.axvline(1e-3, color=GREY, linestyle=":", label="below this: called the same")
     right = max(1, *differences.values(), guess or 0)
     axes.set(xscale="log", xlabel="largest difference of a weight", xlim=(1e-9, right))
     axes.invert_yaxis()
