@@ -39,7 +39,7 @@ replicas: int = None  # None: all GPUs or TPU cores; without any, two simulated 
 gpu_indices: list = None  # which GPUs, such as [0, 2, 3]
 train_images: int = None  # None here and below: set by the scale
 valid_images: int = None
-image_size: int = None  # digits are enlarged to so many pixels a side
+image_size: int = None  # digits are enlarged to this many pixels per side
 alpha: float = None  # the width of MobileNetV2
 learning_rate: float = 0.001
 from_folders: bool = False  # train on image files, not on arrays
@@ -64,8 +64,7 @@ lab = session.start(
 )
 
 # %%
-# keras, np and tf are for your answers: bind them to what you like. Our own cells use
-# other names.
+# Your answers may rebind keras, np and tf. The lab's own cells use other names.
 from time import perf_counter
 
 import keras
@@ -99,8 +98,8 @@ use_figures()
 
 # %%
 if lab.device["simulated"]:
-    # TensorFlow improves a graph before it runs: for several copies of this network that
-    # takes longer than it saves in so short a training.
+    # TensorFlow optimizes a graph before it runs. For several copies of this network,
+    # this takes longer than it saves in such a short training.
     tensorflow.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
 strategy = new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
@@ -130,7 +129,7 @@ print(f"Image files: {file_count:,} to train on")
 
 # %%
 def read_folder(part, **options):
-    """Images as float32 (28, 28, 1) with one-hot labels, from files."""
+    """Batches of float32 images (28, 28, 1) and one-hot labels, read from files."""
     return utils.image_dataset_from_directory(
         folder / part, label_mode="categorical", class_names=MNIST_CLASSES, color_mode="grayscale",
         image_size=(28, 28), verbose=False, **options,
@@ -166,7 +165,7 @@ card.predict("array_over_files", my_array_guess)
 card.lock("array_over_files")
 
 def images_per_second(data):
-    """How fast a pipeline gives images, when nobody trains: the median of three passes."""
+    """Images per second from a pipeline, without training: the median of three passes."""
     speeds = []
     for _ in range(3):
         began = perf_counter()
@@ -208,10 +207,10 @@ per_replica_batch = max(1, lab.batch_size // lab.replicas)
 global_batch = per_replica_batch * lab.replicas
 steps = lab.train_images // global_batch
 if global_batch > min(lab.train_images, lab.valid_images):
-    raise LabError(f"{global_batch} images in a global batch: give more images, or fewer replicas")
+    raise LabError(f"a global batch of {global_batch} needs more images, or fewer replicas")
 
 def pipeline(part, images, labels, seed):
-    """Whole global batches; shuffled in every epoch where there is a seed."""
+    """Full global batches, shuffled in every epoch if there is a seed."""
     if not lab.from_folders:
         return batches(images, labels, global_batch, seed, drop_remainder=True)
     data = read_folder(part, shuffle=seed is not None, seed=seed, batch_size=None)
@@ -344,7 +343,7 @@ for n in (1, 2, 3, 4):
     sizes = [len(part) for part in some.experimental_local_results(losses_of_all)]
     shares = some.run(tensorflow.nn.compute_average_loss, args=(losses_of_all,))
     total = float(some.reduce("SUM", shares, axis=None))
-    print(f"Losses on each replica {sizes}: the shares add up to {total:.2f}")
+    print(f"Images on each replica {sizes}: the shares add up to {total:.2f}")
 
 # %% [markdown]
 # Without the argument, replica $r$ with $b_r$ images computes
@@ -474,7 +473,7 @@ make_train_step = check("6.2", make_train_step)
 
 # %%
 def make_valid_step(strategy, model, metrics):
-    """A function of a distributed batch that measures it."""
+    """A function that updates the validation metrics with a distributed batch."""
 
     def replica_step(x, y):
         probabilities = model(x, training=False)
@@ -500,7 +499,7 @@ def make_valid_step(strategy, model, metrics):
 # with plain SGD and with Adam?
 
 # %%
-# Change both None: length of the wrong step / length of the right one.
+# Replace both None by: length of the wrong step / length of the right step.
 my_times_guess = {"SGD": None, "Adam": None}
 times_guess = card.predict("wrong_step_over_right", my_times_guess)
 
@@ -508,11 +507,11 @@ times_guess = card.predict("wrong_step_over_right", my_times_guess)
 card.lock("wrong_step_over_right")
 
 def mean_of_own(losses, global_batch):
-    """Wrong on more than one replica."""
+    """The mean over a replica's own images: wrong on more than one replica."""
     return tensorflow.reduce_mean(losses)
 
 def small_network():
-    """One hidden layer; it traces in no time."""
+    """A network with one hidden layer, which is traced quickly."""
     return Sequential([
         Input((28, 28, 1)), layers.Rescaling(1 / 255), layers.Flatten(),
         layers.Dense(32, activation="relu"), layers.Dense(10, activation="softmax"),
@@ -520,7 +519,7 @@ def small_network():
 
 # %%
 def new_small(optimizer_class=optimizers.SGD, rate=0.2):
-    """The small network, always with the same weights, and its optimizer."""
+    """The small network, always with the same first weights, and its optimizer."""
     utils.set_random_seed(lab.seed)
     network, its_optimizer = small_network(), optimizer_class(rate)
     its_optimizer.build(network.trainable_variables)
@@ -532,17 +531,17 @@ def flat_weights(network):
 
 # %%
 def small_training(replicas, loss, optimizer_class, rate):
-    """Length of the first step, and the mean loss of every step, of the small network."""
+    """Train the small network; return its first step's length and each step's loss."""
     some = simulated_strategy(replicas)
     with some.scope():
-        (network, its_optimizer), counts = new_small(optimizer_class, rate), new_metrics()
-    step = make_train_step(some, network, its_optimizer, counts, loss, 64)
+        (network, its_optimizer), metrics = new_small(optimizer_class, rate), new_metrics()
+    step = make_train_step(some, network, its_optimizer, metrics, loss, 64)
     data = batches(x_train, y_train, 64, lab.seed, repeat=True).take(40)
     weights, losses = [flat_weights(network)], []
     for batch in some.experimental_distribute_dataset(data):
-        counts["loss"].reset_state()
+        metrics["loss"].reset_state()
         step(*batch)
-        losses.append(float(counts["loss"].result()))
+        losses.append(float(metrics["loss"].result()))
         weights.append(flat_weights(network))
     return float(numpy.linalg.norm(weights[1] - weights[0])), losses
 
@@ -572,7 +571,8 @@ on_four = counts.index(4)
 outcome = {name: lengths[f"{name}, mean of own"][on_four] for name in wrong}
 card.outcome("wrong_step_over_right", outcome)
 right = max(abs(times - 1) for name in wrong for times in lengths[f"{name}, global mean"])
-print(f"With the right loss no first step differs by more than {100 * right:.4f}%")
+print("With the right loss, the length of the first step differs from that on one device "
+      f"by at most {100 * right:.4f}%")
 for name, curve in shown.items():
     print(f"{name}: mean loss {numpy.mean(curve[-10:]):.3f} in the last ten steps")
 
@@ -702,22 +702,22 @@ train_on = check("6.3", train_on)
 
 # %%
 print(f"The largest weight starts as {abs(flat_weights(new_small()[0])).max():.4f}")
-my_difference_guess = None  # change this: such as 0.1 or 0.0001
+my_difference_guess = None  # change this, for example to 0.1 or 0.0001
 card.predict("largest_weight_difference", my_difference_guess)
 
 # %%
 card.lock("largest_weight_difference")
 few = batches(x_train[:201], y_train[:201], 64)
-ends = {}
+final_weights = {}
 with no_hang("training on one to four devices"):
     for n in (1, 2, 3, 4):
         network, epoch_losses = train_on(simulated_strategy(n), new_small, few, 3)
-        ends[n] = flat_weights(network)
+        final_weights[n] = flat_weights(network)
         print(f"Devices: {n}, loss of each epoch:", *(f"{loss:.4f}" for loss in epoch_losses))
-differences = {n: float(abs(ends[n] - ends[1]).max()) for n in (2, 3, 4)}
+differences = {n: float(abs(final_weights[n] - final_weights[1]).max()) for n in (2, 3, 4)}
 card.measure("largest_weight_difference", differences)
 for n, difference in differences.items():
-    print(f"From 1 device to {n}, no weight differs by more than {difference:.1e}")
+    print(f"Largest difference of a weight between {n} devices and 1: {difference:.1e}")
 card.outcome("largest_weight_difference", max(differences.values()))
 
 # %% [markdown]
@@ -753,7 +753,7 @@ card.outcome("largest_weight_difference", max(differences.values()))
 
 # %%
 def train_epoch(number, train_step, valid_step):
-    """Train, validate and print; the epoch's figures, seconds without validation."""
+    """Train and validate; return the epoch's metrics, and its seconds of training."""
     for metric in epoch_metrics.values():
         metric.reset_state()
     began = perf_counter()
@@ -763,9 +763,9 @@ def train_epoch(number, train_step, valid_step):
     seconds = perf_counter() - began
     for batch in valid:
         valid_step(*batch)
-    figures = {name: float(metric.result()) for name, metric in epoch_metrics.items()}
-    print(f"Epoch {number}: " + ", ".join(f"{n} {v:.3f}" for n, v in figures.items()))
-    return figures | {"train_seconds": seconds}
+    values = {name: float(metric.result()) for name, metric in epoch_metrics.items()}
+    print(f"Epoch {number}: " + ", ".join(f"{n} {v:.3f}" for n, v in values.items()))
+    return values | {"train_seconds": seconds}
 
 # %% [markdown]
 # While a GPU works, Python runs ahead, and waits only when it reads a result, such as a
@@ -838,7 +838,7 @@ card.outcome("val_accuracy", accuracy)
 
 # %%
 trained, others = mobilenet.trainable_variables, mobilenet.non_trainable_variables
-# Change both: "none", "some" or "all".
+# Replace both None by "none", "some" or "all".
 my_variables_guess = {"trained": None, "others": None}
 card.predict("variables_that_differ", my_variables_guess)
 
@@ -846,7 +846,7 @@ card.predict("variables_that_differ", my_variables_guess)
 card.lock("variables_that_differ")
 
 def differ(variables):
-    """How many variables are not the same on all replicas, and that in a word."""
+    """How many variables differ between replicas, as a number and as a word."""
     found = 0
     for variable in variables:
         first, *rest = strategy.experimental_local_results(variable.value)
@@ -860,7 +860,7 @@ for name, (found, word) in different.items():
 card.outcome("variables_that_differ", {name: word for name, (_, word) in different.items()})
 mib = 4 * sum(numpy.prod(v.shape) for v in trained) / 2**20
 card.measure("gradient_mib", float(mib))
-print(f"Gradients of this network, in every step: {mib:.2f} MiB")
+print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 
 # %% [markdown]
 # No weight ever has to be copied from one replica to another: all copies start equal, and
@@ -911,16 +911,16 @@ print(f"Gradients of this network, in every step: {mib:.2f} MiB")
 # $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
 
 # %%
-def speed_up(stays, replicas):
-    """Amdahl's law: how many times as fast, if this part of a step stays."""
-    return 1 / (stays + (1 - stays) / replicas)
+def speed_up(fixed, replicas):
+    """Amdahl's law: how many times as fast, if this part of a step is not shared."""
+    return 1 / (fixed + (1 - fixed) / replicas)
 
-for stays in (0.01, 0.10, 0.30):
-    times = [speed_up(stays, n) for n in (2, 8, 1000)]
-    print(f"If {100 * stays:.1f}% stays, {times[0]:.2f} times as fast on 2 replicas, ", end="")
-    print(f"{times[1]:.2f} on 8, {times[2]:.2f} on a thousand")
+for fixed in (0.01, 0.10, 0.30):
+    times = [speed_up(fixed, n) for n in (2, 8, 1000)]
+    print(f"If {100 * fixed:.1f}% of a step cannot be shared, 2 replicas are ", end="")
+    print(f"{times[0]:.2f}, 8 are {times[1]:.2f}, 1,000 are {times[2]:.2f} times as fast")
 spare = input_speeds["files"] / speeds[-1]
-print(f"The image files came {spare:.1f} times as fast as this training needed them")
+print(f"The host reads image files {spare:.1f} times as fast as this training needs them")
 
 # %% [markdown]
 # With a tenth that cannot be shared, a thousand replicas are not even ten times as fast as
@@ -992,7 +992,7 @@ find_the_bug = check("6.4", find_the_bug)
 # %%
 for accumulate in (1, 2, 4, 8):
     _, _, wasted = find_the_bug(1000, accumulate)
-    print(f"Micro-batches in a step: {accumulate}. Of 1,000 steps {wasted} change nothing")
+    print(f"Micro-batches per step: {accumulate}. Of 1,000 steps {wasted} change no weight")
 
 # %% [markdown]
 # Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch in

@@ -43,7 +43,9 @@ def step_lengths(
         left.plot([4], [times], color="black", marker=marker, ls="", ms=9, label=label)
     left.set_xticks(replicas)
     left.set(
-        xlabel="simulated replicas", ylabel="first step / one device's", ylim=(0, None)
+        xlabel="simulated replicas",
+        ylabel="length of the first step (one device: 1)",
+        ylim=(0, None),
     )
     left.legend(fontsize=8)
     wrong = list(zip((VIOLET, ORANGE, GREEN), ("--", "-.", ":"), strict=True))
