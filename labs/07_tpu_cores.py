@@ -56,9 +56,9 @@ train_images: int = None
 valid_images: int = None
 learning_rate: float = 0.01  # of one core; the linear rule scales it
 momentum: float = 0.5
-pixel_mean: float = 0.1307  # as in the design that this lab follows
+pixel_mean: float = 0.1307  # as in the training that this lab rebuilds
 pixel_deviation: float = 0.3081
-steps_per_call: int = None  # steps in one call from Python; then a line from each core
+steps_per_call: int = None  # steps in one call; after it, each core prints a line
 target_accuracy: float = None
 
 # %% tags=["setup"]
@@ -67,8 +67,7 @@ from helpers.notebook import session
 lab = session.start("07_tpu_cores", globals(), devices="simulated")
 
 # %%
-# keras, np and tf are for your answers: bind them to what you like. Our own cells use
-# other names.
+# Your answers may rebind keras, np and tf. The lab's own cells use other names.
 from contextlib import redirect_stdout
 from time import perf_counter
 
@@ -156,7 +155,7 @@ if global_batch > lab.train_images:
 
 # %%
 def rounded(numbers):
-    """As a factor of a matrix product on a TPU: through bfloat16."""
+    """Round to bfloat16, as a TPU rounds the factors of a matrix product."""
     return tensorflow.cast(tensorflow.cast(numbers, "bfloat16"), "float32")
 
 drawn = numpy.random.default_rng(lab.seed).normal(size=(2, 128, 128)).astype("float32")
@@ -209,7 +208,7 @@ del scaled
 session.show_source(models.conv_pool_relu_bn)
 
 def new_network():
-    """The network with its scaling in front: it takes images of bytes."""
+    """The network with a scaling layer in front, so that it takes uint8 images."""
     spread = 255 * lab.pixel_deviation
     scaling = layers.Rescaling(1 / spread, -lab.pixel_mean / lab.pixel_deviation)
     inputs = Input(x_train.shape[1:], dtype="uint8")
@@ -250,9 +249,9 @@ for size, count in zip((128, 128, 128, 100), (10, 10, 9, 8), strict=True):
     total(tensorflow.zeros(size)), count_up(count), count_up(tensorflow.constant(count))
 
 # %%
-print(f"Traced for shapes 128, 128, 128, 100: {traced.count('shape')} times")
-print(f"Traced for 10, 10, 9, 8 as Python numbers: {traced.count('number')} times")
-print(f"Traced for the same as tensors: {traced.count('tensor')} times")
+print(f"Traces for the shapes 128, 128, 128, 100: {traced.count('shape')}")
+print(f"Traces for the Python numbers 10, 10, 9, 8: {traced.count('number')}")
+print(f"Traces for the tensors 10, 10, 9, 8: {traced.count('tensor')}")
 
 # %% [markdown]
 # A new shape needs a new trace. So does a new Python number, because it becomes a part of
@@ -268,7 +267,7 @@ print(f"Traced for the same as tensors: {traced.count('tensor')} times")
 compiled = tensorflow.function(models.small_cnn(), jit_compile=True)
 for size in (128, 128, 100, 100):
     began = perf_counter()
-    float(compiled(tensorflow.zeros((size, 28, 28, 1)))[0, 0])  # reading it waits for it
+    float(compiled(tensorflow.zeros((size, 28, 28, 1)))[0, 0])  # waits for the result
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
@@ -295,14 +294,14 @@ for size in (128, 128, 100, 100):
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
-    """Which images one core trains on in an epoch: (steps, batch_size) indices."""
+    """The indices of one core's images in an epoch, with the shape (steps, batch_size)."""
     order = numpy.random.default_rng([seed, epoch]).permutation(images)
     whole_steps = images // (replicas * batch_size)
     kept = order[: whole_steps * replicas * batch_size]
     return kept.reshape(whole_steps, replicas, batch_size)[:, core]
 
 def plan(epoch):
-    """The indices of all cores in one epoch: (steps, cores, batch)."""
+    """The indices of all cores' images in an epoch: shape (steps, cores, batch_size)."""
     sizes = cores, lab.train_images, lab.batch_size
     shards = [core_indices(core, *sizes, epoch, lab.seed) for core in range(cores)]
     return numpy.stack(shards, axis=1)
@@ -322,7 +321,7 @@ print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %%
 def for_all_cores(strategy, data, rows):
-    """The images `rows[core]` of each array in data, for every core."""
+    """A distributed value: each core gets the rows `rows[core]` of every array in data."""
     def of_one_core(context):
         own = rows[context.replica_id_in_sync_group]
         return [tensorflow.gather(array, own) for array in data]
@@ -343,7 +342,7 @@ numbers = tensorflow.range(lab.train_images)
 held = strategy.experimental_local_results(batch)
 for core in range(cores):
     right = numpy.array_equal(held[core], plan(0)[-1, core])
-    print(f"Core {core} holds {'its own shard' if right else 'IMAGES OF ANOTHER CORE'}")
+    print(f"Core {core} holds {'its own shard' if right else 'WRONG IMAGES'}")
 
 # %% [markdown]
 # ### One step on all cores
@@ -363,7 +362,7 @@ for core in range(cores):
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
 def core_step(model, optimizer, images, labels):
-    """What one core does in a training step; its own mean loss."""
+    """Do one core's part of a training step; return the mean loss of its images."""
     with tensorflow.GradientTape() as tape:
         losses = loss_of(labels, model(images, training=True))
         loss = tensorflow.nn.compute_average_loss(losses)
@@ -385,16 +384,16 @@ def core_step(model, optimizer, images, labels):
 
 # %%
 def new_training(strategy):
-    """A new model on the cores of a strategy, and a step of its training."""
+    """A new model on all cores of a strategy, and a function that trains it one step."""
     utils.set_random_seed(lab.seed)
     replicas = strategy.num_replicas_in_sync
-    with strategy.scope():  # everything that has variables is made in here
+    with strategy.scope():  # creates the variables on every core
         model = new_network()
         optimizer = optimizers.SGD(lab.learning_rate * replicas, lab.momentum)
         optimizer.build(model.trainable_variables)
 
     def one_step(block, i):
-        traced.append("one_step")  # in Python: only while TensorFlow traces
+        traced.append("one_step")  # Python runs only while TensorFlow traces
         losses = strategy.run(
             lambda x, y, i: core_step(model, optimizer, x[i], y[i]), (*block, i)
         )
@@ -425,17 +424,17 @@ def new_training(strategy):
 
 # %%
 def in_blocks(strategy, indices, most):
-    """The steps of indices in blocks: (number of the last step, how many, block)."""
+    """Blocks of at most `most` steps: (number of the last step, count of steps, block)."""
     for first in range(0, len(indices), most):
         count = min(most, len(indices) - first)
-        # Filled up with steps that are there already; nobody makes them again.
+        # The last block is filled up with copies of its steps, which are not run.
         rows = numpy.resize(indices[first : first + count], (most, *indices.shape[1:]))
         block = for_all_cores(strategy, train_data, rows.swapaxes(0, 1))
         yield first + count, count, block
 
 for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
     shape = strategy.experimental_local_results(block[0])[0].shape
-    print(f"A block up to step {last}: {count} of {shape[0]} steps, images {shape}")
+    print(f"Block up to step {last}: runs {count} of {shape[0]} steps, image shape {shape}")
 
 # %% [markdown]
 # ### Exercise 7.1: many steps in one call
@@ -509,7 +508,7 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # %%
 def predict(images):
     """The class that the model gives to every image."""
-    wanted = -(-len(images) // global_batch) * global_batch  # rounded up
+    wanted = -(-len(images) // global_batch) * global_batch  # whole batches
     indices = (numpy.arange(wanted) % len(images)).reshape(-1, cores, lab.batch_size)
     data, found = [tensorflow.constant(images)], []
     for rows in indices:
@@ -532,7 +531,7 @@ def predict_step(images):
 
 # %%
 def train(epochs, train_block, test_accuracy):
-    """Train; a line from each core after every call, accuracy and time of each epoch."""
+    """Train, print each core's loss after every call; return the values of each epoch."""
     began, history = perf_counter(), {"accuracy": [], "wall_seconds": [], "losses": []}
     for epoch in epochs:
         for last, count, block in in_blocks(strategy, plan(epoch), lab.steps_per_call):
@@ -563,7 +562,7 @@ with no_hang("the first epoch"):
     first_epoch = train(range(1), train_block, test_accuracy)
 
 # %%
-calls = -(-steps // lab.steps_per_call)  # rounded up
+calls = -(-steps // lab.steps_per_call)  # the last call may have fewer steps
 print(f"{steps} steps in {calls} calls; traces of `one_step`: {traced.count('one_step')}")
 
 # %%
@@ -656,7 +655,7 @@ with no_hang("the test"):
     predicted = predict(x_test)
 figure = figures.prediction_grid(x_test, y_test, predicted, FASHION_MNIST_CLASSES)
 right = int((predicted == y_test)[:25].sum())
-summary = f"The network is right at {right} of 25 test images; the others are crossed."
+summary = f"The network classifies {right} of 25 images correctly; the others have a cross."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
@@ -674,10 +673,10 @@ card.predict("gain_of_long_calls", my_long_calls_guess)
 
 # %%
 def images_per_second(most):
-    """Training speed with so many steps in a call, without the start-up."""
+    """Training speed with at most `most` steps in a call, without the start-up."""
     indices = plan(0)[: lab.timed_steps]
     for _, count, block in in_blocks(strategy, indices[:1], most):
-        float(train_block(block, count)[0])  # traces; reading the loss waits for it
+        float(train_block(block, count)[0])  # traces; waits for the result
     began = perf_counter()
     for _, count, block in in_blocks(strategy, indices, most):
         losses = train_block(block, count)
@@ -687,14 +686,14 @@ def images_per_second(most):
 # %%
 card.lock("gain_of_long_calls")
 with no_hang("the speed test"):
-    # In turns, and three times: another program may be at work for a while.
-    turns = [[images_per_second(n) for n in (1, lab.steps_per_call)] for _ in "abc"]
+    # Both in turn, three times, so that other programs slow both of them alike.
+    turns = [[images_per_second(n) for n in (1, lab.steps_per_call)] for _ in range(3)]
 short_speed, speed = numpy.median(turns, axis=0)
 gains = [long / short for short, long in turns]
 card.measure("images_per_second", speed)
-print(f"Images/sec with 1 step in a call: {short_speed:.2f}; in long calls:")
+print(f"Images/sec with 1 step in a call: {short_speed:.2f}; with long calls:")
 print(f"Images/sec: {speed:.2f}")
-print(f"In turns, times as many: {', '.join(f'{each:.2f}' for each in gains)}")
+print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in gains)}")
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
@@ -845,7 +844,7 @@ for name, one in found.items():
     shares[name] = 100 * one["bytes"][0] / found["one device"]["bytes"][0]
     losses = ", ".join(f"{loss:.5f}" for loss in one["losses"])
     print(f"{name}: {one['bytes'][0]:,} bytes of weights on a device, {shares[name]:.1f}%")
-    print(f"    {one['collectives']}; losses {losses}")
+    print(f"    messages {one['collectives']}; losses {losses}")
 card.outcome("percent_of_weights_on_2x4", shares["2 x 4"])
 reduces = found["data parallel"]["collectives"]["all-reduce"]
 card.outcome("all_reduces_data_parallel", reduces)
@@ -923,9 +922,9 @@ with no_hang("the work on JAX"):
     small = mesh_on_jax.compare(both, "cnn", batch=1024, steps=3, seed=lab.seed)
 for name, one in small.items():
     losses = ", ".join(f"{loss:.5f}" for loss in one["losses"])
-    print(f"{name}: {one['collectives']}; losses {losses}")
-*rest_of_them, largest = sorted(m["bytes"] for m in small["data parallel"]["messages"])
-print(f"The largest message has {largest:,} bytes, the others {rest_of_them}")
+    print(f"{name}: messages {one['collectives']}; losses {losses}")
+*smaller, largest = sorted(m["bytes"] for m in small["data parallel"]["messages"])
+print(f"The largest message has {largest:,} bytes, the others have {smaller}")
 reduces = small["data parallel"]["collectives"]["all-reduce"]
 card.outcome("all_reduces_of_the_cnn", reduces)
 
