@@ -25,8 +25,8 @@
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = None  # at the most, of the original recipe; None: set by the scale
-fast_epochs: int = None  # of the fast recipe; None here and in the next eight: as above
+epochs: int = None  # most epochs of the original recipe; None: set by the scale
+fast_epochs: int = None  # of the fast recipe; None, also below: set by the scale
 batch_size: int = None
 train_images: int = None
 valid_images: int = None
@@ -37,9 +37,9 @@ repeats: int = None  # runs of each recipe
 target_accuracy: float = None
 precision: str = "auto"  # float32, mixed_bfloat16, mixed_float16; auto: the fastest
 learning_rate: float = 0.01  # of the original recipe
-peak_learning_rate: float = 0.1  # of the fast one
+peak_learning_rate: float = 0.1  # of the fast recipe
 dropout: float = 0.01
-shift: float = 0.2  # of the height and width, for augmentation
+shift: float = 0.2  # largest shift of an image, as a fraction of its height and width
 flip: bool = True
 
 # %% [markdown]
@@ -59,7 +59,7 @@ from helpers.notebook import session
 lab = session.start("08_faster", globals())
 
 # %%
-# For your answers: bind them to what you like. Our own cells use other names.
+# Your answers may rebind math, keras, np and tf. The lab's own cells use other names.
 import math
 
 import keras
@@ -107,14 +107,14 @@ x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %%
 crossentropy = "categorical_crossentropy"
-no_xla = {"metrics": ["accuracy"], "jit_compile": False}  # a compiler: part 6 tries it
+no_xla = {"metrics": ["accuracy"], "jit_compile": False}  # XLA is a compiler: see part 7
 
 def original_network(unit=original_conv_bn_relu, dropout=lab.dropout):
     shape = {"stem_pool": lab.stem_pool, "dropout": dropout}
     return wide_resnet(lab.depth, lab.width, unit=unit, **shape)
 
 def with_pipeline(network):
-    """Augmentation and scaling in front of a network, on the device."""
+    """Put augmentation and scaling on the device, in front of a network."""
     return with_preprocessing(network, x_train, lab.shift, lab.flip, lab.seed)
 
 original = original_network()
@@ -137,7 +137,7 @@ print(f"{original.name}: {original.count_params():,} parameters")
 
 # %%
 def seconds_of(call, at_least_seconds=0.3):
-    """Seconds of a call that waits for its result: the median without the first two."""
+    """Median seconds of a call that waits for its result, without the first two calls."""
     took = []
     while len(took) < 5 or sum(took) < at_least_seconds:
         began = perf_counter()
@@ -157,7 +157,7 @@ def product_speed(dtype):
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))
-cache = (0 if on_gpu else cache_bytes()) or 64 * 2**20  # where nobody says it: a guess
+cache = (0 if on_gpu else cache_bytes()) or 64 * 2**20  # 64 MiB if it is unknown
 array_bytes = min(2 * cache, lab.most_mib * 2**20)
 
 def add_speed():
@@ -171,7 +171,7 @@ def add_speed():
 
 # %%
 def empty_call_seconds():
-    """Seconds of a graph that computes nothing, and of reading one number of it."""
+    """Seconds to call a graph that computes nothing, and to read one number of it."""
     value = tensorflow.zeros((1, 1, 1, 1))
     empty = tensorflow.function(tensorflow.identity, jit_compile=False)
     return seconds_of(lambda: empty(value)[0, 0, 0, 0].numpy())
@@ -180,9 +180,9 @@ types = {"float32": "float32", "mixed_bfloat16": "bfloat16", "mixed_float16": "f
 peaks = {policy: product_speed(types[policy]) for policy in candidates()}
 peak, bytes_per_second, floor = peaks["float32"], add_speed(), empty_call_seconds()
 for name, rate in peaks.items():
-    print(f"Product in {types[name]}: {rate / 1e9:.1f} billion operations a second")
-print(f"Memory: {bytes_per_second / 1e9:.1f} billion bytes a second")
-print(f"The ridge: {peak / bytes_per_second:.1f} operations for each byte")
+    print(f"Matrix product, {types[name]}: {rate / 1e9:.1f} billion operations per second")
+print(f"Memory: {bytes_per_second / 1e9:.1f} billion bytes per second")
+print(f"Ridge: {peak / bytes_per_second:.1f} operations per byte")
 print(f"An empty call: {1000 * floor:.3f} ms")
 print(f"Cache: {cache / 2**20:.1f} MiB; our arrays: {array_bytes / 2**20:.1f} MiB")
 card.measure("product_operations_per_second", peaks)
@@ -300,18 +300,18 @@ layer_costs = check("8.1", layer_costs)
 # and how many by dispatch?
 
 # %%
-my_limits_guess = {"arithmetic": None, "memory": None, "dispatch": None}  # nine in all
+my_limits_guess = {"arithmetic": None, "memory": None, "dispatch": None}  # they add up to 9
 card.predict("limits_of_layers", my_limits_guess)
 
 # %%
-of_kind = {layers.Conv2D: "conv", layers.BatchNormalization: "norm", layers.ReLU: "relu"}
+kind_of = {layers.Conv2D: "conv", layers.BatchNormalization: "norm", layers.ReLU: "relu"}
 
 def layers_of_stages(network):
     """The last layer of each kind and stage: {("conv", 1): layer, ...}."""
     channels = {16 * lab.width: 1, 32 * lab.width: 2, 64 * lab.width: 3}
     found = {}
     for layer in network.layers:
-        kinds = [kind for of, kind in of_kind.items() if isinstance(layer, of)]
+        kinds = [kind for cls, kind in kind_of.items() if isinstance(layer, cls)]
         stage = channels.get(layer.output.shape[-1]) if kinds else None
         if stage and getattr(layer, "kernel_size", (3,))[0] == 3:
             found[kinds[0], stage] = layer
@@ -321,7 +321,7 @@ def layers_of_stages(network):
 def layer_seconds(layer, batch):
     """Seconds of a layer, forward and backward, on random values."""
     x, g = (
-        tensorflow.random.normal((batch, *of.shape[1:])) for of in (layer.input, layer.output)
+        tensorflow.random.normal((batch, *t.shape[1:])) for t in (layer.input, layer.output)
     )
     @tensorflow.function(jit_compile=False)
     def both_ways():
@@ -333,11 +333,11 @@ def layer_seconds(layer, batch):
 
 # %%
 def against_limits(kind, layer, batch, value_bytes=4):
-    """What a layer does, the three limits of its time, and its time as measured."""
-    both = [(batch, *of.shape[1:]) for of in (layer.input, layer.output)]
+    """A layer's operations and bytes, the limits of its time, and its measured time."""
+    both = [(batch, *t.shape[1:]) for t in (layer.input, layer.output)]
     kernel = tuple(layer.kernel.shape) if kind == "conv" else None
     costs = layer_costs(kind, *both, kernel, value_bytes).values()
-    operations, moved = (sum(of) for of in zip(*costs, strict=True))
+    operations, moved = (sum(pair) for pair in zip(*costs, strict=True))
     limits = {"arithmetic": operations / peak, "memory": moved / bytes_per_second}
     limits["dispatch"] = floor
     return {
@@ -356,8 +356,8 @@ for (kind, stage), layer in sorted(layers_of_stages(original).items()):
         points.append({"kind": kind, "stage": stage, "name": name})
         points[-1] |= against_limits(kind, layer, batch)
     small, large = points[-2:]
-    print(f"{name}: {small['limit']} at batch {lab.batch_size}, ", end="")
-    print(f"{large['limit']} at batch {larger}")
+    print(f"{name}: limited by {small['limit']} at batch {lab.batch_size}, ", end="")
+    print(f"by {large['limit']} at batch {larger}")
 card.measure("layers", points)
 limited = [p["limit"] for p in points if p["batch"] == lab.batch_size]
 counts = {limit: limited.count(limit) for limit in my_limits_guess}
@@ -369,7 +369,7 @@ summary = f"At the batch size of training {counts['dispatch']} of {len(limited)}
 show_figure(figure, summary + "are limited by dispatch.", session.caption())
 figure = figures.limits_and_measured(points)
 slower = median([p["seconds"] / max(p["limits"].values()) for p in points])
-summary = f"Half of the calls take at least {slower:.1f} times what their limit says."
+summary = f"Half of the calls take at least {slower:.1f} times as long as their limit."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
@@ -432,7 +432,7 @@ by_operation = profiles["Keras' own"]["operations"]
 total = sum(by_layer.values())
 if recorded:
     print(recorded)
-print(f"{'operation':32} {'ms a step':>10} {'share':>8}")
+print(f"{'operation':32} {'ms/step':>10} {'share':>8}")
 for name, seconds in list(by_operation.items())[:10]:
     print(f"{name:32} {1000 * seconds:10.3f} {100 * seconds / total:7.1f}%")
 others = 1000 * sum(list(by_operation.values())[10:])
@@ -502,12 +502,12 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # TODO 8.2: the change after which a step is shortest, and how many times as fast it is.
 #: start
 def best_change(seconds, changes):
-    """The name of the change that buys most, and by what it speeds a step up."""
+    """The name of the best change, and how many times as fast a step is with it."""
     best = min(changes, key=lambda name: min(changes[name].values()))
     return best, 1 / (1e-9 + min(changes[best].values()))
 #: solution
 def best_change(seconds, changes):
-    """The name of the change that buys most, and by what it speeds a step up."""
+    """The name of the best change, and how many times as fast a step is with it."""
     before = shortest = sum(seconds.values())
     best = None
     for name, left in changes.items():
@@ -528,7 +528,7 @@ changes = {
     "no ReLU": {"ReLU": 0.0},
 }
 first_change, its_speedup = best_change(by_layer, changes)
-print(f"First: {first_change}, by the profile {its_speedup:.2f} times as fast")
+print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fast")
 
 # %% [markdown]
 # This is only the profile's promise. The real gain has to be measured.
@@ -568,10 +568,10 @@ def speed(model, data):
     return lab.images_per_point / recorder.epochs["train_seconds"][0]
 
 def gain_of(above, below):
-    """How many times as fast `above` is, in turn with `below`; each (model, data)."""
+    """Train (model, data) `above` and `below` in turn; the gain, and both speeds."""
     speed(*above), speed(*below)  # start-up
     pairs = [(speed(*above), speed(*below)) for _ in range(lab.rounds)]
-    speeds = [median(of) for of in zip(*pairs, strict=True)]
+    speeds = [median(each) for each in zip(*pairs, strict=True)]
     return median([one / other for one, other in pairs]), *speeds
 
 # %%
@@ -679,10 +679,10 @@ feed = check("8.3", feed)
 step_model = ladder["no dropout"][0]
 labels_of = numpy.eye(10, dtype="float32")[few[1]]
 
-def step_seconds(come):
-    """Seconds from one step to the next, trained on batches as they come."""
+def step_seconds(image_batches):
+    """Median seconds from one step to the next, in training on these batches."""
     began = []
-    for i, images in enumerate(come):
+    for i, images in enumerate(image_batches):
         began.append(perf_counter())
         labels = labels_of[i * lab.batch_size :][: len(images)]
         step_model.train_on_batch(numpy.asarray(images), labels)
@@ -698,19 +698,20 @@ def images_read(numbers):
 step_model.train_on_batch(images_read(range(lab.batch_size)), labels_of[: lab.batch_size])
 alone = step_seconds(in_turn(images_read, lab.images_per_point, lab.batch_size))
 def slow_fetch(numbers):
-    sleep(alone)  # a disk, or a network
+    sleep(alone)  # like a disk or a network
     return images_read(numbers)
 one_by_one = step_seconds(in_turn(slow_fetch, lab.images_per_point, lab.batch_size))
 overlapped = step_seconds(feed(slow_fetch, lab.images_per_point, lab.batch_size))
 card.measure("fed_step_seconds", {"alone": alone, "sum": one_by_one, "fed": overlapped})
 
 # %%
-shown = {"the step alone, measured": alone, "in turn, worked out": 2 * alone}
+shown = {"the step alone, measured": alone, "in turn, calculated": 2 * alone}
 shown |= {"in turn, measured": one_by_one, "your feed, measured": overlapped}
-summary = f"A step alone takes {1000 * alone:.2f} ms, with a source as slow "
-summary += f"{1000 * one_by_one:.2f} ms in turn and {1000 * overlapped:.2f} ms fed."
+summary = f"A step alone takes {1000 * alone:.2f} ms. With the slow source it takes "
+summary += f"{1000 * one_by_one:.2f} ms in turn, "
+summary += f"and {1000 * overlapped:.2f} ms with your feed."
 show_figure(figures.overlap(shown), summary, session.caption())
-print(f"Fed, a step takes {overlapped / alone:.2f} times as long as one that never waits")
+print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as alone")
 
 # %% [markdown]
 # Our source only sleeps. A source that computes would share the cores with the step, so
@@ -744,13 +745,13 @@ print(f"Fed, a step takes {overlapped / alone:.2f} times as long as one that nev
 # below float16's normal range? Gradients that are exactly 0 do not count.
 
 # %%
-my_range_guess = {"weights": None, "activations": None}  # change these: 50 is half of them
+my_range_guess = {"weights": None, "activations": None}  # change these: percentages
 card.predict("percent_below_normal", my_range_guess)
 
 # %%
-of_kinds = [layer for layer in original.layers if isinstance(layer, tuple(of_kind))]
+observed = [layer for layer in original.layers if isinstance(layer, tuple(kind_of))]
 with_activations = Model(
-    original.input, [*original.outputs, *(layer.output for layer in of_kinds)]
+    original.input, [*original.outputs, *(layer.output for layer in observed)]
 )
 
 def gradients_of(images, labels):
@@ -797,7 +798,7 @@ card.outcome("percent_below_normal", percent)
 
 # %%
 def weights_gradients(policy, times):
-    """All gradients of the weights as one array, by a network of a policy."""
+    """All gradients of the weights as one array, computed with a precision policy."""
     with dtype_policy(policy):
         network = original_network(dropout=0.0)
     network.set_weights(original.get_weights())
@@ -812,7 +813,7 @@ exact = weights_gradients("float32", 1.0)
 for times in (1.0, 2.0**10):
     off = numpy.linalg.norm(weights_gradients("mixed_float16", times) - exact)
     percent_off = 100 * off / numpy.linalg.norm(exact)
-    print(f"mixed_float16, loss times {times:.1f}: off by {percent_off:.2f}%")
+    print(f"mixed_float16, loss times {times:.1f}: gradients off by {percent_off:.2f}%")
 
 # %% [markdown]
 # If both errors are about the same, most of the error comes from other values that were
@@ -894,16 +895,16 @@ scaled_step = check("8.4", scaled_step)
 # %%
 real_gradients = gradients[32]["weights"]
 
-def halved(weights, scale):
+def float16_gradients(weights, scale):
     with numpy.errstate(over="ignore"):
         return [(g * scale).astype("float16") for g in real_gradients]
 
 values, scales = [0 * g for g in real_gradients], []
 state = {"scale": 2.0**24, "good_steps": 0}
 for _ in range(60):
-    values, state = scaled_step(values, halved, lab.learning_rate, state, 5)
+    values, state = scaled_step(values, float16_gradients, lab.learning_rate, state, 5)
     scales.append(state["scale"])
-summary = f"From {2.0**24:.1f} the scale went to {min(scales):.1f} at the lowest."
+summary = f"The scale starts at {2.0**24:.1f}; its lowest value is {min(scales):.1f}."
 show_figure(figures.loss_scale(scales), summary, session.caption())
 card.measure("lowest_loss_scale", min(scales))
 
@@ -919,7 +920,7 @@ for dtype in ("float32", "bfloat16"):
     weight = tensorflow.ones((), dtype)
     for _ in range(1000):
         weight += tensorflow.cast(0.001, dtype)
-    print(f"1 and a thousand times 0.001, in {dtype}: {float(weight):.4f}")
+    print(f"Adding 0.001 to 1 a thousand times gives {float(weight):.4f} in {dtype}")
 weights = [v.numpy() for v in original.trainable_variables]
 pairs = zip(weights, real_gradients, strict=True)
 steps = numpy.concatenate([lab.learning_rate * g.ravel() for _, g in pairs])
@@ -927,7 +928,7 @@ old = numpy.concatenate([w.ravel() for w in weights])
 for dtype in ("float32", "bfloat16"):
     before, after = (tensorflow.cast(v, dtype) for v in (old, old - steps))
     stuck = numpy.mean((before == after).numpy()[steps != 0])
-    print(f"One step, in {dtype}: {100 * stuck:.1f}% of the weights stay as they are")
+    print(f"One step in {dtype} leaves {100 * stuck:.1f}% of the weights unchanged")
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
@@ -1030,7 +1031,7 @@ OneCycle = check("8.5", OneCycle)
 # %%
 steps_of_an_epoch = ceil(lab.train_images / lab.batch_size)
 all_steps = lab.fast_epochs * steps_of_an_epoch
-# The rate was found for batches of 32; the square root is a rule, see lab 03.
+# The peak was chosen for batches of 32. The square-root rule of lab 03 scales it.
 peak_rate = lab.peak_learning_rate * (lab.batch_size / 32) ** 0.5
 cycle = OneCycle(peak_rate, all_steps)
 rates_by_step = [float(cycle(step)) for step in range(all_steps + 1)]
@@ -1066,7 +1067,7 @@ card.predict("original_epochs", my_epochs_guess)
 
 # %%
 def train(model, epochs, seed, stop_at=None):
-    """Train; the accuracy after each epoch, and the training seconds of all."""
+    """Train; return each epoch's accuracy, and the seconds of all without validation."""
     recorder = EpochRecorder(stop_at)
     shown = [TrainingProgress(), recorder]
     data = batches(x_train, y_train, lab.batch_size, seed)
@@ -1115,7 +1116,7 @@ below = (rung(conv_bn_relu, 0.0, policy=policy), fast_data)
 step_gain, speeds["fewer steps"], _ = gain_of((fast_recipe(policy, 0), fast_data), below)
 gains["fewer steps"] = step_gain * original_epochs / lab.fast_epochs
 print(f"A step of the fast recipe: {step_gain:.2f} times as fast")
-print(f"fewer steps: {gains['fewer steps']:.2f} times as fast to the target")
+print(f"fewer steps: reaches the target {gains['fewer steps']:.2f} times as fast")
 
 # %% [markdown]
 # ## 7. Steps together, and a compiler
@@ -1170,9 +1171,9 @@ level = original_epochs * lab.train_images / speeds["original"]
 bars = [{"name": "original", "before": 0, "after": level, "kept": True}]
 for name in my_gains:
     after = level / gains[name]
-    tried_apart = {"fewer bits": policy != "float32"}
-    tried_apart |= dict.fromkeys(["steps together", "compiler"], after < level)
-    kept = tried_apart.get(name, True)  # the other rungs stand on each other
+    keep_if = {"fewer bits": policy != "float32"}
+    keep_if |= dict.fromkeys(["steps together", "compiler"], after < level)
+    kept = keep_if.get(name, True)  # the other changes are always kept
     bars.append({"name": name, "before": level, "after": after, "kept": kept})
     level = after if kept else level
 bars.append({"name": "fast recipe", "before": 0, "after": level, "kept": True})
@@ -1180,7 +1181,8 @@ whole = bars[0]["after"]
 summary = f"From {whole:.1f} s to {level:.1f} s: {whole / level:.1f} times as fast."
 show_figure(figures.waterfall(bars), summary, session.caption())
 card.measure("seconds_to_target", {"original": whole, "fast": level})
-print(f"The fast recipe as a whole, with its start-up: {median(fast_seconds):.1f} s")
+print(f"Training with the fast recipe took {median(fast_seconds):.1f} s. This includes the "
+      "start-up, which the bars leave out, but not the options of part 7")
 
 # %% [markdown]
 # **Question.** Which bar is the longest? And how long is the bar of the change that you
@@ -1240,20 +1242,20 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
 
 # %%
 def utilization(stem_pool, width):
-    """The MFU of a network of another shape: steps on one batch, and nothing else."""
+    """The MFU of a network of this shape, which trains on one batch, without a pipeline."""
     shape = {"unit": conv_bn_relu, "stem_pool": stem_pool, "dropout": 0.0}
     network = wide_resnet(lab.depth, width, **shape)
     network.compile(optimizers.SGD(lab.learning_rate), crossentropy, **no_xla)
     seconds = seconds_of(lambda: network.train_on_batch(float_images, one_hot))
     return lab.batch_size * operations_per_image(network) / seconds / peak
 
-if not recorded:  # another machine's profile says nothing of this one
+if not recorded:  # another machine's profile says nothing about this one
     in_convolutions = by_layer["convolution"]
     its_speed = of_image * lab.batch_size / in_convolutions
     print(f"Convolutions take {100 * in_convolutions / total:.1f}% of the time, ", end="")
     print(f"and reach {100 * its_speed / peak:.1f}% of the peak")
-for name, of in {"as it is": lab.stem_pool, "without pooling": 1}.items():
-    print(f"MFU of a step alone, {name}: {100 * utilization(of, lab.width):.2f}%")
+for name, pooling in {"our network": lab.stem_pool, "without pooling": 1}.items():
+    print(f"MFU of a step alone, {name}: {100 * utilization(pooling, lab.width):.2f}%")
 ten = 100 * utilization(lab.stem_pool, max(10, lab.width))
 print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
 

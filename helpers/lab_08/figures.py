@@ -133,7 +133,7 @@ def overlap(seconds: Mapping[str, float]) -> plt.Figure:
     Parameters
     ----------
     seconds : dict of str to float
-        By a label, which says whether they were measured or worked out.
+        By a label, which says whether they were measured or calculated.
     """
     figure, axes = plt.subplots(figsize=(7.5, 2.8))
     names = list(seconds)
