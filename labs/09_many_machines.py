@@ -33,9 +33,9 @@ seed: int = 0
 epochs: int = 2
 batch_size: int = 64  # the global batch: split over the workers
 workers: int = 2  # processes that train together
-train_images: int = None  # None here and below: set by the scale
+train_images: int = None  # None: chosen by the scale (also repeats)
 learning_rate: float = 0.1
-repeats: int = None  # measurements of an all-reduce
+repeats: int = None  # how often each all-reduce is measured
 
 # %% [markdown]
 # ## Set up
@@ -54,8 +54,7 @@ from helpers.notebook import session
 lab = session.start("09_many_machines", globals(), devices="none")
 
 # %%
-# np, keras and tf are for your answers: bind them to what you like. Our own cells use
-# other names.
+# Your answers may rebind np, keras and tf. The lab's own cells use other names.
 import keras
 import numpy
 import numpy as np
@@ -65,7 +64,7 @@ import tensorflow as tf
 from helpers.data.mnist import mnist
 
 card = lab.card
-folder = card.path.with_suffix("")  # what the workers of this run write
+folder = card.path.with_suffix("")  # for the files of this run's workers
 session.note_data_source("MNIST", mnist().source, "Noise patterns")
 
 # %%
@@ -192,28 +191,32 @@ show_ring(ring_all_reduce, 4, session.caption())
 # all-reduce take here, as a multiple of the time that it takes with two workers?
 
 # %%
-# Change both to numbers: MB that a worker sends, and seconds divided by seconds.
+# Change both to numbers: the MB that each worker sends, and the ratio of the two times.
 my_ring_guess = {"megabytes": None, "times_as_long": None}
 card.predict("ring_of_four", my_ring_guess)
 
 # %%
 card.lock("ring_of_four")
-lengths = (1000, 10_000, 100_000, 1_000_000)  # float32: four bytes each
+lengths = (1000, 10_000, 100_000, 1_000_000)  # float32 values, four bytes each
 
 def measure_ring(n):
-    """Median seconds of an all-reduce by bytes, with n workers; bytes that each sent."""
+    """Time the all-reduces of n workers.
+
+    Returns the median seconds by the array's size in bytes, and the bytes that a worker
+    sent for the largest array.
+    """
     rounds = [{"values": v, "waits": [[0] * n] * lab.repeats} for v in lengths]
-    done = run_ring(ring_all_reduce, folder / "ring", n, rounds)
-    seconds = [float(numpy.median(one["seconds"])) for one in done]
+    results = run_ring(ring_all_reduce, folder / "ring", n, rounds)
+    seconds = [float(numpy.median(result["seconds"])) for result in results]
     by_bytes = dict(zip((4 * v for v in lengths), seconds, strict=True))
-    return by_bytes, max(done[-1]["bytes_sent"])
+    return by_bytes, max(results[-1]["bytes_sent"])
 
 # %%
 ring_seconds, megabytes_sent = {}, {}
 for ring_size in (2, 4):
     ring_seconds[ring_size], sent = measure_ring(ring_size)
     megabytes_sent[ring_size] = sent / 1e6
-    print(f"Workers: {ring_size}, MB that each sends: {megabytes_sent[ring_size]:.2f}")
+    print(f"{ring_size} workers: each sends {megabytes_sent[ring_size]:.2f} MB")
     for size, seconds in ring_seconds[ring_size].items():
         print(f"  All-reduce of {size:,} bytes: {1e3 * seconds:.2f} ms")
 card.measure("ring_seconds", ring_seconds)
@@ -322,7 +325,8 @@ worker_shard = check("9.2", worker_shard)
 # with the same global batch?
 
 # %%
-my_weights_guess = {"between_workers": None, "from_one_process": None}  # such as 0.01
+# Change both to numbers such as 0.01.
+my_weights_guess = {"between_workers": None, "from_one_process": None}
 card.predict("largest_weight_difference", my_weights_guess)
 
 # %%
@@ -330,7 +334,7 @@ card.lock("largest_weight_difference")
 names = ("train_images", "batch_size", "epochs", "seed", "learning_rate")
 settings = {name: getattr(lab, name) for name in names} | {"fit": False}
 write_script(folder / "training", settings, worker_shard)
-print("Written out:", *sorted(path.name for path in (folder / "training").iterdir()))
+print("Files written:", *sorted(path.name for path in (folder / "training").iterdir()))
 of_workers = train_on_workers(folder / "training", lab.workers)
 for rank, (result, _) in enumerate(of_workers):
     last = result["losses"][-1]
@@ -342,7 +346,8 @@ for rank, (result, _) in enumerate(of_workers):
 
 # %%
 default = tensorflow.distribute.get_strategy()
-# A whole number of images for each worker: one process takes as many as all of them.
+# All workers get parts of equal size, so their global batch is a multiple of their number.
+# The single process uses batches of the same size.
 _, same_batch, steps = worker.shape_of(settings, lab.workers)
 alone = worker.train(default, 0, settings | {"batch_size": same_batch}, worker_shard)
 
@@ -478,12 +483,12 @@ from helpers.lab_09.workers import durable, failures
 # variables such as `tf.Variable(0, dtype=tf.int64)`. You need about 18 lines.
 
 # %% name="9.3-train-with-saves" points=3
-# TODO 9.3: train, save every so many steps, and go on from the last save.
+# TODO 9.3: train, save after every `save_every` steps, and resume from the last save.
 #: start
 def train_with_saves(
     model, optimizer, train_step, data, epochs, folder, save_every, chief
 ):
-    """Train; return how many steps were done before this start."""
+    """Train; return the number of steps in the save from which it resumes, or 0."""
     for epoch in range(epochs):
         for batch in data(epoch, 0):
             train_step(batch)
@@ -492,7 +497,7 @@ def train_with_saves(
 def train_with_saves(
     model, optimizer, train_step, data, epochs, folder, save_every, chief
 ):
-    """Train; return how many steps were done before this start."""
+    """Train; return the number of steps in the save from which it resumes, or 0."""
     step, epoch, place = (tf.Variable(0, dtype=tf.int64) for _ in range(3))
     checkpoint = tf.train.Checkpoint(
         model=model, optimizer=optimizer, step=step, epoch=epoch, place=place
@@ -529,8 +534,9 @@ train_with_saves = check("9.3", train_with_saves)
 steps_in_all = lab.epochs * (lab.train_images // same_batch)
 save_every = max(1, steps_in_all // 5)
 stop_at = int(numpy.random.default_rng(lab.seed).integers(steps_in_all // 2, steps_in_all - 1))
-print(f"{steps_in_all} steps, a save after every {save_every}, the kill after {stop_at}")
-# Change all three, to numbers:
+print(f"{steps_in_all} steps in all, a save after every {save_every} steps; ", end="")
+print(f"worker 1 is killed after {stop_at} steps")
+# Change all three to numbers.
 my_kill_guess = {"seconds": None, "goes_on_at_step": None, "weight_difference": None}
 card.predict("kill", my_kill_guess)
 
@@ -546,7 +552,7 @@ with durable.start(killed_folder, lab.workers, "until killed") as job:
     seen = durable.noticed(job, 0)
 notice_seconds = seen["unix_seconds"] - killed_at
 print(f"Exit codes of the workers: {codes_after_kill}")
-print(f"Worker 0 got {seen['reason']}, {notice_seconds:.2f} s after the kill")
+print(f"Worker 0 failed with {seen['reason']}, {notice_seconds:.2f} s after the kill")
 
 # %% [markdown]
 # Worker 0 was waiting for a sum, and noticed the death because the operating system closes
@@ -554,16 +560,16 @@ print(f"Worker 0 got {seen['reason']}, {notice_seconds:.2f} s after the kill")
 # a time limit helps. Now all workers start again:
 
 # %%
-with durable.start(killed_folder, lab.workers, "go on") as job:
+with durable.start(killed_folder, lab.workers, "resume") as job:
     job.wait_for(f"polite: at step {stop_at}", 1, durable.START_SECONDS)
-    job.terminate(1)  # for the next paragraph
+    job.terminate(1)  # sends SIGTERM to worker 1: see "A polite end" below
     durable.tell(killed_folder)
     exit_codes = job.wait(durable.START_SECONDS, check=False)
-    went_on_at = durable.first_step(job, "resumed at step")
+    resumed_at = durable.first_step(job, "resumed at step")
 difference = durable.largest_difference(killed_folder, "uninterrupted", "resumed")
-print(f"The new start went on at step {went_on_at}")
-print(f"Largest difference of a weight from the training without a kill: {difference:.1e}")
-outcome = {"seconds": notice_seconds, "goes_on_at_step": went_on_at}
+print(f"The workers resumed at step {resumed_at}")
+print(f"Largest difference of a weight from the uninterrupted training: {difference:.1e}")
+outcome = {"seconds": notice_seconds, "goes_on_at_step": resumed_at}
 card.measure("kill", outcome | {"weight_difference": difference})
 card.outcome("kill", outcome | {"weight_difference": difference})
 
@@ -587,13 +593,14 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 session.show_source(durable.polite)
 
 # %%
-with durable.start(killed_folder, lab.workers, "go on politely") as job:
+with durable.start(killed_folder, lab.workers, "resume after SIGTERM") as job:
     job.wait(durable.START_SECONDS)
     polite_at = durable.first_step(job, "polite: begins at step")
 difference = durable.largest_difference(killed_folder, "uninterrupted", "polite")
-print(f"Worker 1 got SIGTERM at step {stop_at}; exit codes of the workers: {exit_codes}")
-print(f"The new start went on at step {polite_at}")
-print(f"Largest difference of a weight from the training without a kill: {difference:.1e}")
+print(f"Worker 1 received SIGTERM at step {stop_at}")
+print(f"Exit codes of the workers: {exit_codes}")
+print(f"After the new start, the workers resumed at step {polite_at}")
+print(f"Largest difference of a weight from the uninterrupted training: {difference:.1e}")
 card.measure("polite_end", {"goes_on_at_step": polite_at, "weight_difference": difference})
 
 # %% [markdown]
@@ -613,7 +620,7 @@ save_mib = 64
 bytes_per_second = durable.save_speed(folder / "large", save_mib)
 save_seconds = 12e9 / bytes_per_second
 print(f"Saving {save_mib} MiB: {bytes_per_second / 1e6:.1f} MB/sec")
-print(f"So 12 GB take {save_seconds:.1f} s")
+print(f"At this speed, 12 GB take {save_seconds:.1f} s")
 card.measure("save_seconds_of_12_gb", save_seconds)
 
 # %% [markdown]
@@ -643,7 +650,7 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 # a function of the interval, and search for its minimum.
 
 # %% name="9.4-best-interval" points=2
-# TODO 9.4: the interval between two saves that loses least, and what is lost with it.
+# TODO 9.4: the interval between two saves that loses the least time, and this loss.
 #: start
 def best_interval(save_seconds, restart_seconds, failure_seconds):
     """The best interval, and the seconds lost for each second of training."""
@@ -681,7 +688,8 @@ machine_days, restart_seconds, machines = 264, 600, 1000
 failure_seconds = machine_days * 86_400 / machines
 found, lost = best_interval(save_seconds, restart_seconds, failure_seconds)
 print(f"One failure every {failure_seconds / 3600:.2f} hours")
-print(f"Best: {found / 60:.2f} min between two saves, {3600 * lost:.1f} s lost an hour")
+print(f"Best interval: {found / 60:.2f} min between two saves, ", end="")
+print(f"with {3600 * lost:.1f} s lost for each hour of training")
 
 # %% [markdown]
 # Calculus gives the answer in closed form. Let $d$ be the time of a save, $R$ the time of a
@@ -701,12 +709,13 @@ print(f"Best: {found / 60:.2f} min between two saves, {3600 * lost:.1f} s lost a
 # %%
 young = (2 * save_seconds * failure_seconds) ** 0.5
 print(f"Young's formula: {young / 60:.2f} min; your search: {found / 60:.2f} min")
-job_of = save_seconds, restart_seconds, machine_days, machines
+job_settings = save_seconds, restart_seconds, machine_days, machines
 rng = numpy.random.default_rng(lab.seed)
 
 def months(interval, how_many=20):
-    """Seconds lost for each second trained, in simulated months of all machines."""
-    return [failures.lost_seconds(interval, *job_of, 30, rng)[0] for _ in range(how_many)]
+    """Seconds lost for each second of training, in each of `how_many` months."""
+    one_month = interval, *job_settings, 30, rng  # 30 days
+    return [failures.lost_seconds(*one_month)[0] for _ in range(how_many)]
 
 intervals = [found * 2.0**power for power in (-4, -3, -2, -1, 0, 1, 2, 3, 4)]
 lost_in_months = {interval: months(interval) for interval in intervals}
@@ -717,12 +726,13 @@ by_cost = {
 }
 figure = figures.lost_by_interval(lost_in_months, by_cost, found, young)
 best = min(intervals, key=lambda i: median(lost_in_months[i]))
-summary = f"Of these intervals {best / found:g} times yours loses least in simulated months."
+summary = f"In the simulation, the best of these intervals is {best / found:g} x yours."
 show_figure(figure, summary, session.caption())
-simulated_loss = median(lost_in_months[found])
-print(f"Lost with your interval: {3600 * lost:.1f} s an hour by the cost function,")
-print(f"  {3600 * simulated_loss:.1f} s in the median of 20 simulated months,")
-print(f"  {3600 * median(lost_in_months[2 * found]):.1f} s there with twice the interval")
+simulated_loss, loss_of_twice = (median(lost_in_months[i]) for i in (found, 2 * found))
+print("Time lost for each hour of training")
+print(f"  by the cost function: {3600 * lost:.1f} s")
+print(f"  in the median of 20 simulated months: {3600 * simulated_loss:.1f} s")
+print(f"  the same with twice your interval: {3600 * loss_of_twice:.1f} s")
 card.measure("lost_seconds", {"formula": lost, "simulated": simulated_loss})
 result = {"minutes": found / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
@@ -782,16 +792,16 @@ show_listing(script.batches_of)
 # share 4 images.
 
 # %% name="9.5-find-the-bug" points=2
-# TODO 9.5: the number of the line, the line as it should be, and the share nobody sees.
+# TODO 9.5: the wrong line's number, the corrected line, and the share that nobody sees.
 #: start
 def find_the_bug(workers, epochs):
-    """The line with the bug, the line that repairs it, and the share that nobody sees."""
+    """The number of the wrong line, the corrected line, and the share of unseen images."""
     line, repaired = 0, ""
     share = 0.0
     return line, repaired, share
 #: solution
 def find_the_bug(workers, epochs):
-    """The line with the bug, the line that repairs it, and the share that nobody sees."""
+    """The number of the wrong line, the corrected line, and the share of unseen images."""
     nobody = (1 - 1 / workers) ** workers  # in one epoch
     return 10, "shuffling = np.random.default_rng(seed)", nobody**epochs
 #: end
@@ -801,7 +811,7 @@ find_the_bug = check("9.5", find_the_bug)
 
 # %%
 def share_that_nobody_sees(workers, epochs, images=1200):
-    """Count it: the script as it is, with all its workers."""
+    """Run the unrepaired script for all workers, and count the images that none reads."""
     seen = set()
     for rank in range(workers):
         for _, chosen, _ in script.batches_of(rank, workers, images, epochs, 50, lab.seed):
@@ -810,7 +820,7 @@ def share_that_nobody_sees(workers, epochs, images=1200):
 
 for team in ((1, 1), (2, 1), (8, 1), (100, 1), (8, 3)):
     counted, (*_, expected) = share_that_nobody_sees(*team), find_the_bug(*team)
-    print("Workers: {}, epochs: {}. Not seen: ".format(*team), end="")
+    print("Workers: {}, epochs: {}. Images not seen: ".format(*team), end="")
     print(f"{100 * expected:.1f}% expected, {100 * counted:.1f}% counted")
 
 # %% [markdown]

@@ -107,7 +107,7 @@ def text_of(rounds: list[Round]) -> str:
     done = [sum(len(parts) == workers for row in r.has for parts in row) for r in rounds]
     first = next((n for n, whole in enumerate(done) if whole), None)
     return (
-        f"{workers} workers, {len(rounds) - 1} rounds: the first whole sums are there "
+        f"{workers} workers, {len(rounds) - 1} rounds: the first chunks are finished "
         f"after round {first}, all of them after round {len(rounds) - 1}."
     )
 

@@ -200,7 +200,7 @@ def resumed(worker: Worker) -> None:
 
 
 def polite(worker: Worker) -> None:
-    """Train until a worker is asked to end: then all save together, and end."""
+    """Train until a worker receives SIGTERM: then all of them save together, and exit."""
     worker.start_over()
     step = tf.Variable(0, dtype=tf.int64)
     checkpoint = tf.train.Checkpoint(
@@ -237,8 +237,8 @@ def wait_for_file(path: Path) -> None:
 
 PARTS = {
     "until killed": (uninterrupted, killed),
-    "go on": (resumed, polite),
-    "go on politely": (polite,),
+    "resume": (resumed, polite),
+    "resume after SIGTERM": (polite,),
 }
 
 

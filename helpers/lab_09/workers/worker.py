@@ -174,7 +174,7 @@ def make_train_step(
         return share
 
     # One graph for parts of any size: if only some of the workers traced again for a
-    # smaller last part, their all-reduces would no longer find each other.
+    # smaller last part, their all-reduces would no longer match.
     signature = [
         tf.TensorSpec([None, 784], tf.float32),
         tf.TensorSpec([None], tf.int32),

@@ -42,7 +42,7 @@ def test_killed_and_asked_to_end_a_training_ends_as_if_it_had_not_been(tmp_path)
     # As of a save in which the machine died.
     (folder / "saves" / "ckpt-4.data-00000-of-00001").write_bytes(b"half")
 
-    with durable.start(folder, 2, "go on") as job:
+    with durable.start(folder, 2, "resume") as job:
         job.wait_for("polite: at step 7", 1, LIMIT)
         job.terminate(1)
         durable.tell(folder)
@@ -55,7 +55,7 @@ def test_killed_and_asked_to_end_a_training_ends_as_if_it_had_not_been(tmp_path)
     assert len(list((folder / "saved-on-request").glob("*.index"))) == 1
 
     # One worker alone resumes from what two of them have saved.
-    with durable.start(folder, 1, "go on politely") as job:
+    with durable.start(folder, 1, "resume after SIGTERM") as job:
         assert job.wait(LIMIT) == [0]
         assert durable.first_step(job, "polite: begins at step") in (7, 8)
     assert durable.largest_difference(folder, "uninterrupted", "polite") < 1e-5
