@@ -30,10 +30,10 @@
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = 1  # every lab has it; nothing is trained to an accuracy here
-batch_size: int = 128  # images of one worker in the forecast that is tested
-workers: int = 2  # processes that measure together; the forecast is tested with one more
-repeats: int = None  # None: set by the scale; steps of each kind that are measured
+epochs: int = 1  # not used here: every lab has this parameter
+batch_size: int = 128  # images of one worker, in the forecast of section 3
+workers: int = 2  # processes that measure together; section 3 tests one more
+repeats: int = None  # measured steps of each kind; None: chosen by the scale
 
 # %% [markdown]
 # ## Set up
@@ -50,7 +50,7 @@ from helpers.notebook import session
 lab = session.start("10_more_machines", globals(), devices="none")
 
 # %%
-# math, np are for your answers: bind them to what you like. Our own cells use other names.
+# Your answers may rebind math and np. The lab's own cells use other names.
 import math
 from statistics import median
 
@@ -66,7 +66,7 @@ from helpers.run_card.predictions import factor_off
 
 use_figures()
 card = lab.card
-folder = card.path.with_suffix("")  # what the workers of this run write
+folder = card.path.with_suffix("")  # for the files of this run's workers
 
 # %%
 from helpers.lab_10 import (
@@ -102,7 +102,7 @@ from helpers.workers.processes import run_ring
 # $c = 20$ ms? And with 10,000 workers?
 
 # %%
-my_straggler_guess = {"of_4": None, "of_10000": None}  # change both, to numbers
+my_straggler_guess = {"of_4": None, "of_10000": None}  # change both to numbers
 card.predict("straggler_steps", my_straggler_guess)
 
 # %%
@@ -111,7 +111,7 @@ at_least_seconds, spreads = 0.02, (0.0, 0.5, 2.0)
 straggler_rng = numpy.random.default_rng(lab.seed)
 
 def waits(spread, n, steps):
-    """Seconds that each worker computes in each step, shape (steps, n)."""
+    """Random seconds that each of n workers computes in each step, shape (steps, n)."""
     return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
 
 # %% [markdown]
@@ -124,12 +124,12 @@ waited = {spread: {} for spread in spreads}
 for ring_size in (1, 2, 4):
     drawn = [waits(s, ring_size, 2 * lab.repeats).tolist() for s in spreads]
     rounds = [{"values": 64, "waits": seconds} for seconds in drawn]
-    done = run_ring(ring_all_reduce, folder / "stragglers", ring_size, rounds)
-    for spread, one in zip(spreads, done, strict=True):
-        waited[spread][ring_size] = float(numpy.mean(one["seconds"]))
+    results = run_ring(ring_all_reduce, folder / "stragglers", ring_size, rounds)
+    for spread, result in zip(spreads, results, strict=True):
+        waited[spread][ring_size] = float(numpy.mean(result["seconds"]))
 for spread, seconds in waited.items():
-    shown = ", ".join(f"{1e3 * s:.2f} ms with {n}" for n, s in seconds.items())
-    print(f"Spread {spread:g}, mean step by workers: {shown}")
+    shown = ", ".join(f"{n}: {1e3 * s:.2f} ms" for n, s in seconds.items())
+    print(f"Spread {spread:g}, mean step by the number of workers: {shown}")
 card.measure("straggler_seconds", waited)
 
 # %% [markdown]
@@ -144,10 +144,10 @@ simulated = {
 }
 steps_of = {n: simulated[0.5][n] / at_least_seconds for n in (4, 10_000)}
 for count, times in steps_of.items():
-    print(f"Simulated, spread 0.5, {count:,} workers: {times:.2f} times the shortest step")
+    print(f"Simulated, spread 0.5, {count:,} workers: a mean step of {times:.2f} times c")
 card.outcome("straggler_steps", {f"of_{n}": times for n, times in steps_of.items()})
 figure = figures.stragglers(waited, simulated, at_least_seconds)
-text = f"With 10,000 workers and spread 0.5 a step takes {steps_of[10_000]:.1f} times as long."
+text = f"10,000 workers with spread 0.5: a mean step takes {steps_of[10_000]:.1f} times c."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
@@ -177,8 +177,8 @@ show_figure(figure, text, session.caption())
 ordered = numpy.sort(waits(0.5, 10_000, 200), axis=1)
 for dropped in (0, 100, 500):
     seconds = ordered[:, -1 - dropped].mean()
-    times, lost = seconds / at_least_seconds, dropped / 100
-    print(f"Without the slowest {lost:.0f}%: {times:.2f} times the shortest step")
+    times, percent = seconds / at_least_seconds, dropped / 100
+    print(f"Without the slowest {percent:.0f}%: a mean step takes {times:.2f} times c")
 
 # %% [markdown]
 # Without the slowest 1%, a step is more than 40% shorter, because a few very late workers
@@ -302,7 +302,7 @@ buckets = check("10.1", buckets)
 # share of the multiplications.
 
 # %%
-# Gradients in the order of backward: their bytes, and when each is ready.
+# The gradients in the order of backward: their sizes in bytes, and when each is ready.
 gradients = bucket_speeds.backward(models.wide_resnet(16, 4), 0.2)
 link = bucket_speeds.Link(latency_seconds=0.005, bytes_per_second=100e6)
 latency, bandwidth = link.of_all_reduces(lab.workers)
@@ -310,7 +310,7 @@ gradient_sizes, ready_seconds = gradients
 megabytes = sum(gradient_sizes) / 1e6
 print(f"{len(gradient_sizes)} gradients with {megabytes:.1f} MB, the largest ", end="")
 print(f"{max(gradient_sizes) / 1e6:.2f} MB, the smallest {min(gradient_sizes)} bytes")
-print(f"An all-reduce takes {1e3 * latency:g} ms, and {1e3 / bandwidth * 1e6:.0f} ms for a MB")
+print(f"An all-reduce takes {1e3 * latency:g} ms, plus {1e9 / bandwidth:.0f} ms a MB")
 
 # %% [markdown]
 # We try bucket sizes from 1 kB, where only small gradients travel together, to 20,000 kB,
@@ -319,7 +319,7 @@ print(f"An all-reduce takes {1e3 * latency:g} ms, and {1e3 / bandwidth * 1e6:.0f
 # **Predict:** With which bucket size, in kB, does the last all-reduce end soonest?
 
 # %%
-my_bucket_guess = None  # change this: kB
+my_bucket_guess = None  # change this to a number of kB
 card.predict("best_bucket", my_bucket_guess)
 
 # %%
@@ -344,7 +344,8 @@ fine_sizes = numpy.geomspace(bucket_sizes[0], bucket_sizes[-1], 200)
 predicted_curve = {size: buckets(*gradients, latency, bandwidth, size) for size in fine_sizes}
 figure = figures.bucket_seconds(bucket_steps, predicted_curve)
 worst = max(measured_ends.values()) / measured_ends[best_bucket]
-text = f"Buckets of {best_bucket / 1e3:g} kB are best; the worst size takes {worst:.1f} times as long."
+text = f"Buckets of {best_bucket / 1e3:g} kB are best; "
+text += f"the worst size takes {worst:.1f} times as long."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
@@ -473,7 +474,7 @@ measured = speeds.measure(folder / "speeds", n, measuring | batches | values)
 network_bytes = 4 * measured["parameters"]
 
 def law_of(one_round):
-    """t0, peak, gradient, latency and bandwidth from seconds: arguments of `forecast`."""
+    """Fit the last five arguments of `forecast` to the measured seconds of one round."""
     by_bytes = {4 * v: seconds for v, seconds in one_round["all_reduce"].items()}
     step, ring_link = laws.fit_step(one_round["local"]), laws.fit_link(by_bytes, n)
     return *step, network_bytes, *ring_link
@@ -481,16 +482,17 @@ def law_of(one_round):
 # %% [markdown]
 # Your workers share the cores of one machine. Three workers on two cores, for example, get
 # two thirds of a core each, so both computing and sending take 1.5 times as long. The
-# function `here` adds this to your law. It forecasts *in turn*, because a core that
-# computes cannot send at the same time.
+# function `forecast_here` adds this to your law. It forecasts *in turn*, because a core
+# that computes cannot send at the same time.
 
 # %%
-def here(law, workers, batch_size):
-    """Images per second that a law says of workers on this machine."""
-    t0, peak, sent_bytes, message, bytes_a_second = law
+def forecast_here(law, workers, batch_size):
+    """Images per second that a law forecasts for workers on this machine's cores."""
+    t0, peak, sent_bytes, message_latency, link_bandwidth = law
     slower = max(1, workers / cores()) / max(1, n / cores())
-    slowed = t0 * slower, peak / slower, sent_bytes, message * slower, bytes_a_second / slower
-    return float(forecast(workers, batch_size, *slowed)["in_turn"][0])
+    computing = t0 * slower, peak / slower
+    sending = sent_bytes, message_latency * slower, link_bandwidth / slower
+    return float(forecast(workers, batch_size, *computing, *sending)["in_turn"][0])
 
 laws_of_rounds = [law_of(one) for one in measured["rounds"]]
 law = tuple(median(numbers) for numbers in zip(*laws_of_rounds, strict=True))
@@ -509,14 +511,14 @@ card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 # a margin for the new batch size and the additional worker.
 
 # %%
-said, came = [], []
+forecast_speeds, measured_speeds = [], []
 for batch in known_batches:
     for one in measured["rounds"]:
         for candidate in [law, law_of(one)]:
-            said.append(here(candidate, n, batch))
-            came.append(n * batch / one["shared"][batch])
-factor = laws.stated_factor(said, came)
-forecast_speed = here(law, n + 1, new_batch)
+            forecast_speeds.append(forecast_here(candidate, n, batch))
+            measured_speeds.append(n * batch / one["shared"][batch])
+factor = laws.stated_factor(forecast_speeds, measured_speeds)
+forecast_speed = forecast_here(law, n + 1, new_batch)
 low, high = forecast_speed / factor, forecast_speed * factor
 print(f"Stated error: a factor of {factor:.2f}")
 
@@ -545,14 +547,14 @@ print(f"Images/sec with {n + 1} workers: {seen_speed:.2f}")
 card.measure("held_out_rounds", speeds_seen)
 card.measure("held_out_images_per_second", seen_speed)
 print(f"The forecast is off by a factor of {factor_off(forecast_speed, seen_speed):.2f}")
-verdict = "within" if low <= seen_speed <= high else "outside of"
-print(f"The measurement is {verdict} the error that was stated")
+verdict = "within" if low <= seen_speed <= high else "outside"
+print(f"The measurement lies {verdict} the stated error")
 card.outcome("held_out_by_the_law", seen_speed)
 
 # %%
-curve = {workers: here(law, workers, new_batch) for workers in range(1, n + 5)}
-at_once = [one["shared"][64] for one in measured["rounds"]]
-known_ratio = n * 64 / median(at_once) / here(law, n, 64)
+curve = {workers: forecast_here(law, workers, new_batch) for workers in range(1, n + 5)}
+shared_seconds = [one["shared"][64] for one in measured["rounds"]]
+known_ratio = n * 64 / median(shared_seconds) / forecast_here(law, n, 64)
 known = {n: curve[n] * known_ratio}
 figure = forecast_figures.forecast_and_measured(curve, factor, known, {n + 1: seen_speed})
 text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0f} images/s."
@@ -591,11 +593,13 @@ show_figure(figure, text, session.caption())
 # %%
 at_n = curve[n] * known_ratio
 ranges = {"the law": (low, high), "no law": (at_n, at_n * (n + 1) / n)}
+rules = {"the law": "your law", "no law": "the rule without a law"}
 scores = {}
 for name, (lowest, highest) in ranges.items():
     scores[name] = laws.interval_score(lowest, highest, seen_speed)
-    print(f"By {name}: {lowest:.1f} to {highest:.1f} images/s, ", end="")
-    print(f"score {scores[name]:.2f} of which width {numpy.log(highest / lowest):.2f}")
+    print(f"Range by {rules[name]}: {lowest:.1f} to {highest:.1f} images/s, ", end="")
+    width = numpy.log(highest / lowest)
+    print(f"score {scores[name]:.2f}, of which {width:.2f} for the width")
 card.measure("interval_scores", scores)
 
 # %% [markdown]
@@ -617,7 +621,7 @@ card.measure("interval_scores", scores)
 # according to your law with overlap, and according to the reports?
 
 # %%
-my_fall_guess = {"by_the_law": None, "reported": None}  # points, such as 5
+my_fall_guess = {"by_the_law": None, "reported": None}  # percentage points, such as 5
 card.predict("vgg_fall", my_fall_guess)
 
 # %%
@@ -630,8 +634,9 @@ for gpus, efficiencies in vgg.items():
     shown = [f"{way.replace('_', ' ')} {100 * e:.1f}%" for way, e in efficiencies.items()]
     print(f"VGG-16, {gpus} GPUs: {', '.join(shown)}")
 fall = {way: 100 * (vgg[128][way] - vgg[512][way]) for way in ("overlapped", "reported")}
-print(f"From 128 to 512 GPUs: the law falls by {fall['overlapped']:.1f} points, ", end="")
-print(f"the reports by {fall['reported']:.1f}")
+print("From 128 to 512 GPUs, the efficiency falls ", end="")
+print(f"by {fall['overlapped']:.1f} points according to the law, ", end="")
+print(f"and by {fall['reported']:.1f} points according to the reports")
 card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["reported"]})
 
 # %% [markdown]
@@ -658,10 +663,11 @@ for row in rows:
     print(f"reported {reported:.0f}%")
 inside = sum(row["in_turn"] <= row["reported"] <= row["overlapped"] for row in rows)
 widths = [100 * (row["overlapped"] - row["in_turn"]) for row in rows]
-constant = sum(row["reported"] == 0.9 for row in rows)
-print(f"The ranges are {min(widths):.0f} to {max(widths):.0f} points wide")
-print(f"Reports in their range: {inside} of {len(rows)}; that are 90%: {constant}")
-text = f"{inside} of {len(rows)} reports lie between in turn and overlapped."
+reports_of_90 = sum(row["reported"] == 0.9 for row in rows)
+print(f"The law's ranges are {min(widths):.0f} to {max(widths):.0f} points wide")
+print(f"Reports within the law's range: {inside} of {len(rows)}")
+print(f"Reports that say 90%: {reports_of_90} of {len(rows)}")
+text = f"{inside} of {len(rows)} reports lie between the law's two limits."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
@@ -739,7 +745,7 @@ session.show_source(all_reduces.two_levels_seconds)
 # ring?
 
 # %%
-my_crossover_guess = None  # change this: devices
+my_crossover_guess = None  # change this to a number of devices
 card.predict("crossover", my_crossover_guess)
 
 # %%
@@ -753,7 +759,7 @@ for devices in (2**power for power in range(1, 13)):
     all_reduce_curves["tree"][devices] = all_reduces.tree_seconds(devices, *resnet_link)
     levels = all_reduces.two_levels_seconds(devices, *resnet_link, *machine)
     all_reduce_curves["two levels"][devices] = levels
-text = f"From {crossover} devices on, one tree is quicker than one ring."
+text = f"From {crossover} devices on, a single tree is faster than a single ring."
 print(text)
 card.outcome("crossover", crossover)
 show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.caption())
@@ -803,19 +809,19 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 
 # %%
 lab_02 = laws.law_of_lab_02()
-own = {"t0_seconds": law[0], "peak": law[1], "parameters": measured["parameters"]}
-own = laws.DEFAULTS | own | lab_02 | laws.critical_batch_of_lab_03()
-explorer.explore(own, forecast, session.caption())
+settings = {"t0_seconds": law[0], "peak": law[1], "parameters": measured["parameters"]}
+settings = laws.DEFAULTS | settings | lab_02 | laws.critical_batch_of_lab_03()
+explorer.explore(settings, forecast, session.caption())
 by_devices = {
-    devices: laws.plan(own | {"devices": devices}, forecast) for devices in (8, 1024)
+    devices: laws.plan(settings | {"devices": devices}, forecast) for devices in (8, 1024)
 }
 for devices, planned in by_devices.items():
     print(f"{devices:,} devices: all-reduce by {planned['all_reduce']}, ", end="")
     print(f"efficiency {100 * planned['efficiency']:.1f}%, {planned['dollars']:.3g} dollars")
 times_as_fast = by_devices[8]["hours"] / by_devices[1024]["hours"]
-times_as_dear = by_devices[1024]["dollars"] / by_devices[8]["dollars"]
-print(f"1024 devices are done {times_as_fast:.2f} times as fast as 8, ", end="")
-print(f"for {times_as_dear:.2f} times the price")
+times_the_price = by_devices[1024]["dollars"] / by_devices[8]["dollars"]
+print(f"1,024 devices are {times_as_fast:.2f} times as fast as 8, ", end="")
+print(f"and cost {times_the_price:.2f} times as much")
 
 # %% [markdown]
 # The last line is the answer for your numbers: the gain and the price of 128 times as many
@@ -824,10 +830,11 @@ print(f"for {times_as_dear:.2f} times the price")
 
 # %%
 for way in ("ring", "tree", "two levels"):
-    forced = laws.plan(own | {"devices": 1024, "all_reduce": way}, forecast)
+    forced = laws.plan(settings | {"devices": 1024, "all_reduce": way}, forecast)
     times = by_devices[8]["hours"] / forced["hours"]
-    print(f"1024 devices, one all-reduce by {way}: {1e3 * forced['all_reduce_seconds']:.2f} ms, ", end="")
-    print(f"done {times:.2f} times as fast as 8")
+    milliseconds = 1e3 * forced["all_reduce_seconds"]
+    print(f"1,024 devices, all-reduce by {way}: {milliseconds:.2f} ms each, ", end="")
+    print(f"{times:.2f} times as fast as 8 devices")
 
 # %% [markdown]
 # If your steps take only milliseconds, everything depends on the all-reduce: with a single

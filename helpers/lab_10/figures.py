@@ -46,7 +46,7 @@ def stragglers(
         )  # fmt: skip
     axes.axhline(1, color=GREY, lw=1)
     axes.set(
-        xscale="log", xlabel="workers", ylabel="step [times the shortest]", ylim=(0, None)
+        xscale="log", xlabel="workers", ylabel="mean step [times c]", ylim=(0, None)
     )
     axes.legend(fontsize=8)
     return figure
@@ -95,7 +95,7 @@ def all_reduces(curves: Mapping[str, Mapping[int, float]], crossover: int) -> pl
     curves : dict of str to dict of int to float
         For each way, by the number of devices: seconds.
     crossover : int
-        Devices from which a tree is quicker than a ring.
+        Devices from which a tree is faster than a ring.
 
     Returns
     -------

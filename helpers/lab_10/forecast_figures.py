@@ -32,8 +32,12 @@ def forecast_and_measured(
         label=f"stated error: a factor of {factor:.2f}",
     )  # fmt: skip
     axes.plot(workers, speeds, "-", color=BLUE, label="forecast")
-    axes.plot(list(known), list(known.values()), "o", color=GREY, label="was known")
-    axes.plot(list(held_out), list(held_out.values()), "D", color=VIOLET, label="held out")
+    for points, marker, colour, when in (
+        (known, "o", GREY, "before"),
+        (held_out, "D", VIOLET, "after"),
+    ):
+        label = f"measured {when} the forecast"
+        axes.plot(list(points), list(points.values()), marker, color=colour, label=label)
     axes.set(xlabel="workers", ylabel="images/s", ylim=(0, None))
     axes.legend(fontsize=8)
     return figure
