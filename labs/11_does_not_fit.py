@@ -28,12 +28,12 @@
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = 1  # every lab has it; nothing is trained to an accuracy here
+epochs: int = 1  # not used here: every lab has this parameter
 batch_size: int = 8  # sequences in a step
 workers: int = 4  # processes that train together
-repeats: int = None  # None here and below: set by the scale; measurements of each kind
-weights: int = None  # of the array that the workers train in section 3
-blocks: int = None  # of the transformer
+repeats: int = None  # measurements of each kind; None: chosen by the scale (also below)
+weights: int = None  # number of weights that the workers train in section 3
+blocks: int = None  # sets the number of blocks in section 1, and of layers in section 2
 
 # %% [markdown]
 # ## Set up
@@ -48,7 +48,7 @@ from helpers.notebook import session
 lab = session.start("11_does_not_fit", globals(), devices="none")
 
 # %%
-# math and np are for your answers: use these names as you like. Our own cells use others.
+# Your answers may rebind math and np. The lab's own cells use other names.
 import math
 from statistics import median
 
@@ -61,7 +61,7 @@ from helpers.figures import show_figure, use_figures
 
 use_figures()
 card = lab.card
-folder = card.path.with_suffix("")  # what the processes of this run write
+folder = card.path.with_suffix("")  # for the files of this run's processes
 
 # %% [markdown]
 # <details><summary>Which letter means what in the formulas?</summary>
@@ -172,7 +172,7 @@ def memory_budget(parameters, blocks, precision, states, devices, stage, recompu
     """Bytes of weights, gradients, optimizer and activations on a device, as a dict."""
     inputs = [input_bytes for input_bytes, _ in blocks]
     insides = [inside_bytes for _, inside_bytes in blocks]
-    return {  # this is one device, in float32
+    return {  # so far, this is for one device, float32 and no recomputation
         "weights": 4 * parameters,
         "gradients": 4 * parameters,
         "optimizer": 4 * states * parameters,
@@ -228,7 +228,8 @@ sizes = transformer_sizes.Sizes(
 newswires = reuters(sizes.vocabulary)
 session.note_data_source("Reuters", newswires.source, "Random words")
 counted_bytes = sum(map(sum, transformer_sizes.block_bytes(sizes)))
-print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} parameters")
+print(f"{sizes.blocks} blocks with ", end="")
+print(f"{transformer_sizes.parameters(sizes):,} parameters in all")
 print(f"Activations, by our count: {counted_bytes / 1e6:.2f} MB")
 
 # %% [markdown]
@@ -250,10 +251,10 @@ of_batch = sizes.batch_size, sizes.words, sizes.vocabulary
 batch = newswire_batch.draw(newswires.x_train, *of_batch, lab.seed)
 compiled = compiled_memory.measure(sizes, batch, lab.repeats, lab.seed)
 for kind, predicted_bytes in budget.items():
-    print(f"{kind.capitalize()}: predicted {predicted_bytes / 1e6:.2f} MB", end="")
+    print(f"{kind.capitalize()}: your budget {predicted_bytes / 1e6:.2f} MB", end="")
     if compiled:
         planned = compiled["bytes"][kind]
-        print(f", compiled {planned / 1e6:.2f} MB, error ", end="")
+        print(f", the compiler's plan {planned / 1e6:.2f} MB, error ", end="")
         print(f"{100 * (predicted_bytes / planned - 1):+.1f}%", end="")
     print()
 
@@ -263,7 +264,7 @@ if compiled:
     activations_percent = 100 * kinds["activations"] / sum(kinds.values())
     of_7b = sum(memory_budget(7 * 10**9, [], "mixed", 2, 1, 0, False).values())
     print(f"7 billion parameters, mixed precision, Adam: {of_7b / 1e9:.1f} GB")
-    print(f"Activations: {activations_percent:.1f}% of all compiled bytes")
+    print(f"Activations: {activations_percent:.1f}% of all planned bytes")
     card.outcome("memory", {
         "gigabytes_of_7b": of_7b / 1e9, "activations_percent": activations_percent,
     })
@@ -281,14 +282,14 @@ if compiled:
 # %%
 if compiled:
     step_bytes, grown = compiled["step_bytes"], compiled["process_bytes"]
-    print(f"The whole step: {step_bytes / 1e6:.1f} MB compiled")
+    print(f"The whole step: {step_bytes / 1e6:.1f} MB in the compiler's plan")
     if grown:
         errors = [100 * (step_bytes / one - 1) for one in grown]
         print(f"The process grew by {median(grown) / 1e6:.1f} MB, error of the plan ", end="")
         print(f"{min(errors):+.1f}% to {max(errors):+.1f}% in {len(grown)} repetitions")
         card.measure("process_bytes", grown)
     else:
-        print("This system does not tell the most memory of a process.")
+        print("This system does not report the peak memory of a process.")
 
 # %% [markdown]
 # An error below zero means that the process took more than the plan.
@@ -310,7 +311,8 @@ llama_budgets = {
 }
 for devices, by_stage in llama_budgets.items():
     totals = [sum(held.values()) / 1e9 for held in by_stage.values()]
-    print(f"{devices:>2} devices, stages 0 to 3: {', '.join(f'{n:.1f}' for n in totals)} GB")
+    shown = ", ".join(f"{total:.1f}" for total in totals)
+    print(f"Devices: {devices}. GB on each of them at ZeRO stages 0 to 3: {shown}")
 smallest = sum(llama_budgets[64][3].values()) / 1e9
 figure = memory_figures.stages(llama_budgets, limit_bytes=80e9)
 text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
@@ -388,20 +390,20 @@ show_figure(figure, text, session.caption())
 # TODO 11.2: the first layer of each segment, so that the peak is at most the budget.
 #: start
 def segments(activation_bytes, budget):
-    """The first layers of the segments; [] if all fits, None if nothing does."""
+    """The first layers of the segments; [] if no cut is needed, None if none is enough."""
     from itertools import combinations
 
     n = len(activation_bytes)
     for more in range(n):
         for rest in combinations(range(1, n), more):
             firsts = [0, *rest]  # a segment ends where the next one begins, or at n
-            peak = float("inf")  # instead of this, compute the peak of the segmentation
+            peak = float("inf")  # replace this by the peak of the segmentation
             if peak <= budget:
                 return firsts
     return []
 #: solution
 def segments(activation_bytes, budget):
-    """The first layers of the segments; [] if all fits, None if nothing does."""
+    """The first layers of the segments; [] if no cut is needed, None if none is enough."""
     from itertools import combinations
 
     if sum(activation_bytes) <= budget:
@@ -445,7 +447,7 @@ session.show_source(recompute.training_step)
 # plain step does it take?
 
 # %%
-my_recompute_guess = {"memory": None, "time": None}  # a share such as 0.5, and times
+my_recompute_guess = {"memory": None, "time": None}  # a share such as 0.5, and a factor
 card.predict("recompute", my_recompute_guess)
 
 # %%
@@ -459,8 +461,9 @@ if recomputed:
     step_ratios = recompute.slower(recomputed)
     square_root = recompute.middle(layer_count)
     times = step_ratios[square_root]
-    print(f"Keeping everything: {kept_bytes / 1e6:.1f} MB; best, with {least_segments} ", end="")
-    print(f"segments: {segment_bytes[least_segments] / 1e6:.1f} MB, a share of {memory_share:.3f}")
+    print(f"Without recomputation: {kept_bytes / 1e6:.1f} MB")
+    print(f"Best, with {least_segments} segments: ", end="")
+    print(f"{segment_bytes[least_segments] / 1e6:.1f} MB, a share of {memory_share:.3f}")
     card.outcome("recompute", {"memory": memory_share, "time": median(times)})
     card.measure("recompute_bytes", segment_bytes)
 
@@ -469,13 +472,16 @@ if recomputed:
     promised = {k: recompute.formula(layer_count, k) for k in segment_bytes}
     shares = {k: held / kept_bytes for k, held in segment_bytes.items()}
     for k in (2, square_root, layer_count // 2):
-        print(f"{k} segments: formula {promised[k]:.3f} of the memory, ", end="")
-        print(f"compiled {shares[k]:.3f}, error {100 * (promised[k] / shares[k] - 1):+.1f}%")
-    print(f"Time with {square_root} segments: predicted at most 1.333 times, ", end="")
-    print(f"measured {median(times):.2f} (from {min(times):.2f} to {max(times):.2f}), ", end="")
+        print(f"{k} segments: by the formula {promised[k]:.3f} of the memory, ", end="")
+        print(f"by the compiler {shares[k]:.3f}, ", end="")
+        print(f"error {100 * (promised[k] / shares[k] - 1):+.1f}%")
+    print(f"Time with {square_root} segments, divided by that of a plain step: ", end="")
+    print(f"predicted at most 1.333, measured {median(times):.2f} ", end="")
+    print(f"(from {min(times):.2f} to {max(times):.2f}), ", end="")
     print(f"error {100 * (4 / 3 / median(times) - 1):+.1f}%")
     figure = recompute_figures.price(promised, shares, step_ratios)
-    text = f"With {least_segments} segments, a step needs {memory_share:.2f} times the memory."
+    text = f"With {least_segments} segments, a step needs {memory_share:.2f} times "
+    text += "the memory of a plain step."
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
@@ -610,22 +616,23 @@ training_of = sharded_step, lab.workers, lab.weights, lab.repeats, lab.seed
 in_two_ways = sharded_training.train(folder / "two", ("data parallel", "ZeRO-1"), *training_of)
 by_formula = sharded_training.predicted_bytes(lab.weights, lab.workers)
 for way, done in in_two_ways.items():
-    held, due = done.held["state"] / 1e6, by_formula[way]
-    print(f"{way}, in MB:")
-    print(f"  Sent in a step: {done.sent / 1e6:.2f}, by the formula {due['sent'] / 1e6:.2f}")
-    print(f"  Adam's state: {held:.2f}, by the formula {due['state'] / 1e6:.2f}")
+    held, expected = done.held["state"] / 1e6, by_formula[way]
+    print(f"{way}, for each worker, in MB:")
+    print(f"  Sent in a step: {done.sent / 1e6:.2f}, ", end="")
+    print(f"by the formula {expected['sent'] / 1e6:.2f}")
+    print(f"  Adam's state: {held:.2f}, by the formula {expected['state'] / 1e6:.2f}")
     print(f"  Growth of the process: {done.resident / 1e6:.1f}")
 
 # %%
-as_one, shared = in_two_ways["data parallel"], in_two_ways["ZeRO-1"]
+data_parallel, shared = in_two_ways["data parallel"], in_two_ways["ZeRO-1"]
 difference = max(
     sharded_training.largest_difference(shared.weights, other)
-    for other in (as_one.weights, shared.weights[0])
+    for other in (data_parallel.weights, shared.weights[0])
 )
 print(f"Largest difference of a weight: {difference:.1e}")
 for way, done in in_two_ways.items():
     middle, low, high = (1e3 * f(done.seconds) for f in (numpy.median, numpy.min, numpy.max))
-    print(f"A step, {way}: {middle:.1f} ms, from {low:.1f} to {high:.1f} ms")
+    print(f"Median step, {way}: {middle:.1f} ms (from {low:.1f} to {high:.1f} ms)")
 outcome_of_sharing = {"sent_megabytes": shared.sent / 1e6, "difference": difference}
 outcome_of_sharing |= {"state_megabytes": shared.held["state"] / 1e6}
 card.measure("shared_optimizer", outcome_of_sharing)
@@ -659,9 +666,10 @@ card.lock("zero_megabytes")
 further = sharded_training.train(folder / "further", ("ZeRO-2", "ZeRO-3"), *training_of)
 all_ways = in_two_ways | further
 for way, done in further.items():
-    due = by_formula[way]["sent"] / 1e6
-    apart = sharded_training.largest_difference(done.weights, as_one.weights)
-    print(f"{way}: sent in a step {done.sent / 1e6:.2f} MB, by the formula {due:.2f} MB")
+    expected = by_formula[way]["sent"] / 1e6
+    apart = sharded_training.largest_difference(done.weights, data_parallel.weights)
+    print(f"{way}: each worker sends {done.sent / 1e6:.2f} MB in a step, ", end="")
+    print(f"by the formula {expected:.2f} MB")
     print(f"  Growth of the process: {done.resident / 1e6:.1f} MB")
     print(f"  Largest difference of a weight from data parallel: {apart:.1e}")
 sent_megabytes = {"zero_2": further["ZeRO-2"].sent / 1e6, "zero_3": further["ZeRO-3"].sent / 1e6}
@@ -829,8 +837,8 @@ split_bytes = sum(4 * numpy.prod(shapes_of_decoder[path]) for path in split_by_y
 from helpers.machine import meshes
 
 session.show_source(meshes.prepare)
-print(f"The weights of the decoder have {total_bytes / 1e6:.2f} MB, ", end="")
-print(f"and {split_bytes / 1e6:.2f} MB of them are in kernels that you split")
+print(f"The weights of the transformer have {total_bytes / 1e6:.2f} MB, ", end="")
+print(f"of which your layout splits {split_bytes / 1e6:.2f} MB")
 
 # %% [markdown]
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
@@ -845,7 +853,7 @@ card.predict("mesh", my_mesh_guess)
 
 # %%
 card.lock("mesh")
-sequences = 8 * -(-lab.batch_size // 8)  # as many for each device
+sequences = 8 * -(-lab.batch_size // 8)  # a multiple of 8: equal parts for 8 devices
 of_sequences = sequences, sizes_of_decoder["words"], sizes_of_decoder["vocabulary"]
 sequences_of_words = newswire_batch.draw(newswires.x_train, *of_sequences, lab.seed)
 on_meshes = tensor_parallel.compare(
@@ -854,8 +862,8 @@ on_meshes = tensor_parallel.compare(
 for name, one in on_meshes.items():
     print(f"{name}: {one['weights'][0]:,} bytes of weights on a device, ", end="")
     print(f"{one['moments'][0]:,} bytes of Adam's state")
-    print(f"    forward {one['forward']['collectives']}")
-    print(f"    step    {one['step']['collectives']}")
+    print(f"    collectives in forward: {one['forward']['collectives']}")
+    print(f"    collectives in a step:  {one['step']['collectives']}")
 
 # %%
 if on_meshes:
@@ -1028,7 +1036,8 @@ idle_by_run = {
 }
 for (name, m), shares in idle_by_run.items():
     error = 50 * (max(shares) - min(shares))
-    print(f"{name}, m = {m}: formula {100 * pipeline_schedule.formula(4, m):.1f}%, ", end="")
+    by_formula_idle = 100 * pipeline_schedule.formula(4, m)
+    print(f"{name}, m = {m}: by the formula {by_formula_idle:.1f}%, ", end="")
     print(f"measured {100 * median(shares):.1f}% +- {error:.1f} points")
 print("The error after +- is half the range of the repetitions.")
 
@@ -1038,7 +1047,7 @@ idle_medians = {m: median(shares) for m, shares in idle_of_yours.items()}
 card.outcome("idle_share", {f"of_{m}": idle_medians[m] for m in (1, 4, 16)})
 card.measure("pipeline_idle_share", idle_medians)
 one, many = (100 * idle_medians[m] for m in (1, 16))
-text = f"Idle with 1 micro-batch {one:.1f}%, with 16 micro-batches {many:.1f}%."
+text = f"Idle share: {one:.1f}% with 1 micro-batch, {many:.1f}% with 16."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
@@ -1048,7 +1057,8 @@ show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.captio
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
 for name, peaks in peaks_by_order.items():
-    print(f"{name}: stages 0 to 3 held {', '.join(map(str, peaks))} of 16 micro-batches")
+    shown = ", ".join(map(str, peaks))
+    print(f"{name}: at their peaks, stages 0 to 3 held {shown} of 16 micro-batches")
 card.measure("pipeline_held", peaks_by_order)
 boxes_by_order = {name: pipeline_runs[name, 16][-1].boxes for name in ("GPipe", "yours")}
 ends = {name: 1e3 * max(box.end for box in boxes) for name, boxes in boxes_by_order.items()}
@@ -1097,7 +1107,7 @@ pipeline_explorer.explore(order, session.caption())
 # %% [markdown]
 # <details><summary>Which operations do the next lines count?</summary>
 #
-# The line `6 N` applies the rule to the network of section 1, and counts the weights of the
+# The line `6 P` applies the rule to the network of section 1, and counts the weights of the
 # dense layers only. (The paper writes $N$ instead of $P$.) Our count by hand adds the
 # attention, and the compiler's count also adds norms, ReLU and the loss.
 #
@@ -1106,8 +1116,8 @@ pipeline_explorer.explore(order, session.caption())
 # %%
 by_hand = transformer_sizes.operations_by_hand(sizes)
 by_six = transformer_sizes.operations_by_parameters(sizes)
-print(f"By hand: {by_hand / 1e9:.3f} billion operations")
-print(f"By 6 N: {by_six / 1e9:.3f} billion, {100 * (by_six / by_hand - 1):+.2f}%")
+print(f"Counted by hand: {by_hand / 1e9:.3f} billion operations")
+print(f"By the rule 6 P: {by_six / 1e9:.3f} billion, {100 * (by_six / by_hand - 1):+.2f}%")
 if compiled:
     operations = compiled["operations"]
     print(f"By the compiler: {operations / 1e9:.3f} billion, ", end="")
@@ -1152,7 +1162,7 @@ session.show_source(planner.memory_of)
 # operations per second. How many days did that take?
 
 # %%
-my_days_guess = None  # change this: days
+my_days_guess = None  # change this to a number of days
 card.predict("llama_days", my_days_guess)
 
 # %%
@@ -1162,14 +1172,16 @@ for row in forecasts:
     low, high = row["ranges"]["planner"]
     verdict = "hit" if row["hits"]["planner"] else "miss"
     print(f"{row['name']}: forecast {low:.1f} to {high:.1f} days, ", end="")
-    print(f"took {row['days']:.1f}, {verdict}; at its peak {row['peak_days']:.1f}")
+    print(f"published {row['days']:.1f} days, {verdict}; ", end="")
+    print(f"always at the peak {row['peak_days']:.1f} days")
 for guess, words in published.GUESSES.items():
     hits = sum(row["hits"][guess] for row in forecasts)
     mean_score = sum(row["scores"][guess] for row in forecasts) / len(forecasts)
     print(f"{words}: {hits} of {len(forecasts)} hits, mean score {mean_score:.2f}")
 card.outcome("llama_days", published.trainings()["llama-65b"].days)
 card.measure("plan_scores", {row["name"]: row["scores"]["planner"] for row in forecasts})
-text = f"{sum(row['hits']['planner'] for row in forecasts)} of {len(forecasts)} forecasts hit."
+planner_hits = sum(row["hits"]["planner"] for row in forecasts)
+text = f"{planner_hits} of {len(forecasts)} forecasts contain the published time."
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
@@ -1181,7 +1193,7 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # <details><summary>How are the forecasts scored?</summary>
 #
-# The number after "at its peak" is the time in days if every device always reached its
+# The number after "always at the peak" is the time if every device always reached its
 # peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
 # The last two lines score two guesses without a planner. Their ranges have the same ratio
 # of high end to low end as the planner's, so only the position counts. Sources:
@@ -1280,11 +1292,12 @@ if compiled:
     logits_bytes = transformer_sizes.VALUE_BYTES * sizes.tokens * sizes.vocabulary
     extrapolated = of_one + (sizes.blocks - 1) * one_more
     off = 100 * (extrapolated / kinds["activations"] - 1)
-    print(f"One more block: counted {counted_block / 1e6:.2f} MB, ", end="")
-    print(f"compiled {one_more / 1e6:.2f} MB")
-    print("Arrays as large as the logits: counted 1.0, ", end="")
-    print(f"compiled {(of_doubled - of_one) / logits_bytes:.1f}")
-    print(f"Predicted from one and two blocks: {extrapolated / 1e6:.2f} MB, error {off:+.1f}%")
+    print(f"One more block: {counted_block / 1e6:.2f} MB by our count, ", end="")
+    print(f"{one_more / 1e6:.2f} MB by the compiler")
+    print("Arrays as large as the logits: 1 by our count, ", end="")
+    print(f"{(of_doubled - of_one) / logits_bytes:.1f} by the compiler")
+    print("All activations, predicted from one and two blocks: ", end="")
+    print(f"{extrapolated / 1e6:.2f} MB, error {off:+.1f}%")
 
 # %% [markdown]
 # Our count of a block misses some arrays, and the compiler plans several arrays as large as
@@ -1308,8 +1321,9 @@ if recomputed:
     held_by_law = recompute.law(lab.batch_size, recomputed["small_bytes"])
     for k in (1, 2, square_root, layer_count // 2, layer_count):
         expected, peak = held_by_law.peak(layer_count, k), segment_bytes[k]
-        print(f"{k} segments: law {expected / 1e6:.2f} MB, ", end="")
-        print(f"compiled {peak / 1e6:.2f} MB, off by {100 * (expected / peak - 1):+.2f}%")
+        print(f"{k} segments: {expected / 1e6:.2f} MB by the law, ", end="")
+        print(f"{peak / 1e6:.2f} MB by the compiler, ", end="")
+        print(f"error {100 * (expected / peak - 1):+.2f}%")
 
 # %% [markdown]
 # The law fails only where a loop has a single pass: with one segment, or with one layer in
@@ -1345,7 +1359,8 @@ if recomputed:
 activation_bytes = 2 * 2048 * 8192
 sent_bytes = 4 * 80 * activation_bytes * 2 * 7 / 8  # 4 all-reduces in each block
 for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
-    print(f"{link_name}: at least {1e3 * sent_bytes / link_speed:.0f} ms for a sequence")
+    milliseconds = 1e3 * sent_bytes / link_speed
+    print(f"{link_name}: the messages of a sequence take at least {milliseconds:.0f} ms")
 
 # %% [markdown]
 # Between machines, the messages take nine times as long. At 40% of their peak of

@@ -2,7 +2,7 @@
 
 Weights, gradients and optimizer are those of mixed precision with Adam, as in exercise
 11.1. Activations are those of Korthikanti et al. (2022), arXiv 2205.05198, with their
-sequence parallelism. Left out are latencies, operations of attention beyond 6 N D, and
+sequence parallelism. Left out are latencies, operations of attention beyond 6 P D, and
 memory that libraries keep for themselves.
 """
 
@@ -68,15 +68,16 @@ class Plan:
 def memory_of(model: Model, plan: Plan) -> dict[str, float]:
     """Bytes of the fullest device.
 
-    A device has P = N / (tensor x pipeline) of N parameters. Over the data-parallel
-    devices, ZeRO 1 shards the 12 P bytes of the optimizer, ZeRO 2 also the 2 P bytes of
-    the gradients, and ZeRO 3 also the 2 P bytes of the weights.
+    A device has S = P / (tensor x pipeline) of the P parameters. Over the data-parallel
+    devices, ZeRO 1 shards the 12 S bytes of the optimizer, ZeRO 2 also the 2 S bytes of
+    the gradients, and ZeRO 3 also the 2 S bytes of the weights.
 
     A layer keeps s b h (34 + 5 a s / h) / t bytes of activations, where s is the length of
     the sequence, b the sequences of a micro-batch, h the hidden width, a the heads and t
     the tensor-parallel devices. FlashAttention drops 5 a s / h. With full recomputation a
     layer keeps 2 s b h bytes, and one layer at a time keeps all. The first stage of 1F1B
-    holds one micro-batch for each stage. The loss adds 4 s b (h + vocabulary) / t bytes.
+    holds as many micro-batches as there are stages. The loss adds
+    4 s b (h + vocabulary) / t bytes.
 
     Returns
     -------
@@ -112,9 +113,9 @@ def micro_batches(model: Model, plan: Plan) -> int:
 def seconds_of(
     model: Model, cluster: Cluster, plan: Plan, utilisation: float
 ) -> dict[str, float]:
-    """Seconds of a step.
+    """Seconds of a step; P and S are those of `memory_of`.
 
-    `compute`: 6 N D operations for D tokens, or 8 N D with full recomputation, at
+    `compute`: 6 P D operations for D tokens, or 8 P D with full recomputation, at
     `utilisation` times the peak. Where layers or sequences do not divide, all wait for the
     fullest device.
 
@@ -124,10 +125,10 @@ def seconds_of(
     `bubble`: of m micro-batches in p stages, (p - 1) / (m + p - 1) of the time is idle, so
     (p - 1) / m of the two above comes on top.
 
-    `data`: an all-reduce of 2 P bytes over d devices, of which the backward of the last
+    `data`: an all-reduce of 2 S bytes over d devices, of which the backward of the last
     micro-batch hides two thirds of the time of a micro-batch. With ZeRO 3, each
     micro-batch gathers the weights twice and one sum of gradients follows, each (d - 1) / d
-    of 2 P bytes, and all of the computation hides them.
+    of 2 S bytes, and all of the computation hides them.
 
     `pipeline`: between two stages, each micro-batch sends 2 s b h / t bytes forward and as
     many backward, which the computation hides.
@@ -209,7 +210,7 @@ def plans(
         `plan`, `fits`, `reason` (empty if it fits), `memory` and its sum `memory_bytes`,
         `step` (parts in seconds, in the middle of the range), `step_seconds` and
         `training_days` (each as low, middle, high), and `mfu`, the share of the peak which
-        6 N D operations make of a step (low, middle, high). Of plans that differ in their
+        6 P D operations make of a step (low, middle, high). Of plans that differ in their
         micro-batches alone, it is the fastest that fits, else the smallest.
     """
     low, high = utilisations

@@ -27,8 +27,8 @@ RANGE_SOURCE = {
 }
 GUESSES = {
     "planner": "Planner",
-    "peak": "All at their peak",
-    "month": "One month",
+    "peak": "Guess: always at the peak",
+    "month": "Guess: one month",
 }
 
 
@@ -89,7 +89,7 @@ def forecasts() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        `name`, `days` (published), `peak_days` (each device at its peak: 6 N D operations),
+        `name`, `days` (published), `peak_days` (each device at its peak: 6 P D operations),
         `ranges` of days, and `hits` and `scores`, each by the keys of `GUESSES`.
     """
     return [_forecast(one) for one in trainings().values() if one.used == "scored"]

@@ -24,12 +24,12 @@ def price(
     """
     figure, (memory, time) = plt.subplots(1, 2, figsize=(8, 3.4))
     for shares, style, colour, label in (
-        (by_formula, "--", BLUE, "predicted, inputs alone"),
-        (by_compiler, "o", ORANGE, "compiled"),
+        (by_formula, "--", BLUE, "by the formula"),
+        (by_compiler, "o", ORANGE, "by the compiler"),
     ):
         memory.plot(list(shares), list(shares.values()), style, color=colour, label=label)
-    memory.axhline(1, ls="--", color=GREY, label="keep everything")
-    memory.set(xlabel="segments", ylabel="peak memory [times]", ylim=(0, None))
+    memory.axhline(1, ls="--", color=GREY, label="plain step")
+    memory.set(xlabel="segments", ylabel="peak memory / plain step", ylim=(0, None))
     middle = np.array([np.median(one) for one in times.values()])
     below = middle - [min(one) for one in times.values()]
     above = [max(one) for one in times.values()] - middle
@@ -38,8 +38,8 @@ def price(
         label="measured: median and range",
     )  # fmt: skip
     time.axhline(4 / 3, ls="-", color=BLUE, label="predicted: 4/3")
-    time.axhline(1, ls="--", color=GREY, label="keep everything")
-    time.set(xlabel="segments", ylabel="time of a step [times]", ylim=(0, None))
+    time.axhline(1, ls="--", color=GREY, label="plain step")
+    time.set(xlabel="segments", ylabel="time / plain step", ylim=(0, None))
     for axes in (memory, time):
         axes.set_xscale("log", base=2)
         ticks = list(by_compiler)

@@ -124,7 +124,7 @@ def slower(measured: dict) -> dict[int, list[float]]:
 
 
 def training_step(segments: int) -> Callable:
-    """The gradient of a loss by the weights, with so many segments; 0: keep everything."""
+    """The gradient of a loss by the weights; with 0 segments, nothing is recomputed."""
     import jax
     import jax.numpy as jnp
 
