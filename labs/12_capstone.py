@@ -29,16 +29,16 @@
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
 seed: int = 0
-epochs: int = None  # of the longest training in section 1; None: set by the scale
-batch_size: int = 64  # of section 1
-train_images: int = None  # None here and in the next five: as above
+epochs: int = None  # of the longest training in section 1; None: chosen by the scale
+batch_size: int = 64  # in section 1
+train_images: int = None  # None: chosen by the scale, as above (also the next five)
 valid_images: int = None
 target_accuracy: float = None
 repeats: int = None  # seeds for each recipe and for each change
 judge_seeds: int = None  # seeds of the rehearsal
-calibration_steps: int = None  # of the rehearsal
+calibration_steps: int = None  # steps of the calibration load in the rehearsal
 peak_learning_rate: float = 0.1  # for batches of 32 images
-alpha: float = 0.05  # how often coins may deceive you, in exercise 12.1
+alpha: float = 0.05  # a claim in exercise 12.1 needs a probability P below this
 
 # %% [markdown]
 # ## Set up
@@ -53,7 +53,8 @@ from helpers.notebook import session
 lab = session.start("12_capstone", globals())
 
 # %%
-# For your answers: bind these names to what you like. Our own cells use other names.
+# Your answers may rebind math, statistics, keras, np and tf. The lab's own cells use other
+# names.
 import math
 import statistics
 
@@ -160,10 +161,11 @@ times = {
 full_times = times.pop("full recipe")
 for name, by_seed in {"full recipe": full_times, **times}.items():
     shown = ["never" if t is None else f"{t:.2f} s" for t in by_seed.values()]
-    print(f"{name}: {', '.join(shown)}")
+    title = name if name == "full recipe" else f'without "{name}"'
+    print(f"{title}: {', '.join(shown)}")
 
 # %% [markdown]
-# Each line below the full recipe names the ingredient that its recipe *lacks*, and each
+# Each line below the full recipe belongs to the recipe without one ingredient, and each
 # column is a seed. *Never* means that even the longest training missed the target. How sure
 # can you be that an ingredient helps if four seeds say so, and one says the opposite?
 #
@@ -278,10 +280,12 @@ worth = check("12.1", worth)
 found_worth = worth(full_times, times, lab.alpha)
 card.measure("worth", found_worth)
 for name, row_of_one in found_worth.items():
-    known = [row_of_one[key] for key in ("factor", "low", "high")]
-    middle, low, high = ("never" if one is None else f"{one:.2f}" for one in known)
-    print(f"{name}: factor {middle} ({low} to {high}), {row_of_one['verdict']}, ", end="")
-    print(f"place {row_of_one['place']}")
+    middle, low, high = (row_of_one[key] for key in ("factor", "low", "high"))
+    shown = "no finite factor" if middle is None else f"factor {middle:.2f}"
+    if low is not None:
+        highest = "infinite" if high is None else f"{high:.2f}"
+        shown += f" ({low:.2f} to {highest})"
+    print(f"{name}: {shown}, {row_of_one['verdict']}, place {row_of_one['place']}")
 figure = figures.worth(full_times, times, found_worth)
 helping = sum(one["verdict"] == "helps" for one in found_worth.values())
 text = f"Clearly helpful: {helping} of {len(found_worth)} ingredients."
@@ -439,7 +443,7 @@ train = check("12.2", train)
 
 # %%
 def candidate(x, y, seed):
-    """Yours: change one thing."""
+    """Your candidate: `train` with one change."""
     passes, size = 2, 64
     utils.set_random_seed(seed)
     inputs = features = Input(x.shape[1:])
@@ -454,7 +458,7 @@ def candidate(x, y, seed):
     return lambda images: network.predict(images, batch_size=500, verbose=0).argmax(axis=1)
 
 # %%
-my_gain_guess = None  # change this, to a number such as 1.2
+my_gain_guess = None  # change this to a number such as 1.2
 card.predict("gain", my_gain_guess)
 
 # %%
@@ -463,7 +467,7 @@ seeds = range(lab.seed, lab.seed + lab.repeats)
 tried = trials.compare(train, candidate, data, seeds)
 gain, (accuracy_before, accuracy_after) = tried.gain, tried.accuracies()
 print(f"Gain: {gain.middle:.2f} times as fast, interval {gain.low:.2f} to {gain.high:.2f}")
-print(f"Accuracy: {accuracy_before:.4f} before, {accuracy_after:.4f} after")
+print(f"Mean accuracy: train {accuracy_before:.4f}, candidate {accuracy_after:.4f}")
 print(f"Decision: {tried.decision(lab.target_accuracy)}")
 text = f"The candidate is {gain.middle:.2f} times as fast."
 show_figure(figures.trial(tried, lab.target_accuracy), text, session.caption())
