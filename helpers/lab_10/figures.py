@@ -45,9 +45,7 @@ def stragglers(
             color=colour, label=f"spread {spread:g}, measured",
         )  # fmt: skip
     axes.axhline(1, color=GREY, lw=1)
-    axes.set(
-        xscale="log", xlabel="workers", ylabel="mean step [times c]", ylim=(0, None)
-    )
+    axes.set(xscale="log", xlabel="workers", ylabel="mean step [times c]", ylim=(0, None))
     axes.legend(fontsize=8)
     return figure
 

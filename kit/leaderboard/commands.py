@@ -280,9 +280,9 @@ def _pair_in_words(pair):
         return f"{one} against {other}: a run crashed."
     low, middle, high = pair["ratio"]
     words = {
-        "same": "the same order",
+        "same": "the order is confirmed",
         "tie": "too close to tell",
-        "other": "the other order",
+        "other": "the order is reversed",
     }
     return (
         f"{one} takes {middle:.3f} times as long as {other} ({low:.3f} to {high:.3f}): "

@@ -10,7 +10,7 @@ MOST_AHEAD = 8
 def draw_question(rng: Random) -> dict:
     """More batches than anybody should hold, three whole ones, and less than one batch.
 
-    A loop over three whole ones is broken off, before as many are asked for again.
+    A loop over three whole batches is stopped early; then a new loop asks for three.
     """
     cases = []
     for batches, rest in ((23, 1), (3, 0), (0, 1)):
@@ -23,7 +23,7 @@ def draw_question(rng: Random) -> dict:
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
-    """Each source by itself; after one that never overlaps the probe asks for no other."""
+    """Judge each source by itself; after one that never overlaps, the probe stops."""
     seen, broken_off = observation["cases"], False
     for case, one in zip(question["cases"], seen, strict=False):
         if verdict := _judge_feed(case, one, broken_off):

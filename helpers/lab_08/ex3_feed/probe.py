@@ -62,7 +62,7 @@ class Source:
 
 def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Run steps on the answer's batches: what was fetched, when, and what came."""
-    seen, feeds = [], []  # one that was broken off may go on beside the others
+    seen, feeds = [], []  # a feed that was stopped early may still run
     for case in question["cases"]:
         seen.append(_feed(answer, case, feeds))
         if not seen[-1]["overlaps"]:  # it would take as long once more

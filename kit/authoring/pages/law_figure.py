@@ -1,10 +1,10 @@
-"""The README's figure: two laws, and what they said of batch sizes they had not seen.
+"""The README's figure: two laws, and their forecasts for batch sizes not used to fit them.
 
 It is drawn twice, for light and for dark pages.
 
 Left: from the stored run of lab 02 a law is fitted to the smaller half of the batch sizes,
 and forecasts the others. Right: from the stored run of lab 03, the time to the target by
-both laws, and the runs with the batch size that they call best.
+both laws, and the runs with the batch size that is best by both.
 """
 
 import hashlib
@@ -39,7 +39,7 @@ class Race(NamedTuple):
     target: float
     laws: tuple[float, float, float, float]  # steps, images, seconds, images per second
     seconds: dict[int, list[float]]  # of the race's runs, by batch size
-    best: int  # the batch size that both laws call best
+    best: int  # the best batch size by both laws
     best_seconds: list[float]  # of the runs with it, made afterwards
     control: int  # the race's winner, which ran again in turn with it
     control_seconds: list[float]
@@ -131,7 +131,7 @@ def _in_words(points, device, known, unseen, law, race):
     alternative = (
         f"Left: images per second by batch size, a law fitted to {seen}, and its forecast "
         f"up to {unseen[-1]:,}. Right: seconds to accuracy {race.target:g} by batch size, "
-        f"two laws, and {len(race.best_seconds)} runs with the size that they call best."
+        f"two laws, and {len(race.best_seconds)} runs with the best size by these laws."
     )
     half, most = 100 * median(off), 100 * max(off)
     runs = race.best_seconds

@@ -46,8 +46,14 @@ def _table():
         _row(lab, in_hours(people[lab]), run.get("minutes", "?"))
         for lab, run in runs.items()
     )
-    where = {f"at {run['scale']} scale, on {run['device']}" for run in runs.values() if run}
-    minutes = f"Minutes of the stored solution, {'; or '.join(sorted(where))}."
+    devices = {}
+    for run in filter(None, runs.values()):
+        devices.setdefault(run["scale"], set()).add(run["device"])
+    where = (
+        f"at {scale} scale, on {', or on '.join(sorted(names))}"
+        for scale, names in sorted(devices.items())
+    )
+    minutes = f"Minutes of the stored solution, {'; or '.join(where)}."
     return (
         "| lab | the question | for a person, about | minutes to run |\n|---|---|---|---|\n"
         f"{rows}\n{minutes} A person needs about {sum(people.values()) / 60:.0f} hours for "

@@ -123,7 +123,7 @@ def into_one_buffer_from_a_thread(fetch, images, batch_size):
 
 
 def one_queue_for_all(fetch, images, batch_size, waiting=queue.Queue(2)):  # noqa: B008
-    """A loop that was broken off leaves its batches to the next one."""
+    """A loop that was stopped early leaves its batches to the next one."""
 
     def work():
         for first in range(0, images, batch_size):
