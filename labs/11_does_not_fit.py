@@ -228,8 +228,7 @@ sizes = transformer_sizes.Sizes(
 newswires = reuters(sizes.vocabulary)
 session.note_data_source("Reuters", newswires.source, "Random words")
 counted_bytes = sum(map(sum, transformer_sizes.block_bytes(sizes)))
-print(f"{sizes.blocks} blocks with ", end="")
-print(f"{transformer_sizes.parameters(sizes):,} parameters in all")
+print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} parameters")
 print(f"Activations, by our count: {counted_bytes / 1e6:.2f} MB")
 
 # %% [markdown]
@@ -1172,8 +1171,7 @@ for row in forecasts:
     low, high = row["ranges"]["planner"]
     verdict = "hit" if row["hits"]["planner"] else "miss"
     print(f"{row['name']}: forecast {low:.1f} to {high:.1f} days, ", end="")
-    print(f"published {row['days']:.1f} days, {verdict}; ", end="")
-    print(f"always at the peak {row['peak_days']:.1f} days")
+    print(f"published {row['days']:.1f}, {verdict}; always at peak {row['peak_days']:.1f}")
 for guess, words in published.GUESSES.items():
     hits = sum(row["hits"][guess] for row in forecasts)
     mean_score = sum(row["scores"][guess] for row in forecasts) / len(forecasts)
@@ -1193,8 +1191,8 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # <details><summary>How are the forecasts scored?</summary>
 #
-# The number after "always at the peak" is the time if every device always reached its
-# peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
+# The number after "always at peak" is the time in days if every device always reached
+# its peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
 # The last two lines score two guesses without a planner. Their ranges have the same ratio
 # of high end to low end as the planner's, so only the position counts. Sources:
 # `published.toml` of this lab.

@@ -26,7 +26,7 @@ def published(rows: Sequence[dict]) -> plt.Figure:
     axes.plot(low, places, ">", color=BLUE, label="forecast, lowest")
     axes.plot(high, places, "<", color=BLUE, label="forecast, highest")
     peak_days = [row["peak_days"] for row in rows]
-    axes.plot(peak_days, places, "|", color=GREY, markersize=12, label="always at the peak")
+    axes.plot(peak_days, places, "|", color=GREY, markersize=12, label="always at peak")
     days = [row["days"] for row in rows]
     axes.plot(days, places, "D", color=VIOLET, label="published")
     words = ["hit" if row["hits"]["planner"] else "miss" for row in rows]

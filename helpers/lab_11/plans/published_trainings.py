@@ -27,7 +27,7 @@ RANGE_SOURCE = {
 }
 GUESSES = {
     "planner": "Planner",
-    "peak": "Guess: always at the peak",
+    "peak": "Guess: always at peak",
     "month": "Guess: one month",
 }
 
