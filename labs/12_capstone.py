@@ -469,7 +469,7 @@ gain, (accuracy_before, accuracy_after) = tried.gain, tried.accuracies()
 print(f"Gain: {gain.middle:.2f} times as fast, interval {gain.low:.2f} to {gain.high:.2f}")
 print(f"Mean accuracy: train {accuracy_before:.4f}, candidate {accuracy_after:.4f}")
 print(f"Decision: {tried.decision(lab.target_accuracy)}")
-text = f"The candidate is {gain.middle:.2f} times as fast."
+text = f"The candidate is {gain.middle:.2f} times as fast as train."
 show_figure(figures.trial(tried, lab.target_accuracy), text, session.caption())
 seconds_of_all = sum(run.seconds for run in tried.before)
 card.measure("images_per_second", lab.repeats * lab.train_images / seconds_of_all)

@@ -30,7 +30,7 @@ from helpers.notebook import session
 lab = session.start("99_template", globals(), devices="none")
 
 # %%
-# math and np are for your answers: use these names as you like. Our own cells use others.
+# Your answers may rebind math and np. The lab's own cells use other names.
 import math
 from time import perf_counter
 
