@@ -10,8 +10,9 @@ from types import FunctionType
 
 from helpers.notebook.stop import would_be_lost
 
-# A right answer needs at most 7 s of processor time (12.2, which trains). A busy machine changes that little,
-# and an answer that computes gets more than a twentieth of a core even there.
+# A right answer needs at most 7 s of processor time (12.2, which trains). A busy machine
+# changes that little, and an answer that computes gets more than a twentieth of a core even
+# there.
 LIMIT_SECONDS = 20
 ASLEEP = 0.05
 MOST_SECONDS = 100  # on the clock, however busy the machine is

@@ -52,9 +52,9 @@ def time_matmul(device, m, k, n, repeats):
     return seconds, 2 * m * k * n / seconds / 1e9
 
 
-# Solution 0.3: the size from which on the fast device wins, or None.
+# Solution 0.3: the size from which the fast device always wins, or None.
 def crossover(sizes, slow_seconds, fast_seconds):
-    """The size from which on fast beats slow, or None."""
+    """The size from which fast always beats slow, or None."""
     winner = None
     rows = list(zip(sizes, slow_seconds, fast_seconds, strict=True))
     for size, slow, fast in reversed(rows):

@@ -18,9 +18,9 @@ def epoch_batches(points, batch_size, rng):
     return [order[i : i + batch_size] for i in range(0, points, batch_size)]
 
 
-# Solution 1.3: which of the sizes made a loss curve that scatters like this.
+# Solution 1.3: which of the batch sizes gave a loss curve that scatters like this.
 def which_batch_size(losses, example_variance, sizes):
-    """The one of the batch sizes whose losses scatter like these."""
+    """The batch size whose losses scatter like these."""
     floor = losses[len(losses) // 2 :]
     estimate = example_variance / np.var(floor)
     return min(sizes, key=lambda size: abs(np.log(size / estimate)))

@@ -70,7 +70,7 @@ def summarize(runs, target):
 
     def row(all_times):
         reached = [t for t in all_times if t < float("inf")]
-        # Over all runs: one that never arrives is slower than any that does.
+        # All runs count: one that never reaches the target is slower than all that do.
         median = statistics.median(all_times)
         return {
             "reached": len(reached),
@@ -91,9 +91,9 @@ def best_batch_size(floor, bend, t0_seconds, peak, devices=1):
     return batch_size, floor * (1 + bend / batch_size) * (t0_seconds + batch_size / peak)
 
 
-# Solution 3.5: the number of the line, the line as it should be, and how much too long it is.
+# Solution 3.5: the number of the line, the corrected line, and the factor that the bug costs.
 def find_the_bug(looks, train_seconds, valid_seconds):
-    """The line with the bug, the line that repairs it, and the factor that it costs."""
+    """The line with the bug, the corrected line, and the factor that the bug costs."""
     training = looks * train_seconds
     factor = (training + (looks - 1) * valid_seconds) / training
     return 22, "began = clock()", factor

@@ -17,7 +17,7 @@ def train_step(model, optimizer, metrics, x, y):
         loss = tf.reduce_mean(losses)
     gradients = tape.gradient(loss, model.trainable_variables)
     optimizer.apply(gradients, model.trainable_variables)
-    # The losses, not their mean: so every newswire counts once, whatever its batch.
+    # All losses instead of their mean, so that every newswire counts the same.
     metrics["loss"].update_state(losses)
     metrics["accuracy"].update_state(y, probabilities)
 

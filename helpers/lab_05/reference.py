@@ -19,7 +19,7 @@ def build(strategy, new_model, new_optimizer, per_replica_batch):
 
 # Solution 5.2: the learning rate at each step.
 class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
-    """From `base_rate` to `factor` times that in `warmup_steps`, constant then."""
+    """Go from `base_rate` to `factor` times it in `warmup_steps` steps, then stay there."""
 
     def __init__(self, base_rate, factor, warmup_steps):
         super().__init__()

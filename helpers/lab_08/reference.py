@@ -27,7 +27,7 @@ def layer_costs(kind, inputs, outputs, kernel, value_bytes):
 
 # Solution 8.2: the change after which a step is shortest, and how many times as fast it is.
 def best_change(seconds, changes):
-    """The name of the change that buys most, and by what it speeds a step up."""
+    """The name of the best change, and how many times as fast a step is with it."""
     before = shortest = sum(seconds.values())
     best = None
     for name, left in changes.items():

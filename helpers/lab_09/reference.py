@@ -25,11 +25,11 @@ def worker_shard(examples, epoch, rank, workers, seed):
     return order[rank::workers]
 
 
-# Solution 9.3: train, save every so many steps, and go on from the last save.
+# Solution 9.3: train, save after every `save_every` steps, and resume from the last save.
 def train_with_saves(
     model, optimizer, train_step, data, epochs, folder, save_every, chief
 ):
-    """Train; return how many steps were done before this start."""
+    """Train; return the number of steps in the save from which it resumes, or 0."""
     step, epoch, place = (tf.Variable(0, dtype=tf.int64) for _ in range(3))
     checkpoint = tf.train.Checkpoint(
         model=model, optimizer=optimizer, step=step, epoch=epoch, place=place
@@ -49,7 +49,7 @@ def train_with_saves(
     return done_before
 
 
-# Solution 9.4: the interval between two saves that loses least, and what is lost with it.
+# Solution 9.4: the interval between two saves that loses the least time, and this loss.
 def best_interval(save_seconds, restart_seconds, failure_seconds):
     """The best interval, and the seconds lost for each second of training."""
     intervals = np.geomspace(0.1, failure_seconds, 20_000)
@@ -59,9 +59,9 @@ def best_interval(save_seconds, restart_seconds, failure_seconds):
     return intervals[best], saving[best] + failing[best]
 
 
-# Solution 9.5: the number of the line, the line as it should be, and the share nobody sees.
+# Solution 9.5: the wrong line's number, the corrected line, and the share that nobody sees.
 def find_the_bug(workers, epochs):
-    """The line with the bug, the line that repairs it, and the share that nobody sees."""
+    """The number of the wrong line, the corrected line, and the share of unseen images."""
     nobody = (1 - 1 / workers) ** workers  # in one epoch
     return 10, "shuffling = np.random.default_rng(seed)", nobody**epochs
 

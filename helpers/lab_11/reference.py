@@ -20,7 +20,7 @@ def memory_budget(parameters, blocks, precision, states, devices, stage, recompu
 
 # Solution 11.2: the first layer of each segment, so that the peak is at most the budget.
 def segments(activation_bytes, budget):
-    """The first layers of the segments; [] if all fits, None if nothing does."""
+    """The first layers of the segments; [] if no cut is needed, None if none is enough."""
     from itertools import combinations
 
     if sum(activation_bytes) <= budget:

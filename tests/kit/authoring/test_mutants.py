@@ -40,13 +40,12 @@ def asker():
 @pytest.mark.slow
 @pytest.mark.xdist_group("mutants")
 @pytest.mark.parametrize("exercise", NUMBERS)
-def test_a_sample_of_mutants_is_judged_as_stored(exercise, asker):
-    """Drawn again whenever the check or its reference changes."""
+def test_a_mutant_is_judged_as_stored(exercise, asker):
+    """Another one whenever the check or its reference changes; `labs mutants` asks all."""
     found = list(mutants(ask.source_of(exercise)))
     stored = stored_mutants(exercise)
-    sample = random.Random(stored["fingerprint"]).sample(found, 3)
-    for change, source in sample:
-        assert asker.passes(exercise, source) == (change in stored["passed"]), change
+    change, source = random.Random(stored["fingerprint"]).choice(found)
+    assert asker.passes(exercise, source) == (change in stored["passed"]), change
 
 
 def test_every_mutant_is_another_program_and_says_what_changed():
