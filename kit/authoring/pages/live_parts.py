@@ -33,7 +33,7 @@ def live_part(lab: str, source: str) -> str:
     str
         HTML, which `docs/site/live.js` brings to life; empty for most cells.
     """
-    if lab == "01" and "\nexplore(" in source:
+    if lab == "01" and "\nexplore(train, full_loss," in source:
         return descent()
     if lab == "09" and source.startswith("show_ring("):
         return ring()
@@ -89,7 +89,7 @@ def descent() -> str:
     now = {"rate": RATES.index(0.1), "size": SIZES.index(16)}
     inputs = [
         f'<label>{name} <input type="range" name="{key}" min="0" max="{len(values) - 1}" '
-        f'value="{now[key]}"> <output></output></label>'
+        f'value="{now[key]}"> <span aria-hidden="true"></span></label>'
         for key, name, values in (
             ("rate", "learning rate", RATES), ("size", "batch size", SIZES),
         )
