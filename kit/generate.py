@@ -14,6 +14,7 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.guesses import NOTE, fill_in, guesses_of
 from kit.labs import Lab
+from kit.long_cells import minutes_of, say_minutes
 from kit.working_time import MINUTES_PER_POINT
 
 DIFFICULTIES = {1: "Easy", 2: "Medium", 3: "Hard"}
@@ -38,6 +39,7 @@ def generate(lab: Lab) -> tuple[NotebookNode, NotebookNode]:
     """
     text = lab.source.read_text(encoding="utf-8")
     student, solution = copy.deepcopy(_generated(text, lab.source, lab.number))
+    say_minutes(student, solution, minutes_of(lab))
     if guesses := guesses_of(lab):
         guess(solution, guesses)
     return student, solution

@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+import time
 
 import nbformat
 from nbclient import NotebookClient
@@ -16,6 +17,7 @@ from helpers.run_card.documents import latest_cards
 from kit.authoring.build import build, write_notebook
 from kit.headless.execute import KERNEL_ARGUMENTS, timed
 from kit.labs import Lab
+from kit.long_cells import record_seconds
 
 
 def store_outputs(lab: Lab, scale: str = "laptop") -> None:
@@ -32,9 +34,14 @@ def store_outputs(lab: Lab, scale: str = "laptop") -> None:
     cells = TextColumn("{task.completed}/{task.total} cells")
     with Progress(TextColumn(lab.name), BarColumn(), cells, TimeElapsedColumn()) as bar:
         task = bar.add_task(lab.name, total=len(notebook.cells))
+        began, seconds_of = {}, {}
+
+        def started(cell, cell_index):
+            began[cell_index] = time.perf_counter()
 
         def done(cell, cell_index):
             bar.update(task, completed=cell_index + 1)
+            seconds_of[cell.source] = time.perf_counter() - began[cell_index]
             if card := latest_cards().get(lab.name):
                 _refuse_synthetic_data(lab, card)  # not after ten minutes
 
@@ -44,6 +51,7 @@ def store_outputs(lab: Lab, scale: str = "laptop") -> None:
             record_timing=False,
             extra_arguments=KERNEL_ARGUMENTS,
             resources={"metadata": {"path": str(REPOSITORY)}},
+            on_cell_start=started,
             on_cell_complete=done,
         )
         # A new folder of run cards: the lab must not resume an interrupted run.
@@ -70,6 +78,9 @@ def store_outputs(lab: Lab, scale: str = "laptop") -> None:
     }
     write_notebook(lab.solution, notebook)
     _store_run_card(lab, card)
+    if scale == "laptop":
+        record_seconds(lab, seconds_of)
+        build(lab)
 
 
 def _refuse_synthetic_data(lab, card):

@@ -14,7 +14,8 @@ from kit.labs import find_lab
 from tests.browser.accessibility import violations
 
 PAGE = """<!doctype html><html lang="en"><head><title>A page</title>
-<style>{style} body {{ background: var(--paper); font-family: var(--font); }}</style></head><body><main><h1>A lab</h1>{part}</main>
+<style>{style} body {{ background: var(--paper); font-family: var(--font); }}</style>
+</head><body><main><h1>A lab</h1>{part}</main>
 <script>{script}</script></body></html>"""
 
 
