@@ -15,7 +15,7 @@ import typer
 
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
-from kit.headless.given_parameters import check_folder, parsed, warning
+from kit.headless.given_parameters import check_folder, declared, parsed, warning
 from kit.labs import all_labs, find_lab
 from kit.leaderboard.commands import app as leaderboard_app
 
@@ -800,9 +800,32 @@ def main() -> None:
         advice = ": free some space there." if error.errno in FULL else ""
         file = error.filename or "a file"
         typer.echo(f"labs: {file}: {error.strerror}{advice}", err=True)
+    except SystemExit as end:
+        if end.code == WRONG_USAGE and (name := _parameter_as_option(sys.argv[1:])):
+            typer.echo(
+                f"labs: {name} is a parameter of a lab: write -p {name}=VALUE in place of "
+                f"--{name.replace('_', '-')} VALUE.", err=True,
+            )  # fmt: skip
+        raise
     else:
         return
     sys.exit(1)
+
+
+WRONG_USAGE = 2  # the exit code of a command that was given what it does not take
+
+
+def _parameter_as_option(arguments):
+    """The first of a lab's parameters that was given as an option of its own, or ""."""
+    if arguments[:1] not in (["run"], ["launch"]):
+        return ""
+    known = {name for lab in all_labs() for name in declared(lab)[0]}
+    given = (
+        one[2:].partition("=")[0].replace("-", "_")
+        for one in arguments
+        if one.startswith("--")
+    )
+    return next((name for name in given if name in known), "")
 
 
 def _chosen(names):

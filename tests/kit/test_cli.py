@@ -69,6 +69,25 @@ def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
     assert len(ended.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "02", "--scale", "smoke"], "write -p scale=VALUE in place of --scale"),
+        (["launch", "09", "--batch-size=8"], "write -p batch_size=VALUE in place of"),
+        (["run", "02", "--jsno"], None),  # what it may be says typer
+        (["plan", "--scale", "smoke"], None),  # it has no parameters of labs
+    ],
+)
+def test_a_parameter_that_is_given_as_an_option_is_told_how(arguments, says):
+    ended = labs(*arguments)
+    assert ended.returncode == 2
+    assert "No such option" in ended.stderr
+    if says:
+        assert says in ended.stderr.splitlines()[-1]
+    else:
+        assert "write -p" not in ended.stderr
+
+
 def test_a_mistake_is_answered_before_anything_slow_is_imported():
     script = (
         "import sys; from kit.cli import main; sys.argv[1:] = ['run', '02', '-pepochs=0']\n"
