@@ -237,13 +237,13 @@ def build_model():
 #
 # - After each epoch, print one line with the number of images divided by the seconds of
 #   this epoch.
-# - The seconds run from the beginning of the epoch to the end of its last batch. They
-#   include any time between batches, but not the time that other callbacks take between
-#   epochs.
-# - Validation trains nothing, so stop the clock when Keras calls `on_test_begin`.
-# - In an epoch without validation, stop the clock when the epoch ends.
-# - The speeds stay right if the callback serves several calls of `fit`, with or without
-#   validation, even after a call that was interrupted.
+# - Start the clock when the epoch begins.
+# - Stop it when Keras calls `on_test_begin`, because validation trains nothing. If there is
+#   no validation, stop it when the epoch ends.
+# - Any time between batches counts. The time that other callbacks take between epochs does
+#   not.
+# - The callback may serve several calls of `fit`, with or without validation, and one of
+#   these calls may have been interrupted. The speeds stay right.
 #
 # **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
 # epoch a line such as
@@ -316,6 +316,8 @@ training_history = trained_model.fit(
 )
 
 # %%
+# The sweep trains the model further, so "Going deeper" will need these weights.
+trained_weights = trained_model.get_weights()
 seconds = recorder.epochs["train_seconds"]
 usual_seconds = median(seconds[1:] or seconds)
 usual = lab.train_images / usual_seconds
@@ -340,76 +342,9 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 #
 # From here on we leave the start-up out, and take the median of the remaining values,
 # because a single hiccup of the machine hardly moves it.
-
-# %% [markdown]
-# ## Why does the validation accuracy jump?
 #
-# In one of our runs, the validation accuracy fell from 0.74 to 0.32 from one epoch to the
-# next. Your curve above may jump as well, although the training accuracy rises steadily.
-# Does the network forget and learn again?
-#
-# During training, batch normalisation uses the mean and the variance of the current batch.
-# During validation it uses *running averages* instead. Every training step updates such an
-# average $m$ with the value $m_b$ of its own batch:
-#
-# $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
-#
-# The running averages therefore describe roughly the last ten batches, each computed with
-# the weights that the network had at that time.
-
-# %% [markdown]
-# Is the accuracy low because of the weights, or because of the running averages? To
-# separate these causes, show the trained network the validation images again, but let each
-# batch use its own statistics, as in training. The argument `training=True` does this,
-# while the weights stay the same. (It also turns dropout on. We leave out the augmentation,
-# and restore the running averages afterwards.)
-#
-# **Predict:** what will the validation accuracy be if each batch uses its own statistics?
-
-# %%
-my_own_statistics_guess = None  # change this: an accuracy between 0 and 1
-card.predict("accuracy_with_own_statistics", my_own_statistics_guess)
-
-# %%
-card.lock("accuracy_with_own_statistics")
-*preprocessing, network = trained_model.layers
-kept_weights, right = trained_model.get_weights(), 0
-for some_images, some_labels in pipelines.batches(x_valid, y_valid, 250):
-    scaled = preprocessing[-1](some_images)
-    answers = numpy.argmax(network(scaled, training=True), axis=1)
-    right += int((answers == numpy.argmax(some_labels, axis=1)).sum())
-trained_model.set_weights(kept_weights)  # training=True has changed the running averages
-own_accuracy = right / lab.valid_images
-card.measure("val_accuracy_with_own_statistics", own_accuracy)
-print(f"Validation accuracy, running averages: {recorder.epochs['val_accuracy'][-1]:.3f}")
-print(f"Validation accuracy, each batch's own statistics: {own_accuracy:.3f}")
-card.outcome("accuracy_with_own_statistics", own_accuracy)
-
-# %% [markdown]
-# If the second number is far above the first, the weights are good, but the running
-# averages are not. That can have two reasons: ten batches of 32 images may be too few for a
-# good average, or the averages may be out of date, because the weights have changed since
-# then.
-#
-# To tell these reasons apart, keep the weights fixed while thirty more batches update the
-# averages, which then still describe about ten batches, but none that is out of date.
-
-# %%
-for some_images, _ in train.repeat().take(30):
-    trained_model(some_images, training=True)
-settled_accuracy = trained_model.evaluate(valid, verbose=0)[1]
-trained_model.set_weights(kept_weights)
-print(f"Validation accuracy, averages updated by 30 more batches: {settled_accuracy:.3f}")
-
-# %% [markdown]
-# If this number is close to the accuracy with each batch's own statistics, the averages had
-# been out of date. If it is still low, either ten batches are too few, or the shifted and
-# flipped training images differ too much from the validation images. In both cases the
-# network needs better averages, not better weights.
-#
-# Never trust the validation accuracy of a single epoch. In labs
-# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
-# only its share of a batch, you have to choose which statistics to use.
+# Your validation accuracy may jump from one epoch to the next. That has nothing to do with
+# speed, so *Going deeper* near the end of this lab takes it apart.
 
 # %% [markdown]
 # ## Exercise 2.2: sweep the batch size
@@ -634,6 +569,10 @@ def fit_throughput(points):
 # %%
 fit_throughput = check("2.3", fit_throughput)
 
+# %% [markdown]
+# The next cell fits your points, and also the table of an older lab, on which this one is
+# based. (The table was measured on a GPU, but does not say on which.)
+
 # %%
 fit = t0_seconds, peak = fit_throughput(points)
 card.measure("fit", {"t0_seconds": t0_seconds, "peak_images_per_second": peak})
@@ -654,15 +593,15 @@ summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Your colleague is right, up to a point, and the output above tells you where it lies on
-# your machine. Far below $b_{1/2} = t_0\, r_\infty$, the batch size that reaches half of
-# the peak, a step is mostly fixed cost, so doubling the batch nearly doubles the
+# Your colleague is right, up to a point, and the output above tells you where this point
+# lies on your machine. The batch size $b_{1/2} = t_0\, r_\infty$ reaches half of the peak.
+# Far below it, a step is mostly fixed cost, so doubling the batch nearly doubles the
 # throughput. At $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain.
 # (In a run of ours on two processor cores, $b_{1/2}$ was 18 images.)
 #
-# The right panel divides the numbers of each machine by its own fit, so that one curve
-# serves them all: the share of the peak over $b / b_{1/2}$. The triangles come from the
-# table of an older lab on which this one is based, measured on a GPU that it does not name.
+# The right panel draws both machines on the same curve. For each of them, the batch size is
+# divided by its own $b_{1/2}$, and the throughput by its own peak. The triangles come from
+# the older lab.
 
 # %% [markdown]
 # No batch size ever reaches the peak exactly, because the fixed cost never disappears. A
@@ -692,12 +631,12 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # three rounds alone, and see how far apart the results are.
 #
 # A second answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)), which *redraws* the sweep 300 times: each
-# new sweep follows the law, but with errors like those in your own. The error at a size is
-# the ratio of the measured speed to the fitted speed, so 1.02 means 2% faster than the law.
-# For a new sweep, we multiply the law's speed at every size by one of your ratios, chosen
-# at random, and fit the law to the result. The closer together the 300 fits lie, the more
-# you can trust your own.
+# 1979](https://doi.org/10.1214/aos/1176344552)), which *redraws* the sweep 300 times. Each
+# new sweep follows the law, but with errors like those in your own sweep. The error at a
+# size is the ratio of the measured speed to the fitted speed, so 1.02 means 2% faster than
+# the law. For a new sweep, we multiply the law's speed at every size by one of these
+# ratios, chosen at random, and fit the law to the result. The closer together the 300 fits
+# lie, the more you can trust your own fit.
 
 # %% [markdown]
 # <details><summary>Why the code makes the errors a little wider</summary>
@@ -728,9 +667,9 @@ print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
 #
 # A single round may lie a little outside, because the range describes a fit to medians of
-# three. If the rounds lie far outside, trust them more: the machine was probably faster or
-# slower for a whole round, which redrawing cannot see, because it assumes that the errors
-# at different sizes are independent.
+# three. If the rounds lie far outside, trust the rounds more than the range. The machine
+# was probably faster or slower for a whole round. Redrawing cannot see this, because it
+# assumes that the errors at different sizes are independent.
 #
 # A *residual* is the difference between a measurement and the law. If the residuals of all
 # three rounds at one size lie on the same side of zero, the law may miss something at that
@@ -758,12 +697,12 @@ show_figure(figure, summary, session.caption())
 # A law is worth something only if new measurements could prove it wrong. Choose a batch
 # size that was not in the sweep, and at which you expect the law to fail: 1? 47? 3000? (At
 # some size, for example, a library may switch to a different algorithm.) We measure your
-# size in alternation with a *control*, a size from the sweep, which shows how fast the
-# machine is right now, so that we can correct for any change.
+# size in alternation with a *control*, which is a size from the sweep. The control shows
+# how fast the machine is right now, so we can correct for any change.
 #
-# From the redrawn sweeps, the next cell computes a range for the result. If the law holds,
-# the range should contain the new measurement nine times out of ten, or less often if the
-# machine is busy or the sweep had few sizes.
+# From the redrawn sweeps, the lab computes a range for the result. If the law holds, the
+# range should contain the new measurement nine times out of ten. (On a busy machine, or
+# after a sweep of few sizes, this happens less often.)
 #
 # **Predict:** will the range contain your measurement?
 
@@ -887,7 +826,7 @@ card.outcome("share_of_peak", share)
 
 # %% [markdown]
 # With small batches, much of each step is fixed cost. But where the curve is flat, that
-# cost is only a small part of a step, so it cannot explain why training still stays below
+# cost is only a small part of a step. So it cannot explain why training still stays below
 # the speed of the product. The main suspects are the layers whose operations we did not
 # count.
 #
@@ -943,9 +882,10 @@ print(f"The share of the product's speed would then be {100 * gain * share:.1f}%
 
 # %% [markdown]
 # In the next figure, the points show how much the memory in use has grown since the sweep
-# began. All of them lie too low, by about the same amount, because TensorFlow reuses the
-# memory of the training with `batch_size`, so that only larger sizes show any growth. The
-# dashed line is an estimate: three bytes for each value in the outputs of all layers.
+# began. TensorFlow still holds the memory of your first training, with batches of
+# `batch_size`, and reuses it. So only larger sizes show any growth, and all points lie too
+# low by about the same amount. The dashed line is an estimate: three bytes for each value
+# in the outputs of all layers.
 
 # %% [markdown]
 # <details><summary>Why three bytes?</summary>
@@ -992,6 +932,78 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 # > point, in the training as well as in the product. The lab does not measure whether
 # > memory limits the layers between the convolutions, nor how well the network learns with
 # > each batch size.
+
+# %% [markdown]
+# ## Going deeper: why does the validation accuracy jump?
+#
+# This section is for a second reading: for now you can run its cells, skip its text, and
+# continue with the quiz.
+#
+# In one of our runs, the validation accuracy fell from 0.74 to 0.32 from one epoch to the
+# next. Yours may have jumped as well, although the training accuracy rose steadily. Does
+# the network forget and learn again?
+#
+# During training, batch normalisation uses the mean and the variance of the current batch.
+# During validation it uses *running averages* instead. Every training step updates such an
+# average $m$ with the value $m_b$ of its own batch:
+#
+# $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
+#
+# The running averages therefore describe roughly the last ten batches, each computed with
+# the weights that the network had at that time.
+
+# %% [markdown]
+# Is the accuracy low because of the weights, or because of the running averages? To
+# separate these causes, show the network the validation images again, with the weights that
+# it had after your training. This time let each batch use its own statistics, as in
+# training. The argument `training=True` does this. (It also turns dropout on. We leave out
+# the augmentation.)
+#
+# **Predict:** what will the validation accuracy be if each batch uses its own statistics?
+
+# %%
+my_own_statistics_guess = None  # change this: an accuracy between 0 and 1
+card.predict("accuracy_with_own_statistics", my_own_statistics_guess)
+
+# %%
+card.lock("accuracy_with_own_statistics")
+trained_model.set_weights(trained_weights)  # as they were before the sweep
+*preprocessing, network = trained_model.layers
+right = 0
+for some_images, some_labels in pipelines.batches(x_valid, y_valid, 250):
+    scaled = preprocessing[-1](some_images)
+    answers = numpy.argmax(network(scaled, training=True), axis=1)
+    right += int((answers == numpy.argmax(some_labels, axis=1)).sum())
+own_accuracy = right / lab.valid_images
+card.measure("val_accuracy_with_own_statistics", own_accuracy)
+print(f"Validation accuracy, running averages: {recorder.epochs['val_accuracy'][-1]:.3f}")
+print(f"Validation accuracy, each batch's own statistics: {own_accuracy:.3f}")
+card.outcome("accuracy_with_own_statistics", own_accuracy)
+
+# %% [markdown]
+# If the second number is far above the first, the weights are good, but the running
+# averages are not. Either ten batches are too few for a good average, or the averages are
+# out of date, because the weights have changed since then.
+#
+# To find out, the next cell keeps the weights fixed while thirty more batches update the
+# averages. If the accuracy then rises to the second number, the averages had been out of
+# date.
+
+# %%
+trained_model.set_weights(trained_weights)  # training=True has changed the averages
+for some_images, _ in train.repeat().take(30):
+    trained_model(some_images, training=True)
+settled_accuracy = trained_model.evaluate(valid, verbose=0)[1]
+print(f"Validation accuracy, averages updated by 30 more batches: {settled_accuracy:.3f}")
+
+# %% [markdown]
+# If the accuracy is still low, either ten batches are too few, or the shifted and flipped
+# training images differ too much from the validation images. Even then the network needs
+# better averages, not better weights.
+#
+# So never trust the validation accuracy of a single epoch. In labs
+# [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
+# only its share of a batch, you have to choose which statistics to use.
 
 # %% [markdown]
 # ## Quiz

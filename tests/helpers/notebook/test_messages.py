@@ -104,9 +104,9 @@ def test_the_end_says_of_checks_quiz_and_predictions_what_is_left_and_where(show
         "Still open: 2.1, 2.2, 2.3",
         "Quiz: 0 of 5 answered; still open: questions 1, 2, 3, 4, 5",
         "Predictions: 0 of 5 made",
-        "Not predicted yet, under: Exercise 2.1: print the throughput · Why does the "
-        "validation accuracy jump? · Exercise 2.2: sweep the batch size · Try to break the "
-        "law · How much of the machine do you use?",
+        "Not predicted yet, under: Exercise 2.1: print the throughput · Exercise 2.2: "
+        "sweep the batch size · Try to break the law · How much of the machine do you use? "
+        "· Going deeper: why does the validation accuracy jump?",
     ]
     assert links == [
         ("#Exercise-2.1:-print-the-throughput", "2.1"),
@@ -114,13 +114,13 @@ def test_the_end_says_of_checks_quiz_and_predictions_what_is_left_and_where(show
         ("#Exercise-2.3:-why-it-saturates", "2.3"),
         ("#Quiz", "questions 1, 2, 3, 4, 5"),
         ("#Exercise-2.1:-print-the-throughput", "Exercise 2.1: print the throughput"),
-        (
-            "#Why-does-the-validation-accuracy-jump?",
-            "Why does the validation accuracy jump?",
-        ),
         ("#Exercise-2.2:-sweep-the-batch-size", "Exercise 2.2: sweep the batch size"),
         ("#Try-to-break-the-law", "Try to break the law"),
         ("#How-much-of-the-machine-do-you-use?", "How much of the machine do you use?"),
+        (
+            "#Going-deeper:-why-does-the-validation-accuracy-jump?",
+            "Going deeper: why does the validation accuracy jump?",
+        ),
     ]
 
 
