@@ -16,8 +16,8 @@
 # For large matrices you do need a GPU, but how large is large? You begin with the price of
 # convenience: how much speed do you lose if you write the arithmetic as a loop in Python?
 # Then you claim one GPU and leave the others to your colleagues, learn to time work that
-# continues after the Python call has returned, and measure from which size the faster
-# device wins. Without a GPU, you compare a single thread of the CPU with all of its
+# continues after the Python call has returned, and measure from which size the fast device
+# beats the slow one. Without a GPU, you compare a single thread of the CPU with all of its
 # threads.
 #
 # If you are stuck in exercise 0.1, call `hint("0.1")` in a new cell. Each further call
@@ -127,14 +127,15 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU, it allocates nearly *all* of its memory, and gives
-# nothing back until the process ends, because memory that is allocated in one large piece
-# becomes less fragmented ([guide to GPUs](https://www.tensorflow.org/guide/gpu)). The next
-# person on the server finds the GPU full, and their training stops with an out-of-memory
-# error. Worse, TensorFlow does this to *every* GPU that it sees, even if it uses only one.
+# When TensorFlow first uses a GPU, it allocates nearly *all* of its memory, because one
+# large piece becomes less fragmented ([guide to
+# GPUs](https://www.tensorflow.org/guide/gpu)). It gives nothing back until the process
+# ends. The next person on the server finds the GPU full, and their training stops with an
+# out-of-memory error. Worse, TensorFlow does this to *every* GPU that it sees, even if it
+# uses only one.
 
 # %% [markdown]
-# Before you take a GPU, look who is using it and how much of its memory is left. In a
+# Before you take a GPU, check who is using it and how much of its memory is free. In a
 # terminal, `nvidia-smi` shows this once, and
 # [`nvitop`](https://github.com/XuehaiPan/nvitop) (`pip install nvitop`) shows it live, with
 # the owner of each process.
@@ -145,8 +146,8 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 #     CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=2 jupyter lab
 #
 # TensorFlow sees only the GPU that `nvidia-smi` calls 2, and calls it `GPU:0`. Do not leave
-# out the first variable, because without it CUDA numbers the GPUs from the fastest to the
-# slowest ([CUDA Programming
+# out the first variable. Without it, CUDA numbers the GPUs from the fastest to the slowest
+# ([CUDA Programming
 # Guide](https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html)),
 # and its number 2 may be a GPU that somebody else is using.
 
@@ -169,21 +170,27 @@ for kind in ("CPU", "GPU"):
 # - Make only the GPU with this `index` visible
 #   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)),
 #   while the CPU stays visible.
-# - If `memory_growth` is true, let the memory of this GPU grow as needed
-#   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
-# - If `memory_limit_mib` is given (a number of MiB, 1 or more), cap the memory of this GPU
-#   at that limit
-#   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
-# - If the caller asks for neither, leave both settings as they are.
-# - Raise a `ValueError` if the caller asks for both, as `claim_gpu(memory_limit_mib=1024)`
-#   does, because `memory_growth` is true by default.
-# - Raise a `ValueError` if no GPU has this `index`, and also if `index` is negative.
-# - Raise these errors before you change anything.
-# - If the machine has no GPU at all, print that you are going on with the CPU, whatever
-#   `index` is. (If the caller asks for both settings on such a machine, you may do this or
-#   raise the error.)
-# - If TensorFlow has already started, these calls raise a `RuntimeError`: turn it into a
-#   `DeviceError` that tells the reader, in one line, to restart the kernel.
+# - Let its memory grow
+#   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)),
+#   or cap it
+#   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)),
+#   if the caller asks for this.
+#
+# | Case | What happens |
+# |---|---|
+# | `memory_growth` is true (the default) | the GPU's memory grows as needed |
+# | `memory_limit_mib` is given, 1 or more | its memory is capped at so many MiB |
+# | neither | both settings stay as they are |
+# | both, as in `claim_gpu(memory_limit_mib=1024)` | `ValueError` |
+# | there are GPUs, but none with this `index`, or it is negative | `ValueError` |
+# | there is no GPU at all, whatever `index` is | print that you are going on with the CPU |
+# | no GPU, and both settings | print this line, or raise the `ValueError` |
+# | TensorFlow has already started | `DeviceError`, see below |
+#
+# - Raise a `ValueError` before you change anything.
+# - If TensorFlow has already started, the three `tf.config` functions raise a
+#   `RuntimeError`. Turn it into a `DeviceError` that tells the reader, in one line, to
+#   restart the kernel.
 
 # %% [markdown]
 # `DeviceError` comes with this course: it is a `RuntimeError` that a notebook shows as a
@@ -240,6 +247,9 @@ claim_gpu = check("0.1", claim_gpu)
 # %% [markdown]
 # Now claim a GPU for real: `gpu_index` in the first cell says which. In later labs that use
 # a GPU, the set-up does this for you, with [memory growth](../docs/glossary.md).
+#
+# From here on, the GPU is the *fast device*, and the CPU is the *slow* one. Without a GPU,
+# all threads of the CPU are the fast device, and a single thread is the slow one.
 
 # %%
 print(session.claim_once(claim_gpu, lab.gpu_index))
@@ -252,10 +262,10 @@ print(f"Comparing {slow_name} with {fast_name}")
 # ## Exercise 0.2: time it, really
 #
 # The obvious way to time a device gives a wrong answer, because a GPU works independently
-# of Python: [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) puts
-# the job into a queue and returns at once, and Python waits only when it needs the numbers
-# of the result. The next cell makes TensorFlow work in this way on a CPU, too, and takes
-# both times: until the call returns, and until the product is finished.
+# of Python. [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) puts
+# the job into a queue and returns at once. Python waits only when it needs the numbers of
+# the result. The next cell makes TensorFlow work in this way on a CPU, too, and takes both
+# times: until the call returns, and until the product is finished.
 #
 # **Predict:** divide the time until the product is finished by the time until the call
 # returns. How large is this ratio?
@@ -284,10 +294,10 @@ card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
 # If you stop the clock when the call returns, you measure how long it takes to join the
-# queue. So read a number of the result first, because Python has to wait until the product
-# is finished. One number is enough; copying the whole of a large result would only add
-# time. Even reading one number has a price, the same at every size, which you will measure
-# below.
+# queue. So read a number of the result before you stop the clock. To deliver this number,
+# Python has to wait until the product is finished. One number is enough; copying the whole
+# of a large result would only add time. Even one number has a price, the same at every
+# size, which you will measure below.
 
 # %% [markdown]
 # Now build a clock that measures the work instead of the queue.
@@ -394,28 +404,27 @@ for name, (high, inner, wide) in shapes.items():
 # The flat product has at most 50 for each byte, so at least half of the arithmetic units'
 # time is wasted, and faster units would not help.
 #
-# A CPU can do far fewer operations per byte, so memory may limit neither product. [Lab
-# 08](08_faster.ipynb) turns this comparison into a picture, the
-# [roofline](../docs/glossary.md).
+# In the time that it takes to move one byte, a CPU can do far fewer operations. Its memory
+# may therefore limit neither product. [Lab 08](08_faster.ipynb) turns this comparison into
+# a picture, the [roofline](../docs/glossary.md).
 
 # %% [markdown]
-# ## Exercise 0.3: from which size does the larger machine win?
+# ## Exercise 0.3: from which size does the fast device win?
 #
-# It takes time to launch a product on a GPU, or to distribute it over all threads of a CPU,
-# so at small sizes the larger machine may lose. We compare square matrices with 16, 32, 64
-# and more rows.
+# It takes time to launch a product on a GPU, or to distribute it over all threads of a CPU.
+# At small sizes, the fast device may therefore lose. We compare square matrices with 16,
+# 32, 64 and more rows: the GPU against the CPU, or all threads against a single one.
 #
-# **Predict:** at which size does the larger machine begin to win?
+# **Predict:** at which size does the fast device begin to win?
 
 # %%
 my_crossover_guess = None  # change this: rows of the matrices, such as 16 or 4096
 crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
-# If you have a GPU, the slow device is `CPU:0`, and your function times both devices.
-# Otherwise it is a single thread of the CPU. TensorFlow fixes its number of threads when it
-# starts, so one thread and all threads are timed in separate processes, with the reference
-# solution of exercise 0.2.
+# With a GPU, your function times both devices. Without a GPU, separate processes time one
+# thread and all threads, with the reference solution of exercise 0.2, because TensorFlow
+# fixes its number of threads when it starts.
 
 # %%
 def sweep(device):
@@ -435,7 +444,7 @@ card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 
 # %% [markdown]
 # A device that wins once may lose again at the next size, so look for the size from which
-# it always wins.
+# the fast device always wins.
 #
 # **Write** `crossover(sizes, slow_seconds, fast_seconds)`, which takes three lists of the
 # same length, 1 or more, and returns this size. The sizes are in rising order. You need
@@ -493,9 +502,9 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# This is what the larger machine buys you: nothing below the green line, and the printed
-# ratio at the largest size. If your figure has no green line, the gain is not clear at any
-# size.
+# Below the green line, the fast device buys you nothing. At the largest size, it buys you
+# the ratio that the cell printed. If your figure has no green line, the gain is not clear
+# at any size.
 #
 # **Question.** In the left panel, a product of two matrices with 64 rows has 64 times as
 # many operations as a product of two with 16 rows. How many times as long does it take? If
@@ -505,8 +514,8 @@ print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fa
 # ## Where does the floor come from?
 #
 # Towards the smallest sizes, both curves in the left panel level off at a *floor*, a time
-# that even the smallest product needs. A part of it may come from the measurement itself,
-# because your clock keeps running while Python reads one number of the result, a separate
+# that even the smallest product needs. A part of it may come from the measurement itself:
+# your clock keeps running while Python reads one number of the result, which is a separate
 # operation on the device.
 #
 # **Question.** What share of the smallest product's time is spent on reading this number?
@@ -531,8 +540,8 @@ card.measure("share_of_asking", reading / both)
 # <details><summary>What else belongs to these times?</summary>
 #
 # On a GPU, both printed times also include the launch of every operation, and the copy of
-# the number back to the host. The overhead even shifts the crossover: if both devices pay
-# the same, their times become more alike, so the matrices have to be larger before one
+# the number back to the host. The overhead even shifts the crossover. If both devices pay
+# the same, their times become more alike, and the matrices have to be larger before one
 # device wins by a factor of 1.2. You have found the crossover for a product *plus* the
 # reading of one number.
 #
@@ -709,10 +718,10 @@ session.finish()
 # ## What you learned
 #
 # You decide which processor your code is on before TensorFlow starts, when you claim one
-# GPU and a share of its memory. The faster device buys you nothing below some size, because
-# a single call brings too little work, and above it the ratio of the two times. To trust
-# such numbers, time the work until it is done, leave out the first call, take the median,
-# and know what the measurement itself adds.
+# GPU and a share of its memory. Below some size the fast device buys you nothing, because a
+# single call brings too little work. Above that size, it buys you the ratio of the two
+# times. To trust such numbers, time the work until it is done, leave out the first call,
+# take the median, and know what the measurement itself adds.
 #
 # Here are two questions to take with you. Why do later labs print images per second for a
 # whole epoch, instead of timing a step? And what would the curves of this lab look like if
