@@ -15,8 +15,18 @@
 #
 # Training walks downhill on a surface that has as many directions as the network has
 # weights. Nobody can look at such a surface, so this lab uses a model with only two
-# weights. You can draw its surface like a map, watch every step, and see where the noise of
-# small batches helps and where it hurts. The lab uses only NumPy and runs in seconds.
+# weights. You can draw its surface like a map, and see where the noise of small batches
+# helps and where it hurts. The lab uses only NumPy and runs in seconds.
+#
+# It has four parts, and the end of each is a good place for a break:
+#
+# 1. You write the gradient and the mini-batches, and race three batch sizes over equal
+#    epochs (up to *What does an epoch buy?*).
+# 2. You read the batch size from a loss curve, and find out which size is still worth it
+#    (from *Exercise 1.3*).
+# 3. You meet two other surfaces: in *A narrow valley* noise hurts, and on *A saddle* it
+#    helps.
+# 4. You stop counting steps and take out a clock (*What does a step cost?*).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; here it sets only how many steps are timed
@@ -188,19 +198,19 @@ show_figure(figure, summary, session.caption())
 # out of the picture, it is drawn only up to that point.
 
 # %% [markdown]
-# When does a path diverge? The contours of this surface are ellipses, and if you cut the
-# surface along one of their two axes, you see a parabola. Its second derivative $c$ is
-# called the *curvature*. A path diverges if its learning rate is above $2 / c$, where $c$
-# is the larger of the two curvatures. The function below finds them as the eigenvalues of
-# the matrix of second derivatives, with
+# When does a path diverge? The contours of this surface are ellipses. If you cut the
+# surface along one of their two axes, you see a parabola, and its second derivative is
+# called the *curvature*. So there are two curvatures, one for each axis. A path diverges if
+# its learning rate is above $2 / c$, where $c$ is the larger curvature. The function below
+# computes both as the eigenvalues of the matrix of second derivatives, with
 # [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
 
 # %% [markdown]
 # <details><summary>Where does this limit come from?</summary>
 #
-# At the distance $d$ from the lowest point, the parabola has the slope $c\, d$. A step with
-# the learning rate $\varepsilon$ therefore stays on the axis, and moves the weights back by
-# $\varepsilon c\, d$, which multiplies the distance by
+# At the distance $d$ from the lowest point, a parabola with the curvature $c$ has the slope
+# $c\, d$. A step with the learning rate $\varepsilon$ therefore stays on the axis, and
+# moves the weights back by $\varepsilon c\, d$, which multiplies the distance by
 #
 # $$ 1 - \varepsilon c. $$
 #
@@ -307,9 +317,9 @@ explore(train, full_loss, settings, steps=60, box=BOX, caption=session.caption()
 
 # %% [markdown]
 # The path of the full batch goes straight down and stops. With batches of 1 the path
-# staggers, because each step follows a different point, and it never comes to rest: at the
+# staggers, because each step follows a different point. It never comes to rest: at the
 # bottom the gradient over all points is 0, but the gradient of a single point is not. With
-# batches of 16 you can hardly see it wander.
+# batches of 16 you can hardly see the path wander.
 #
 # No single path can answer the third question, because another shuffle of the points may
 # lead to a different end. The next cell counts over 20 shuffles.
@@ -429,10 +439,11 @@ summary = "All four curves fall for about 30 steps, then scatter by different am
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Now let a function decide. Let $\sigma^2$, in the code `example_variance`, be the variance
-# of the squared errors of the single points from the best line. The loss of a batch of $b$
-# points is the mean of their squared errors, and a mean scatters less than the values that
-# it averages. If the points are drawn independently of each other, then
+# Now let a function decide. At the best line, each point has a squared error. Call the
+# variance of these squared errors $\sigma^2$, or `example_variance` in the code. The loss
+# of a batch of $b$ points is the mean of their squared errors, and a mean scatters less
+# than the values that it averages. If the points are drawn independently of each other,
+# then
 #
 # $$ \mathrm{Var}(\text{losses}) = \frac{\sigma^2}{b}. $$
 
@@ -444,14 +455,14 @@ show_figure(figure, summary, session.caption())
 #
 # **Rules**
 #
-# - Estimate the batch size with the law $\sigma^2 / b$, from the variance of the whole
-#   second half of `losses`, whatever its length, because the law holds only where the curve
-#   is flat.
-# - This variance may divide by $n$ or by $n - 1$, and the middle one of an odd number of
-#   losses may belong to either half.
-# - Return the size that is nearest to your estimate *by ratio*, even if the estimate lies
-#   beyond all sizes: the border between 4 and 16 is 8, because $8 / 4 = 16 / 8$.
-# - For an estimate on the border itself, return either size.
+# - The law $\sigma^2 / b$ holds only where the curve is flat. So take the variance of the
+#   whole second half of `losses`, whatever its length, and estimate the batch size from it.
+# - You may compute the variance with $n$ or with $n - 1$. If the number of losses is odd,
+#   the middle one may belong to either half.
+# - Return the size that is nearest to your estimate *by ratio*. For example, the border
+#   between 4 and 16 is 8, because $8 / 4 = 16 / 8$. On the border itself, return either
+#   size.
+# - Do this even if the estimate lies beyond all sizes.
 # - Do not modify the arguments.
 #
 # **Example:** if the flat part of `losses` has a variance of 0.02, then
@@ -526,12 +537,17 @@ for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
 # ## How large a batch is still worth it?
 #
 # How much noise is too much? Compare it with the signal. The gradient of a batch is the
-# exact gradient $G$, which is the signal, plus noise. If the points are drawn
-# independently, this noise has a mean squared length of $V / b$, where $V$ is the variance
-# of the single points' gradients, summed over the weights. At one batch size, $V / b$ is
-# equal to $|G|^2$, the squared length of the signal. [McCandlish et al.
-# (2018)](https://arxiv.org/abs/1812.06162) call this batch size the [noise
-# scale](../docs/glossary.md):
+# exact gradient $G$, which is the signal, plus noise. Suppose that the noise in the
+# gradient of a single point is ten times as long as the signal, so its squared length is
+# 100 times as large. If you average 100 points drawn independently, the squared length of
+# the noise falls to a hundredth. Noise and signal are then equally long, and 100 is the
+# batch size that we are looking for.
+#
+# In symbols: let $V$ be the variance of the single points' gradients around $G$, summed
+# over the weights. The noise of a batch of $b$ such points has a mean squared length of
+# $V / b$, and the signal has the squared length $|G|^2$. [McCandlish et al.
+# (2018)](https://arxiv.org/abs/1812.06162) call the batch size at which the two are equal
+# the [noise scale](../docs/glossary.md):
 #
 # $$ B = \frac{V}{|G|^2} $$
 #
@@ -562,17 +578,17 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 
 # %% [markdown]
 # Far from the lowest point, the gradients of the single points agree on the direction. Near
-# it, their mean $G$ approaches 0 although they still differ from point to point, so $B$
-# grows without bound. McCandlish et al. observe the same in their networks: the noise scale
-# grows as the loss falls.
+# it, these gradients still differ from point to point, but their mean $G$ approaches 0, so
+# $B$ grows without bound. McCandlish et al. observe the same in their networks: the noise
+# scale grows as the loss falls.
 
 # %% [markdown]
 # A noisy step also pushes the weights up the walls of the bowl. It therefore has to be
-# shorter than an exact step, and you need more of them. How many? If the bowl is equally
-# curved in all directions, the paper shows that one exact step is replaced by
+# shorter than an exact step, and you need more steps. How many? If the bowl is equally
+# curved in all directions, the paper shows that you need $1 + B/b$ steps with batches of
+# $b$ points for each exact step. The best learning rate is smaller by the same factor:
 #
-# $$ 1 + \frac{B}{b} \text{ steps, and the best learning rate is } \varepsilon(b) =
-# \frac{\varepsilon_\infty}{1 + B/b}, $$
+# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
 # where $\varepsilon_\infty$ is the best learning rate of an exact step. To test both laws,
 # the next cells draw many batches, and compute by how much their steps lower the loss.
@@ -696,8 +712,8 @@ card.outcome("batch_sizes_thrown_out", often)
 # "Batches of 1" counts the paths that end with a lower loss than they started with.
 
 # %% [markdown]
-# What throws them out? The squared error of a single point at $x$ has a curvature of its
-# own, $2 (x^2 + 1)$. Far to the right, this is larger than the largest curvature of all
+# What throws the paths out? The squared error of a single point at $x$ has a curvature of
+# its own, $2 (x^2 + 1)$. Far to the right, it is larger than the largest curvature of all
 # points together, so a step that follows such a point may be too long. If this is the
 # reason, no path should be thrown out at a learning rate that is small enough for the
 # steepest *point*.
@@ -715,8 +731,8 @@ print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 sh
 # %% [markdown]
 # The best remedy is not a different batch size. Move the points back, and the bowl is round
 # again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
-# 1998](https://doi.org/10.1007/3-540-49430-8_2)), and batch normalisation started from the
-# idea of doing the same between the layers of a network ([Ioffe and Szegedy
+# 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the idea
+# of doing the same between the layers of a network ([Ioffe and Szegedy
 # 2015](https://arxiv.org/abs/1502.03167)).
 
 # %% [markdown]
@@ -882,15 +898,16 @@ card.outcome("full_step_over_single_step", single / full)
 # What does the batch size do to the path, then? It sets the noise of each step, and a batch
 # that is four times as large has half the noise. Far from the lowest point, many noisy
 # steps beat a few exact ones, as your curves over the epochs show. Near it, a larger batch
-# becomes worth its price, and the noise scale, which you have watched grow, says roughly
-# how large. The same noise throws you out of a narrow valley and frees you from a saddle.
+# becomes worth its price. The noise scale, which grew as the loss fell, tells you roughly
+# how large this batch should be. The same noise throws you out of a narrow valley and frees
+# you from a saddle.
 
 # %% [markdown]
 # > **Limits.** The model has only two weights, and each surface was chosen to show one
 # > effect, while the surface of a network may combine all of them. In a large training, the
-# > gradients of all single points would be too expensive, so the noise scale is estimated,
-# > for example from the lengths of the gradients of a small and a large batch ([McCandlish
-# > et al. 2018](https://arxiv.org/abs/1812.06162), appendix A).
+# > gradients of all single points would be too expensive. There the noise scale is
+# > estimated, for example from the lengths of the gradients of a small and a large batch
+# > ([McCandlish et al. 2018](https://arxiv.org/abs/1812.06162), appendix A).
 
 # %% [markdown]
 # ## Quiz
