@@ -139,7 +139,7 @@ def rate_by_rule(batch_size):
 # correctly, the accuracy is 0.82, but Keras computes it as a float32 number, which has
 # only about seven digits.
 #
-# **Question.** Is this float32 number at least 0.82, so that the run has reached its
+# **Question.** Is this float32 number at least 0.82, so that the training has reached its
 # target?
 
 # %%
@@ -148,10 +148,11 @@ print(f"As a float32 number: {share:.10f}")
 print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6) >= 0.82}")
 
 # %% [markdown]
-# The number is slightly below 0.82, so a run at its target might keep training for
+# The number is slightly below 0.82, so a network at its target might keep training for
 # nothing. That is why this course **rounds an accuracy to six decimals** before comparing
-# it with a target. Rounding turns no miss into a hit, because even one image out of
-# 10,000 changes the accuracy by 0.0001.
+# it with a target. This never turns a miss into a hit. Even with 10,000 images, one more
+# right answer changes the accuracy by 0.0001, which is much more than rounding to six
+# decimals can.
 #
 # Chance blurs the line much more: with other test images, you would measure another
 # accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the
@@ -169,7 +170,7 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 #
 # About one measurement in three is off by more than this standard deviation, and the
 # accuracy also goes up and down from epoch to epoch. A single good epoch may be luck, so
-# a careful callback waits for several in a row.
+# a careful callback waits for several good epochs in a row.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -179,8 +180,8 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # **Rules**
 #
 # - An epoch at or below the target sets the count back to zero.
-# - So does a new `fit`, whatever its `initial_epoch` is, even if the previous `fit` was
-#   interrupted.
+# - A new `fit` also starts counting at zero. Its `initial_epoch` does not matter, nor does
+#   it matter whether the previous `fit` was interrupted.
 # - When the callback stops the training, it prints one line, as in the example (the first
 #   epoch is 1).
 # - If `logs`, the dict with the metrics of the epoch, has no `val_accuracy`, print what
@@ -237,8 +238,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # more than train:
 #
 # - *Start-up* comes first: TensorFlow traces the graph of the training step, plans it and
-#   allocates memory. A model does this only once, but in a short run it can take a third
-#   of the time, or more.
+#   allocates memory. A model does this only once, but in a short training it can take a
+#   third of the time, or more.
 # - *Validation* takes time after each epoch, although it trains nothing.
 
 # %% [markdown]
@@ -306,8 +307,8 @@ class PrintTotalTime(keras.callbacks.Callback):
 PrintTotalTime = check("3.2", PrintTotalTime)
 
 # %% [markdown]
-# Now use both callbacks in a real training. Even guessing reaches its target of 1%, so
-# you will see the early stop on any machine.
+# Now use both callbacks in a real training. The target is only 1%, which even guessing
+# reaches, so you will see the early stop on any machine.
 #
 # **Question.** After which epoch will the training stop? And which of the three parts
 # will take longest?
@@ -334,7 +335,7 @@ last_epoch = len(training_history.epoch)
 print(f"The training stopped after epoch {last_epoch}")
 
 # %% [markdown]
-# Start-up is paid once, so its share is large in a short run and shrinks in a long one.
+# Start-up is paid once, so its share is large in a short training and small in a long one.
 # Neither start-up nor validation says how fast a batch size learns. Therefore neither
 # counts in the race: all runs use one compiled model, and the clock stops during
 # validation.
@@ -361,9 +362,19 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 #   the test.
 
 # %% [markdown]
-# We trust neither rule, and let each batch size try a *ladder* of learning rates. It
-# begins with three rungs: the rate by the square-root rule, a third of it, and three
-# times it. If the best of these is at an end of the ladder, the ladder grows on that
+# We trust neither rule, and let each batch size try a *ladder* of learning rates. From
+# here on, five words have a fixed meaning:
+#
+# | Word | Meaning |
+# |---|---|
+# | *ladder* | the learning rates that one batch size tries |
+# | *rung* | one rate of the ladder; the next rung is three times as large |
+# | *trial* | a training with one of these rates, on a part of the training images |
+# | *run* | a training of the race, on all training images, with the best rate |
+# | *look* | a measurement of the accuracy, after every `look_images` images |
+#
+# A ladder begins with three rungs: the rate by the square-root rule, a third of it, and
+# three times it. If the best rate is at an end of the ladder, the ladder grows on that
 # side, by three rungs at most.
 
 # %% [markdown]
@@ -373,8 +384,8 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 #   because a rate chosen on them would look better than it is. Each trial therefore
 #   trains on four fifths of the *training* images, and is judged on the other fifth.
 # - **Every batch size is measured after about the same number of images.** A fast run may
-#   need only two or three epochs, so we take a *look* at the accuracy after every
-#   `look_images` images. (For Keras, the training between two looks is an epoch.)
+#   need only two or three epochs, so we look more often. (For Keras, the training between
+#   two looks is an epoch.)
 
 # %%
 def steps_per_look(batch_size):
@@ -402,10 +413,10 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     return {"batch_size": batch_size, "seed": seed, "wall_seconds": seconds} | accuracies
 
 # %% [markdown]
-# A run *reaches the target* at its first look with at least the target accuracy, and ends
-# there. The race does not need the patience of exercise 3.1, because each batch size runs
-# several times. A trial on the ladder ends even sooner, when it can no longer beat the
-# best rate so far.
+# A trial or run *reaches the target* at its first look with at least the target accuracy,
+# and ends there. The race does not need the patience of exercise 3.1, because each batch
+# size has several runs. A trial may also end without reaching the target, as soon as it
+# can no longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
@@ -481,15 +492,15 @@ inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# For each rate of the ladder, you see whether its run reached the target, and after how
-# many looks it ended. *Not reached* may only mean that the run could no longer beat the
+# For each rate of the ladder, you see whether its trial reached the target, and after how
+# many looks it ended. *Not reached* may only mean that the trial could no longer beat the
 # best rate so far. If a loss became `nan` (not a number), or an accuracy stayed near 0.1,
 # the rate was too large: above some ceiling training diverges, however large the batch.
 # You need not do anything about it.
 #
-# Neighbouring rungs differ by a factor of 3, and each rate had only one run. That is why
-# the cell also prints a range, from a third of the ratio to three times the ratio. Any
-# prediction within it counts as right.
+# Neighbouring rungs differ by a factor of 3, and each rate had only one trial. That is
+# why the cell also prints a range, from a third of the ratio to three times the ratio. Any
+# prediction within this range counts as right.
 #
 # **Question.** Which of the two rules agrees with your range?
 
@@ -497,8 +508,8 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # ### Which batch size gets there first?
 #
 # The race trains on all training images, and measures the accuracy on the test images.
-# Each size runs with several seeds. On a laptop this takes some minutes, so place your
-# bets first.
+# Each size has several runs, with different seeds. On a laptop this takes some minutes,
+# so place your bets first.
 #
 # **Predict:** which batch size will reach the target first? And what is the number of
 # *steps* that the smallest batch size takes, divided by the steps of the largest?
@@ -668,10 +679,10 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ### Would it win again?
 #
-# The size with the lowest median may owe it to luck. To see how often it would win again,
-# the next cell makes up a thousand new races from the runs that you have: it picks one
-# run of each size at random, and notes which size comes first. In a thousand more races
-# each size has `repeats` runs, and the lowest median wins.
+# The size with the lowest median may owe it to luck. How often would it win again? The
+# next cell draws a thousand new races from the runs that you have. For each race it picks
+# one run of each size at random, and notes which size comes first. Then it draws a
+# thousand more races, but with `repeats` runs of each size, and the lowest median wins.
 #
 # The same run may be drawn twice. This way of reusing runs is called the
 # [*bootstrap*](../docs/glossary.md), and with so few runs, its answer is rough.
@@ -695,8 +706,9 @@ for size in lab.batch_sizes:
 # If none of the shares "by one run" is 100%, luck helps to decide a race in which each
 # size runs only once.
 #
-# A size with at least 5% by the median is *in front*. If several sizes are in front, the
-# race is undecided, and a prediction of any of them counts as right.
+# We say that a size is *in front* if it comes first in at least 5% of the races by the
+# median. If several sizes are in front, the race is undecided, and a prediction of any of
+# these sizes counts as right.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -734,9 +746,10 @@ for size, needed in typical_steps.items():
 # the fastest epochs. Compare it with the winner of part 2:
 #
 # - If they are the same size, the answer is yes, at least among the sizes of your race.
-# - If they differ, the answer is no: that size is faster than the winner, but its track
-#   is longer by an even larger factor. Divide its images per second, and its images, by
-#   those of the winner to see both factors.
+# - If they differ, the answer is no. The size with the fastest epochs has the higher
+#   speed, but its track is longer by an even larger factor. To see both factors, divide
+#   its images per second by the winner's, and then do the same with the images that the
+#   training needs.
 #
 # (If several sizes are in front, the answer is certain only if it is the same for all of
 # them.)
@@ -814,9 +827,9 @@ show_figure(figure, summary, session.caption())
 # The speed belongs to your machine, but the number of steps does not: if a friend runs
 # this lab at the same scale on another computer, their bend should be similar to yours.
 #
-# The bend should also explain the rates that you found on the ladder, because in [lab
-# 01](01_gradient_descent.ipynb) the best learning rate was smaller by the same factor
-# $1 + B/b$.
+# The bend should also explain the rates that you found on the ladder. In [lab
+# 01](01_gradient_descent.ipynb), batches of $b$ points needed $1 + B/b$ times the steps
+# of the exact gradient, and their best learning rate was smaller by the same factor.
 
 # %%
 lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
@@ -976,10 +989,10 @@ print(f"Forecast of its time: {in_words(forecast, 's')}; in nine of ten draws ",
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
-# The test trains several times with this batch size, at a rate between those of its
+# The test trains several times with this batch size, at a rate between the rates of its
 # neighbours in the race. Because the machine may be faster or slower now than it was
-# then, the winner of the race runs again, in alternation with the new size. It is the
-# *control*: if its time has changed, so has the machine.
+# then, the winner of the race runs again, in alternation with the new size. This winner
+# is the *control*: if its time has changed, so has the machine.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast of the theory, or a better one if you distrust it.
@@ -1085,8 +1098,8 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # ## Going deeper: the bend without a race
 #
-# This section is for a second reading: for now you can run its cells, skip its text, and
-# continue with exercise 3.5.
+# This section is for a second reading. For now you can run its cells, skip its text, and
+# continue with exercise 3.5, which needs nothing from here and goes back to the clock.
 #
 # A race finds the bend, but it trains every batch size several times. A single training
 # might tell you as much, if you measure its [*noise scale*](../docs/glossary.md) on the
@@ -1306,8 +1319,8 @@ for size in lab.batch_sizes:
 # %% [markdown]
 # The factor is largest if the training between two looks takes little time and a run
 # needs many looks. So the bug favours some batch sizes, and may hand the victory to the
-# wrong one. You will meet it often, because a timer around the whole of `fit` measures
-# validation, too.
+# wrong size. You will meet this bug often, because a timer around the whole of `fit`
+# measures validation, too.
 
 # %% [markdown]
 # ## Quiz
