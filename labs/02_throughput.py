@@ -337,8 +337,7 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # In the first step, TensorFlow runs your Python code once to record a graph
 # ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates memory.
 # A training pays for this start-up only once, but it can be a large part of a short first
-# epoch. (The two times need not agree exactly, because on a busy machine no two epochs take
-# the same time.)
+# epoch.
 #
 # From here on we leave the start-up out, and take the median of the remaining values,
 # because a single hiccup of the machine hardly moves it.

@@ -496,7 +496,6 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # many looks it ended. *Not reached* may only mean that the trial could no longer beat the
 # best rate so far. If a loss became `nan` (not a number), or an accuracy stayed near 0.1,
 # the rate was too large: above some ceiling training diverges, however large the batch.
-# You need not do anything about it.
 #
 # Neighbouring rungs differ by a factor of 3, and each rate had only one trial. That is
 # why the cell also prints a range, from a third of the ratio to three times the ratio. Any
@@ -567,9 +566,8 @@ show_figure(
 # ### Exercise 3.3: median and spread
 #
 # No single run can speak for its batch size, because another seed gives another curve.
-# You need a summary of all runs.
 #
-# The race has left a list of them. Each run is a dict with its `batch_size` and two
+# The race has left a list of runs. Each run is a dict with its `batch_size` and two
 # lists, `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The
 # seconds are counted from the start of the run, without validation.
 #
