@@ -150,45 +150,8 @@ print(f"Labels that differ: {(classes != y_train[order]).sum()}")
 
 # %% [markdown]
 # PNG files keep every pixel exactly (JPEG files would not), but they are sorted by class.
-# In that order, the network would at first see nothing but images of the digit 0, so always
+# In that order, the network would at first see nothing but images of the digit 0. So always
 # shuffle images that you read from folders.
-#
-# Files are also slower to read, because each has to be found, opened and decoded.
-#
-# **Predict:** how many times as fast can you read images from the array as from the files?
-
-# %%
-my_array_guess = None  # change this: images/s from the array / images/s from the files
-card.predict("array_over_files", my_array_guess)
-
-# %%
-card.lock("array_over_files")
-
-def images_per_second(data):
-    """Images per second from a pipeline, without training: the median of three passes."""
-    speeds = []
-    for _ in range(3):
-        began = perf_counter()
-        images = sum(len(labels) for _, labels in data)
-        speeds.append(images / (perf_counter() - began))
-    return float(numpy.median(speeds))
-
-# %%
-in_memory = batches(x_train, y_train, lab.batch_size, seed=lab.seed)
-input_speeds = {"array": images_per_second(in_memory), "files": images_per_second(files)}
-card.measure("input_images_per_second", input_speeds)
-for name, speed in input_speeds.items():
-    print(f"Images/sec from {name}: {speed:.2f}")
-ratio = input_speeds["array"] / input_speeds["files"]
-print(f"The array is {ratio:.1f} times as fast")
-card.outcome("array_over_files", ratio)
-
-# %% [markdown]
-# A slow disk may take even longer, because the operating system still had these files in
-# memory. Keep the speed of the files in mind. A GPU that trains more slowly than the
-# [host](../docs/glossary.md) reads hardly ever has to wait, because the host prepares the
-# next batch in the meantime. (On a CPU, reading and training compete for the same cores.)
-# But with each replica that you add, the one host has to read more images per second.
 
 # %% [markdown]
 # ### What a replica gets
@@ -196,11 +159,11 @@ card.outcome("array_over_files", ratio)
 # The optimizer takes one step for each [global batch](../docs/glossary.md), which the
 # strategy cuts into one part for each [replica](../docs/glossary.md).
 #
-# If fewer images are left at the end than a global batch needs, our pipeline drops them, in
-# training and in validation, because some replica might get no image at all, and a network
-# with convolutions and batch normalisation fails on an empty batch. In exercise 6.3 you
-# train on the remainder as well, and [lab 07](07_tpu_cores.ipynb) shows how to test without
-# losing an image.
+# At the end of an epoch, fewer images may be left than a global batch needs. Our pipeline
+# drops them, in training and in validation. Otherwise some replica might get no image at
+# all, and a network with convolutions and batch normalisation fails on such an empty batch.
+# In exercise 6.3 you train on the remainder as well, and [lab 07](07_tpu_cores.ipynb) shows
+# how to test without losing an image.
 
 # %%
 per_replica_batch = max(1, lab.batch_size // lab.replicas)
@@ -233,10 +196,10 @@ print("Images left out of an epoch: {} in training, {} in validation".format(*le
 # Inside
 # [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
 # every variable is *mirrored*: each replica has a copy, and all copies start equal. That is
-# why everything that has variables must be created there: the network, the metrics and the
-# optimizer, which keeps, for example, Adam's running averages. If you do not build the
-# optimizer here, it creates them in the middle of the first step, while TensorFlow is
-# already turning this step into a graph.
+# why you create everything that has variables there: the network, the metrics and the
+# optimizer. Build the optimizer there, too. Otherwise it creates its own variables, such as
+# Adam's running averages, in the middle of the first step, while TensorFlow is already
+# turning this step into a graph.
 
 # %%
 def new_metrics():
@@ -290,8 +253,8 @@ session.show_source(enlarge_and_classify)
 # **Rules**
 #
 # - The shares of all replicas add up to the mean over the global batch.
-# - This holds for any number of replicas, which may have different numbers of images, or
-#   none.
+# - This holds for any number of replicas.
+# - Replicas may have different numbers of images, and some may have none.
 # - A share is one number, and it contains only what the replica's own images contribute.
 # - The gradient flows through the share, so compute it with TensorFlow and not with NumPy.
 #
@@ -353,7 +316,7 @@ for n in (1, 2, 3, 4):
 # where $n$ is the number of replicas. An image counts more if its replica has few images,
 # and a replica without images counts as if its loss were 0. With a [*ragged*
 # batch](../docs/glossary.md), which does not divide evenly, training silently follows a
-# different loss, so always divide by the number of images that all replicas have together.
+# different loss. So always divide by the number of images that all replicas have together.
 
 # %% [markdown]
 # <details><summary>A similar trap in the loss objects of Keras</summary>
@@ -408,8 +371,8 @@ for n in (1, 2, 3, 4):
 #
 # **Rules**
 #
-# - Every replica works on its own part of the batch, and each image goes through the
-#   network once, with `training=True`.
+# - Every replica works on its own part of the batch.
+# - Each image goes through the network once, with `training=True`.
 # - The given optimizer follows the gradient of the sum of the shares, and updates all
 #   trainable variables.
 # - A share comes from the `global_loss` that is given, because the lab will also pass a
@@ -582,9 +545,10 @@ for name, curve in shown.items():
 #
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# With SGD, that is exactly the step of the learning rate $n \eta$ instead of $\eta$. No
-# error message appears: the same script simply trains differently on a machine with more
-# devices, and you look for the reason everywhere but in the loss.
+# Let $\eta$ be the learning rate. (Labs 01 and 05 call it $\varepsilon$, but Adam needs
+# this letter below.) With SGD, the step is exactly the one that a learning rate of $n \eta$
+# would make. No error message appears: the same script simply trains differently on a
+# machine with more devices, and you look for the reason everywhere but in the loss.
 
 # %% [markdown]
 # Because a learning rate of 0.2 is small for this network, a script with this mistake can
@@ -609,7 +573,7 @@ for name, curve in shown.items():
 # %% [markdown]
 # ## 3. A whole training loop
 #
-# A right step is not yet a training loop. You write the rest now.
+# A right step is not yet a training loop.
 
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
@@ -622,7 +586,7 @@ for name, curve in shown.items():
 #
 # Two more functions help you.
 # [`strategy.experimental_distribute_dataset(data)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#experimental_distribute_dataset)
-# cuts each global batch into one part for each replica, and a
+# cuts each global batch into one part for each replica. A
 # [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is created
 # inside the scope combines the values of all replicas by itself.
 
@@ -697,8 +661,8 @@ train_on = check("6.3", train_on)
 # trains for three epochs on 201 images in global batches of 64. The last batch has only
 # nine images, and three replicas cannot even share 64 equally.
 #
-# **Predict:** how large is the largest difference between a weight after training on two,
-# three or four devices and the same weight after training on one?
+# **Predict:** compare each weight after training on two, three or four devices with the
+# same weight after training on one. How large is the largest difference?
 
 # %%
 print(f"The largest weight starts as {abs(flat_weights(new_small()[0])).max():.4f}")
@@ -726,8 +690,8 @@ card.outcome("largest_weight_difference", max(differences.values()))
 #
 # Test every loop that you write like this: train a small network with plain SGD on one
 # device and on several, with a remainder, and compare the weights. That exposes all the
-# wrong losses of this lab. But choose a network without dropout and ordinary batch
-# normalisation, with which the weights differ even if the loop is right ([lab
+# wrong losses of this lab. But choose a network without dropout and without ordinary batch
+# normalisation. With either of them, the weights differ even if the loop is right ([lab
 # 05](05_many_gpus_fit.ipynb)).
 
 # %% [markdown]
@@ -770,8 +734,8 @@ def train_epoch(number, train_step, valid_step):
 # %% [markdown]
 # While a GPU works, Python runs ahead, and waits only when it reads a result, such as a
 # metric. That is why the loop reads a metric before it stops the clock: otherwise the
-# measured time would not include the last steps. It does not read one after every step,
-# because while Python waits, the GPU gets no new work. (On a CPU, TensorFlow finishes the
+# measured time would not include the last steps. After the other steps it reads none,
+# because the GPU gets no new work while Python waits. (On a CPU, TensorFlow finishes the
 # step before Python continues.)
 
 # %% [markdown]
@@ -863,10 +827,9 @@ card.measure("gradient_mib", float(mib))
 print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 
 # %% [markdown]
-# No weight ever has to be copied from one replica to another: all copies start equal, and
-# every step changes them in the same way, because the optimizer of each replica works with
-# the same sum of gradients. Only the gradients travel, and in every step each replica waits
-# until it has the sum of all.
+# All copies start equal, and the optimizer of each replica works with the same sum of
+# gradients. So no weight ever has to be copied from one replica to another. Only the
+# gradients travel, and in every step each replica waits until it has the sum of all.
 #
 # Running averages have no gradient, so each replica averages over its own images, and a
 # saved network has the averages of the first replica. If that is not good enough,
@@ -876,9 +839,9 @@ print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 # %% [markdown]
 # What does the strategy do for you, then? It mirrors the variables, splits the batches and
 # adds up the gradients, and your last output shows that the copies of every weight stay
-# equal. The division is yours: each replica has to divide the sum of its losses by the
-# number of images on *all* replicas, even in a ragged batch, or else SGD's steps become as
-# long as in your figure.
+# equal. The division is yours. Each replica has to divide the sum of its losses by the
+# number of images on *all* replicas, even in a ragged batch. If it divides by its own
+# number of images, SGD's steps become too long, as your figure shows.
 
 # %% [markdown]
 # ## 4. Why are eight GPUs not eight times as fast?
@@ -897,8 +860,47 @@ print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 # - *Communication*: however few images it has, each of several replicas sends up to twice
 #   the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)). A part of this time can
 #   overlap with the backward pass ([lab 10](10_more_machines.ipynb)).
-# - *Waiting*: each replica waits for the slowest one, and for the host to read, decode and
-#   send images.
+# - *Waiting*: each replica waits for the slowest one, and for the
+#   [host](../docs/glossary.md) to read, decode and send images.
+
+# %% [markdown]
+# How many images per second can the host deliver? Files are slower to read than an array,
+# because each has to be found, opened and decoded.
+#
+# **Predict:** how many times as fast can you read images from the array as from the files?
+
+# %%
+my_array_guess = None  # change this: images/s from the array / images/s from the files
+card.predict("array_over_files", my_array_guess)
+
+# %%
+card.lock("array_over_files")
+
+def images_per_second(data):
+    """Images per second from a pipeline, without training: the median of three passes."""
+    speeds = []
+    for _ in range(3):
+        began = perf_counter()
+        images = sum(len(labels) for _, labels in data)
+        speeds.append(images / (perf_counter() - began))
+    return float(numpy.median(speeds))
+
+# %%
+in_memory = batches(x_train, y_train, lab.batch_size, seed=lab.seed)
+input_speeds = {"array": images_per_second(in_memory), "files": images_per_second(files)}
+card.measure("input_images_per_second", input_speeds)
+for name, speed in input_speeds.items():
+    print(f"Images/sec from {name}: {speed:.2f}")
+ratio = input_speeds["array"] / input_speeds["files"]
+print(f"The array is {ratio:.1f} times as fast")
+card.outcome("array_over_files", ratio)
+
+# %% [markdown]
+# Your files came from the operating system's memory, so from a slow disk they would take
+# even longer. As long as the host reads faster than a GPU trains, the GPU hardly ever has
+# to wait, because the host prepares the next batch in the meantime. (On a CPU, reading and
+# training compete for the same cores.) But with each replica that you add, the one host has
+# to read more images per second.
 
 # %% [markdown]
 # **Question.** Suppose that one tenth of a step takes as long as before, while eight
@@ -925,11 +927,9 @@ print(f"The host reads image files {spare:.1f} times as fast as this training ne
 # %% [markdown]
 # With a tenth that cannot be shared, a thousand replicas are not even ten times as fast as
 # one. And the law still leaves out the costs that more replicas *add*: the all-reduce, the
-# waiting, and the host, which has to read the images. The last line of the output divides
-# the speed at which the host reads image files by the speed of this training. If you make
-# training faster by more than this factor, reading becomes the slowest part, and more GPUs
-# no longer help. (The limit may come even earlier, because the files were read while
-# nothing trained.)
+# waiting, and the reading. If you make training faster by more than the factor in the last
+# line, reading becomes the slowest part, and more GPUs no longer help. (The limit may come
+# even earlier, because the files were read while nothing trained.)
 
 # %% [markdown]
 # The remedy is to let the global batch grow with the number of replicas, so that each step
@@ -941,9 +941,10 @@ print(f"The host reads image files {spare:.1f} times as fast as this training ne
 # ## Exercise 6.4: find the bug
 #
 # The scripts that you inherit at work run without an error, but some of them are wrong all
-# the same. This one has replicas that share a batch, gradients that are added up, several
-# micro-batches for one step ([lab 05](05_many_gpus_fit.ipynb)), and a learning rate that
-# falls. The docstring is right, but **one line** does something else.
+# the same. In this one, replicas share a batch and add up their gradients. Each step takes
+# several *micro-batches*, which [lab 05](05_many_gpus_fit.ipynb) called small batches, and
+# the learning rate falls from step to step. The docstring is right, but **one line** does
+# something else.
 
 # %%
 show_listing(script.train)
@@ -1003,7 +1004,7 @@ for accumulate in (1, 2, 4, 8):
 # %% [markdown]
 # ## Quiz
 #
-# What do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("06")
