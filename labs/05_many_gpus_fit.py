@@ -122,21 +122,22 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ### Exercise 5.1: a model on every replica
 #
-# **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns
-# a compiled model and the [*global batch*](../docs/glossary.md): the number of images
-# that all replicas together take in one step.
+# **Write** `build(strategy, new_model, new_optimizer, per_replica_batch)`, which returns a
+# compiled model and the [*global batch*](../docs/glossary.md): the number of images that
+# all replicas together take in one step.
 #
 # **Rules**
 #
 # - Call `new_model()` and `new_optimizer()` inside `with strategy.scope():`, because only
-#   then do their variables get a copy on every replica. Use both results as they are.
-# - Call [`compile`](https://keras.io/api/models/model_training_apis/) there as well,
-#   because it creates metrics, which have variables, too.
+#   then do their variables get a copy on every replica.
+# - Use both results as they are.
+# - Call [`compile`](https://keras.io/api/models/model_training_apis/) inside the scope as
+#   well, because it creates metrics, which have variables, too.
 # - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
 #   `jit_compile=False`, and nothing else. (With several replicas,
 #   [XLA](../docs/glossary.md) ends in an error.)
-# - The global batch is a whole number. The strategy may have any number of replicas, even
-#   one.
+# - The global batch is a whole number.
+# - The strategy may have any number of replicas, even one.
 #
 # **Example:** for a strategy with four replicas and a `per_replica_batch` of 32, the
 # function returns the model and 128.
@@ -244,9 +245,9 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. Four GPUs therefore make no room for more
-# weights, but they do for a larger batch, or for a network that was too large because of
-# its *activations*.
+# Every replica holds the other three in full. Four GPUs therefore give you no room for more
+# weights. They do give you room for a larger batch, or for a network whose *activations*
+# were too large for one GPU.
 
 # %% [markdown]
 # <details><summary>What this count leaves out, and what changes in a large language model</summary>
@@ -274,11 +275,10 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, the gradient changes fast, so such long steps can
-# make training diverge. That is why the same paper adds a
-# [*warm-up*](../docs/glossary.md), in which the rate rises gradually from
-# $\varepsilon(b)$ to $N\, \varepsilon(b)$. You write this recipe now, and part 4 tests
-# it.
+# At the start of training, however, the gradient changes fast, so such long steps can make
+# training diverge. That is why the same paper adds a [*warm-up*](../docs/glossary.md), in
+# which the rate rises gradually from $\varepsilon(b)$ to $N\, \varepsilon(b)$. Part 4 tests
+# this recipe.
 
 # %% [markdown]
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
@@ -288,10 +288,10 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 # **Rules**
 #
 # - At step 0 the rate is `base_rate`.
-# - From there it changes by the same amount in every step: it rises if `factor` is above
-#   1, and falls if `factor` is below 1.
-# - At step `warmup_steps`, which is 1 or more, it is `factor * base_rate`, and it stays
-#   there.
+# - From there it changes by the same amount in every step: it rises if `factor` is above 1,
+#   and falls if `factor` is below 1.
+# - At step `warmup_steps` the rate is `factor * base_rate`, and it stays there.
+#   (`warmup_steps` is 1 or more.)
 # - The step may be a tensor in a graph, which has no value yet.
 #
 # **Example:** `LinearWarmup(0.1, 4, 10)` gives 0.1, 0.25 and 0.4 at steps 0, 5 and 10.
@@ -355,8 +355,7 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # Here we keep it the same: with the same global batch, do $N$ replicas train the same
 # network as one device?
 #
-# Both runs start from the same weights, and get the same batches in the same order. Then
-# you compare their weights.
+# Both runs start from the same weights, and get the same batches in the same order.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -367,8 +366,8 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 #
 # **Rules**
 #
-# - Create the model with `new_model()` inside the scope of `strategy`. It is already
-#   compiled: keep its optimizer and its loss.
+# - Create the model with `new_model()` inside the scope of `strategy`.
+# - The model is already compiled: keep its optimizer and its loss.
 # - Give it the weights `start`, a list of all its arrays, with `set_weights`.
 # - Train one epoch with one call of `fit`, in batches of `global_batch`, on `images` and
 #   `labels` in their order.
@@ -376,8 +375,8 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # - `fit` prints nothing.
 # - Do not modify `start`, `images` or `labels`.
 #
-# **Example:** with 20 images and a global batch of 8, the model takes three steps, on 8,
-# 8 and 4 images.
+# **Example:** with 20 images and a global batch of 8, the model takes three steps, on 8, 8
+# and 4 images.
 #
 # You need about five lines.
 
@@ -416,9 +415,10 @@ train_from = check("5.3", train_from)
 # - **Synchronised batch normalisation** uses the mean and variance of the whole batch.
 
 # %% [markdown]
-# **Predict:** after training with ordinary batch normalisation, how large is the largest
-# difference of a weight between one device and several? (The running averages of mean and
-# variance, which batch normalisation keeps for validation, count as weights here.)
+# **Predict:** one device and several train the network with ordinary batch normalisation.
+# By how much do the two runs differ in the weight in which they differ most? (The running
+# averages of mean and variance, which batch normalisation keeps for validation, count as
+# weights here.)
 
 # %%
 my_difference_guess = None  # change this, for example to 1e-7 or 1.0
@@ -563,8 +563,8 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, and nothing in the log would tell you, but an image in a small share
-# counts for more, because `fit` takes the mean of each share and then the mean of these
+# There is no error, and nothing in the log would tell you. But an image in a small share
+# counts for more, because `fit` takes the mean of each share, and then the mean of these
 # means. If only one image is left, the replica without an image contributes a gradient of
 # zero, so the step is half as long. (Other layers or versions may end in an error.)
 #
@@ -620,13 +620,12 @@ print(f"Largest difference of a trained weight: {weights_apart:.1e}")
 print(f"Largest difference of a running average: {averages_apart:.1e}")
 
 # %% [markdown]
-# The trained weights agree, because each small batch is normalised by itself, just like
-# the share of a replica. Only the *running averages* differ, because every small batch
-# updates them.
+# The trained weights agree, because each small batch is normalised by itself, just like the
+# share of a replica. Only the *running averages* differ, because every small batch updates
+# them.
 #
 # On one device accumulation saves no time, and it needs memory for one more copy of the
-# gradients. But in part 4 it shows you how a network learns with a batch for many
-# devices.
+# gradients.
 
 # %% [markdown]
 # <details><summary>Accumulation over several devices, and two traps in Keras 3.15</summary>
@@ -728,9 +727,9 @@ show_figure(figure, summary, session.caption())
 # With all replicas, both kinds of scaling measured the very same run, but they compare it
 # with different runs of a single replica. That replica takes its usual batch in weak
 # scaling, and the whole global batch in strong scaling. With the larger batch it usually
-# processes more images per second, because more images share the fixed cost of a step
-# ([lab 02](02_throughput.ipynb)). So $r_1$ is larger and $E$ is smaller. Always say which
-# kind of scaling an efficiency refers to.
+# processes more images per second, because more images share the fixed cost of a step ([lab
+# 02](02_throughput.ipynb)). So in strong scaling $r_1$ is usually larger, and $E$ is
+# therefore smaller. Always say which kind of scaling an efficiency refers to.
 
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
@@ -830,27 +829,10 @@ for n in (2, 8, 64):
 # normalisation works in the same way. They differ in how many of these make up a step.
 
 # %% [markdown]
-# For a batch of 512, the linear rule takes 16 times the learning rate of a batch of 32.
-# But you know a second law. In [lab 01](01_gradient_descent.ipynb), the best learning
-# rate of a step was
-#
-# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
-#
-# where $\varepsilon_\infty$ is the best rate for the exact gradient, and the [noise
-# scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
-# gradient is as large as the gradient itself. Far below $B$, twice the batch allows
-# almost twice the rate, as in the linear rule. Far above $B$, the gradient is nearly
-# exact already, so the best rate stops growing.
-
-# %% [markdown]
-# In the ratio of the best rates of two batch sizes $b_1$ and $b_2$, the unknown
-# $\varepsilon_\infty$ cancels:
-#
-# $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
-#
-# **Question.** What does this law say about batches of 32 and 512? For $B$, take the bend
-# that your [lab 03](03_time_to_accuracy.ipynb) printed, which estimates the noise scale
-# from whole training runs.
+# For a batch of 512, the linear rule takes 16 times the learning rate of a batch of 32. The
+# law of [lab 01](01_gradient_descent.ipynb) takes less. *Going deeper* tests this law;
+# here, the cells only print its ratio as well. The law needs the bend that your [lab
+# 03](03_time_to_accuracy.ipynb) printed, so enter it below.
 
 # %%
 small, large = lab.global_batches[0], lab.global_batches[-1]
@@ -864,11 +846,11 @@ print(f"Best rate of batch {large} over that of {small}, by the linear rule: ", 
 print(f"{large / small:.1f}; by the law of lab 01: {ratio_by_law(small, large):.1f}")
 
 # %% [markdown]
-# Which is closer to the truth? We train each batch size with four learning rates. One of
-# them is the rate of the linear rule, which is `learning_rate` itself for a batch of 32.
-# The smallest batch also gets 2, 4 and 8 times this rate, and a larger batch gets 1/2,
-# 1/4 and 1/8 of it. Each rate gets `seeds` runs, which start from different weights. The
-# largest batch is also trained with your warm-up.
+# We train each batch size with four learning rates. One of them is its own rate by the
+# linear rule, which is `learning_rate` itself for a batch of 32. The smallest batch also
+# tries 2, 4 and 8 times its own rate. Each larger batch also tries 1/2, 1/4 and 1/8 of its
+# own. Each rate gets `seeds` runs, which start from different weights. The largest batch is
+# also trained with your warm-up.
 
 # %% [markdown]
 # A callback sets the learning rate of each *step*, because a schedule would count small
@@ -974,32 +956,20 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 
 # %% [markdown]
 # **Question.** The figure has one line for each batch size, and one more for the largest
-# batch with your warm-up. If the linear rule is right, the large batch has the line of
-# the small batch, shifted to the right. Is that so? A difference counts only if it is
-# larger than the scatter of runs at the same rate. (An accuracy near 0.1 is a guess among
-# ten classes: the rate was too large.)
+# batch with your warm-up. If the linear rule is right, the line of the large batch has the
+# shape and the height of the line of the small batch, and only lies further to the right.
+# Is that so? A difference counts only if it is larger than the scatter of runs at the same
+# rate. (An accuracy near 0.1 is a guess among ten classes: the rate was too large.)
 
 # %% [markdown]
 # First compare the heights. If the large batch stays less accurate at every rate, no rate
 # that we tried made up for its smaller number of steps, and it needs more epochs.
 
 # %% [markdown]
-# The best rates need more care. Many rates end at nearly the same accuracy, so the
-# experiment often cannot decide between the linear rule and the law of lab 01. If the
-# runs of other rates overlap with the runs of the best rate, it may be best by chance. If
-# the best rate is the smallest or the largest that we tried, a better one may lie outside
-# the range.
-
-# %% [markdown]
-# <details><summary>Why the rates that we tried work against the linear rule</summary>
-#
-# If $\varepsilon$ is `learning_rate`, then batches of 32 get rates from $\varepsilon$ to
-# $8\,\varepsilon$, and batches of 512 get rates from $2\,\varepsilon$ to
-# $16\,\varepsilon$. So the ratio of the two best rates reaches 16, as the linear rule
-# says, only if the small batch is best at its smallest rate and the large batch at its
-# largest.
-#
-# </details>
+# The best rates need more care. If the runs of other rates overlap with the runs of the
+# best rate, this rate may be best by chance. If the best rate is the smallest or the
+# largest that we tried, a better one may lie outside the range. Both make the ratio in the
+# last line uncertain.
 
 # %% [markdown]
 # <details><summary>What larger experiments found</summary>
@@ -1017,37 +987,125 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # ### Does it take a quarter of the time?
 #
 # Now you can answer the question of this lab. Apart from the exceptions of part 2, $N$
-# replicas train the same network as one device with the same global batch. If this larger
-# batch needs $e$ times as many epochs as the batch of one replica, and $E$ is the
-# efficiency in weak scaling, training takes
+# replicas train the same network as one device with the same global batch. Suppose that
+# this larger batch needs $e$ times as many epochs as the batch of one replica, and let $E$
+# be the efficiency in weak scaling. Without start-up and validation, the ratio of the two
+# training times is
 #
-# $$ \frac{T_N}{T_1} = \frac{e}{N\,E} $$
+# $$ \frac{T_N}{T_1} = \frac{e}{N\,E}. $$
 #
-# times as long as on one replica, without start-up and validation. For $N = 4$ this is a
-# quarter only if $E = 1$ and $e = 1$. Put in your own $E$, with $e = 1$, for the best
-# case: it gets worse if the large batch needs more epochs. (If your replicas are
-# simulated, $E$ describes one processor, not four GPUs.)
+# For $N = 4$ this is a quarter only if $E = 1$ and $e = 1$. We have not measured $e$: all
+# runs of part 4 had the same number of epochs. So the next cell takes your own $E$, and
+# $e = 1$ for the best case. If the large batch needs more epochs, training takes longer
+# than that. (If your replicas are simulated, $E$ describes one processor, not four GPUs.)
+
+# %%
+best_case = 1 / (counts[-1] * efficiency["weak"][counts[-1]])
+print(f"With {counts[-1]} replicas, training takes {best_case:.3f} times as long as with one")
+print(f"if e = 1, and {1 / counts[-1]:.3f} times if E = 1 as well")
+
+# %% [markdown]
+# ## What does not work on several replicas today
+#
+# Some things that work with `fit` on one device fail on several. The next cell tries four
+# of them on two simulated replicas, after one training that works. Try again after an
+# update, because the result depends on your versions.
+
+# %%
+def attempt(images=8, jit_compile=False, **options):
+    """Try to train a small network on two replicas in batches of 8, and say how it ends."""
+    with two.scope():
+        model = small_network()
+        sgd = optimizers.SGD(0.1, **options)
+        model.compile(sgd, "sparse_categorical_crossentropy", jit_compile=jit_compile)
+    try:
+        model.fit(x_train[:images], y_train[:images], batch_size=8, verbose=0)
+    except Exception as error:
+        return f"fails with {type(error).__name__}"
+    return "works"
+
+# %%
+with no_hang("what does not work"):
+    print(f"Two whole batches: {attempt(16)}")
+    print(f"A last batch of one image, for two replicas: {attempt(9)}")
+    print(f"A first batch that does not divide evenly: {attempt(7)}")
+    print(f"XLA (jit_compile=True): {attempt(jit_compile=True)}")
+    print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
+
+# %% [markdown]
+# <details><summary>Why does accumulation fail?</summary>
+#
+# The gradients are added up over the replicas only after the last small batch of a step,
+# which TensorFlow's graph decides with an `if`. But adding up gradients makes the
+# replicas wait for each other (the message calls it a `merge_call`), and TensorFlow does
+# not allow that inside an `if`. In a loop of your own ([lab
+# 06](06_many_gpus_loop.ipynb)), each replica can add up its own gradients before it calls
+# `apply`.
+#
+# </details>
+
+# %% [markdown]
+# <details><summary>Why should you avoid mixed_float16 as well?</summary>
+#
+# Because small gradients become zero in float16, Keras multiplies the loss by a large
+# factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows.
+# In the source of Keras 3.15 it checks only the first replica, so an overflow on another
+# could ruin the weights without any message. (We did not measure this.) `mixed_bfloat16`
+# has the range of float32 and needs no such factor.
+#
+# </details>
 
 # %% [markdown]
 # ## Going deeper: which rule is right for one step?
 #
 # This section is for a second reading: for now you can run its cells, skip its text, and
-# continue with *What does not work on several replicas today*.
+# continue with the quiz.
 #
-# The law of lab 01 is about a *single* step: which learning rate lowers the loss most? We
-# can measure this directly:
+# In [lab 01](01_gradient_descent.ipynb), the best learning rate of a step was
 #
-# 1. Take the network that you have trained, draw a random batch, and compute its
-#    gradient.
-# 2. With each of several learning rates, make one step against this gradient from the
-#    same weights, without momentum, and evaluate the loss on a fixed set of images.
+# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
+#
+# where $\varepsilon_\infty$ is the best rate for the exact gradient. The [noise
+# scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
+# gradient is as large as the gradient itself. Far below $B$, twice the batch allows almost
+# twice the rate, as in the linear rule. Far above $B$, the gradient is nearly exact
+# already, so the best rate stops growing.
+
+# %% [markdown]
+# Part 4 often cannot decide between the linear rule and this law, because many rates end at
+# nearly the same accuracy.
+
+# %% [markdown]
+# <details><summary>Why the rates of part 4 work against the linear rule</summary>
+#
+# If $\varepsilon$ is `learning_rate`, then batches of 32 get rates from $\varepsilon$ to
+# $8\,\varepsilon$, and batches of 512 get rates from $2\,\varepsilon$ to
+# $16\,\varepsilon$. So the ratio of the two best rates reaches 16, as the linear rule
+# says, only if the small batch is best at its smallest rate and the large batch at its
+# largest.
+#
+# </details>
+
+# %% [markdown]
+# But the law is about a *single* step: which learning rate lowers the loss most? We can
+# measure this directly:
+#
+# 1. Take the network that you have trained, draw a random batch, and compute its gradient.
+# 2. With each of several learning rates, make one step against this gradient from the same
+#    weights, without momentum, and evaluate the loss on a fixed set of images.
 # 3. Do the same for many batches of this size. The best rate has the lowest mean loss.
 # 4. Repeat all this with other batch sizes.
 
 # %% [markdown]
-# A small batch has a noisy gradient, so a step that follows it should be short. The law
-# says how short. For three pairs of batch sizes, the next cell prints the ratio of the
-# best rates by the linear rule and by the law.
+# In the ratio of the best rates of two batch sizes $b_1$ and $b_2$, the unknown
+# $\varepsilon_\infty$ cancels:
+#
+# $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
+#
+# For $B$, the next cell takes the bend of your lab 03, which estimates the noise scale from
+# whole training runs.
+#
+# **Question.** What does this law say about batches of 512 and 2,048?
 
 # %%
 pairs = [(8, 64), (32, 512), (512, 2048)]
@@ -1156,19 +1214,19 @@ card.outcome("best_rate_ratios", step_ratios)
 # %% [markdown]
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
 #
-# Far above $B$ the gradient is already nearly exact. There the best step is no longer
-# limited by the noise, but by the curvature of the loss.
+# Far above $B$, the best step is no longer limited by the noise, but by the curvature of
+# the loss.
 
 # %% [markdown]
-# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03
-# is the wrong number for these steps. To tell these apart, write the law as
+# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03 is
+# the wrong number for these steps. To tell these two cases apart, write the law as
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
 #
 # which is a straight line in $1/b$. A weighted fit as in [exercise
-# 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five measured
-# rates themselves:
+# 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five measured rates
+# themselves:
 
 # %%
 def fit_rates(rates):
@@ -1199,57 +1257,6 @@ for size, rate in step_rate.items():
 # its statistics from only a few images.
 
 # %% [markdown]
-# ## What does not work on several replicas today
-#
-# Some things that work with `fit` on one device fail on several. The next cell tries four
-# of them on two simulated replicas, after one training that works. Try again after an
-# update, because the result depends on your versions.
-
-# %%
-def attempt(images=8, jit_compile=False, **options):
-    """Try to train a small network on two replicas in batches of 8, and say how it ends."""
-    with two.scope():
-        model = small_network()
-        sgd = optimizers.SGD(0.1, **options)
-        model.compile(sgd, "sparse_categorical_crossentropy", jit_compile=jit_compile)
-    try:
-        model.fit(x_train[:images], y_train[:images], batch_size=8, verbose=0)
-    except Exception as error:
-        return f"fails with {type(error).__name__}"
-    return "works"
-
-# %%
-with no_hang("what does not work"):
-    print(f"Two whole batches: {attempt(16)}")
-    print(f"A last batch of one image, for two replicas: {attempt(9)}")
-    print(f"A first batch that does not divide evenly: {attempt(7)}")
-    print(f"XLA (jit_compile=True): {attempt(jit_compile=True)}")
-    print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
-
-# %% [markdown]
-# <details><summary>Why does accumulation fail?</summary>
-#
-# The gradients are added up over the replicas only after the last small batch of a step,
-# which TensorFlow's graph decides with an `if`. But adding up gradients makes the
-# replicas wait for each other (the message calls it a `merge_call`), and TensorFlow does
-# not allow that inside an `if`. In a loop of your own ([lab
-# 06](06_many_gpus_loop.ipynb)), each replica can add up its own gradients before it calls
-# `apply`.
-#
-# </details>
-
-# %% [markdown]
-# <details><summary>Why should you avoid mixed_float16 as well?</summary>
-#
-# Because small gradients become zero in float16, Keras multiplies the loss by a large
-# factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows.
-# In the source of Keras 3.15 it checks only the first replica, so an overflow on another
-# could ruin the weights without any message. (We did not measure this.) `mixed_bfloat16`
-# has the range of float32 and needs no such factor.
-#
-# </details>
-
-# %% [markdown]
 # ## Quiz
 #
 # Every answer comes with an explanation.
@@ -1278,16 +1285,16 @@ session.finish()
 # Four GPUs can come close to a quarter of the time, if you take care of four things:
 #
 # - **Code.** Build and compile the model inside the scope, and give `fit` batches of the
-#   global size. Each replica holds all weights, gradients and momenta, but only a share
-#   of the activations.
+#   global size. Each replica holds all weights, gradients and momenta, but only a share of
+#   the activations.
 # - **Equality.** $N$ replicas end with the same weights as one device, up to rounding.
-#   Exceptions are batches that do not divide evenly, dropout, and batch normalisation
-#   that is not synchronised.
-# - **Speed.** A larger batch on each replica usually raises the efficiency. Say whether
-#   it is for weak or for strong scaling.
-# - **Learning rate.** Use a rule for the first rate that you try, and then tune it. Above
-#   the noise scale, the linear rule promises too much. If no rate makes up for the
-#   missing steps, you need more epochs.
+#   Exceptions are batches that do not divide evenly, dropout, and batch normalisation that
+#   is not synchronised.
+# - **Speed.** A larger batch on each replica usually raises the efficiency. Say whether an
+#   efficiency is for weak or for strong scaling.
+# - **Learning rate.** Use a rule for the first rate that you try, and then tune it. Far
+#   above the noise scale of lab 01, the linear rule promises too much. If no rate makes up
+#   for the missing steps, you need more epochs.
 
 # %% [markdown]
 # **Question.** Your per-replica batch fills the GPU's memory, and eight GPUs reach the
