@@ -9,10 +9,10 @@
 # %% [markdown]
 # # Lab 04: What does fit do for me?
 #
-# `model.fit(...)` trains a network in one line, and one line can hide a puzzle. In the
-# stored run of this lab, the validation loss falls and then more than doubles, although the
-# network ends with more right answers than it had at the turn. Has it become better or
-# worse?
+# `model.fit(...)` trains a network in one line, and one line can hide a puzzle. When we ran
+# this lab, the validation loss first fell, then turned, and ended more than twice as high
+# as at its lowest point. Yet the network gave more right answers at the end than at that
+# turn. Has it become better or worse?
 #
 # To decide, you have to know what happens inside that line, so you build it: the training
 # step, the validation, and the loop over the epochs. You check whether
@@ -86,10 +86,10 @@ use_figures()
 # one of 46 topics, which the network has to recognise from the words. Only the words of a
 # text are stored, each as a number: the more frequent the word, the smaller the number.
 #
-# A network that is right no more often than a constant guess of the most frequent topic has
-# learned nothing, so the next cell prints that share. Your numbers may differ from the
-# stored ones: Keras' copy has 11,228 newswires, and the copy of the stored run, made from
-# Lewis' collection, has 10,254.
+# Suppose that you always guess the most frequent topic. A network that is right no more
+# often has learned nothing, so the next cell prints the share of these guesses that are
+# right. Your numbers may differ from our stored outputs: Keras' copy of the data has 11,228
+# newswires, whereas ours, which was made from Lewis' collection, has 10,254.
 #
 # **Question.** How much of the newswire below can you still understand?
 
@@ -204,8 +204,6 @@ print(f"text_cnn has {full_model.count_params():,} parameters")
 print(f"Its embedding has {100 * part:.1f}% of them")
 
 # %% [markdown]
-# The embedding has seven numbers for each of 30,982 words.
-#
 # Besides the network, training needs an optimizer and [metrics](../docs/glossary.md). Our
 # optimizer is [Nadam](https://keras.io/api/optimizers/Nadam/), which is Adam with
 # Nesterov's momentum ([Dozat 2016](https://openreview.net/forum?id=OM0jvwB8jIp57ZJjtNEZ)).
@@ -258,8 +256,8 @@ def new_training():
 #   only in training.
 # - Let the optimizer apply the gradient of the batch's *mean* loss with respect to all
 #   trainable variables of the model.
-# - `metrics["loss"]` becomes the mean over all newswires so far, and `metrics["accuracy"]`
-#   takes topics and probabilities.
+# - `metrics["loss"]` becomes the mean loss over all newswires so far.
+# - `metrics["accuracy"]` is updated with the topics and the probabilities.
 # - The other metrics stay as they are.
 # - The whole step is one graph: keep
 #   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function) above the line
@@ -351,8 +349,8 @@ valid_step = check("4.2", valid_step)
 # **Rules**
 #
 # - In every epoch, go once through `train`, and then once through `valid`.
-# - The values of an epoch cover this epoch only, even if the metrics have counted before,
-#   for example in a call that was interrupted.
+# - The values of an epoch cover this epoch only. The metrics may have counted before, for
+#   example in a call that was interrupted.
 # - Return a dict with the same names as `metrics`, where each name has a list of numbers:
 #   the value of this metric after every epoch.
 #
@@ -370,8 +368,8 @@ valid_step = check("4.2", valid_step)
 # - Print the other two lines after the epoch, before the next one begins.
 # - For the speed, divide the newswires by the seconds of this epoch's training, without
 #   validation.
-# - After the last training batch, read a metric, `float(metrics["loss"].result())`, before
-#   you stop the clock: a GPU may still be busy, and reading waits for it.
+# - After the last training batch, read a metric with `float(metrics["loss"].result())`, and
+#   only then stop the clock. A GPU may still be busy, and reading waits for it.
 # - Read no metric between two batches.
 
 # %% name="4.3-train-model" points=3
@@ -418,8 +416,9 @@ def train_model(train_step, valid_step, metrics, train, valid, epochs):
 train_model = check("4.3", train_model)
 
 # %% [markdown]
-# Now train with your own loop, which `follow` lets the dashboard watch. The training loss
-# will fall in every epoch, or nearly so. The validation loss is harder to predict.
+# Now train with your own loop. Our helper `follow` lets the dashboard watch it. The
+# training loss will fall in every epoch, or nearly so. The validation loss is harder to
+# predict.
 #
 # **Predict:** after which epoch is the *validation* loss lowest?
 
@@ -464,7 +463,7 @@ card.predict("last_valid_loss_apart", my_difference_guess)
 # <details><summary>Why does the next cell repeat the pipeline?</summary>
 #
 # The same seed gives the same weights, but the pipeline draws a new order each time that it
-# is read from the start. Your loop does this once in every epoch, whereas `fit` does it
+# is read from the start. Your loop starts it once in every epoch, whereas `fit` starts it
 # twice and trains on only one of the two orders. With `repeat()`, `fit` reads one endless
 # stream, in which the orders follow each other as in your loop.
 #
@@ -505,9 +504,8 @@ text += f"{by_fit['accuracy'][-1]:.3f} and {by_fit['valid_accuracy'][-1]:.3f}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If the curves agree, there is no trick: `fit` does exactly what you wrote. For each batch
-# it computes the predictions and the gradient, changes the weights and updates the metrics.
-# After each epoch it validates, reports the results and resets the metrics.
+# If the curves agree, there is no trick: `fit` does exactly what you wrote, so your loop
+# belongs in the first column of your list.
 #
 # On a CPU the curves often agree in every digit. A GPU may add up numbers in a different
 # order each time (we have not measured this), and then a difference in the last digits can
@@ -613,9 +611,8 @@ print(f"XLA makes up for its compilation after training for: {break_even}")
 # %% [markdown]
 # ## When validation turns
 #
-# The number of epochs was your decision. In the learning curves, the validation loss falls
-# at first, then turns and rises, so the network seems to get worse from there on. What does
-# its accuracy say?
+# In the learning curves, the validation loss falls at first, then turns and rises, so the
+# network seems to get worse. What does its accuracy say?
 
 # %%
 losses, accuracies = by_loop["valid_loss"], by_loop["valid_accuracy"]
@@ -656,9 +653,8 @@ titles = {name: f"Stopped by {name}" for name in networks}
 networks["last epoch"], titles["last epoch"] = trained_model, "Trained to the last epoch"
 
 # %% [markdown]
-# With the network of the last epoch, you now have three networks. For every validation
-# newswire, each of them gives a probability to every topic. When a network is wrong, how
-# sure is it of its answer?
+# With the network of the last epoch, you now have three networks. When one of them is
+# wrong, how sure is it of its answer?
 
 # %%
 probabilities = {name: m.predict(x_valid, verbose=0) for name, m in networks.items()}
@@ -671,10 +667,11 @@ for name, network in networks.items():
     print(f"on average {percent:.1f}% sure when it is wrong")
 
 # %% [markdown]
-# Could the difference in accuracy be chance? Only the $n$ newswires that exactly one of the
-# two stopped networks classified correctly can tell us which one is better. If the networks
-# are equally good, each of these is like the toss of a coin: on average each network wins
-# $n/2$ of them, with a standard deviation of
+# Could the difference in accuracy be chance? If both stopped networks are right about a
+# newswire, or both are wrong, it does not tell us which network is better. Only the others
+# can: the $n$ newswires that exactly one of the two classified correctly. If the networks
+# are equally good, each of these newswires is like the toss of a coin. On average each
+# network then wins $n/2$ of them, with a standard deviation of
 #
 # $$ \frac{\sqrt{n}}{2}. $$
 
@@ -703,17 +700,23 @@ card.outcome("points_gained_by_stopping_at_accuracy", points)
 # doubtful cases, stop by the loss.
 
 # %% [markdown]
-# No callback can make this choice, because it does not know what the network is for. Your
-# second column now has at least three entries: the newswires on which you validate, the
-# order of the pipeline, and the number by which you stop. None of them raises an error if
-# it is wrong.
+# No callback can make this choice, because it does not know what the network is for.
+# Compare your list with ours:
+#
+# | What `fit` does for you | What it leaves to you |
+# |---|---|
+# | for each batch: predictions, gradient, new weights, metrics | the newswires on which you validate |
+# | for each epoch: metrics reset, validation, a report | the order of the pipeline |
+# | one fast graph for the whole step | the number by which you stop |
+#
+# Nothing in the second column raises an error if it is wrong.
 
 # %% [markdown]
 # ## Going deeper: two things that we took for granted
 #
 # Is the end of a newswire the right place to cut? And does the loss rise only because the
-# network is too sure of itself? This part tests both. It is optional: no exercise and no
-# quiz question depends on it.
+# network is too sure of itself? This part tests both, and no exercise or quiz question
+# depends on it.
 
 # %% [markdown]
 # ### A: at which end should a text be cut?
@@ -749,7 +752,7 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # Before you believe a difference, train with other values of `seed`, because a single
 # training of each kind proves little. Besides, two things have changed at once: which words
 # of a long newswire are kept, and where in its row a short newswire begins. The position
-# matters because the last layer has separate weights for each position, and with padding at
+# matters, because the last layer has separate weights for each position. With padding at
 # the front, the beginning depends on the length.
 
 # %% [markdown]
@@ -807,11 +810,11 @@ print("of the network stopped by val_loss")
 card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
-# The last line divides the *adjusted* loss of the last epoch by the *unadjusted* loss of
-# the network that stopped by its loss. A ratio of about 1 means that the network had not
-# become worse, but only too sure of itself. If it is clearly above 1, a part of the rise
-# must have a different reason. Once its temperature is adjusted, is the network that
-# stopped by its accuracy still worse?
+# In the last line, a ratio of about 1 means that the network of the last epoch had not
+# become worse, but only too sure of itself. If the ratio is clearly above 1, a part of the
+# rise must have a different reason. Finally, compare the two stopped networks. Once both
+# temperatures are adjusted, does the network stopped by its accuracy still have the higher
+# loss?
 
 # %% [markdown]
 # ## Quiz
@@ -842,15 +845,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What does `fit` do for you? Exactly what you wrote, as your two validation losses show,
-# and the graph inside the step makes both fast. When the validation loss rises, the
-# probabilities get worse, although the answers may still get better, so first ask which of
-# the two you need.
+# What does `fit` do for you? Exactly what you wrote, as the comparison of the validation
+# losses shows. Your loop and `fit` are both fast, because the step runs as a graph. When
+# the validation loss rises, the probabilities get worse, although the answers may still get
+# better, so first ask which of the two you need.
 #
-# Here are two questions to take with you. We chose when to stop by looking at the
-# validation set: is its accuracy at that point still an honest estimate for new newswires?
-# And how would you change your step to train with batches twice as large as your memory can
-# hold?
+# We chose when to stop by looking at the validation set: is its accuracy at that point
+# still an honest estimate for new newswires? And how would you change your step to train
+# with batches twice as large as your memory can hold?
 #
 # To read on: [Kim, "Convolutional Neural Networks for Sentence Classification"
 # (2014)](https://arxiv.org/abs/1408.5882); [Prechelt, "Early Stopping - But When?"
