@@ -10,11 +10,11 @@
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
 # A notebook that trained a small network on eight cores of a TPU reports 269 seconds for 50
-# epochs. This lab, which rebuilds that training, took [6 minutes on two cores of an
-# ordinary processor](../docs/measurements.md) at full scale. A chip that was made to
-# multiply matrices should win by more than that. Two things can hold it up, and neither is
-# the fault of the chip: a batch of a new size, for which a whole program has to be
-# compiled, and Python, for which fast cores wait after every step.
+# epochs. This lab rebuilds that training. With as many images and epochs, it took [6
+# minutes on two cores of an ordinary processor](../docs/measurements.md). A chip that was
+# made to multiply matrices should win by more than that. Two things can hold it up, and
+# neither is the chip's fault. A batch of a new size needs a newly compiled program, and
+# after every step the fast cores have to wait for Python.
 #
 # Suppose that you bring the training loop of [lab 06](06_many_gpus_loop.ipynb) to eight
 # such cores. Its idea is still right: each core gets images of its own, and in every step
@@ -43,8 +43,8 @@
 #
 # > **Limits.** Simulated cores share one processor, so their speed says nothing about real
 # > cores. We have never run this lab on a TPU. What it says about TPUs comes from the
-# > documents that it links to, whereas we found TensorFlow's restrictions on simulated
-# > cores.
+# > linked documents. Where it says that TensorFlow cannot do something, we have seen this
+# > on simulated cores only.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -85,7 +85,6 @@ card = lab.card
 from callbacks import TrainingDashboard, follow
 from helpers.checks import check
 from helpers.coach import hint, quiz
-from helpers.data.fashion_mnist import FASHION_MNIST_CLASSES
 from helpers.errors import ParameterError
 from helpers.figures import show_figure, use_figures
 from helpers.lab_07 import figures, mesh_on_jax, models
@@ -98,12 +97,11 @@ use_figures()
 # ## 1. What is different about the device?
 #
 # A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
-# has memory of its own, and units in which 128x128 = 16,384 multipliers work at once. A
-# board of generation 2 or 3 has four chips with two cores each, hence eight cores ([Jouppi
-# et al. 2020](https://doi.org/10.1145/3360307)), whereas a newer v6e chip has one core,
-# with units of 256x256 ([Cloud TPU, "TPU v6e"](https://cloud.google.com/tpu/docs/v6e)).
-# Many boards with a network of their own form a [*pod*](../docs/glossary.md), of which you
-# rent a slice.
+# has memory of its own, and units for products of matrices. In generations 2 and 3, a unit
+# has 128x128 = 16,384 multipliers, which work at the same time. A board has four such chips
+# with two cores each, hence eight cores ([Jouppi et al.
+# 2020](https://doi.org/10.1145/3360307)). Many boards with a network of their own form a
+# [*pod*](../docs/glossary.md).
 
 # %% [markdown]
 # The cores cannot read files, so an ordinary computer beside them, the
@@ -146,9 +144,9 @@ if global_batch > lab.train_images:
 # %% [markdown]
 # Even the arithmetic differs. By default, a TPU rounds both factors of a matrix product to
 # [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant bits
-# instead of 24, and adds up in float32 ([Cloud TPU,
+# instead of 24. It adds up the products in float32 ([Cloud TPU,
 # bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core does not round
-# its factors, but we can imitate it.
+# its factors, but we can imitate the rounding.
 #
 # **Question.** In a product of two rounded 128x128 matrices, each element is a sum of 128
 # products that are slightly wrong. By how many percent will a typical element be wrong?
@@ -167,9 +165,11 @@ print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
-# With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding is wrong
-# by at most $2^{-8} \approx 0.4\%$, and most of the 128 errors cancel, because they have
-# both signs. Still, a training on a TPU differs slightly from the first step on.
+# With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding changes a
+# number by at most $2^{-8} \approx 0.4\%$. The 128 errors do not pile up, because they have
+# both signs. The products have both signs, too, so the sum and its error grow alike, and a
+# typical element is about as wrong as a single product. Still, training on a TPU is not
+# quite training in float32.
 #
 # ### The images
 #
@@ -200,9 +200,9 @@ del scaled
 #
 # ### The network
 #
-# It has two convolutions, with 10 and 20 channels, and two dense layers. That is little
-# work for a core that multiplies 128x128 numbers at once, so this network shows how to use
-# a TPU, but not how fast one is.
+# It has two 5x5 convolutions without padding, with 10 and 20 channels, and two dense
+# layers, with 50 and 10 outputs. That is little work for a core that multiplies 128x128
+# numbers at once, so this network shows how to use a TPU, but not how fast one is.
 
 # %%
 session.show_source(models.conv_pool_relu_bn)
@@ -255,7 +255,7 @@ print(f"Traces for the tensors 10, 10, 9, 8: {traced.count('tensor')}")
 
 # %% [markdown]
 # A new shape needs a new trace. So does a new Python number, because it becomes a part of
-# the program, whereas a tensor is data, and a single program works for all its values.
+# the program. A tensor is data instead, and a single program works for all its values.
 # Exercise 7.1 rests on this difference.
 #
 # After the trace, XLA compiles the graph, which it can also do for your processor.
@@ -285,7 +285,7 @@ for size in (128, 128, 100, 100):
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
-# steps, in each of which all $n$ cores get a whole batch of $b$ images. No image is lost
+# steps. In each of them, all $n$ cores get a whole batch of $b$ images. No image is lost
 # for good, because every epoch shuffles all images again.
 #
 # The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw the
@@ -313,8 +313,8 @@ print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
 # So far a shard is only a list of numbers. A [*distributed value*](../docs/glossary.md)
-# brings the images to their cores: the strategy calls `of_one_core` once for each core,
-# with a `context` that says which core this is, and returns one object that holds all eight
+# brings the images to their cores. The strategy calls `of_one_core` once for each core,
+# with a `context` that says which core this is. It returns one object that holds all eight
 # batches.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
@@ -454,8 +454,9 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of shape
 #   `(cores,)`.
-# - Python calls `one_step` only while TensorFlow traces, in the first `run` for blocks of a
-#   given length. After that it never calls `one_step` again, whatever `count` is.
+# - TensorFlow traces in the first `run` for blocks of a given length, and only then does
+#   Python call `one_step`. Later calls of `run` for blocks of this length never call
+#   `one_step` again, whatever `count` is.
 # - Tracing calls `one_step` no more often for a long block than for a short one.
 # - Python does no more work in a `run` with many steps than in a `run` with a single step.
 
@@ -583,8 +584,8 @@ print(f"Largest difference of a weight between two cores: {apart:.8f}")
 # ### All epochs
 #
 # Nobody wants to read the lines of eight cores over fifty epochs. So `train` now prints to
-# a file beside the [run card](../docs/glossary.md), which you can watch with `tail -f`; the
-# dashboard counts calls.
+# a file beside the [run card](../docs/glossary.md). You can watch this file with `tail -f`.
+# The dashboard counts calls.
 #
 # **Predict** the test accuracy after the last epoch.
 
@@ -636,27 +637,30 @@ show_figure(figure, summary, session.caption())
 # compiling. The target depends on the scale; at full scale it is 89%, as in the notebook
 # that we follow.
 #
-# **Question.** That notebook reports 269 s for 50 epochs on eight TPU cores. At 58 steps
-# per epoch, its run took
+# **Question.** That notebook reports 269 s for 50 epochs on eight TPU cores. With 58 steps
+# in an epoch (60,000 images, $8 \times 128$ in each step), its run took
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
 #
 # per step, tests included. How long is a step in your run, and how much of the 93 ms can be
 # arithmetic?
-#
-# ### Right and wrong
-#
-# Which mistakes are behind the accuracy, and would you have made them, too? Above each of
-# the first 25 test images you see the network's answer and, in the second line, the true
-# class. Wrong answers have a cross and a thick dashed frame.
 
-# %%
-with no_hang("the test"):
-    predicted = predict(x_test)
-figure = figures.prediction_grid(x_test, y_test, predicted, FASHION_MNIST_CLASSES)
-right = int((predicted == y_test)[:25].sum())
-summary = f"The network classifies {right} of 25 images correctly; the others have a cross."
-show_figure(figure, summary, session.caption())
+# %% [markdown]
+# <details><summary>How much of the 93 ms can be arithmetic?</summary>
+#
+# Very little. The sides of an image shrink from 28 pixels to 24, 12, 8 and 4. Each value of
+# a convolution's output takes one multiplication for each weight of its filter: 25 in the
+# first convolution, and $25 \times 10$ in the second. With the dense layers, an image takes
+#
+# $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
+#
+# multiplications forward, and at most twice as many backward, for two gradients. For a
+# core's 128 images these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill
+# 93 ms, a round would have to take 8 µs, in which the clock of any chip ticks hundreds of
+# times. So even if small layers leave most multipliers idle, most of the 93 ms must have
+# gone elsewhere: into Python, new batches, tests or compiling.
+#
+# </details>
 
 # %% [markdown]
 # ### What do long calls buy?
@@ -697,17 +701,16 @@ print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# Are the gains of all three turns above 1, and how far apart are they? If they differ from
-# each other by more than they differ from 1, chance may explain the gain. Long calls help
-# most if steps are short, because then the cost $c$ of a call is a large part of $c + s$;
-# try `batch_size=16`.
+# Compare the three gains. Are all of them above 1? If they are further from each other than
+# from 1, chance may explain the gain. Long calls help most if steps are short, because then
+# the cost $c$ of a call is a large part of $c + s$; try `batch_size=16`.
 
 # %% [markdown]
 # What has to change on a TPU, and what can stay? The idea of lab 06 stays, down to each
-# core's share of the loss. The program around it changes, because it is compiled for fixed
-# shapes and Python must not hold it up: every core gets whole batches of one size, the last
-# block of steps is filled up, and `count` is a tensor, so that one program makes any number
-# of steps in one call. The three gains above show how much that is worth on your machine.
+# core's share of the loss. The program around it changes. It is compiled for fixed shapes,
+# so batches and blocks have one size, and `count` is a tensor. Python must not hold it up,
+# so one call makes many steps. The three gains above show how much that is worth on your
+# machine. On a TPU, $s$ should be much smaller, so that the same $c$ would weigh more.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
@@ -797,8 +800,8 @@ shard_of = check("7.2", shard_of)
 # ### Four layouts of one network
 #
 # You can now predict what a device holds. How many messages does a layout cost in each
-# step? A dense network, 784 → 1,024 → 10, makes the same training steps in four layouts, on
-# a batch of 1,024 images of noise that is always cut along the first axis of the mesh.
+# step? A dense network, 784 → 1,024 → 10, makes the same training steps in four layouts.
+# Its batch holds 1,024 images of noise, and is always cut along the first axis of the mesh.
 #
 # - *One device* is the reference.
 # - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the
@@ -853,8 +856,8 @@ card.outcome("all_reduces_data_parallel", reduces)
 # Each device of the 2 x 4 mesh holds a quarter of the weights, not an eighth, because the
 # two rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
 # packed the gradients of all four arrays, and the loss, into one message. In all layouts
-# the losses of three steps agree up to rounding. So do the gradients, because the second
-# and third loss depend on the updates before them.
+# the losses of three steps agree up to rounding. So the gradients agree, too, because the
+# second and third loss depend on the updates before them.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from helpers.figures import BLUE, ORANGE, VIOLET
 
@@ -40,41 +39,6 @@ def accuracy_by_epoch(
     lowest = min([*accuracy, target, 1 if guess is None else guess])
     axes.set(xlim=(0, None), ylim=(max(0, lowest - 0.05), 1.005))
     axes.legend(loc="lower right")
-    return figure
-
-
-def prediction_grid(
-    images: np.ndarray,
-    labels: np.ndarray,
-    predicted: np.ndarray,
-    classes: Sequence[str],
-    side: int = 5,
-) -> plt.Figure:
-    """Images with predicted and true class; right and wrong have marks and frames.
-
-    Parameters
-    ----------
-    images : array, shape (n, height, width, 1)
-    labels, predicted : array, shape (n,)
-    classes : sequence of str
-    side : int
-        Rows and columns; so `side` squared images are shown.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
-    figure, axes = plt.subplots(side, side, figsize=(8, 8.6))
-    squares = zip(axes.flat, images, labels, predicted, strict=False)
-    for axis, image, label, prediction in squares:
-        right = label == prediction
-        axis.imshow(image[..., 0], cmap="gray_r")
-        axis.set(xticks=[], yticks=[])
-        title = f"{'✓' if right else '✗'} {classes[prediction]}\nis {classes[label]}"
-        # A solid thin frame or a dashed thick one: colour alone is not enough.
-        colour, width, line = (BLUE, 1, "-") if right else (VIOLET, 4, (0, (2, 1)))
-        axis.set_title(title, fontsize=9, color=colour)
-        axis.spines[:].set(color=colour, linewidth=width, linestyle=line, capstyle="butt")
     return figure
 
 
