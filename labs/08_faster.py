@@ -11,9 +11,9 @@
 #
 # You have one device, one network and one target accuracy, and every colleague recommends
 # another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on
-# processors with two cores. One change made training about ten times as fast, none of the
-# other six even doubled the speed, and on one processor a popular trick halved it. Which
-# change gains most on your machine, and would you have guessed it?
+# processors with two cores. One change made training about ten times as fast. None of the
+# other six even doubled the speed, and on one processor a popular trick cut the speed in
+# half. Which change gains most on your machine, and would you have guessed it?
 #
 # You measure what the machine can do at best, and where a training step really spends its
 # time. Then you climb a ladder of changes, predicting each gain before you measure it. A
@@ -223,11 +223,20 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # **Rules for operations**
 #
 # - Each value of a convolution's output takes two operations, a multiplication and an
-#   addition, for each weight of *one* filter. Treat values at the border like all others,
-#   and assume that there is no bias.
+#   addition, for each weight of *one* filter.
+# - Treat values at the border like all others, and assume that there is no bias.
 # - Each of a convolution's two gradients takes as many operations as the forward pass.
 # - Batch normalisation takes 5 operations per value forward and 10 backward.
 # - A ReLU takes one operation per value in each direction.
+
+# %% [markdown]
+# The rules for bytes use these symbols: $x$ is the input, $y$ the output, $k$ the kernel,
+# and $g$ the gradient of the loss with respect to $y$, which the next layer passes back.
+# The gradients with respect to $x$ and $k$ are $dx$ and $dk$.
+#
+# A channel has $n$ values of $x$, but only one mean $\mu$, standard deviation $\sigma$,
+# learned scale $\gamma$ and shift $\beta$, and one of each sum $s_1$ and $s_2$. The
+# coefficients $a$, $b$ and $c$ are single numbers, too, known once both sums are complete.
 
 # %% [markdown]
 # **Rules for bytes.** Count the *passes* that these formulas make over the data:
@@ -240,19 +249,11 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
-# - A formula that uses a sum needs a later pass than the sum, but sums that do not depend
-#   on each other share a pass.
+# - If a formula uses a sum, the pass for the sum comes first, and the formula needs another
+#   pass. Sums that do not depend on each other share a pass.
 # - The input, the output, the kernel and their gradients are large arrays. Quantities with
 #   one number per channel, such as $\mu$, cost nothing.
 # - Each value has `value_bytes` bytes.
-
-# %% [markdown]
-# Here $x$ is the input, $y$ the output, $k$ the kernel, and $g$ the gradient of the loss
-# with respect to $y$, which the next layer passes back. The gradients with respect to $x$
-# and $k$ are $dx$ and $dk$. A channel has $n$ values of $x$, but only one mean $\mu$,
-# standard deviation $\sigma$, learned scale $\gamma$ and shift $\beta$, and one of each sum
-# $s_1$ and $s_2$. The coefficients $a$, $b$ and $c$ are single numbers, too, known once
-# both sums are complete.
 
 # %% [markdown]
 # **Example**
@@ -260,7 +261,9 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
 #     {"forward": (4, 32), "backward": (4, 48)}
 #
-# Count on paper first. After that you need about fourteen lines.
+# Backward, this ReLU reads $g$ and $y$ and writes $dx$. These are 3 arrays of 4 values with
+# 4 bytes each, so 48 bytes. Count the other layers on paper, too. After that you need about
+# fourteen lines.
 
 # %% name="8.1-layer-costs" points=2
 # TODO 8.1: operations and bytes of a layer, forward and backward.
@@ -375,9 +378,9 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # Each layer appears as two points: one with the batch size of training, and one with arrays
 # twice as large as the cache (at most 128 MiB on a laptop). A hollow point means that the
-# arrays fit into the cache, which is faster than the memory that we measured, so the point
-# may lie above the slope. A short line marks the speed of a layer that takes no longer than
-# an empty call.
+# arrays fit into the cache. The cache is faster than the memory that we measured, so the
+# point may lie above the sloping part of the roof. A short line marks the speed that a
+# layer would have if it took only as long as an empty call.
 
 # %% [markdown]
 # **Question.** What would help a layer that is limited by dispatch?
@@ -393,7 +396,7 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # One layer stays far below the roof. By your count, batch normalisation reads or writes a
-# large array eight times, but Keras does so more often, because it computes each small
+# large array eight times. Keras does so more often, because it computes each small
 # operation of the formula in a separate pass. How much of a real step does that cost?
 
 # %% [markdown]
@@ -536,10 +539,22 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 # %% [markdown]
 # ## 3. The ladder
 #
-# Each rung is one change. We train with it and with the rung below in turn, several times,
-# and take the median of the ratios of their speeds. If the machine is slow for a minute,
-# both runs of a pair suffer, so their ratio hardly changes.
+# Each rung is one change:
 #
+# | rung | the change | part |
+# |---|---|---|
+# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | 3 |
+# | *fused batch norm* | the fused layer of part 2 in place of Keras' own | 3 |
+# | *no dropout* | the same network without its dropout layers | 3 |
+# | *fewer bits* | computing in 16 bits | 5 |
+# | *fewer steps* | another recipe, which reaches the target in fewer epochs | 6 |
+# | *steps together*, *compiler* | two options of Keras | 7 |
+#
+# We train with a rung and with the rung below in turn, several times, and take the median
+# of the ratios of their speeds. If the machine is slow for a minute, both runs of a pair
+# suffer, so their ratio hardly changes.
+
+# %% [markdown]
 # **Predict:** By what factor does each change speed up training, compared with the rung
 # below? A factor below 1 means that training becomes slower.
 
@@ -549,16 +564,6 @@ my_gains = {  # change these
     "fewer bits": None, "fewer steps": None, "steps together": None, "compiler": None,
 }
 card.predict("gains", my_gains)
-
-# %% [markdown]
-# | rung | the change | part |
-# |---|---|---|
-# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | 3 |
-# | *fused batch norm* | the fused layer of part 2 in place of Keras' own | 3 |
-# | *no dropout* | the same network without its dropout layers | 3 |
-# | *fewer bits* | computing in 16 bits | 5 |
-# | *fewer steps* | another recipe, which reaches the target in fewer epochs | 6 |
-# | *steps together*, *compiler* | two options of Keras | 7 |
 
 # %%
 def speed(model, data):
@@ -608,7 +613,7 @@ card.measure("images_per_second", speeds["no dropout"])
 # time spent in Python and in the input pipeline.
 
 # %% [markdown]
-# ## 4. Feed it
+# ## 4. Feed the network
 #
 # As soon as a fast step ends, the next step needs its batch. Our images are already in
 # memory, but images on a disk or across a network take time to load. Suppose that a step
@@ -626,8 +631,8 @@ card.measure("images_per_second", speeds["no dropout"])
 #
 # **Write** `feed(fetch, images, batch_size)`, which returns an iterable over the images 0
 # to `images - 1` in batches. Here `fetch(numbers)` takes a list or an array of image
-# numbers, and returns these images as a float32 array, which takes a while, however few
-# they are. There is at least one image, and only one loop runs at a time.
+# numbers, and returns these images as a float32 array. Each call takes a while, however few
+# images it fetches. There is at least one image, and only one loop runs at a time.
 #
 # **Rules**
 #
@@ -786,10 +791,11 @@ percent = {kind: in_float16(found)[0] for kind, found in gradients[256].items()}
 card.outcome("percent_below_normal", percent)
 
 # %% [markdown]
-# Few gradients of weights are that small, but many gradients of activations are, because
-# the loss is a *mean* over the batch: in a batch eight times as large, they shrink to about
-# an eighth. The gradient of a weight adds up the contributions of all images and positions,
-# so it does not shrink, but float16 may already have damaged what it adds up.
+# Few gradients of weights are that small, but many gradients of activations are. The loss
+# is a *mean* over the batch, so in a batch eight times as large, the gradients of the
+# activations shrink to about an eighth. The gradient of a weight is a sum over all images
+# and positions, so it does not shrink. But float16 may already have damaged the small
+# numbers in this sum.
 
 # %% [markdown]
 # **Question.** Does that damage show in the gradients of the weights? The next cell
@@ -1056,8 +1062,8 @@ def fast_recipe(policy, seed, **options):
 # with the accuracy measured on the test images after each epoch. The original recipe stops
 # when it reaches the target. The fast recipe runs all its epochs, because a network trained
 # with one cycle becomes accurate only at its end. To save time, both use whole batches, a
-# fused layer and the precision chosen above, which we assume does not change the number of
-# epochs.
+# fused layer and the precision chosen above. We assume that the precision does not change
+# the number of epochs.
 #
 # **Predict:** How many epochs does the original recipe need to reach the target?
 
@@ -1103,9 +1109,9 @@ for name, share in shares.items():
     print(f"{name}: {100 * share:.1f}% of the runs reached the target")
 
 # %% [markdown]
-# If a recipe never reached the target, ignore its bar in the waterfall, and run the lab
-# again with more epochs for it: the original's bar is then too short, and the fast one's
-# means nothing.
+# If a recipe never reached the target, ignore its bar in the waterfall: the original's bar
+# is too short in that case, and the fast recipe's means nothing. Run the lab again with
+# more `epochs` or `fast_epochs`.
 #
 # A step of the fast recipe also has less work to do, without augmentation and without
 # biases in its convolutions. *Fewer steps* therefore combines two factors: the smaller
@@ -1231,8 +1237,8 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * utilization:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# In [lab 02](02_throughput.ipynb), a network on a laptop reaches a share many times as
-# high, with layers just as narrow. Why does ours use so little of the peak? Roughly,
+# In [lab 02](02_throughput.ipynb), a network with layers just as narrow uses a many times
+# larger share of a laptop's peak. Why does ours use so little? Roughly,
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
