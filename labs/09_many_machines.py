@@ -96,10 +96,10 @@ use_figures()
 # %% [markdown]
 # The ring works in two phases:
 #
-# - **Reduce-scatter.** In the first round, each worker sends the chunk whose number is its
-#   rank. To the chunk that it receives it adds its own values, and in the next round it
-#   sends this sum on. After $N - 1$ rounds each chunk has visited all workers, so every
-#   worker has one finished chunk, which contains the sum over all workers.
+# - **Reduce-scatter.** In the first round, worker 0 sends chunk 0, worker 1 sends chunk 1,
+#   and so on. Each worker adds its own values to the chunk that it receives, and sends this
+#   sum on in the next round. After $N - 1$ rounds each chunk has visited all workers. Every
+#   worker then has one finished chunk, the sum over all workers.
 # - **All-gather.** The finished chunks travel round the ring in another $N - 1$ rounds.
 #   Each worker replaces its own values with the finished chunk that it receives, and passes
 #   it on.
@@ -129,13 +129,13 @@ use_figures()
 # - A worker sends only to rank `rank + 1`, and the last worker sends to rank 0.
 # - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker sends
 #   none.
-# - A message holds one chunk in the array's dtype, with at most `len(array) / N` values,
-#   rounded up, as
+# - A message holds one chunk, in the array's dtype. The order of the chunks is free.
+# - A chunk has at most `len(array) / N` values, rounded up, as
 #   [`np.array_split`](https://numpy.org/doc/stable/reference/generated/numpy.array_split.html)
-#   makes them. The order of the chunks is free.
+#   makes them.
 # - Do not modify `array`. The arrays that `receive` returns are yours to change.
 # - Each worker has its own copy of your function, and of everything that it uses from other
-#   cells.
+#   cells, so the workers share no variables.
 #
 # **Example.** Three workers have `[1, 2, 3]`, `[10, 20, 30]` and `[100, 200, 300]`. All of
 # them return `[111, 222, 333]`, and each sends four messages.
@@ -234,8 +234,8 @@ show_figure(figure, text, session.caption())
 # the same time, so a large array takes as long as one worker needs to send its bytes,
 # however many workers there are.
 #
-# An array of 4,000 bytes takes about as long as one of 40,000 bytes, because each message
-# has a fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in each of its
+# An array of 4,000 bytes takes about as long as one of 40,000 bytes. Each message has a
+# fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in each of its
 # $2\,(N - 1)$ rounds. That is why frameworks pack many small gradients into one large
 # array.
 
@@ -265,9 +265,9 @@ show_figure(figure, text, session.caption())
 # In this lab both addresses are 127.0.0.1, with two free ports.
 #
 # The training loop of [lab 06](06_many_gpus_loop.ipynb) needs one change. Each worker
-# divides the sum of its losses by the images in the whole [global
-# batch](../docs/glossary.md), of which it sees only its own part, so the step receives
-# their number as `in_all`.
+# divides the sum of its losses by the number of images in the whole [global
+# batch](../docs/glossary.md). It sees only its own part of this batch, so the step receives
+# the number as `in_all`.
 
 # %%
 session.show_source(worker.make_train_step)
@@ -286,14 +286,14 @@ session.show_source(worker.make_train_step)
 # - In an epoch every example is read exactly once, by one of the workers, even if
 #   `examples` is not a multiple of `workers`.
 # - The order is random, differs from epoch to epoch, and changes in all epochs with `seed`.
-#   Do not use `seed + epoch`, because seed 1 in epoch 2 would then give the same order as
+# - Do not use `seed + epoch`, because seed 1 in epoch 2 would then give the same order as
 #   seed 2 in epoch 1.
 # - The same arguments give the same answer at any time and in any process, because each
 #   worker has its own copy of your function.
 # - The global random generators of NumPy and Python stay as they are.
-# - All workers cut the *same* order, however many they are: rank 0 reads places 0,
-#   `workers`, 2 `workers` and so on, and rank 1 begins at place 1. Together they then read
-#   in each step what a single worker would have read.
+# - All workers share *one* order, which does not depend on their number. Rank 0 reads
+#   places 0, `workers`, `2 * workers` and so on, and rank 1 reads places 1, `workers + 1`
+#   and so on. Together they then read in each step what a single worker would have read.
 #
 # **Example.** If the order of 5 examples is 3, 0, 4, 1, 2, then two workers read
 # `[3, 4, 2]` and `[0, 1]`.
@@ -419,8 +419,9 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 
 # %% [markdown]
 # If all batches are whole, `fit` gives the same result as your loop. If the last line is
-# not 0, the results differ, because `fit` divides by the number of a worker's *own* images,
-# which may differ from worker to worker ([lab 06](06_many_gpus_loop.ipynb)).
+# not 0, the results differ. In the last batch some workers may have more images than
+# others, and `fit` divides by the number of a worker's *own* images ([lab
+# 06](06_many_gpus_loop.ipynb)).
 
 # %% [markdown]
 # <details><summary>Why does fit fail without the subclass?</summary>
@@ -521,9 +522,9 @@ def train_with_saves(
 train_with_saves = check("9.3", train_with_saves)
 
 # %% [markdown]
-# First the workers train without interruption. Then they start again from the beginning,
-# and at a random step in the second half the lab kills worker 1, with SIGKILL, which leaves
-# a process no chance to write anything more.
+# First the workers train without interruption. Then they start again from the beginning. At
+# a random step in the second half, the lab kills worker 1 with SIGKILL, which leaves a
+# process no chance to write anything more.
 #
 # **Predict:** How many seconds after the kill does worker 0 notice it? At which step do the
 # workers resume when they are started again? And when this resumed training has ended, how
@@ -555,9 +556,13 @@ print(f"Exit codes of the workers: {codes_after_kill}")
 print(f"Worker 0 failed with {seen['reason']}, {notice_seconds:.2f} s after the kill")
 
 # %% [markdown]
-# Worker 0 was waiting for a sum, and noticed the death because the operating system closes
+# Worker 0 was waiting for a sum. It noticed the death because the operating system closes
 # the connections of a killed process. A machine that loses power closes none, so there only
-# a time limit helps. Now all workers start again:
+# a time limit helps.
+#
+# Now all workers start again, and resume. After that, the same job trains a second time,
+# from the beginning, for the section "A polite end". In this training, worker 1 receives
+# another signal, SIGTERM. Ignore the lines about it for now.
 
 # %%
 with durable.start(killed_folder, lab.workers, "resume") as job:
@@ -584,10 +589,9 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so to save.
 # TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler)
-# uses that time. The workers of the cell above have already tried it: after the resumed
-# training, they trained once more from the beginning, and worker 1 received SIGTERM at the
-# very step at which it was killed before. Here is the code of that training, and then a new
-# start of the workers:
+# uses that time. The last job has already tried it. In its second training, worker 1
+# received SIGTERM at the step at which it was killed before. Here is the code of that
+# training. Then we start the workers again, to see where they resume:
 
 # %%
 session.show_source(durable.polite)
@@ -740,9 +744,9 @@ card.outcome("save_interval", result)
 # %% [markdown]
 # The curve is flat near its minimum: with twice the best interval, saves and repeated steps
 # together cost only a quarter more. Far to the right, the simulated jobs lose more than
-# your cost function predicts. If intervals are long, a second failure often comes before
-# the next save, so several attempts at the same interval are lost, and not just half of
-# one. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula
+# your cost function predicts. If saves are far apart, a second failure often comes before
+# the next save. Then the same steps are lost several times, and not just half an interval
+# once. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula
 # for that.
 
 # %% [markdown]
@@ -786,8 +790,8 @@ show_listing(script.batches_of)
 # **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug costs
 # nothing.
 #
-# Trying all lines does not help, because the verdict does not tell you whether the line or
-# its repair is wrong. Run the script instead:
+# Guessing line by line does not help: if the check fails, it does not tell you whether your
+# line number or your repair is wrong. Run the script instead:
 # `list(script.batches_of(0, 2, 4, 1, 4, seed=0))` has the images of rank 0 if two workers
 # share 4 images.
 
