@@ -829,23 +829,6 @@ for n in (2, 8, 64):
 # normalisation works in the same way. They differ in how many of these make up a step.
 
 # %% [markdown]
-# For a batch of 512, the linear rule takes 16 times the learning rate of a batch of 32. The
-# law of [lab 01](01_gradient_descent.ipynb) takes less. *Going deeper* tests this law;
-# here, the cells only print its ratio as well. The law needs the bend that your [lab
-# 03](03_time_to_accuracy.ipynb) printed, so enter it below.
-
-# %%
-small, large = lab.global_batches[0], lab.global_batches[-1]
-bend_of_lab_03 = 250  # change this: the bend that your lab 03 printed, in images
-
-def ratio_by_law(one, other, bend=bend_of_lab_03):
-    """The best rate of batch size `other` over that of `one`, by the law of lab 01."""
-    return (1 + bend / one) / (1 + bend / other)
-
-print(f"Best rate of batch {large} over that of {small}, by the linear rule: ", end="")
-print(f"{large / small:.1f}; by the law of lab 01: {ratio_by_law(small, large):.1f}")
-
-# %% [markdown]
 # We train each batch size with four learning rates. One of them is its own rate by the
 # linear rule, which is `learning_rate` itself for a batch of 32. The smallest batch also
 # tries 2, 4 and 8 times its own rate. Each larger batch also tries 1/2, 1/4 and 1/8 of its
@@ -875,6 +858,7 @@ def new_accumulating_sgd(accumulate):
     )
 
 # %%
+small, large = lab.global_batches[0], lab.global_batches[-1]
 if any(size % small for size in lab.global_batches):
     raise ParameterError(f"global_batches have to be multiples of the first, {small}")
 accumulated = {size: size // small for size in lab.global_batches}
@@ -952,7 +936,7 @@ card.measure("val_accuracy", max(best.values())[0])
 ratio = best[large][1] / best[small][1]
 card.measure("best_rate_ratio", ratio)
 print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the linear rule "
-      f"{large / small:.1f}, by the law of lab 01 {ratio_by_law(small, large):.1f}")
+      f"{large / small:.1f}")
 
 # %% [markdown]
 # **Question.** The figure has one line for each batch size, and one more for the largest
@@ -1102,12 +1086,18 @@ with no_hang("what does not work"):
 #
 # $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
 #
-# For $B$, the next cell takes the bend of your lab 03, which estimates the noise scale from
-# whole training runs.
+# For $B$, enter the bend that your [lab 03](03_time_to_accuracy.ipynb) printed. It
+# estimates the noise scale from whole training runs.
 #
 # **Question.** What does this law say about batches of 512 and 2,048?
 
 # %%
+bend_of_lab_03 = 250  # change this: the bend that your lab 03 printed, in images
+
+def ratio_by_law(one, other, bend=bend_of_lab_03):
+    """The best rate of batch size `other` over that of `one`, by the law of lab 01."""
+    return (1 + bend / one) / (1 + bend / other)
+
 pairs = [(8, 64), (32, 512), (512, 2048)]
 for one, other in pairs:
     linear, law = other / one, ratio_by_law(one, other)
