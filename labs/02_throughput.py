@@ -948,8 +948,9 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 #
 # $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
 #
-# The running averages therefore describe roughly the last ten batches, each computed with
-# the weights that the network had at that time.
+# The factor is the layer's `momentum`. Our networks set it to 0.9, while Keras' default is
+# 0.99. The running averages therefore describe roughly the last ten batches, each computed
+# with the weights that the network had at that time.
 
 # %% [markdown]
 # Is the accuracy low because of the weights, or because of the running averages? To

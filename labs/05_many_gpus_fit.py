@@ -134,8 +134,8 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # - Call [`compile`](https://keras.io/api/models/model_training_apis/) inside the scope as
 #   well, because it creates metrics, which have variables, too.
 # - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
-#   `jit_compile=False`, and nothing else. (With several replicas,
-#   [XLA](../docs/glossary.md) ends in an error.)
+#   `jit_compile=False`, and nothing else. (On several simulated replicas,
+#   [XLA](../docs/glossary.md) ends in an error. On several GPUs nobody has tried it here.)
 # - The global batch is a whole number.
 # - The strategy may have any number of replicas, even one.
 #
@@ -404,7 +404,8 @@ train_from = check("5.3", train_from)
 # %% [markdown]
 # Numbers that are added in a different order are rounded differently, so even a correct
 # run does not end with exactly the same weights. We call two weights the same if they
-# differ by less than $10^{-3}$.
+# differ by less than $10^{-3}$. This limit suits float32 on CPUs. GPUs that multiply with
+# about three digits by default ([lab 00](00_devices.ipynb)) may differ by more.
 #
 # One layer is suspicious: batch normalisation uses the mean and variance of a whole
 # batch, but a replica sees only its share. Run your test on three small networks, for

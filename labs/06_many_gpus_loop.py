@@ -358,9 +358,9 @@ for n in (1, 2, 3, 4):
 # %% [markdown]
 # <details><summary>Three options that you should leave out</summary>
 #
-# Under a strategy, `jit_compile=True` and `gradient_accumulation_steps` end in an error,
-# and with `mixed_float16` an overflow on one replica could ruin the weights without any
-# message. The reasons are the same as with `fit` in [lab 05](05_many_gpus_fit.ipynb).
+# On simulated replicas, `jit_compile=True` and `gradient_accumulation_steps` end in an
+# error. With `mixed_float16`, an overflow on one replica could ruin the weights without any
+# message, which we did not measure. The reasons are the same as with `fit` in [lab 05](05_many_gpus_fit.ipynb).
 #
 # </details>
 
@@ -699,7 +699,8 @@ card.outcome("largest_weight_difference", max(differences.values()))
 #
 # When we compared three replicas with one device, the weights did not agree. The reason
 # was that `HierarchicalCopyAllReduce` in TensorFlow 2.21 added up the gradients of only
-# two of the three replicas, without any message. That is why `simulated_strategy` asks
+# two of the three replicas, without any message. (Several GPUs use NCCL by default, which
+# is other code.) That is why `simulated_strategy` asks
 # for
 # [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice)
 # instead.

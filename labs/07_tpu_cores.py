@@ -165,8 +165,8 @@ print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
-# With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding changes a
-# number by at most $2^{-8} \approx 0.4\%$. The 128 errors do not pile up, because they have
+# With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding changes
+# each factor by at most $2^{-8} \approx 0.4\%$. The 128 errors do not pile up, because they have
 # both signs. The products have both signs, too, so the sum and its error grow alike, and a
 # typical element is about as wrong as a single product. Still, training on a TPU is not
 # quite training in float32.
@@ -956,17 +956,19 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # %% [markdown]
 # <details><summary>Which parts correspond to each other</summary>
 #
-# According to PyTorch/XLA's API guide and its MNIST example:
+# According to PyTorch/XLA's [API
+# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8,
+# and its MNIST example:
 #
 # | PyTorch/XLA | here |
 # |---|---|
-# | `xmp.spawn`: a process per core | `strategy.run`: one program, a copy per core |
-# | `xm.get_ordinal()` | `replica_id_in_sync_group` |
+# | `torch_xla.launch`: a process per core | `strategy.run`: one program, a copy per core |
+# | `runtime.global_ordinal()` | `replica_id_in_sync_group` |
 # | `DistributedSampler` with `drop_last` | `core_indices` |
 # | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
 # | `batches_per_execution` of its loader | `steps_per_call` |
 # | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
-# | `xm.mark_step`: runs the recorded operations | a `tf.function` returns |
+# | `torch_xla.sync`: runs the recorded operations | a `tf.function` returns |
 # | `xm.rendezvous`: processes wait for each other | not needed: one process |
 # | `loss.item()`: waits for the device | `losses.numpy()` |
 # | `met.metrics_report()`: counts compilations | `len(traced)` |

@@ -675,8 +675,10 @@ best_interval = check("9.4", best_interval)
 
 # %% [markdown]
 # Imagine a thousand machines with eight GPUs each. Meta's 16,384 GPUs would fill 2,048 of
-# them, so each caused, on average, one interruption in $2048 \times 54 / 419 \approx 264$
-# days. We assume that yours fail as often, that a restart takes 10 minutes, and that a save
+# them, so there was, on average, one interruption for each in
+# $2048 \times 54 / 419 \approx 264$ days. (So many machines train larger networks than this
+# one. They divide the save among themselves, so the 12 GB may well be the share of one
+# machine.) We assume that yours fail as often, that a restart takes 10 minutes, and that a save
 # takes as long as you have just measured.
 #
 # **Predict:** What is the best interval between two saves, in minutes? And how many seconds
