@@ -10,14 +10,23 @@
 # # Lab 11: What if the network does not fit?
 #
 # Training a network with 70 billion parameters takes more than 1,100 GB of memory, and its
-# weights are only an eighth of that. Fourteen GPUs of 80 GB could not hold a single copy of
-# it all. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), however,
-# every device held the whole network. So how do people train such networks at all?
+# weights are only an eighth of that. Even fourteen GPUs of 80 GB could not hold one copy of
+# these bytes. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb),
+# however, every device held the whole network. So how do people train such networks at all?
 #
-# You find out where the bytes go, and then you save them: you compute things twice, and you
-# split the optimizer, the weights, each layer and the chain of layers among the workers.
-# Each method has a price, which you predict before you measure it. At the end, a planner
-# adds up these prices, and forecasts how long published trainings took.
+# Section 1 counts the bytes. Four methods save some of them, each at a price that you
+# predict before you measure it:
+#
+# | section | method | saves memory because it | price |
+# |---|---|---|---|
+# | 2 | recomputation | computes most activations twice, and does not keep them | time |
+# | 3 | ZeRO | splits the optimizer, the gradients and the weights | messages, or none? |
+# | 4 | tensor parallelism | splits each layer | messages in every layer |
+# | 5 | a pipeline | splits the chain of layers | idle time |
+#
+# In section 6 a planner adds up the prices, and forecasts how long published trainings
+# took. You can pause after each section. After a restart of the kernel, run the set-up
+# again, and for sections 4 and 6 also the cells of section 1.
 
 # %% [markdown]
 # > **Limits.** You need only this one machine, so every network that is trained here fits.
@@ -121,10 +130,11 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 
 # %% [markdown]
 # ZeRO does not help with the activations, because each device computes its own from its
-# part of the batch. For these, think of the network as a chain of *blocks*. Backward needs
-# each block's *input*, and the values computed within the block, its *inside*.
-# *Recomputation*, the topic of section 2, keeps only the inputs. When backward reaches a
-# block, it computes the inside again, so there is never more than one inside in memory.
+# part of the batch. For these, think of the network as a chain of *blocks*. From each
+# block, backward needs two things: the block's *input*, and its *inside*, which is
+# everything computed within the block. *Recomputation*, the topic of section 2, keeps only
+# the inputs. When backward reaches a block, it computes the inside again, so there is never
+# more than one inside in memory.
 
 # %% [markdown]
 # ### Exercise 11.1: memory_budget
@@ -154,13 +164,17 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 #   from stage 3 on. Whatever is not split is on every device in full.
 # - A split gives each device whole parameters, as equally as possible: at most
 #   `-(-parameters // devices)`, which divides and rounds up.
-# - The activations are the inputs of all blocks, plus all insides or, with recomputation,
-#   once the largest inside. Without blocks, they are 0 bytes. They are never split.
+# - The activations are the inputs of all blocks plus the insides of all blocks. With
+#   recomputation, only the largest inside counts, once.
+# - Without blocks, there are 0 bytes of activations. Activations are never split.
 # - Each value is a whole number of bytes (`int`). Do not modify `blocks`.
 #
 # **Example**
 #
-#     memory_budget(10, [(5, 70), (6, 80)], "mixed", 2, 4, 1, True)
+#     memory_budget(
+#         parameters=10, blocks=[(5, 70), (6, 80)], precision="mixed", states=2, devices=4,
+#         stage=1, recompute=True,
+#     )
 #     # {"weights": 20, "gradients": 20, "optimizer": 36, "activations": 91}
 #
 # The fullest device has the optimizer's values for 3 of the 10 parameters, 12 bytes each.
@@ -197,10 +211,10 @@ def memory_budget(parameters, blocks, precision, states, devices, stage, recompu
 memory_budget = check("11.1", memory_budget)
 
 # %% [markdown]
-# Does a real program need as much as your budget says? We try a small
-# [transformer](https://arxiv.org/abs/1706.03762), which predicts each word of a Reuters
-# newswire from the words before it. Each block consists of *attention*, which mixes the
-# values of different words, and of two dense layers.
+# Your function can now count for any network. We begin with one that this machine can
+# train, a small [transformer](https://arxiv.org/abs/1706.03762), which predicts each word
+# of a Reuters newswire from the words before it. Each block consists of *attention*, which
+# mixes the values of different words, and of two dense layers.
 
 # %% [markdown]
 # <details><summary>How did we count the bytes of a block?</summary>
@@ -232,10 +246,51 @@ print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} param
 print(f"Activations, by our count: {counted_bytes / 1e6:.2f} MB")
 
 # %% [markdown]
+# Now a network that really does not fit: [Llama 3 70B](https://arxiv.org/abs/2407.21783),
+# with Adam, mixed precision and recomputation. Each device, a GPU with 80 GB, has one
+# sequence of 8,192 *tokens*, which are words or pieces of words.
+#
+# **Question.** With which stages of ZeRO does the network fit on 8 devices, and with which
+# on 64?
+
+# %%
+llama = transformer_sizes.Llama()
+of_llama = (transformer_sizes.llama_parameters(llama), transformer_sizes.llama_block_bytes(llama))
+llama_budgets = {
+    devices: {
+        stage: memory_budget(*of_llama, "mixed", 2, devices, stage, True) for stage in range(4)
+    }
+    for devices in (1, 8, 64)
+}
+for devices, by_stage in llama_budgets.items():
+    totals = [sum(held.values()) / 1e9 for held in by_stage.values()]
+    shown = ", ".join(f"{total:.1f}" for total in totals)
+    print(f"Devices: {devices}. GB on each of them at ZeRO stages 0 to 3: {shown}")
+smallest = sum(llama_budgets[64][3].values()) / 1e9
+figure = memory_figures.stages(llama_budgets, limit_bytes=80e9)
+text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
+show_figure(figure, text, session.caption())
+
+# %% [markdown]
+# On 8 devices the network fits at no stage, and on 64 only at stage 3. At the other stages
+# every device holds all weights, which alone take 141 GB.
+
+# %% [markdown]
+# <details><summary>What does our budget leave out?</summary>
+#
+# A real training needs a few GB more, for example for the *logits*, which are the scores of
+# all tokens of the vocabulary, and for the weights that a device collects from the others
+# at stage 3, while it computes a block.
+#
+# </details>
+
+# %% [markdown]
+# Can you trust such a budget? Our small network trains in float32, and the compiler
+# [XLA](https://openxla.org/xla) plans the memory of its step.
+#
 # **Predict:** A network with 7 billion parameters trains with Adam in mixed precision, on
-# one device. How many GB (of $10^9$ bytes) does it need without activations? Our small
-# network trains in float32, and the compiler [XLA](https://openxla.org/xla) plans the
-# memory of its step. What percentage of the planned bytes are activations and other
+# one device. How many GB (of $10^9$ bytes) does it need without activations? And in the
+# plan for our small network, what percentage of the bytes are activations and other
 # temporary arrays?
 
 # %%
@@ -292,43 +347,6 @@ if compiled:
 
 # %% [markdown]
 # An error below zero means that the process took more than the plan.
-#
-# Now a network that really does not fit: [Llama 3 70B](https://arxiv.org/abs/2407.21783),
-# with Adam, mixed precision and recomputation. Each device, a GPU with 80 GB, has one
-# sequence of 8,192 *tokens*, which are words or pieces of words.
-#
-# **Question.** Which stages of ZeRO fit with 8 devices, and which with 64?
-
-# %%
-llama = transformer_sizes.Llama()
-of_llama = (transformer_sizes.llama_parameters(llama), transformer_sizes.llama_block_bytes(llama))
-llama_budgets = {
-    devices: {
-        stage: memory_budget(*of_llama, "mixed", 2, devices, stage, True) for stage in range(4)
-    }
-    for devices in (1, 8, 64)
-}
-for devices, by_stage in llama_budgets.items():
-    totals = [sum(held.values()) / 1e9 for held in by_stage.values()]
-    shown = ", ".join(f"{total:.1f}" for total in totals)
-    print(f"Devices: {devices}. GB on each of them at ZeRO stages 0 to 3: {shown}")
-smallest = sum(llama_budgets[64][3].values()) / 1e9
-figure = memory_figures.stages(llama_budgets, limit_bytes=80e9)
-text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
-show_figure(figure, text, session.caption())
-
-# %% [markdown]
-# With 8 devices no stage fits, and with 64 only stage 3 does. At the other stages every
-# device holds all weights, which alone take 141 GB.
-
-# %% [markdown]
-# <details><summary>What does our budget leave out?</summary>
-#
-# A real training needs a few GB more, for example for the *logits*, which are the scores of
-# all tokens of the vocabulary, and for the weights that a device collects from the others
-# at stage 3, while it computes a block.
-#
-# </details>
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
@@ -538,17 +556,18 @@ session.show_source(zero.adam)
 # **Rules**
 #
 # - The mean gradient is the sum over all $N$ workers, divided by $N$.
-# - Each worker calls `update` exactly once in a step, even if its part is empty, with the
-#   `state` of the call, and returns the state that `update` returns.
-# - Both arrays of this call, and each message, are float32 arrays of at most
-#   `len(weights) / N` values, rounded up. The length of `weights` need not be a multiple of
-#   $N$.
+# - In each step, a worker calls `update` exactly once, even if its part is empty. It passes
+#   the `state` that `sharded_step` received, and returns the state that `update` returns.
+# - The part and the gradient that you pass to `update`, and each message, are float32
+#   arrays of at most `len(weights) / N` values, rounded up.
+# - The length of `weights` need not be a multiple of $N$.
 # - All workers return the same new float32 array, **to the last bit**. It has the values
-#   that a single `update` of all weights with the mean gradient would give. Only their last
-#   bits may depend on the order in which you add the gradients.
-# - A worker sends only to rank `rank + 1`, and the last worker to rank 0. Each sends
-#   `2 (N - 1)` messages, even if they are empty, and a single worker sends none. The
-#   workers never all wait for each other.
+#   that a single `update` of all weights with the mean gradient would give. Only the last
+#   bits of these values may depend on the order in which you add the gradients.
+# - A worker sends only to rank `rank + 1`, and the last worker to rank 0. The workers never
+#   all wait for each other.
+# - Each worker sends `2 (N - 1)` messages, even if they are empty. A single worker sends
+#   none.
 # - Do not modify `weights` or `gradient`. Keep nothing between two calls except in the
 #   state that you return, because two trainings may alternate.
 # - Each worker has its own copy of your function, and of everything that it uses from other
@@ -594,9 +613,9 @@ sharded_step = check("11.3", sharded_step)
 # %% [markdown]
 # Processes that talk over TCP now make five steps from the same weights in two ways:
 #
-# - **Data parallel.** Each worker keeps all of Adam's state, and updates all weights. Your
-#   function gets an `update` that returns the mean gradient, and so becomes an
-#   [all-reduce](../docs/glossary.md).
+# - **Data parallel.** Each worker keeps all of Adam's state, and updates all weights. Here
+#   your function serves only as an [all-reduce](../docs/glossary.md): its `update` just
+#   returns the mean gradient. Afterwards each worker applies Adam to all weights.
 # - **ZeRO-1.** Your function gets Adam as its `update`.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
@@ -640,9 +659,9 @@ card.outcome("shared_optimizer", outcome_of_sharing)
 
 # %% [markdown]
 # A difference of 0 means that **all weights agree to the last bit**. Both trainings used
-# your ring, so they added the same numbers in the same order, and Adam did the same
-# arithmetic with each value, whichever worker did it. A quarter of the state, and not one
-# byte more on the wire.
+# your ring, so they added the same numbers in the same order. Adam did the same arithmetic
+# with each value, whichever worker did it. A quarter of the state, and not one byte more on
+# the wire.
 #
 # ### Share the weights, too
 #
@@ -691,9 +710,6 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # in a step it sends
 #
 # $$ 2 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{or, with ZeRO-3,}\quad 3 \cdot 4\,P\,\frac{N - 1}{N} \quad\text{bytes.} $$
-#
-# In return, a worker with ZeRO-3 keeps only an $N$-th of the weights, the gradients and
-# Adam's state, and holds a whole layer only while it uses it.
 
 # %% [markdown]
 # <details><summary>Why do some weights differ, and why do processes grow less?</summary>
@@ -715,8 +731,7 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # `model`. A [`LayoutMap`](https://keras.io/api/distribution/layout_map/) says for each
 # weight along which axis of the mesh it is split, and
 # [`ModelParallel`](https://keras.io/api/distribution/model_parallel/) applies these
-# layouts. Your task is to find good layouts, because a bad choice costs additional
-# messages.
+# layouts.
 
 # %% [markdown]
 # If the weights are split along `model`, each device computes a part of each *layer*, which
@@ -891,9 +906,9 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If a share $q$ of the weights is split over four devices, each device holds a quarter of
-# it and all other weights, in total $1 - q + q / 4$. Each pair of splits needs one
-# all-reduce in forward, and one in backward. The pair comes from
+# Suppose that a share $q$ of the weights is split over four devices. Each device holds a
+# quarter of the split weights, $q / 4$, and all others, $1 - q$. Each pair of splits needs
+# one all-reduce in forward, and one in backward. The pair comes from
 # [Megatron-LM](https://arxiv.org/abs/1909.08053):
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
@@ -938,8 +953,9 @@ from helpers.lab_11.pipelines import (
 # $T_\text{forward}$ seconds on each stage, and a backward $T_\text{backward}$. Look at the
 # last stage: it waits for $p - 1$ forwards until the first micro-batch arrives, works for
 # $m\,(T_\text{forward} + T_\text{backward})$ seconds, and then waits for $p - 1$ backwards,
-# until the last gradient has passed back. Of the $m + p - 1$ parts of a step, every stage
-# works for only $m$, so it is idle for the share
+# until the last gradient has passed back. Call one forward and one backward together a
+# *part*. The last stage waits for $p - 1$ parts in all, and works for $m$ parts. The other
+# stages wait as long, so each is idle for the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
@@ -1067,9 +1083,8 @@ trace_file = pipeline_trace.write(folder / "pipeline_trace.json", boxes_by_order
 print("Trace of both orders:", trace_file)
 
 # %% [markdown]
-# Both orders take equally long, and differ only in memory: with 1F1B, stage $s$ never holds
-# more than $p - s$ micro-batches, however large $m$ is. The next figure is simulated, and
-# has sliders in JupyterLab. (The trace above opens at
+# Both orders take equally long, and differ only in memory. The next figure is simulated,
+# and has sliders in JupyterLab. (The trace above opens at
 # [ui.perfetto.dev](https://ui.perfetto.dev).)
 
 # %%
@@ -1124,14 +1139,16 @@ if compiled:
     card.measure("operations", {"by_hand": by_hand, "by_6n": by_six, "compiled": operations})
 
 # %% [markdown]
-# So a training on $D$ tokens takes $6\,P D$ operations, which $N$ devices share. Each has a
-# peak of $R$ operations per second, and reaches the share $u$ of it while it computes, its
-# *utilisation*. The training takes
+# So a training on $D$ tokens takes $6\,P D$ operations, which $N$ devices share. Each
+# device has a peak of $R$ operations per second. While it computes, it reaches only a share
+# $u$ of this peak, its *utilisation*. The training takes
 #
 # $$ T = \frac{6\, P D}{N\, u\, R} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
 #
-# The bracket adds the bubble, and the last term the messages that no computation hides.
-# With recomputation there is one more forward pass, so the 6 becomes an 8.
+# The bracket adds the bubble: of $m + p - 1$ parts of a step only $m$ are work, so a step
+# takes $(m + p - 1) / m = 1 + (p - 1) / m$ times as long as the work alone. The last term
+# is the time of the messages that no computation hides. With recomputation there is one
+# more forward pass, so the 6 becomes an 8.
 
 # %% [markdown]
 # No formula gives $u$, so we take it from older trainings. In table 3 of [Chowdhery et al.
@@ -1191,11 +1208,11 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # %% [markdown]
 # <details><summary>How are the forecasts scored?</summary>
 #
-# The number after "always at peak" is the time in days if every device always reached
-# its peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
-# The last two lines score two guesses without a planner. Their ranges have the same ratio
-# of high end to low end as the planner's, so only the position counts. Sources:
-# `published.toml` of this lab.
+# The number after "always at peak" is the time in days if every device always reached its
+# peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
+# The last two lines score two guesses without a planner. Their ranges are as wide as the
+# planner's, as a ratio of high end to low end. So the scores differ only by where a range
+# lies. Sources: `published.toml` of this lab.
 #
 # </details>
 
@@ -1268,14 +1285,12 @@ session.finish()
 # - Recomputation adds at most one more forward pass to each step.
 # - A sharded optimizer sends no extra bytes, because the update fits between the two phases
 #   of the ring. Sharded weights send half as many bytes again.
-# - Tensor parallelism needs a fast link, because every layer sends messages.
-# - A pipeline pays with idle time, which more micro-batches make shorter.
+# - Tensor parallelism needs a fast link, and a pipeline more micro-batches to be less idle.
 
 # %% [markdown]
 # ## Going further
 #
-# You may stop here: this part has no points and no predictions. It looks behind three
-# results above.
+# You may stop here: this part has no points and no predictions.
 #
 # ### Why was our count of the activations off?
 #
