@@ -290,12 +290,11 @@ def buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes):
 buckets = check("10.1", buckets)
 
 # %% [markdown]
-# Which bucket size is best for a real network? We take a WRN-16-4, which is a [wide
-# residual network](https://arxiv.org/abs/1605.07146) like those of [lab
-# 02](02_throughput.ipynb), and join the workers by a slow link, on which a message takes
-# 5 ms plus its bytes divided by 100 MB/s. In a ring of $N$ workers, an all-reduce takes
-# $2\,(N - 1)$ such messages, one after the other, each with an $N$-th of the bytes, and
-# this gives $a$ and $w$.
+# Which bucket size is best for a real network? We take a WRN-16-4, a [wide residual
+# network](https://arxiv.org/abs/1605.07146) like those of [lab 02](02_throughput.ipynb). A
+# slow link joins the workers: a message takes 5 ms, plus its bytes divided by 100 MB/s. In
+# a ring of $N$ workers, an all-reduce takes $2\,(N - 1)$ such messages, one after the
+# other, each with an $N$-th of the bytes. From this the next cell calculates $a$ and $w$.
 #
 # The workers really exchange all gradients. Only the slow link and backward, which takes
 # 0.2 s, are imitated by sleeping. Each layer's share of backward is *assumed* to equal its
@@ -503,12 +502,13 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# An error bar is honest only if it is stated before the measurement, so we get it from the
-# steps that the law has not seen. Each round of measurements gives a law, and your law
-# takes the median of each constant over the rounds. All these laws forecast the unseen
-# steps too high or too low by some factor, and $f$ is the largest of these factors. The
-# stated error is a factor of $f^2$, but at least 1.1, in both directions. The square leaves
-# a margin for the new batch size and the additional worker.
+# An error bar is honest only if it is stated before the measurement. We get it from the
+# steps that the law has not seen. Each round of measurements gives a law of its own, and
+# your law takes the median of each constant over the rounds. We let all of these laws,
+# yours and one for each round, forecast the unseen steps. Each forecast is too high or too
+# low by some factor, and $f$ is the largest of these factors. The stated error is a factor
+# of $f^2$ in both directions, or of 1.1 if $f^2$ is smaller. The square leaves a margin for
+# the new batch size and the additional worker.
 
 # %%
 forecast_speeds, measured_speeds = [], []
@@ -561,9 +561,10 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Where the curve of your law falls, one more worker makes the training *slower*. Either the
-# all-reduce takes longer than the few milliseconds of computing, or there are more workers
-# than cores, so that they only divide the same cores while the ring grows longer.
+# Where the curve of your law falls, one more worker makes the training *slower*. There are
+# two possible reasons. One more worker may lengthen the all-reduce by more than its images
+# are worth. Or there are more workers than cores: then they share the same cores, while the
+# ring grows.
 
 # %% [markdown]
 # <details><summary>What is the grey point?</summary>
@@ -574,21 +575,27 @@ show_figure(figure, text, session.caption())
 # </details>
 
 # %% [markdown]
+# Your forecast was off by some factor. Was the law worth its effort? A rule without a law
+# would have stated a range, too: `n + 1` workers are at least as fast as `n` workers, and
+# at most $(n + 1) / n$ times as fast.
+#
 # A very wide range always hits, so a hit alone proves little. The [*interval
-# score*](../docs/glossary.md) ([Gneiting and Raftery
-# 2007](https://doi.org/10.1198/016214506000001437)) punishes both width and misses. For a
-# range from $l$ to $u$ and a measurement $m$, all in images per second, it is
+# score*](../docs/glossary.md) therefore adds up the width of a range and a penalty for a
+# miss: lower is better.
+
+# %% [markdown]
+# <details><summary>How is a range scored?</summary>
+#
+# For a range from $l$ to $u$ and a measurement $m$, all in images per second, the score
+# ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) is
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
-# A lower score is better. The first term measures the width, and the second is a penalty,
-# which is zero if $m$ lies in the range. Because of its factor of 20, your score is best on
-# average if you state a range that you expect to contain the measurement nine times out of
-# ten.
-
-# %% [markdown]
-# To be worth its effort, your law has to beat a rule that needs no law: compared with `n`
-# workers, one more adds something between nothing and its full share.
+# The first term measures the width, and the second is the penalty, which is zero if $m$
+# lies in the range. Because of the factor of 20, your score is best on average if you state
+# a range that you expect to contain the measurement nine times out of ten.
+#
+# </details>
 
 # %%
 at_n = curve[n] * known_ratio
@@ -603,9 +610,9 @@ for name, (lowest, highest) in ranges.items():
 card.measure("interval_scores", scores)
 
 # %% [markdown]
-# If your law has the worse score, look at the measured rounds: did they differ from each
-# other, which makes the range wide, or was the law wrong in all of them? If it has the
-# better score, you may look further ahead, with care.
+# If your law has the worse score, look at the measured rounds. If they differ from each
+# other, this makes the range wide. If they agree, the law itself is wrong. If your law has
+# the better score, you may look further ahead, with care.
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
@@ -643,10 +650,11 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # At 128 GPUs the law is close to the report, but it misses most of the fall that follows. A
 # plan by the law alone would have promised almost twelve points too many.
 #
-# In the law, each device of a large ring sends the gradient almost exactly twice. Only the
-# time for the latencies grows, and beside such a large gradient it is small. In the larger
-# real cluster, a slow GPU is more likely, and other traffic may share the network. The
-# reports may even describe different software, so nothing here can tell the cause.
+# In the law, each device of a large ring sends the gradient almost exactly twice, with 128
+# devices as with 512. Only the latencies add up to more, and beside such a large gradient
+# they hardly count. So the law sees little of the fall. In the larger real cluster, a slow
+# GPU is more likely, and other traffic may share the network. The reports may even describe
+# different software, so nothing here can tell the cause.
 
 # %% [markdown]
 # Is the law too optimistic for other networks and clusters as well? The next figure adds
@@ -770,7 +778,9 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 #
 # $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
-#
+# On the left is the time that the tree saves on latencies, and on the right the time that
+# the ring saves on bytes ($\ell$, $G$ and $B$ as in section 3). A smaller gradient reduces
+# only the right side, so the tree becomes faster at fewer devices.
 #
 # Two levels are faster than both. With eight devices in a machine, each device exchanges
 # only an eighth of the gradient with other machines, and a ring across machines has only
@@ -789,11 +799,12 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # - the extra images that training needs with a large batch.
 
 # %% [markdown]
-# Why extra images? Each device adds its images to the batch, and far beyond the [*critical
+# Why extra images? Each device adds its images to the batch. Far beyond the [*critical
 # batch size*](../docs/glossary.md), a larger batch saves hardly any steps ([McCandlish et
 # al. 2018](https://arxiv.org/abs/1812.06162)), so the training needs more images in all.
-# This size is the bend in the curve of [lab 03](03_time_to_accuracy.ipynb), from your run
-# of that lab or else *assumed* to be 1,000 images.
+# The critical batch size is the bend in the curve of [lab 03](03_time_to_accuracy.ipynb).
+# The explorer takes it from your run of that lab. Without such a run, it is *assumed* to be
+# 1,000 images.
 #
 # **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
 # fast is the training, and how many times as much does it cost?
@@ -839,10 +850,11 @@ for way in ("ring", "tree", "two levels"):
 # %% [markdown]
 # If your steps take only milliseconds, everything depends on the all-reduce: with a single
 # ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster.
-# If they are long, every kind hides behind backward, and all three plans are the same.
+# If your steps are long, every kind hides behind backward, and all three plans are the
+# same.
 #
-# No link can move the last limit. Far beyond the critical batch size, the added devices
-# compute images that save hardly any steps, and you pay for them all the same.
+# No link can move the last limit, the critical batch size. Far beyond it, you pay for
+# images that save hardly any steps.
 
 # %% [markdown]
 # **Question.** Which change gains you most: a faster link, compressed gradients, or
@@ -879,9 +891,9 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? Section 6 printed your answer for 1,024 devices instead of 8,
-# which in a perfect world are 128 times as fast, for the same price. You have a number for
-# four of the limits in between:
+# Will more machines help? Section 6 printed your answer for 1,024 devices instead of 8. In
+# a perfect world, they would be 128 times as fast, for the same price. For four of the
+# limits that prevent this, you have a number:
 #
 # | limit | your number | remedy |
 # |---|---|---|

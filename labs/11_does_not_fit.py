@@ -1285,7 +1285,8 @@ session.finish()
 # - Recomputation adds at most one more forward pass to each step.
 # - A sharded optimizer sends no extra bytes, because the update fits between the two phases
 #   of the ring. Sharded weights send half as many bytes again.
-# - Tensor parallelism needs a fast link, and a pipeline more micro-batches to be less idle.
+# - Tensor parallelism needs a fast link, and a pipeline needs many micro-batches, or its
+#   stages are idle.
 
 # %% [markdown]
 # ## Going further
