@@ -13,7 +13,7 @@
 # target accuracy, as fast as you can. As far as we know, only this kit keeps a speed record
 # for this task. A fast recipe like that of [lab 08](08_faster.ipynb) led our
 # [board](../docs/leaderboard.md), until an entry that repeats only the hard images reached
-# the same target in a third of the time. Your training can be the next.
+# the same target in a third of the time. The next record can be yours.
 #
 # A speed record is easy to claim by mistake: because of a lucky seed, a clock that stopped
 # too early, or a training that was tuned on the test images. You therefore find out first
@@ -84,7 +84,7 @@ data = session.load_images()
 # ## 1. Ablate first
 #
 # The longest bar of your waterfall in lab 08 was probably *fewer steps*. A whole recipe
-# hides behind it, so you do not know which of the five ingredients made the training fast.
+# hides behind it, so you do not know which of its five ingredients made the training fast.
 # An [*ablation*](../docs/glossary.md) takes out one ingredient at a time, and measures how
 # much slower the training becomes.
 #
@@ -97,18 +97,18 @@ data = session.load_images()
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# Take care with the fourth ingredient: the recipe *without* "no augmentation" is the one
-# that shifts and flips the images. Weight decay stays in all recipes. The peak of the cycle
+# Take care with the fourth ingredient: without "no augmentation", the images *are* shifted
+# and flipped. Weight decay stays in all recipes. The peak of the cycle
 # (`peak_learning_rate`) and the constant 0.01 are given for batches of 32 images, and grow
 # with the square root of the batch size.
 #
 # If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
 #
-# $$ w_i = \frac{t_{-i}}{t} $$
+# $$ w_i = \frac{t_{-i}}{t}. $$
 #
-# *in this recipe*: we do not tune the other settings again, although a larger learning
-# rate, for example, might make up for missing momentum.
+# This is its worth *in this recipe* only, because we do not tune the other settings again.
+# A larger learning rate, for example, might make up for missing momentum.
 #
 # With one cycle, the network becomes accurate only when the rate falls at the end. The lab
 # therefore runs longer and longer cycles until one reaches the target, and $t$ is the time
@@ -142,9 +142,9 @@ recipes = {"full recipe": ablation.Recipe(sizes)}
 recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
 
 # %% [markdown]
-# For each seed, all recipes race to the target, one after another, so that another busy
-# program slows all of them down. If you interrupt the next cell and run it again, it
-# resumes with the seed that it had reached.
+# For each seed, all recipes race to the target, one after another. If another program is
+# busy for a while, it slows all of them alike, and the comparison stays fair. If you
+# interrupt the next cell and run it again, it resumes with the seed that it had reached.
 
 # %%
 races = card.points("races")
@@ -179,8 +179,18 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #
 # If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md)
 # assumes only that seeds do not influence each other. It even accepts failed runs, because
-# it asks only which of two runs was longer. The price is that it needs many seeds: with
-# five of them, $P$ is $1/32$ even if all five agree.
+# it asks only which of two runs was longer.
+
+# %% [markdown]
+# Two runs with the same seed are a *pair*: in the table, they stand in the same column. The
+# times of recipe A are *clearly longer* than those of recipe B if $P <$ `alpha`, which is
+# 0.05 unless you change this parameter. Here $n$ is the number of pairs whose two times
+# differ, and $k$ is the number of pairs in which A took longer.
+#
+# Compare a line of the table with the full recipe. With five seeds, of which four are
+# longer without the ingredient, $P = 6/32 \approx 0.19$, so the line is not clearly longer.
+# If all five are longer, $P = 1/32 \approx 0.03$, and it is. The price of this test is that
+# it needs many seeds.
 
 # %% [markdown]
 # ### Exercise 12.1: what is it worth?
@@ -200,21 +210,18 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # %% [markdown]
 # **Rules**
 #
-# - Two runs are a *pair* if they have the same seed. A run without a partner is left out.
-# - A run that never reached the target took infinitely long.
+# - Two runs with the same seed are a pair. A run without a partner is left out.
+# - A run that never reached the target took infinitely long. Two failed runs do not differ.
 # - The factor of a pair is the seconds without the ingredient, divided by the seconds of
-#   the full recipe. If only one of the two runs failed, it is infinite or 0. If both
-#   failed, there is none.
+#   the full recipe. If only one of the two runs failed, the factor is infinite or 0. If
+#   both failed, the pair has no factor.
 # - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and
 #   the largest. A value is `None` if it is infinite, or if there are no factors.
-# - The times of one recipe are *clearly longer* than those of a second recipe if $P <$
-#   `alpha` in the formula above. There $n$ counts the pairs whose two times differ, and $k$
-#   those of them in which the first recipe took longer. Two failed runs do not differ.
 # - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than
-#   those of the full recipe, `"hurts"` if they are clearly shorter, and otherwise
-#   `"cannot tell"`.
-# - `"place"` is 1, plus the number of *other* ingredients whose times, paired by seed, are
-#   clearly longer than those of this one.
+#   those of the full recipe (see above, with your argument `alpha`), `"hurts"` if they are
+#   clearly shorter, and otherwise `"cannot tell"`.
+# - `"place"` is 1 plus the number of *other* ingredients that are clearly worth more: the
+#   times without such an ingredient are clearly longer than the times without this one.
 # - Do not modify `full` or `without`.
 
 # %% [markdown]
@@ -293,11 +300,11 @@ show_figure(figure, text, session.caption())
 card.outcome("places", {name: one["place"] for name, one in found_worth.items()}, choices=True)
 
 # %% [markdown]
-# The verdicts tell you which ingredients you may believe in. Their factors come with a
-# confidence interval: the range from the smallest to the largest contains the *true*
-# median, which you would find with very many seeds, unless all $n$ factors lie on the same
-# side of it. Like $n$ coins that all show the same side, this has the probability
-# $2 \cdot 2^{-n}$, so five seeds give an interval of about 94%.
+# The verdicts tell you which ingredients you may believe in. The range from the smallest to
+# the largest factor is a confidence interval of the *true* median, which very many seeds
+# would show. It misses the true median only if all $n$ factors lie on the same side. That
+# is as likely as $n$ coins that all show the same side, $2 \cdot 2^{-n}$, so five seeds
+# give an interval of about 94%.
 #
 # **Question.** The places alone need twenty tests, for ten pairs of ingredients in both
 # directions. Luck fools each test with a probability of at most `alpha`. If all ingredients
@@ -326,8 +333,7 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 # ## 2. Your own training
 #
 # From here on the race is yours: you choose the network, the optimizer, the schedule, the
-# batches and the augmentation. The judge has to distrust every submission, because honest
-# people, too, let a training see the test images, or pick a lucky seed.
+# batches and the augmentation.
 
 # %% [markdown]
 # ### Exercise 12.2: train
@@ -344,12 +350,13 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #
 # **Rules**
 #
-# - It learns from whatever images it gets. In the check these are 512 blurred patterns,
-#   light or dark, of three to six classes, and at least 90% of new, clear patterns must get
-#   the right label. Mixtures of two classes serve only to test the next two rules.
+# - It learns from whatever images it gets. The check trains it on 512 blurred patterns,
+#   light or dark, of three to six classes. Then at least 90% of new, clear patterns must
+#   get the right label.
 # - An image gets the same label whether it is alone or among any other images.
 # - All randomness comes from `seed`: the same seed gives the same labels, up to rounding,
-#   and different seeds give different networks.
+#   and different seeds give different networks. (The check compares labels of images that
+#   mix two classes.)
 # - Nothing is kept between two calls, and no thread is left running.
 # - Do not modify `x`, `y` and the images to predict.
 # - The source keeps the [rules of the leaderboard](../docs/leaderboard.md): for example, at
@@ -509,9 +516,24 @@ card.outcome("gain", gain.middle)
 
 # %% [markdown]
 # A low score counts only if the mean accuracy is at or above the target, and a one-sided t
-# test over the seeds gives $p < 0.01$, so that luck is a bad explanation. The page about
-# the [leaderboard](../docs/leaderboard.md) has the whole rule.
+# test over the seeds gives $p < 0.01$, so that luck is a bad explanation. The
+# [leaderboard](../docs/leaderboard.md) has the whole rule and the scores to beat.
 #
+# How far is the rehearsal from a record? These are the sizes:
+#
+# | | rehearsal at laptop scale | judging for the easiest board, *sprint* |
+# |---|---|---|
+# | images to train on | 5,000 | 60,000 |
+# | images to test with | 2,000 | 10,000 |
+# | target accuracy | 0.80 | 0.92 |
+# | seeds | 4 | 10 |
+#
+# So a training that passes here can still fail there. To rehearse at full size, restart the
+# kernel, and set `train_images = 60_000`, `valid_images = 10_000`, `target_accuracy = 0.92`
+# and `judge_seeds = 10` in the cell of the parameters. Then run the set-up, exercise 12.2
+# and this section.
+
+# %% [markdown]
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The
 # last figure shows how many seconds `train` takes, and the whole load takes about 20 s on
 # two quiet cores. (The rehearsal runs only a part of the load, and scales its time up.)
@@ -555,10 +577,10 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # ### Hand it in
 #
 # The next cell writes `train` into a file of its own, with everything that it uses, and
-# checks the rules for the source. Replace the title with your own. If your training is
-# based on another submission, set `predicted_gain`, and add a line `based on:` with that
-# submission's number or title to the docstring of the file. The judge runs `train` in a
-# sandbox, whose packages `make setup-grading` installs.
+# checks the rules for the source. Replace the title with your own. Is your training based
+# on another submission? Then set `predicted_gain`. When the file is written, add a line
+# such as `based on: 2` to its docstring, with the number or title of that submission. The
+# judge runs `train` in a sandbox, whose packages `make setup-grading` installs.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
