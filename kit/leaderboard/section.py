@@ -10,6 +10,15 @@ HEAD = (
     "| entry | score | seconds | CPU seconds | mean accuracy | published split | "
     "held-out workload |\n|---|---|---|---|---|---|---|\n"
 )
+COLUMNS = (
+    "From a *cold start*, the clock also counts importing and compiling. The *score* is "
+    "the time in units of a fixed piece of work, so lower is better. *Seconds* and *CPU "
+    "seconds* are means over the seeds. The last two columns come from one more run each: "
+    "*published split* is the accuracy on the published test images, and *held-out "
+    "workload* the accuracy on inverted images whose classes have other numbers.\n\n"
+    "*Record* marks the entry that holds the record of its board, and *former record* an "
+    "entry that once held it. In parentheses are 95% intervals of the mean over the seeds."
+)
 
 
 def board_section(folder: Path) -> str:
@@ -38,29 +47,40 @@ def board_section(folder: Path) -> str:
         f'<picture>\n<source media="(prefers-color-scheme: dark)" '
         f'srcset="{folder.name}/board-dark.png">\n'
         f'<img alt="{ALTERNATIVE.format(len(board["entries"]))}" '
-        f'src="{folder.name}/board.png">\n</picture>'
+        f'src="{folder.name}/board.png">\n</picture>',
+        COLUMNS,
     ]
     for group in board["boards"]:
         entries = [one for one in board["entries"] if one["number"] in group]
         entries.sort(key=lambda one: group.index(one["number"]))
-        parts += [f"**{_name(entries[0])}**", HEAD + "".join(map(_row(files), entries))]
+        row = _row(files, _holder(entries))
+        parts += [f"**{_name(entries[0])}**", HEAD + "".join(map(row, entries))]
     parts += [_machines(board["entries"]), *map(_again, board["verifications"][:1])]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _name(entry):
-    words = board_in_words(tuple(entry["board"]))
-    return words[0].upper() + words[1:]
+    target, _, rest = board_in_words(tuple(entry["board"])).partition(": ")
+    return f"Target *{target}*: {rest}"
 
 
-def _row(files):
+def _holder(entries):
+    """The number of the entry that holds the record, as the judge finds it, or None."""
+    records = [one for one in entries if one["state"] == "record"]
+    fastest = min(records, key=lambda one: one["result"]["score"][1], default={})
+    return fastest.get("number")
+
+
+def _row(files, holder):
     def row(entry):
         result = entry["result"]
         title = f"{entry['number']}. {entry['about']['title']}"
         if file := files.get(entry["code"]):
             title = f"[{title}]({file})"
+        if entry["state"] == "record":
+            title += ", *record*" if entry["number"] == holder else ", *former record*"
         cells = [
-            title + (", *record*" if entry["state"] == "record" else ""),
+            title,
             _interval(result["score"], ".3f"),
             f"{result['seconds']:.1f}",
             f"{result['cpu_seconds']:.1f}",
@@ -90,8 +110,7 @@ def _machines(entries):
     )
     return (
         f"Each entry was judged with ten seeds on {'; '.join(found)}, {days}, with "
-        f"{packages}. In parentheses are 95% intervals of the mean over the seeds, and "
-        "*record* marks an entry that took the record when it was judged.\n"
+        f"{packages}.\n"
     )
 
 
