@@ -12,7 +12,7 @@ OPTIONAL = "## Going further"  # the heading of a lab's last part, which nobody 
 ASSUMPTIONS = (
     f"{WORDS_PER_MINUTE} words a minute, {MINUTES_PER_POINT} minutes for each point of an "
     f"exercise, {MINUTES_PER_PREDICTION} for a prediction, {MINUTES_PER_QUESTION} for a "
-    "question of the quiz, and the time that the cells take to run; parts called "
+    "question of the quiz, and the time that the cells take to run. Parts called "
     '"Going further" are left out'
 )
 

@@ -57,7 +57,7 @@ def _table():
     return (
         "| lab | the question | for a person, about | minutes to run |\n|---|---|---|---|\n"
         f"{rows}\n{minutes} A person needs about {sum(people.values()) / 60:.0f} hours for "
-        "all of them. That is an estimate, because no class has been timed: "
+        "all of them. That is an estimate, because no class has been timed. It counts "
         f"{ASSUMPTIONS}.\n"
     )
 
