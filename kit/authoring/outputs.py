@@ -39,7 +39,7 @@ def store_outputs(lab: Lab, scale: str = "laptop") -> None:
         def started(cell, cell_index):
             began[cell_index] = time.perf_counter()
 
-        def done(cell, cell_index):
+        def ended(cell, cell_index, execute_reply):
             bar.update(task, completed=cell_index + 1)
             seconds_of[cell.source] = time.perf_counter() - began[cell_index]
             if card := latest_cards().get(lab.name):
@@ -52,7 +52,7 @@ def store_outputs(lab: Lab, scale: str = "laptop") -> None:
             extra_arguments=KERNEL_ARGUMENTS,
             resources={"metadata": {"path": str(REPOSITORY)}},
             on_cell_start=started,
-            on_cell_complete=done,
+            on_cell_executed=ended,
         )
         # A new folder of run cards: the lab must not resume an interrupted run.
         with tempfile.TemporaryDirectory() as runs:
