@@ -153,7 +153,9 @@ def product_speed(dtype):
 
 # %% [markdown]
 # A *cache* is a small, fast memory inside the processor. Data that fit into the cache are
-# read from main memory only once, so we measure the main memory with larger arrays.
+# read from main memory only once, so we measure the main memory with larger arrays, of at
+# most 128 MiB on a laptop. (If your cache is larger still, as on some servers, the measured
+# bandwidth is partly that of the cache.)
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))

@@ -10,8 +10,8 @@
 # # Lab 11: What if the network does not fit?
 #
 # Training a network with 70 billion parameters takes more than 1,100 GB of memory, and its
-# weights are only an eighth of that. Even fourteen GPUs of 80 GB could not hold one copy of
-# these bytes. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb),
+# weights are only an eighth of that. Fourteen GPUs of 80 GB would be full to the last byte,
+# with no room for a single activation. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb),
 # however, every device held the whole network. So how do people train such networks at all?
 #
 # Section 1 counts the bytes. Four methods save some of them, each at a price that you
