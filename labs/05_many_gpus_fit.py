@@ -266,19 +266,17 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 # %% [markdown]
 # ### Exercise 5.2: linear scaling with a warm-up
 #
-# The batch has grown, but the learning rate has not. With $N$ replicas an epoch has only
-# $1/N$ as many steps, so to get as far, each step has to be $N$ times as long. One long
-# step can replace $N$ short ones if the gradient hardly changes along the way. If
-# $\varepsilon(b)$ is a good learning rate for a batch of $b$ images, this gives the
-# [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677):
+# The batch has grown, but the learning rate has not. By the [*linear scaling
+# rule*](../docs/glossary.md) of [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), a
+# batch that is $N$ times as large gets $N$ times the learning rate. If $\varepsilon(b)$ is
+# a good rate for a batch of $b$ images, then
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, the gradient changes fast, so such long steps can make
-# training diverge. That is why the same paper adds a [*warm-up*](../docs/glossary.md), in
-# which the rate rises gradually from $\varepsilon(b)$ to $N\, \varepsilon(b)$. Part 4 tests
-# this recipe.
+# At the start of training, however, such long steps can make training diverge, because the
+# gradient changes fast. That is why the same paper adds a [*warm-up*](../docs/glossary.md),
+# in which the rate rises gradually from $\varepsilon(b)$ to $N\, \varepsilon(b)$. Part 4
+# needs this recipe, and tests it.
 
 # %% [markdown]
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
@@ -352,10 +350,8 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # ## 2. Do several devices train the same network as one?
 #
 # Your code has changed two things: the devices, and the batch. Part 4 is about the batch.
-# Here we keep it the same: with the same global batch, do $N$ replicas train the same
-# network as one device?
-#
-# Both runs start from the same weights, and get the same batches in the same order.
+# Here both runs start from the same weights, and get the same global batches in the same
+# order. Do $N$ replicas then train the same network as one device?
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -416,10 +412,10 @@ train_from = check("5.3", train_from)
 # - **Synchronised batch normalisation** uses the mean and variance of the whole batch.
 
 # %% [markdown]
-# **Predict:** one device and several train the network with ordinary batch normalisation.
-# By how much do the two runs differ in the weight in which they differ most? (The running
-# averages of mean and variance, which batch normalisation keeps for validation, count as
-# weights here.)
+# **Predict:** the network with ordinary batch normalisation is trained twice, on one device
+# and on several. How large is the largest difference that you find in any weight? (The
+# running averages of mean and variance, which batch normalisation keeps for validation,
+# count as weights here.)
 
 # %%
 my_difference_guess = None  # change this, for example to 1e-7 or 1.0
@@ -494,8 +490,8 @@ summary = f"Not the same weights as on one device: {others or 'none of the netwo
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Only with ordinary batch normalisation do the two runs end with different weights. With
-# 4 replicas, for example, each normalises its own quarter of the batch, which gives other
+# Only with ordinary batch normalisation do the two runs end with different weights. Each of
+# 4 replicas, for example, normalises its own quarter of the batch, which gives other
 # outputs and gradients.
 #
 # With `synchronized=True` in
@@ -525,8 +521,8 @@ show_figure(figure, summary, session.caption())
 # A network of a single layer can answer this, because we can give each image a weight of
 # its own:
 #
-# - In image number $i$, only pixel $i$ is 1 and all others are 0, so its output is weight
-#   $i$ alone.
+# - In image number $i$, only pixel $i$ is 1 and all others are 0. For this image, the
+#   output of the network is therefore weight $i$ alone.
 # - The loss is minus the output, so the gradient of each image is $-1$ for its own
 #   weight, and 0 for all others.
 # - All weights start at zero, and the learning rate is 1.
@@ -564,10 +560,11 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, and nothing in the log would tell you. But an image in a small share
-# counts for more, because `fit` takes the mean of each share, and then the mean of these
-# means. If only one image is left, the replica without an image contributes a gradient of
-# zero, so the step is half as long. (Other layers or versions may end in an error.)
+# There is no error, and the log shows nothing unusual. Yet the images do not count equally,
+# because `fit` takes the mean of each share, and then the mean of these means. An image in
+# a small share therefore counts for more. If only one image is left, the replica without an
+# image contributes a gradient of zero, so the step is half as long. (Other layers or
+# versions may end in an error.)
 #
 # That is why our training drops such a remainder with `drop_remainder=True`. The images
 # left out get their chance in the next epoch, because the order changes.
@@ -584,9 +581,9 @@ for left in (4, 3, 1):
 # %% [markdown]
 # ### One device with the batch of four devices
 #
-# Apart from these two exceptions, several replicas end with the same weights as one
-# device with the same global batch. (Dropout would be a third, because the replicas draw
-# other random numbers.) Can one device then do the work of four?
+# Apart from these two exceptions, several replicas end with the same weights as one device
+# with the same global batch. (Dropout would be a third, because the replicas draw different
+# random numbers.) Can one device then do the work of four?
 #
 # It can, if it computes the four shares one after the other. In this [gradient
 # accumulation](../docs/glossary.md), an [optimizer](https://keras.io/api/optimizers/)
@@ -725,12 +722,12 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# With all replicas, both kinds of scaling measured the very same run, but they compare it
-# with different runs of a single replica. That replica takes its usual batch in weak
-# scaling, and the whole global batch in strong scaling. With the larger batch it usually
-# processes more images per second, because more images share the fixed cost of a step ([lab
-# 02](02_throughput.ipynb)). So in strong scaling $r_1$ is usually larger, and $E$ is
-# therefore smaller. Always say which kind of scaling an efficiency refers to.
+# With all replicas, both efficiencies describe the same run, so they share $r_N$. But each
+# compares this run with another run of a single replica: in weak scaling this replica takes
+# its usual batch, and in strong scaling the whole global batch. With the larger batch it
+# usually processes more images per second, because more images share the fixed cost of a
+# step ([lab 02](02_throughput.ipynb)). So in strong scaling $r_1$ is usually larger, and
+# $E$ smaller. Always say which kind of scaling an efficiency refers to.
 
 # %% [markdown]
 # <details><summary>How far can you trust your efficiencies?</summary>
@@ -745,15 +742,15 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas share the cores of one processor. If several are still faster than
-# one, the only reason is that a single replica leaves some of the cores idle for part of
-# the time. Real devices do not share cores, and yet they usually stay below 1, for four
+# Simulated replicas share the cores of one processor. Several of them can still be faster
+# than one, but only because a single replica does not keep all cores busy all the time.
+# Real devices do not share cores. Even so, their efficiency usually stays below 1, for four
 # reasons:
 #
 # 1. **They communicate.** Every step needs an all-reduce.
 # 2. **They wait.** A step takes as long as its slowest replica.
-# 3. **They share a host**, the computer that feeds them. It must read images $N$ times as
-#    fast.
+# 3. **They share a host**, the computer that feeds them, which must read images $N$ times
+#    as fast.
 # 4. **Some work is not divided**, for example saving and, in strong scaling, the launch
 #    of each operation.
 
@@ -797,10 +794,11 @@ print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 #
 # $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
 #
-# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and
-# never more than $2S$. The next cell calculates it for ResNet-50, which has 25.6 million
-# weights ([Keras Applications](https://keras.io/api/applications/)), over an assumed link
-# of 10 GB per second.
+# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and never
+# more than $2S$. For ResNet-50, which has 25.6 million weights ([Keras
+# Applications](https://keras.io/api/applications/)), the next cell calculates how many
+# bytes each replica sends, and how long this takes over an assumed link of 10 GB per
+# second.
 
 # %%
 for n in (2, 8, 64):
@@ -809,9 +807,9 @@ for n in (2, 8, 64):
 
 # %% [markdown]
 # Beyond a few replicas, the number of bytes that each replica sends hardly grows. (But a
-# ring has $2\,(N - 1)$ rounds, and each takes some time to start.) Part of the sending
-# can be hidden behind the backward pass, because the gradients of the last layers are
-# ready first, and can be sent while the others are still being computed.
+# ring has $2\,(N - 1)$ rounds, and each takes some time to start.) Part of the sending can
+# be hidden behind the backward pass: the gradients of the last layers are ready first, so
+# they can be sent while the others are still being computed.
 #
 # To get close to four times the speed, give each replica a larger batch: each step
 # computes for longer, but sends no more bytes. The price is a larger global batch, from
@@ -821,24 +819,28 @@ for n in (2, 8, 64):
 # ## 4. Does a large batch train the network as well?
 #
 # With 3,000 images, three epochs have 281 steps in batches of 32, but only 18 in batches
-# of 512. Can longer steps make up for this, as the linear rule promised? (These are the
-# sizes of the `laptop` scale. The `gpu` scale compares batches of 256 and 4,096, a factor
-# of 16, too.)
+# of 512. To get as far, each step has to be about 16 times as long. One long step can
+# replace 16 short ones if the gradient hardly changes along the way, which is the idea
+# behind the linear rule. Does it hold? (These are the sizes of the `laptop` scale. The
+# `gpu` scale compares 256 and 4,096.)
 #
 # You do not need 16 devices to find out, because one device can train with their global
 # batch by accumulation. All runs use small batches of the same size, so that batch
-# normalisation works in the same way. They differ in how many of these make up a step.
+# normalisation works in the same way. The runs differ only in the number of small batches
+# that make up a step.
 
 # %% [markdown]
-# We train each batch size with four learning rates. One of them is its own rate by the
-# linear rule, which is `learning_rate` itself for a batch of 32. The smallest batch also
-# tries 2, 4 and 8 times its own rate. Each larger batch also tries 1/2, 1/4 and 1/8 of its
-# own. Each rate gets `seeds` runs, which start from different weights. The largest batch is
-# also trained with your warm-up.
-
-# %% [markdown]
-# A callback sets the learning rate of each *step*, because a schedule would count small
-# batches.
+# We train each batch size with four learning rates. They are multiples of its rate by the
+# linear rule, which is `learning_rate` for a batch of 32:
+#
+# | Batch | Multiples |
+# |---|---|
+# | the smallest | 1, 2, 4, 8 |
+# | each larger one | 1/8, 1/4, 1/2, 1 |
+#
+# Each rate gets `seeds` runs, which start from different weights. The largest batch is
+# trained a second time at the same rates, with your warm-up. A callback sets the learning
+# rate of each *step*, because a schedule would count small batches.
 
 # %%
 class FollowSchedule(Callback):
@@ -953,8 +955,8 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # %% [markdown]
 # The best rates need more care. If the runs of other rates overlap with the runs of the
 # best rate, this rate may be best by chance. If the best rate is the smallest or the
-# largest that we tried, a better one may lie outside the range. Both make the ratio in the
-# last line uncertain.
+# largest that we tried, a better one may lie outside the range. In both cases, the ratio in
+# the last line is uncertain.
 
 # %% [markdown]
 # <details><summary>What larger experiments found</summary>
@@ -979,10 +981,10 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 #
 # $$ \frac{T_N}{T_1} = \frac{e}{N\,E}. $$
 #
-# For $N = 4$ this is a quarter only if $E = 1$ and $e = 1$. We have not measured $e$: all
-# runs of part 4 had the same number of epochs. So the next cell takes your own $E$, and
-# $e = 1$ for the best case. If the large batch needs more epochs, training takes longer
-# than that. (If your replicas are simulated, $E$ describes one processor, not four GPUs.)
+# For $N = 4$ this is a quarter only if $E = 1$ and $e = 1$. Part 4 has not measured $e$, so
+# the next cell takes your own $E$, and $e = 1$ for the best case. If the large batch needs
+# more epochs, training takes longer than that. (If your replicas are simulated, $E$
+# describes one processor, not four GPUs.)
 
 # %%
 best_case = 1 / (counts[-1] * efficiency["weak"][counts[-1]])
@@ -1239,9 +1241,9 @@ for size, rate in step_rate.items():
 
 # %% [markdown]
 # If all five measured rates agree with the fitted ones to within 15%, the formula passes
-# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible,
-# because lab 03 trained with other settings, and because the noise scale changes during
-# training, while these steps all start from a single point.
+# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible: lab 03
+# trained with other settings, and the noise scale changes during training, while these
+# steps all start from a single point.
 #
 # Otherwise there are two suspects. The loss may not curve in the same way along the whole
 # step, or batch normalisation may distort the gradient of a small batch, because it takes
