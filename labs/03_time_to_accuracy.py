@@ -150,11 +150,11 @@ print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6
 # %% [markdown]
 # The number is slightly below 0.82, so a network at its target might keep training for
 # nothing. That is why this course **rounds an accuracy to six decimals** before comparing
-# it with a target. This never turns a miss into a hit. Even with 10,000 images, one more
-# right answer changes the accuracy by 0.0001, which is much more than rounding to six
-# decimals can.
+# it with a target. Rounding never lets a network pass that has missed the target. Even with
+# 10,000 images, one more right answer changes the accuracy by 0.0001. Rounding to six
+# decimals changes it by at most 0.0000005.
 #
-# Chance blurs the line much more: with other test images, you would measure another
+# Chance blurs the line much more: with other test images, you would measure a different
 # accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the
 # standard deviation
 #
@@ -180,13 +180,13 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # **Rules**
 #
 # - An epoch at or below the target sets the count back to zero.
-# - A new `fit` also starts counting at zero. Its `initial_epoch` does not matter, nor does
-#   it matter whether the previous `fit` was interrupted.
+# - A new `fit` also starts counting at zero, whatever its `initial_epoch`, and even if the
+#   previous `fit` was interrupted.
 # - When the callback stops the training, it prints one line, as in the example (the first
 #   epoch is 1).
-# - If `logs`, the dict with the metrics of the epoch, has no `val_accuracy`, print what
-#   is missing and let the training continue. (Whether such an epoch ends a row is up to
-#   you.)
+# - If `logs`, the dict with the metrics of the epoch, has no `val_accuracy`, print what is
+#   missing and let the training continue. (You may decide whether such an epoch sets the
+#   count back to zero.)
 #
 # **Example:** with a target of 0.80 and a patience of 2, the validation accuracies 0.79,
 # 0.83, 0.80, 0.82 and 0.84 lead to
@@ -307,8 +307,8 @@ class PrintTotalTime(keras.callbacks.Callback):
 PrintTotalTime = check("3.2", PrintTotalTime)
 
 # %% [markdown]
-# Now use both callbacks in a real training. The target is only 1%, which even guessing
-# reaches, so you will see the early stop on any machine.
+# Now use both callbacks in a real training. The target is an accuracy of only 1%, which
+# even guessing reaches, so you will see the early stop on any machine.
 #
 # **Question.** After which epoch will the training stop? And which of the three parts
 # will take longest?
@@ -335,10 +335,8 @@ last_epoch = len(training_history.epoch)
 print(f"The training stopped after epoch {last_epoch}")
 
 # %% [markdown]
-# Start-up is paid once, so its share is large in a short training and small in a long one.
-# Neither start-up nor validation says how fast a batch size learns. Therefore neither
-# counts in the race: all runs use one compiled model, and the clock stops during
-# validation.
+# Neither start-up nor validation says how fast a batch size learns, so neither counts in
+# the race: all runs use one compiled model, and the clock stops during validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -351,9 +349,8 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # If all batch sizes used the same learning rate, the winner would be the size that this
 # rate happens to suit.
 #
-# Because a larger batch averages its gradient over more images, the gradient is less
-# noisy, and you can trust it with a larger rate. How much larger, if the batch is $k$
-# times as large? Two rules of thumb disagree:
+# The gradient of a larger batch is less noisy, so you can trust it with a larger rate. How
+# much larger, if the batch is $k$ times as large? Two rules of thumb disagree:
 #
 # - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
 #   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
@@ -374,8 +371,10 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # | *look* | a measurement of the accuracy, after every `look_images` images |
 #
 # A ladder begins with three rungs: the rate by the square-root rule, a third of it, and
-# three times it. If the best rate is at an end of the ladder, the ladder grows on that
-# side, by three rungs at most.
+# three times it. For batch size 64, the rule gives $0.007 \sqrt{64 / 32} = 0.0099$, so the
+# ladder begins with 0.0033, 0.0099 and 0.0297. If the best rate is at an end, the ladder
+# grows on that side, up to six rungs in all: here, if the trial at 0.0297 needs the fewest
+# looks, the next trial takes 0.0891.
 
 # %% [markdown]
 # Two details keep the comparison fair:
@@ -384,8 +383,9 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 #   because a rate chosen on them would look better than it is. Each trial therefore
 #   trains on four fifths of the *training* images, and is judged on the other fifth.
 # - **Every batch size is measured after about the same number of images.** A fast run may
-#   need only two or three epochs, so we look more often. (For Keras, the training between
-#   two looks is an epoch.)
+#   reach the target in two or three epochs, so one look per epoch would be too coarse. We
+#   look after every `look_images` images instead. (Keras calls the training between two
+#   looks an epoch.)
 
 # %%
 def steps_per_look(batch_size):
@@ -497,9 +497,9 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # best rate so far. If a loss became `nan` (not a number), or an accuracy stayed near 0.1,
 # the rate was too large: above some ceiling training diverges, however large the batch.
 #
-# Neighbouring rungs differ by a factor of 3, and each rate had only one trial. That is
-# why the cell also prints a range, from a third of the ratio to three times the ratio. Any
-# prediction within this range counts as right.
+# Neighbouring rungs differ by a factor of 3, and each rate had only one trial. That is why
+# the cell also prints a range, from a third of the ratio to three times the ratio. Any
+# prediction in it counts as right.
 #
 # **Question.** Which of the two rules agrees with your range?
 
@@ -677,9 +677,9 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ### Would it win again?
 #
-# The size with the lowest median may owe it to luck. How often would it win again? The
-# next cell draws a thousand new races from the runs that you have. For each race it picks
-# one run of each size at random, and notes which size comes first. Then it draws a
+# The size with the lowest median may just have been lucky. How often would it win again?
+# The next cell draws a thousand new races from the runs that you have. For each race it
+# picks one run of each size at random, and notes which size comes first. Then it draws a
 # thousand more races, but with `repeats` runs of each size, and the lowest median wins.
 #
 # The same run may be drawn twice. This way of reusing runs is called the
@@ -701,12 +701,12 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats} runs")
 
 # %% [markdown]
-# If none of the shares "by one run" is 100%, luck helps to decide a race in which each
-# size runs only once.
+# If no share "by one run" is 100%, luck helps to decide a race in which each size runs only
+# once.
 #
-# We say that a size is *in front* if it comes first in at least 5% of the races by the
-# median. If several sizes are in front, the race is undecided, and a prediction of any of
-# these sizes counts as right.
+# In the second thousand races, the lowest median won. We say that a size is *in front* if
+# it came first in at least 5% of them. If several sizes are in front, the race is
+# undecided, and each of them counts as a right prediction.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -741,22 +741,21 @@ for size, needed in typical_steps.items():
 
 # %% [markdown]
 # These lines answer the question of the lab. The size with the most images per second has
-# the fastest epochs. Compare it with the winner of part 2:
+# the fastest epochs. Compare this size with the winner of part 2:
 #
 # - If they are the same size, the answer is yes, at least among the sizes of your race.
-# - If they differ, the answer is no. The size with the fastest epochs has the higher
-#   speed, but its track is longer by an even larger factor. To see both factors, divide
-#   its images per second by the winner's, and then do the same with the images that the
-#   training needs.
+# - If they differ, the answer is no. The size with the fastest epochs has the higher speed,
+#   but its track is longer by an even larger factor. To see both factors, compare it with
+#   the winner: divide the two speeds, and then the two numbers of images to the target.
 #
-# (If several sizes are in front, the answer is certain only if it is the same for all of
-# them.)
+# (If several sizes are in front, compare it with each of them. Your answer is certain only
+# if all comparisons agree.)
 
 # %% [markdown]
 # A very small batch is slow, because it pays the fixed cost of each step for only a few
-# images. A very large batch is fast, but its number of steps no longer falls in
-# proportion, so its track is longer. With the law of lab 02 for the speed and another law
-# for the steps, you can calculate where gain and loss balance.
+# images. A very large batch is fast, but its number of steps no longer falls in proportion,
+# so its track is longer. With the law of lab 02 for the speed and another law for the
+# steps, you can calculate where gain and loss balance.
 
 # %% [markdown]
 # ### A law for the steps
@@ -909,9 +908,9 @@ for size in lab.batch_sizes:
 #
 # **Rules**
 #
-# - With several devices, each takes part in every step with $b$ images of its own, so
-#   $B/b$ becomes $B/(Nb)$ in the law for the steps. A step still takes $t_0 + b/r_\infty$
-#   seconds.
+# - With $N$ devices, each computes $b$ images of its own in every step, so a step uses
+#   $N b$ images together. In the law for the steps, $B/b$ therefore becomes $B/(Nb)$.
+# - A step still takes $t_0 + b/r_\infty$ seconds.
 # - Return the batch size $b$ of *one* device.
 # - Do not round anything, not even a batch size below 1.
 #
@@ -988,9 +987,8 @@ print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
 # The test trains several times with this batch size, at a rate between the rates of its
-# neighbours in the race. Because the machine may be faster or slower now than it was
-# then, the winner of the race runs again, in alternation with the new size. This winner
-# is the *control*: if its time has changed, so has the machine.
+# neighbours in the race. The winner of the race runs again, in alternation with the new
+# size. This winner is the *control*: if its time has changed, so has the machine.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast of the theory, or a better one if you distrust it.
@@ -1063,9 +1061,10 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ### And with several devices?
 #
-# This calculation assumes that each device is as fast as this machine, that gradients are
-# exchanged in no time, and that the law for the steps also holds for larger batches than
-# yours.
+# How large is the best batch on 1, 4, 16 and 64 devices, and how long does training take?
+# The next cell asks your function. It assumes that each device is as fast as this machine,
+# and that exchanging gradients takes no time. It also assumes that the law for the steps
+# holds for larger batches than yours.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1088,22 +1087,21 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # ### Is the fastest epoch the fastest training?
 #
-# Part 3 answered this for the batch sizes of your race, and by your laws $b^*$ answers it
-# for all others. Up to $b^*$, a larger batch gains more time by its speed than it loses
-# by its longer track. Beyond $b^*$ its epochs may be faster still, and yet the training
-# is slower.
+# For the batch sizes of your race, part 3 gave the answer. For all other sizes, your two
+# laws give it: up to $b^*$, a larger batch gains more time by its speed than it loses by
+# its longer track. Beyond $b^*$ its epochs may be faster still, and yet the training is
+# slower.
 
 # %% [markdown]
 # ## Going deeper: the bend without a race
 #
 # This section is for a second reading. For now you can run its cells, skip its text, and
-# continue with exercise 3.5, which needs nothing from here and goes back to the clock.
+# continue with exercise 3.5.
 #
 # A race finds the bend, but it trains every batch size several times. A single training
 # might tell you as much, if you measure its [*noise scale*](../docs/glossary.md) on the
 # way. In [lab 01](01_gradient_descent.ipynb) this was the batch size at which a gradient
-# contains as much noise as signal. With smaller batches more images help, because each
-# step is mostly noise. With much larger batches the gradient is nearly exact already.
+# contains as much noise as signal.
 
 # %% [markdown]
 # <details><summary>The noise scale as a formula, and how to measure it</summary>
@@ -1204,14 +1202,13 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # **Question.** McCandlish et al. promise only that the noise scale and the bend have the
 # same order of magnitude. Is your bend within a factor of ten of the median? (This is a
-# weak test, because the sizes of the race span only a factor of 64.) Is it even within
-# the range of the noise scales?
+# weak test, because the sizes of the race span only a factor of 64.) Is it even within the
+# range of the noise scales?
 #
 # If so, a single training and a few hundred gradients have told you about as much as the
-# whole race. In practice that is enough for a warning. If your batch size is ten times
-# below the noise scale, twice the batch saves nearly half of the steps, so hardware that
-# computes more images in parallel would pay off. If it is ten times above, most of its
-# images are wasted.
+# whole race. In practice that is enough to tell two cases apart. If your batch size is ten
+# times below the noise scale, twice the batch saves nearly half of the steps, so more
+# hardware would pay off. If it is ten times above, most of its images are wasted.
 
 # %% [markdown]
 # <details><summary>Why the bend and the noise scale need not agree exactly</summary>
