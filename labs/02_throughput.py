@@ -15,13 +15,24 @@
 #
 # In this lab you train a real network and measure its [throughput](../docs/glossary.md),
 # the number of images that it trains on per second. Two numbers are enough to predict it at
-# every batch size. You find them for your machine, and then pick a batch size at which you
-# try to prove the prediction wrong.
+# every batch size.
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
 # uses the reference solution, so you can always continue. If you are stuck, call `hint`
 # with the number of the exercise in a new cell, for example `hint("2.1")`: it asks a
 # guiding question, and each further call tells you more.
+
+# %% [markdown]
+# The lab has four parts, and the end of each is a good place for a break:
+#
+# 1. You meet the network, and measure the throughput of a first training (up to *Exercise
+#    2.1*).
+# 2. You sweep the batch size, and find the two numbers of the law (*Exercise 2.2* and
+#    *Exercise 2.3*).
+# 3. You ask how certain they are, and try to prove the law wrong (from *How certain is the
+#    fit?*).
+# 4. You find out how much of the machine you use, and what a larger batch costs (from *How
+#    much of the machine do you use?*).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -49,11 +60,10 @@ log_dir: str = ""  # a folder for TensorBoard
 # %% [markdown]
 # ## Set up
 #
-# You can change the parameters above by hand or from the command line. The most important
-# one is `scale`: `smoke` only shows that everything runs, `laptop` is made for two CPU
-# cores and a few minutes, and `gpu` is the full lab, with a wide network and 10,000 images.
-# The [run card](../docs/glossary.md), a file under `runs/`, keeps your guesses, verdicts
-# and measurements.
+# The most important of the parameters above is `scale`: `smoke` only shows that everything
+# runs, `laptop` is made for two CPU cores and a few minutes, and `gpu` is the full lab,
+# with a wide network and 10,000 images. The [run card](../docs/glossary.md), a file under
+# `runs/`, keeps your guesses, verdicts and measurements.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -156,8 +166,8 @@ session.show_source(models.three_stages)
 
 # %% [markdown]
 # WRN-16-10 has 16 convolutions: the first one, two in each of six blocks, and one for each
-# of three shortcuts. Ten times as wide as the narrowest network of its kind, its stages
-# have 160, 320 and 640 channels.
+# of three shortcuts. It is ten times as wide as the narrowest network of its kind, so its
+# three stages have 160, 320 and 640 channels.
 #
 # **Question.** How many weights does a 3x3 convolution from 640 to 640 channels have? Is
 # that most of the model, or only a small part?
@@ -190,8 +200,8 @@ session.show_source(pipelines.batches)
 # by scaling the pixels on the device instead of on the host?
 #
 # If the device is a GPU, every batch has to travel there from the host, and as bytes it is
-# only a quarter as large. On a laptop nothing has to travel, but handling whole batches
-# saves time even there, as our [measurements](../docs/measurements.md) show.
+# only a quarter as large. On a laptop, handling whole batches saves time even though
+# nothing has to travel, as our [measurements](../docs/measurements.md) show.
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -240,10 +250,10 @@ def build_model():
 # - Start the clock when the epoch begins.
 # - Stop it when Keras calls `on_test_begin`, because validation trains nothing. If there is
 #   no validation, stop it when the epoch ends.
-# - Any time between batches counts. The time that other callbacks take between epochs does
-#   not.
-# - The callback may serve several calls of `fit`, with or without validation, and one of
-#   these calls may have been interrupted. The speeds stay right.
+# - Count the time between batches, but not the time that other callbacks take between
+#   epochs.
+# - Print the right speed even if one callback serves several calls of `fit`, with or
+#   without validation, and even if one of these calls was interrupted.
 #
 # **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
 # epoch a line such as
@@ -348,9 +358,6 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # %% [markdown]
 # ## Exercise 2.2: sweep the batch size
 #
-# To see what the batch size does to the throughput, measure it at many sizes, from small to
-# large.
-#
 # **Predict:** what will the throughput be at each batch size, as a multiple of the
 # throughput that you just measured? Will it follow a straight line, level off, or reach a
 # peak and fall again?
@@ -436,12 +443,12 @@ def sweep(batch_sizes, measure, points):
 sweep = check("2.2", sweep)
 
 # %% [markdown]
-# The next cell runs your sweep over the given sizes, and then keeps doubling the batch,
+# The next cell runs your sweep over the given sizes. Then it keeps doubling the batch,
 # until it no longer fits in memory or the next size would take longer than
 # `patience_seconds`. It repeats the whole sweep twice, because three measurements some time
 # apart tell you more about this machine than three in a row. On a laptop this takes a
 # minute or two. To measure everything again, insert the line
-# `for one_round in rounds: one_round.clear()` below the first line.
+# `for one_round in rounds: one_round.clear()` below the first line of that cell.
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -481,15 +488,12 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # **Question.** Where does the curve bend, and beyond which size is it no longer worth
 # doubling the batch?
 #
-# Some bars may not fit the pattern. Is the batch size the reason, or was the machine busy
-# at that moment? One number per size cannot tell you, so we will return to this with all
-# three rounds.
+# Some bars may not fit the pattern, because of their batch size, or because the machine was
+# busy at that moment. One number per size cannot tell you, so part 3 looks at all three
+# rounds.
 
 # %% [markdown]
 # ## Exercise 2.3: why it saturates
-#
-# Your figure rises steeply and then flattens, and two numbers are enough to explain this
-# shape.
 #
 # Every training step pays a fixed price of $t_0$ seconds, however many images it has:
 # Python prepares the call, TensorFlow launches several hundred operations, and the
@@ -523,7 +527,7 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # **Rules**
 #
 # - Ignore sizes that ran out of memory and have the value `None`, wherever they are. At
-#   least two sizes have a throughput.
+#   least two have a throughput.
 # - All other points count: at batch size $b_i$ the throughput was $r_i$ images per second,
 #   so a step took $t_i = b_i / r_i$ seconds.
 # - Fit a straight line $\hat t(b)$ to these step times by weighted least squares, that is,
@@ -603,9 +607,8 @@ show_figure(figure, summary, session.caption())
 # the older lab.
 
 # %% [markdown]
-# No batch size ever reaches the peak exactly, because the fixed cost never disappears. A
-# measured point can still lie above the fitted peak, since every measurement has an error
-# and the fit has to compromise between all of them.
+# By the law, no batch size ever reaches the peak, because the fixed cost never disappears.
+# A measured point can still lie above it, since every measurement has an error.
 #
 # **Question.** How much do the weights of the fit matter? Suppose that your longest step is
 # off by 5%. How large is this error, compared with the fixed cost?
@@ -626,16 +629,17 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 # %% [markdown]
 # ## How certain is the fit?
 #
-# How far can you trust these two numbers? For a first answer, fit the law to each of your
-# three rounds alone, and see how far apart the results are.
+# How far can you trust these two numbers? For a first answer, the next cell fits the law to
+# each of your three rounds alone. For a second answer, a [bootstrap](../docs/glossary.md)
+# ([Efron 1979](https://doi.org/10.1214/aos/1176344552)) *redraws* the sweep:
 #
-# A second answer is a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)), which *redraws* the sweep 300 times. Each
-# new sweep follows the law, but with errors like those in your own sweep. The error at a
-# size is the ratio of the measured speed to the fitted speed, so 1.02 means 2% faster than
-# the law. For a new sweep, we multiply the law's speed at every size by one of these
-# ratios, chosen at random, and fit the law to the result. The closer together the 300 fits
-# lie, the more you can trust your own fit.
+# 1. At each size, take the speed that the law gives, for example 800 images/s.
+# 2. Multiply it by the ratio of measured to fitted speed at a size chosen at random. A
+#    ratio of 1.02, for example, gives 816 images/s.
+# 3. Fit the law to these new speeds.
+#
+# All this is repeated 300 times. The closer together the 300 fits lie, the more you can
+# trust your own fit.
 
 # %% [markdown]
 # <details><summary>Why the code makes the errors a little wider</summary>
@@ -665,10 +669,11 @@ print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 # %% [markdown]
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
 #
-# A single round may lie a little outside, because the range describes a fit to medians of
-# three. If the rounds lie far outside, trust the rounds more than the range. The machine
-# was probably faster or slower for a whole round. Redrawing cannot see this, because it
-# assumes that the errors at different sizes are independent.
+# The range belongs to your own fit, which used the median of three rounds at each size. A
+# single round scatters more than a median, so it may lie a little outside. If the rounds
+# lie far outside, trust the rounds more than the range. The machine was probably faster or
+# slower for a whole round. Redrawing cannot see this, because it assumes that the errors at
+# different sizes are independent.
 #
 # A *residual* is the difference between a measurement and the law. If the residuals of all
 # three rounds at one size lie on the same side of zero, the law may miss something at that
@@ -729,9 +734,10 @@ card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
 # You cannot prove a law with one more size at which it holds. But if it fails at one size
-# again and again, it misses something, so change the size, run the two cells once more, and
-# try to catch the law out. Also look at the range of `t0` above: if it reaches down to
-# zero, your points cannot tell a fixed cost from none at all.
+# again and again, it misses something. So try to catch the law out: change the size, and
+# run the two cells once more. If the law fails, run them again with the same size. Also
+# look at the range of `t0` above: if it reaches down to zero, your points cannot tell a
+# fixed cost from none at all.
 
 # %% [markdown]
 # ## How much of the machine do you use?
@@ -772,15 +778,15 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
 # **Question.** Is this the speed that the figure in lab 00 showed for the largest product?
-# If it is lower, other programs may be using a part of the machine, and then we measure
-# shares of the part that is left.
+# If it is lower, other programs may be using a part of the machine. The shares below then
+# refer only to the part that is left to you.
 
 # %% [markdown]
 # Now count $F$, the operations for one image. A convolution computes each value of its
 # output from all weights of one filter, and each of these weights takes a multiplication
 # and an addition. A training step takes three times as many operations as the forward pass
-# alone, because the backward pass computes two gradients, for the weights and for the
-# inputs, and each of them costs as much as the forward pass.
+# alone. The backward pass computes two gradients, for the weights and for the inputs, and
+# each of them costs as much as the forward pass.
 
 # %% [markdown]
 # <details><summary>How we count at the border of an image, and what we leave out</summary>
@@ -881,10 +887,10 @@ print(f"The share of the product's speed would then be {100 * gain * share:.1f}%
 
 # %% [markdown]
 # In the next figure, the points show how much the memory in use has grown since the sweep
-# began. TensorFlow still holds the memory of your first training, with batches of
-# `batch_size`, and reuses it. So only larger sizes show any growth, and all points lie too
-# low by about the same amount. The dashed line is an estimate: three bytes for each value
-# in the outputs of all layers.
+# began. Your first training had batches of `batch_size`, and TensorFlow has kept its memory
+# and uses it again. Only larger batches can therefore show any growth, and all points lie
+# below the true need by about the same amount. The dashed line is an estimate: three bytes
+# for each value in the outputs of all layers.
 
 # %% [markdown]
 # <details><summary>Why three bytes?</summary>
@@ -917,13 +923,14 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 # 05](05_many_gpus_fit.ipynb) has the details).
 
 # %% [markdown]
-# By the law, doubling a batch of $c\, b_{1/2}$ images multiplies the throughput by
+# Take a batch that is $c$ times as large as $b_{1/2}$. If you double it, the law says that
+# the throughput is multiplied by
 #
 # $$ \frac{r(2 c\, b_{1/2})}{r(c\, b_{1/2})} = \frac{2c + 2}{2c + 1}, $$
 #
-# which is 1.33 at the bend $b_{1/2}$, where $c = 1$, and only 1.05 at $c = 9$. For these 5%
-# you pay with about twice the memory, and with half of the updates of the weights in an
-# epoch. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
+# which is 1.33 at the bend $b_{1/2}$, where $c = 1$, and only 1.05 at $c = 9$. These 5%
+# cost you about twice the memory, and in each epoch the weights are updated only half as
+# often. [Lab 03](03_time_to_accuracy.ipynb) asks how much those updates were worth.
 #
 # > **Limits.** This text is based on runs on CPUs; only the table from the older lab was
 # > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
@@ -1008,7 +1015,7 @@ print(f"Validation accuracy, averages updated by 30 more batches: {settled_accur
 # %% [markdown]
 # ## Quiz
 #
-# How much do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("02")
