@@ -608,7 +608,8 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # By the law, no batch size ever reaches the peak, because the fixed cost never disappears.
-# A measured point can still lie above it, since every measurement has an error.
+# A measured point can still lie above the fitted peak, since every measurement has an
+# error.
 #
 # **Question.** How much do the weights of the fit matter? Suppose that your longest step is
 # off by 5%. How large is this error, compared with the fixed cost?
