@@ -15,13 +15,16 @@
 #
 # For large matrices you do need a GPU, but how large is large? You begin with the price of
 # convenience: how much speed do you lose if you write the arithmetic as a loop in Python?
-# Then you claim one GPU and leave the others to your colleagues, learn to time work that
-# continues after the Python call has returned, and measure from which size the fast device
-# beats the slow one. Without a GPU, you compare a single thread of the CPU with all of its
-# threads.
-#
-# If you are stuck in exercise 0.1, call `hint("0.1")` in a new cell. Each further call
-# tells you more.
+# Then you claim one GPU, and learn to time work that continues after the Python call has
+# returned. With this clock you measure from which size the fast device beats the slow one.
+# Without a GPU, you compare a single thread of the CPU with all of its threads.
+
+# %% [markdown]
+# Where the text says *Predict*, replace `None` in the next cell by your guess. You may
+# leave it out, but you cannot change it after the measurement. Every exercise marked
+# **TODO** has a check below it. Until your answer passes, the lab uses the reference
+# solution, so you can always continue. If you are stuck in exercise 0.1, call `hint("0.1")`
+# in a new cell. Each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine
@@ -117,8 +120,8 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # The cell timed only one of the $n^2$ numbers and multiplied that time by $n^2$, so you did
 # not have to wait for the loops. They are slow because in Python every number is an object:
 # for every single pair, Python checks the types of both numbers and creates new objects for
-# the results. NumPy checks the types once, and then a library multiplies several numbers
-# with one instruction, perhaps on all cores.
+# the results. NumPy checks the types once. Then a compiled library multiplies several
+# numbers with each instruction, and it may use all cores.
 #
 # A GPU goes much further. Thousands of small units apply the same instruction to different
 # numbers, and recent NVIDIA GPUs also have *tensor cores*, which are made for matrix
@@ -127,12 +130,12 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU, it allocates nearly *all* of its memory, because one
-# large piece becomes less fragmented ([guide to
-# GPUs](https://www.tensorflow.org/guide/gpu)). It gives nothing back until the process
-# ends. The next person on the server finds the GPU full, and their training stops with an
-# out-of-memory error. Worse, TensorFlow does this to *every* GPU that it sees, even if it
-# uses only one.
+# When TensorFlow first uses a GPU, it takes nearly *all* of the GPU's memory, because one
+# large block becomes less fragmented than many small ones ([guide to
+# GPUs](https://www.tensorflow.org/guide/gpu)). TensorFlow gives nothing back until the
+# process ends. The next person on the server finds the GPU full, and their training stops
+# with an out-of-memory error. Worse, TensorFlow does this to *every* GPU that it sees, even
+# if it uses only one.
 
 # %% [markdown]
 # Before you take a GPU, check who is using it and how much of its memory is free. In a
@@ -180,11 +183,11 @@ for kind in ("CPU", "GPU"):
 # |---|---|
 # | `memory_growth` is true (the default) | the GPU's memory grows as needed |
 # | `memory_limit_mib` is given, 1 or more | its memory is capped at so many MiB |
-# | neither | both settings stay as they are |
-# | both, as in `claim_gpu(memory_limit_mib=1024)` | `ValueError` |
+# | neither growth nor a limit | both settings stay as they are |
+# | both, as in `claim_gpu(memory_limit_mib=1024)`: growth is the default | `ValueError` |
 # | there are GPUs, but none with this `index`, or it is negative | `ValueError` |
 # | there is no GPU at all, whatever `index` is | print that you are going on with the CPU |
-# | no GPU, and both settings | print this line, or raise the `ValueError` |
+# | no GPU, but the caller asks for both | either: print that line, or raise `ValueError` |
 # | TensorFlow has already started | `DeviceError`, see below |
 #
 # - Raise a `ValueError` before you change anything.
@@ -295,9 +298,8 @@ card.outcome("finished_over_returned", finished / returned)
 # %% [markdown]
 # If you stop the clock when the call returns, you measure how long it takes to join the
 # queue. So read a number of the result before you stop the clock. To deliver this number,
-# Python has to wait until the product is finished. One number is enough; copying the whole
-# of a large result would only add time. Even one number has a price, the same at every
-# size, which you will measure below.
+# Python has to wait until the product is finished. One number is enough. Even that has a
+# price, the same at every size, which you will measure below.
 
 # %% [markdown]
 # Now build a clock that measures the work instead of the queue.
@@ -423,8 +425,8 @@ crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
 # With a GPU, your function times both devices. Without a GPU, separate processes time one
-# thread and all threads, with the reference solution of exercise 0.2, because TensorFlow
-# fixes its number of threads when it starts.
+# thread and all threads, because TensorFlow fixes its number of threads when it starts.
+# They use the reference solution of exercise 0.2.
 
 # %%
 def sweep(device):
@@ -502,13 +504,13 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# Below the green line, the fast device buys you nothing. At the largest size, it buys you
-# the ratio that the cell printed. If your figure has no green line, the gain is not clear
-# at any size.
+# To the left of the green line, the fast device has no clear advantage. At the largest
+# size, it buys you the ratio that the cell printed. If your figure has no green line, the
+# gain is not clear at any size.
 #
-# **Question.** In the left panel, a product of two matrices with 64 rows has 64 times as
-# many operations as a product of two with 16 rows. How many times as long does it take? If
-# this time is not spent on multiplying, what is it spent on?
+# **Question.** Compare two sizes in the left panel, 16 and 64 rows. The larger product has
+# $4^3 = 64$ times as many operations. How many times as long does it take? If multiplying
+# is not what takes the time at these sizes, what is?
 
 # %% [markdown]
 # ## Where does the floor come from?
@@ -532,18 +534,27 @@ print(f"Share of the time spent on reading: {100 * reading / both:.1f}%")
 card.measure("share_of_asking", reading / both)
 
 # %% [markdown]
-# A part of the floor belongs to the clock, not to the device. Every method of timing hides
-# what is smaller than its own overhead, but in training this matters less, because many
-# operations run before Python reads a number.
+# So a part of the floor belongs to the clock, not to the device. In training this matters
+# less, because many operations run before Python reads a number.
+
+# %% [markdown]
+# Look again at the figure of exercise 0.3. Its right panel shows the speed. With a floor of
+# $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices
+# takes about
+#
+# $$ t(n) = t_f + \frac{2 n^3}{P} $$
+#
+# seconds. The floor stays the same while the work grows, so the speed rises until the
+# device is busy nearly all the time. This is why we train on batches, and why [lab
+# 02](02_throughput.ipynb) asks how large they should be.
 
 # %% [markdown]
 # <details><summary>What else belongs to these times?</summary>
 #
 # On a GPU, both printed times also include the launch of every operation, and the copy of
-# the number back to the host. The overhead even shifts the crossover. If both devices pay
-# the same, their times become more alike, and the matrices have to be larger before one
-# device wins by a factor of 1.2. You have found the crossover for a product *plus* the
-# reading of one number.
+# the number to the CPU's memory. The overhead even shifts the crossover. If both devices
+# pay the same, their times become more alike, and the matrices have to be larger before one
+# device wins by a factor of 1.2.
 #
 # </details>
 
@@ -597,18 +608,8 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # </details>
 
 # %% [markdown]
-# The right panel shows the speed. With a floor of $t_f$ seconds and a peak of $P$
-# operations per second, a product of two $n \times n$ matrices takes about
-#
-# $$ t(n) = t_f + \frac{2 n^3}{P} $$
-#
-# seconds. The floor stays the same while the work grows, so the speed rises until the
-# device is busy nearly all the time. This is why we train on batches, and why [lab
-# 02](02_throughput.ipynb) asks how large they should be.
-
-# %% [markdown]
-# **Question.** If you have no GPU, is the ratio printed below the figure equal to the
-# number of threads that worked on the largest product?
+# **Question.** Exercise 0.3 printed a ratio at the largest size. If you have no GPU, is it
+# equal to the number of threads that worked on that product?
 
 # %% [markdown]
 # <details><summary>What if the ratio is smaller, or the curves never separate?</summary>
@@ -676,9 +677,9 @@ card.outcome("equal_digits", numpy.median(digits))
 # which keeps about three decimal digits. One thread and all threads of a CPU, in contrast,
 # may agree to the last digit.
 #
-# None of these sums is wrong. Of a quarter of a million numbers, both positive and
-# negative, most cancel each other, but their rounding errors remain. The closer the sum is
-# to zero, the fewer of its digits are correct.
+# None of these sums is wrong. The product has a quarter of a million numbers. In their sum,
+# positive and negative numbers mostly cancel each other, but their rounding errors remain.
+# The closer the sum is to zero, the fewer of its digits are correct.
 
 # %% [markdown]
 # So never compare results from two devices with `==`; ask instead whether they are close.
@@ -708,8 +709,8 @@ session.finish()
 # if you extended them? Which line has the higher floor, and what does this mean for the
 # sizes to the left of the crossing?
 #
-# Write three to six sentences in the cell below, in your own words and with numbers from
-# your run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check reads
+# them, but your instructor may.
 
 # %% [markdown] name="0.figure" points=2
 # **0.figure, your answer:**
