@@ -670,9 +670,8 @@ card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
 # Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
-# not always `a + (b + c)`. A GPU and a CPU divide the work differently, and therefore add
-# in a different order. On NVIDIA GPUs since the A100, TensorFlow also [rounds the factors
-# of float32 products to
+# not always `a + (b + c)`. A GPU and a CPU add in different orders. On NVIDIA GPUs since
+# the A100, TensorFlow also [rounds the factors of float32 products to
 # TF32](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution),
 # which keeps about three decimal digits. One thread and all threads of a CPU, in contrast,
 # may agree to the last digit.
