@@ -340,9 +340,9 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"full batch in {full} of 20 shuffles")
 
 # %% [markdown]
-# At some learning rates the full batch converges, while batches of 1 are thrown out. The
-# narrow valley below will show you why. Wherever a count lies between 0 and 20, a single
-# run would have told you little about the learning rate.
+# At some learning rates the full batch converges, while batches of 1 are thrown out. You
+# will see why in part 3, in *A narrow valley*. Wherever a count lies between 0 and 20, a
+# single run would have told you little about the learning rate.
 
 # %% [markdown]
 # ## What does an epoch buy?
@@ -537,17 +537,17 @@ for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
 # ## How large a batch is still worth it?
 #
 # How much noise is too much? Compare it with the signal. The gradient of a batch is the
-# exact gradient $G$, which is the signal, plus noise. Suppose that the noise in the
-# gradient of a single point is ten times as long as the signal, so its squared length is
-# 100 times as large. If you average 100 points drawn independently, the squared length of
-# the noise falls to a hundredth. Noise and signal are then equally long, and 100 is the
-# batch size that we are looking for.
+# exact gradient $G$, which is the signal, plus noise. Suppose that the noise of a single
+# point is ten times as long as the signal, so its squared length is 100 times as large. If
+# you average 100 points drawn independently, the squared length of the noise falls to a
+# hundredth. Noise and signal are then equally long, and 100 is the batch size that we are
+# looking for.
 #
-# In symbols: let $V$ be the variance of the single points' gradients around $G$, summed
-# over the weights. The noise of a batch of $b$ such points has a mean squared length of
-# $V / b$, and the signal has the squared length $|G|^2$. [McCandlish et al.
-# (2018)](https://arxiv.org/abs/1812.06162) call the batch size at which the two are equal
-# the [noise scale](../docs/glossary.md):
+# In symbols: the gradients of the single points scatter around $G$. Compute the variance of
+# this scatter for each weight, and let $V$ be the sum of these variances. The mean of $b$
+# such gradients has noise with a mean squared length of only $V / b$, while the signal has
+# the squared length $|G|^2$. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162)
+# call the batch size at which the two are equal the [noise scale](../docs/glossary.md):
 #
 # $$ B = \frac{V}{|G|^2} $$
 #
@@ -583,26 +583,16 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # scale grows as the loss falls.
 
 # %% [markdown]
-# A noisy step also pushes the weights up the walls of the bowl. It therefore has to be
-# shorter than an exact step, and you need more steps. How many? If the bowl is equally
-# curved in all directions, the paper shows that you need $1 + B/b$ steps with batches of
-# $b$ points for each exact step. The best learning rate is smaller by the same factor:
+# What does the noise cost? The step of a small batch has two parts: the exact step, which
+# leads downhill, and a random part, which leads up the walls of the bowl. If you make the
+# step twice as long, the first part gains at most twice as much, but the random part does
+# four times the harm. So the best step is shorter than the best exact step, and you need
+# more of them.
 #
-# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
-#
-# where $\varepsilon_\infty$ is the best learning rate of an exact step. To test both laws,
-# the next cells draw many batches, and compute by how much their steps lower the loss.
-
-# %% [markdown]
-# <details><summary>Why does a noisy step have to be shorter?</summary>
-#
-# The step of a small batch has two parts: the exact step, which leads downhill, and a
-# random part, which leads up the walls. If you make the step twice as long, the first part
-# gains at most twice as much, but the random part does four times the harm. So the best
-# step is shorter than the best exact step, and it lowers the loss by less. In an equally
-# curved bowl, the length and the gain shrink by the same factor.
-#
-# </details>
+# How many more? Suppose that the bowl is equally curved in all directions. McCandlish et
+# al. show that batches of $b$ points then need $1 + B/b$ steps to get as far as one exact
+# step. To test this law, the next cells draw many batches, and compute by how much their
+# steps lower the loss. (The learning rates that they print as well come after the figure.)
 
 # %%
 def best_step(steps, exact, curvature):
@@ -639,14 +629,21 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # Far below the noise scale, twice the batch needs half the steps, which is called [perfect
 # scaling](../docs/glossary.md). Far above it, doubling the batch saves next to nothing:
-# these are *diminishing returns*. In between, at $b = B$, you make twice the minimum number
-# of steps, and look at twice the minimum number of points. Since $B$ grows during a
-# training, a batch size that is wasteful at the start need not be wasteful at the end.
+# these are *diminishing returns*. In between, at $b = B$, you make twice as many steps as a
+# huge batch needs, and look at twice as many points as a tiny batch needs. Since $B$ grows
+# during a training, a batch size that is wasteful at the start need not be wasteful at the
+# end.
 
 # %% [markdown]
-# The best learning rate behaves in the same way: far below the noise scale it grows in
-# proportion to the batch, but far above it hardly grows at all. For Adam and similar
-# optimizers, [Li et al. (2024)](https://arxiv.org/abs/2405.14578) derive a different law.
+# Now look at the learning rates that the cell printed. In the same round bowl, the best
+# rate is smaller by the same factor:
+#
+# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
+#
+# where $\varepsilon_\infty$ is the best learning rate of an exact step. Far below the noise
+# scale, the best rate grows in proportion to the batch, but far above it hardly grows at
+# all. For Adam and similar optimizers, [Li et al. (2024)](https://arxiv.org/abs/2405.14578)
+# derive a different law.
 #
 # With real networks, [lab 03](03_time_to_accuracy.ipynb) uses the first law to find the
 # fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the second to choose the
@@ -656,9 +653,10 @@ show_figure(figure, summary, session.caption())
 # ## A narrow valley
 #
 # In a round bowl, noise is only a nuisance. Now move all points to the right by 2, together
-# with the line from which the path starts. The points keep their pattern, but if you raise
-# the slope, you now have to lower the intercept to stay close to them. The bowl becomes a
-# narrow valley that runs from the upper left to the lower right.
+# with the line from which the path starts. The points keep their pattern, but they now lie
+# far from $x = 0$, where the intercept is measured. A steeper line therefore stays close to
+# them only if its intercept is lower. The bowl becomes a narrow valley that runs from the
+# upper left to the lower right.
 
 # %% [markdown]
 # The walls of this valley are steep, and its floor is nearly flat. The next cells use 0.9
@@ -708,15 +706,15 @@ card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
 # Here **noise hurts**: the learning rate is small enough for the full batch, but batches of
-# 1 throw the path out of the valley. A path may also come back: the line that begins with
-# "Batches of 1" counts the paths that end with a lower loss than they started with.
+# 1 throw the path out of the valley. A path may also come back: the line "Batches of 1"
+# counts the paths whose loss ends lower than it began.
 
 # %% [markdown]
-# What throws the paths out? The squared error of a single point at $x$ has a curvature of
-# its own, $2 (x^2 + 1)$. Far to the right, it is larger than the largest curvature of all
-# points together, so a step that follows such a point may be too long. If this is the
-# reason, no path should be thrown out at a learning rate that is small enough for the
-# steepest *point*.
+# What throws the paths out? Along its steepest direction, the squared error of a single
+# point at $x$ has the curvature $2 (x^2 + 1)$. Far to the right, this is larger than the
+# largest curvature of all points together, so a step that follows such a point may be too
+# long. If this is the reason, no path should be thrown out at a learning rate that is small
+# enough for the steepest *point*.
 
 # %%
 point_curvatures = 2 * (x_moved**2 + 1)
@@ -736,8 +734,8 @@ print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 sh
 # 2015](https://arxiv.org/abs/1502.03167)).
 
 # %% [markdown]
-# Does the law of the noise scale hold in the valley, too? The next cell tests it with the
-# weights after 30 exact steps.
+# Does the law for the number of steps, $1 + B/b$, hold in the valley, too? The next cell
+# tests it for batches of 256, with the weights after 30 exact steps.
 
 # %%
 weights = train_in_valley(valley_rate, lab.train_points, 30)[-1]
@@ -749,9 +747,10 @@ print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times as ma
 print(f"  as exact ones; measured: {steps:.2f} times as many")
 
 # %% [markdown]
-# It does not hold, because the noise also pushes the weights up the steep walls, where it
-# does more harm. The formula $V / |G|^2$ treats all directions as equally curved, so the
-# paper calls it the *simple* noise scale. It gives you an order of magnitude at best.
+# The law does not hold here. In a round bowl, noise does the same harm in every direction.
+# In the valley it does much more harm when it pushes the weights up one of the steep walls.
+# The formula $V / |G|^2$ treats all directions as equally curved, so the paper calls it the
+# *simple* noise scale. It gives you an order of magnitude at best.
 
 # %% [markdown]
 # ## A saddle
@@ -783,10 +782,11 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 
 # %% [markdown]
 # Two lines are equally good, so the surface has two lowest points. Between them lies a
-# [saddle](../docs/glossary.md): from here the surface falls to the left and to the right,
-# towards other slopes, but it rises towards higher and lower intercepts. Our path starts at
-# slope 0, with a higher intercept than the saddle. Because the two groups mirror each
-# other, the gradient at slope 0 points neither to the left nor to the right.
+# [saddle](../docs/glossary.md). From here the surface falls to the left and to the right,
+# where the slope $w_1$ changes. It rises upwards and downwards, where the intercept $w_2$
+# changes. Our path starts at $w_1 = 0$, with a higher intercept than the saddle. Because
+# the two groups mirror each other, the gradient there points neither to the left nor to the
+# right.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
 # middle after 200 steps, in most of 20 shuffles?
@@ -897,9 +897,9 @@ card.outcome("full_step_over_single_step", single / full)
 # %% [markdown]
 # What does the batch size do to the path, then? It sets the noise of each step, and a batch
 # that is four times as large has half the noise. Far from the lowest point, many noisy
-# steps beat a few exact ones, as your curves over the epochs show. Near it, a larger batch
-# becomes worth its price. The noise scale, which grew as the loss fell, tells you roughly
-# how large this batch should be. The same noise throws you out of a narrow valley and frees
+# steps beat a few exact ones, as your curves over the epochs show. Near the lowest point, a
+# larger batch is worth its price. The noise scale, which grew as the loss fell, tells you
+# roughly how large it should be. The same noise throws you out of a narrow valley and frees
 # you from a saddle.
 
 # %% [markdown]
@@ -927,8 +927,8 @@ session.finish()
 # its price at the start, and which is worth it near the lowest point? How does the figure
 # show this?
 #
-# Write three to six sentences in the cell below, in your own words and with numbers from
-# your run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check reads
+# them, but your instructor may.
 
 # %% [markdown] name="1.figure" points=2
 # **1.figure, your answer:**
