@@ -785,8 +785,8 @@ show_figure(figure, "Two groups of points that cross, like an X.", session.capti
 # [saddle](../docs/glossary.md). From here the surface falls to the left and to the right,
 # where the slope $w_1$ changes. It rises upwards and downwards, where the intercept $w_2$
 # changes. Our path starts at $w_1 = 0$, with a higher intercept than the saddle. Because
-# the two groups mirror each other, the gradient there points neither to the left nor to the
-# right.
+# the two groups mirror each other, the gradient at $w_1 = 0$ points neither to the left nor
+# to the right.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
 # middle after 200 steps, in most of 20 shuffles?
