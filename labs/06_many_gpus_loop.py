@@ -27,8 +27,8 @@
 # %% [markdown]
 # > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
 # > of one processor. Because they compete for the same cores, a simulation can show that
-# > your code is right, but not how fast it would be on several devices. We have not tested
-# > on a GPU what the lab says about waiting for one.
+# > your code is right, but not how fast it would be on several devices. What the lab says
+# > about waiting for a GPU has not been tested on one.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -53,8 +53,8 @@ from_folders: bool = False  # train on image files, not on arrays
 # all digits, at 112x112 pixels; `smoke` and `laptop` use 64x64 pixels, about a third of the
 # width, and fewer digits.
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("6.1")`: it asks a guiding question, and each further call tells you more.
+# If you are stuck, for example in exercise 6.1, call `hint("6.1")` in a new cell. Each
+# further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -108,8 +108,9 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # ## 1. What the strategy needs
 #
 # [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is a set of
-# handwritten digits, in grey images of 28x28 pixels. It comes as one array, whereas most
-# people keep their images as files, with one folder for each class. The next cell writes
+# handwritten digits, in grey images of 28x28 pixels. It comes as one array, and by default
+# you train on it. But most people keep their images as files, with one folder for each
+# class, and part 4 measures how fast your machine can read them. So the next cell writes
 # such files (`train/0/00001.png` and so on) into your cache.
 
 # %%
@@ -149,9 +150,8 @@ print(f"Images that differ between files and array: {different}")
 print(f"Labels that differ: {(classes != y_train[order]).sum()}")
 
 # %% [markdown]
-# PNG files keep every pixel exactly (JPEG files would not), but they are sorted by class.
-# In that order, the network would at first see nothing but images of the digit 0. So always
-# shuffle images that you read from folders.
+# The files keep every pixel exactly, but they are sorted by class: at first, the network
+# would see nothing but the digit 0. So always shuffle images that you read from folders.
 
 # %% [markdown]
 # ### What a replica gets
@@ -198,8 +198,8 @@ print("Images left out of an epoch: {} in training, {} in validation".format(*le
 # every variable is *mirrored*: each replica has a copy, and all copies start equal. That is
 # why you create everything that has variables there: the network, the metrics and the
 # optimizer. Build the optimizer there, too. Otherwise it creates its own variables, such as
-# Adam's running averages, in the middle of the first step, while TensorFlow is already
-# turning this step into a graph.
+# Adam's running averages, only in the first step, while TensorFlow is turning this step
+# into a graph.
 
 # %%
 def new_metrics():
@@ -247,8 +247,9 @@ session.show_source(enlarge_and_classify)
 
 # %% [markdown]
 # **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
-# share $s_r$. Here `losses` is a tensor with the loss of each of *its* images, and
-# `global_batch` is $B$, the number of images on all replicas together, two or more.
+# share $s_r$. Here `losses` is a tensor with the loss of each of *this replica's* images.
+# `global_batch` is $B$, the number of images on all replicas together, and it is at least
+# 2.
 #
 # **Rules**
 #
@@ -380,8 +381,8 @@ for n in (1, 2, 3, 4):
 # - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the
 #   predictions of the same pass.
 # - Leave the two validation metrics alone, and reset no metric.
-# - `train_step` returns the batch's mean loss as one number. With a wrong `global_loss`, it
-#   may return either the sum of the shares or the mean.
+# - `train_step` returns one number, the mean loss of the batch. With the right
+#   `global_loss`, this is the sum of the shares. With a wrong one, you may return either.
 # - `train_step` is a `tf.function`, so that Python does not run for every batch.
 #
 # **Example.** With an untrained network for ten classes, the first call of
@@ -456,7 +457,7 @@ def make_valid_step(strategy, model, metrics):
 # Suppose that every replica takes the mean over its own images, as you have always done on
 # one device. How much harm does this do? A small network takes its first step with your
 # `make_train_step`, once with your loss and once with the wrong one, on 1, 2 and 4
-# *simulated* replicas, because only the numbers matter here.
+# *simulated* replicas.
 #
 # **Predict:** on four replicas, by what factor does the wrong loss make this step longer,
 # with plain SGD and with Adam?
@@ -551,10 +552,10 @@ for name, curve in shown.items():
 # machine with more devices, and you look for the reason everywhere but in the loss.
 
 # %% [markdown]
-# Because a learning rate of 0.2 is small for this network, a script with this mistake can
-# seem to train better on two devices, which double the rate, and worse on four. Do your
-# curves show that? (Each is a single run, so other initial weights may reverse a small
-# difference.)
+# A learning rate of 0.2 is small for this network. On two devices the mistake doubles it,
+# so the script can even seem to train better. On four, the rate is four times as large, and
+# training may suffer. Do your curves show that? (Each is a single run, so other initial
+# weights may reverse a small difference.)
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
@@ -578,10 +579,10 @@ for name, curve in shown.items():
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
 #
-# So far the lab opened the scope and distributed the data for you. Now you do both, and no
-# image is dropped, so the number by which you divide is no longer fixed. In the last batch,
-# a replica may have fewer images than the others, or none at all. Divide by the number of
-# images that the batch really has, which Python can count before each step:
+# So far the lab opened the scope and distributed the data for you; now you do both. This
+# time no image is dropped, so in the last batch a replica may have fewer images than the
+# others, or none at all. Divide by the number of images that the batch really has, which
+# Python can count before each step:
 # `sum(len(part) for part in strategy.experimental_local_results(y))`.
 #
 # Two more functions help you.
@@ -710,8 +711,9 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # ### The large network
 #
-# Your code gives the right weights, so MobileNetV2 can follow, on all devices. The next
-# cells use your step from 6.2, but our own loop, which also validates after each epoch.
+# Your code gives the right weights, so you can now train MobileNetV2 on all devices. The
+# next cells use your step from 6.2, but our own loop, which also validates after each
+# epoch.
 #
 # **Question.** Which line of `train_epoch` waits for the devices, and why must it come
 # before the clock stops?
@@ -735,9 +737,9 @@ def train_epoch(number, train_step, valid_step):
 # %% [markdown]
 # While a GPU works, Python runs ahead, and waits only when it reads a result, such as a
 # metric. That is why the loop reads a metric before it stops the clock: otherwise the
-# measured time would not include the last steps. After the other steps it reads none,
-# because the GPU gets no new work while Python waits. (On a CPU, TensorFlow finishes the
-# step before Python continues.)
+# measured time would not include the last steps. After the other steps the loop reads no
+# metric. If it did, Python would wait each time, and the GPU would get no new work
+# meanwhile. (On a CPU, TensorFlow finishes the step before Python continues.)
 
 # %% [markdown]
 # The first epoch will take longer than the last one, because TensorFlow first runs your
@@ -858,15 +860,15 @@ print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 # - *Computation*: if eight replicas share 64 images, each has 8 to work on.
 # - *Launch overhead*, a part of the fixed cost $t_0$ in [lab 02](02_throughput.ipynb),
 #   takes as long for 8 images as for 64.
-# - *Communication*: however few images it has, each of several replicas sends up to twice
-#   the size of the gradients ([lab 05](05_many_gpus_fit.ipynb)). A part of this time can
-#   overlap with the backward pass ([lab 10](10_more_machines.ipynb)).
+# - *Communication*: each replica sends up to twice the size of the gradients, however few
+#   images it has ([lab 05](05_many_gpus_fit.ipynb)). A part of this time can overlap with
+#   the backward pass ([lab 10](10_more_machines.ipynb)).
 # - *Waiting*: each replica waits for the slowest one, and for the
 #   [host](../docs/glossary.md) to read, decode and send images.
 
 # %% [markdown]
-# How many images per second can the host deliver? Files are slower to read than an array,
-# because each has to be found, opened and decoded.
+# How many images per second can the host deliver? Each file has to be found, opened and
+# decoded.
 #
 # **Predict:** how many times as fast can you read images from the array as from the files?
 
@@ -897,7 +899,7 @@ print(f"The array is {ratio:.1f} times as fast")
 card.outcome("array_over_files", ratio)
 
 # %% [markdown]
-# Your files came from the operating system's memory, so from a slow disk they would take
+# Your files came from the operating system's memory. From a slow disk, reading would take
 # even longer. As long as the host reads faster than a GPU trains, the GPU hardly ever has
 # to wait, because the host prepares the next batch in the meantime. (On a CPU, reading and
 # training compete for the same cores.) But with each replica that you add, the one host has
