@@ -248,8 +248,7 @@ session.show_source(enlarge_and_classify)
 # %% [markdown]
 # **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
 # share $s_r$. Here `losses` is a tensor with the loss of each of *this replica's* images.
-# `global_batch` is $B$, the number of images on all replicas together, and it is at least
-# 2.
+# `global_batch` is $B$, the number of images on all replicas together (at least two).
 #
 # **Rules**
 #
