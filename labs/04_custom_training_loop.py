@@ -86,10 +86,10 @@ use_figures()
 # one of 46 topics, which the network has to recognise from the words. Only the words of a
 # text are stored, each as a number: the more frequent the word, the smaller the number.
 #
-# Suppose that you always guess the most frequent topic. A network that is right no more
-# often has learned nothing, so the next cell prints the share of these guesses that are
+# A network has learned nothing if it is right no more often than somebody who always
+# guesses the most frequent topic. The next cell therefore prints how often this guess is
 # right. Your numbers may differ from our stored outputs: Keras' copy of the data has 11,228
-# newswires, whereas ours, which was made from Lewis' collection, has 10,254.
+# newswires, and ours, which was made from Lewis' collection, has 10,254.
 #
 # **Question.** How much of the newswire below can you still understand?
 
@@ -188,9 +188,9 @@ def pipeline(x, y, shuffle):
 # Our network follows [Kim 2014](https://arxiv.org/abs/1408.5882), who classified sentences
 # with convolutions that slide along the text. Its first layer is an
 # [*embedding*](../docs/glossary.md), a table with a row of learned numbers for each word.
-# Kim's network keeps only the largest value over the whole text. Ours keeps the largest of
-# every two neighbours after each of its two convolutions, so its last layer still knows
-# roughly where in the text a value came from.
+# Kim's network keeps only the largest value over the whole text. Ours has two convolutions,
+# and after each of them it keeps the larger of every two neighbouring values. Its last
+# layer therefore still knows roughly where in the text a value came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -349,8 +349,8 @@ valid_step = check("4.2", valid_step)
 # **Rules**
 #
 # - In every epoch, go once through `train`, and then once through `valid`.
-# - The values of an epoch cover this epoch only. The metrics may have counted before, for
-#   example in a call that was interrupted.
+# - The values of an epoch cover this epoch only. Do not assume that the metrics begin at
+#   zero, because an interrupted call may have left counts in them.
 # - Return a dict with the same names as `metrics`, where each name has a list of numbers:
 #   the value of this metric after every epoch.
 #
@@ -508,23 +508,23 @@ show_figure(figure, text, session.caption())
 # belongs in the first column of your list.
 #
 # On a CPU the curves often agree in every digit. A GPU may add up numbers in a different
-# order each time (we have not measured this), and then a difference in the last digits can
-# grow from step to step.
+# order each time (we have not measured this), and then they can drift apart.
+#
+# Does the validation loss turn? *When validation turns* returns to this puzzle.
 
 # %% [markdown]
 # Write the training yourself only when a *step* is different, for example because two
-# networks train against each other. Even then you can often keep `fit`, with its callbacks,
-# class weights and several devices, if you give the model a [`train_step` of its
-# own](https://keras.io/guides/custom_train_step_in_tensorflow/). To accumulate gradients
-# over several batches, an argument of the optimizer is enough, as [lab
-# 05](05_many_gpus_fit.ipynb) shows. A whole loop pays off only if you also have to decide
-# what happens between the steps.
+# networks train against each other. Even then, you can often keep `fit`, with its
+# callbacks, class weights and several devices, if you give the model a [`train_step` of its
+# own](https://keras.io/guides/custom_train_step_in_tensorflow/). To accumulate gradients,
+# an argument of the optimizer is enough ([lab 05](05_many_gpus_fit.ipynb)). A whole loop
+# pays off only if you also have to decide what happens between the steps.
 
 # %% [markdown]
 # ## What the graph buys
 #
 # Python is slow at starting many small operations, and your loop is written in Python. One
-# line, easily overlooked, keeps it fast.
+# line keeps it fast.
 #
 # Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
 # operation of the step itself, which is called *eager* execution. With it, Python runs once
@@ -584,8 +584,9 @@ show_figure(figure, text, session.caption())
 card.outcome("times_as_fast_as_eager", ratios)
 
 # %% [markdown]
-# Is XLA worth it? Its steps first have to make up for the compilation, and the difference
-# between graph and XLA may be smaller than the scatter above.
+# Is XLA worth it? Compiling takes time at the start, which faster steps first have to save.
+# Besides, graph and XLA may differ by less than the five rounds of one version differ among
+# themselves.
 
 # %%
 saved = [one["graph"] - one["jit_compile"] for one in rounds]
@@ -611,8 +612,8 @@ print(f"XLA makes up for its compilation after training for: {break_even}")
 # %% [markdown]
 # ## When validation turns
 #
-# In the learning curves, the validation loss falls at first, then turns and rises, so the
-# network seems to get worse. What does its accuracy say?
+# In the learning curves, the validation loss falls at first, then turns and rises. What
+# does the accuracy say?
 
 # %%
 losses, accuracies = by_loop["valid_loss"], by_loop["valid_accuracy"]
@@ -667,11 +668,11 @@ for name, network in networks.items():
     print(f"on average {percent:.1f}% sure when it is wrong")
 
 # %% [markdown]
-# Could the difference in accuracy be chance? If both stopped networks are right about a
-# newswire, or both are wrong, it does not tell us which network is better. Only the others
-# can: the $n$ newswires that exactly one of the two classified correctly. If the networks
-# are equally good, each of these newswires is like the toss of a coin. On average each
-# network then wins $n/2$ of them, with a standard deviation of
+# Could the difference in accuracy be chance? A newswire does not tell us which of the two
+# stopped networks is better if both are right about it, or both are wrong. So we count the
+# $n$ newswires that exactly one of them classified correctly. If the networks are equally
+# good, each of these newswires is like the toss of a coin. On average each network then
+# wins $n/2$ of them, with a standard deviation of
 #
 # $$ \frac{\sqrt{n}}{2}. $$
 
@@ -753,7 +754,7 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # training of each kind proves little. Besides, two things have changed at once: which words
 # of a long newswire are kept, and where in its row a short newswire begins. The position
 # matters, because the last layer has separate weights for each position. With padding at
-# the front, the beginning depends on the length.
+# the front, the position of a newswire's first word depends on its length.
 
 # %% [markdown]
 # <details><summary>How can you tell the two causes apart?</summary>
@@ -810,11 +811,11 @@ print("of the network stopped by val_loss")
 card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
-# In the last line, a ratio of about 1 means that the network of the last epoch had not
-# become worse, but only too sure of itself. If the ratio is clearly above 1, a part of the
-# rise must have a different reason. Finally, compare the two stopped networks. Once both
-# temperatures are adjusted, does the network stopped by its accuracy still have the higher
-# loss?
+# In the last line, a ratio of about 1 means that the network of the last epoch was only too
+# sure of itself. If the ratio is clearly above 1, a part of the rise must have a different
+# reason. Finally, compare the two stopped networks. Once both temperatures are adjusted,
+# does the network stopped by its accuracy still have the higher loss? If not, you could
+# stop by the accuracy here, and repair the probabilities afterwards.
 
 # %% [markdown]
 # ## Quiz
@@ -833,8 +834,8 @@ session.finish()
 # Take the figure under "The same with `fit`" or the figure under "What the graph buys".
 # What does it show on your machine, and what did you expect?
 #
-# Write three to six sentences in the cell below, in your own words, with numbers from your
-# run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check reads
+# them, but your instructor may.
 #
 # > **Limits.** Your figures come from one machine and a few trainings. Another seed, device
 # > or split may change which curve is in front.
