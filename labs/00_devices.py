@@ -302,8 +302,6 @@ card.outcome("finished_over_returned", finished / returned)
 # price, the same at every size, which you will measure below.
 
 # %% [markdown]
-# Now build a clock that measures the work instead of the queue.
-#
 # **Write** `time_matmul(device, m, k, n, repeats)`, which times the product of an m x k and
 # a k x n matrix on `device`. It returns the median time in seconds and the speed in
 # GFLOP/s, that is, in billions of floating-point operations per second. You need about ten
@@ -723,9 +721,9 @@ session.finish()
 # times. To trust such numbers, time the work until it is done, leave out the first call,
 # take the median, and know what the measurement itself adds.
 #
-# Here are two questions to take with you. Why do later labs print images per second for a
-# whole epoch, instead of timing a step? And what would the curves of this lab look like if
-# you added two matrices instead of multiplying them?
+# **Question.** Why do later labs print images per second for a whole epoch, instead of
+# timing a step? And what would the curves of this lab look like if you added two matrices
+# instead of multiplying them?
 #
 # To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point
 # Arithmetic"](https://doi.org/10.1145/103162.103163) (1991); Williams, Waterman and

@@ -16,7 +16,7 @@
 # Training walks downhill on a surface that has as many directions as the network has
 # weights. Nobody can look at such a surface, so this lab uses a model with only two
 # weights. You can draw its surface like a map, and see where the noise of small batches
-# helps and where it hurts. The lab uses only NumPy and runs in seconds.
+# helps or hurts. The lab uses only NumPy and runs in seconds.
 #
 # It has four parts, and the end of each is a good place for a break:
 #
@@ -840,10 +840,10 @@ print(f"All points, after 2000 steps: {slopes[-1]:.2f} from the middle")
 # %% [markdown]
 # <details><summary>Does a real network meet a saddle?</summary>
 #
-# We chose a start exactly in the middle, whereas a real network would start somewhere to
-# the side. But near any saddle the gradient is small, so even such a path can linger there.
-# And [Dauphin et al. (2014)](https://arxiv.org/abs/1406.2572) argue that a surface with
-# many directions has many saddles.
+# A real network would not start exactly in the middle. But near any saddle the gradient is
+# small, so even a path that starts to the side can linger there. And [Dauphin et al.
+# (2014)](https://arxiv.org/abs/1406.2572) argue that a surface with many directions has
+# many saddles.
 #
 # </details>
 
@@ -940,9 +940,9 @@ session.finish()
 # is. But we have counted steps, and a step with more points need not take longer. Measured
 # in seconds, the race may have a different winner.
 #
-# Here are two questions to take with you. Which batch size is best if a step with more
-# points takes nearly the same time? And to reduce the noise, we lowered the learning rate:
-# which setting could you have raised instead?
+# **Question.** Which batch size is best if a step with more points takes nearly the same
+# time? And to reduce the noise, we lowered the learning rate: which setting could you have
+# raised instead?
 #
 # To read on: Bottou, Curtis and Nocedal, ["Optimization Methods for Large-Scale Machine
 # Learning"](https://arxiv.org/abs/1606.04838) (2018); McCandlish, Kaplan, Amodei and the

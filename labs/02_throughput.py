@@ -18,9 +18,8 @@
 # every batch size.
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
-# uses the reference solution, so you can always continue. If you are stuck, call `hint`
-# with the number of the exercise in a new cell, for example `hint("2.1")`: it asks a
-# guiding question, and each further call tells you more.
+# uses the reference solution, so you can always continue. If you are stuck in exercise 2.1,
+# call `hint("2.1")` in a new cell. Each further call tells you more.
 
 # %% [markdown]
 # The lab has four parts, and the end of each is a good place for a break:
@@ -233,10 +232,9 @@ def build_model():
 # %% [markdown]
 # ## Exercise 2.1: print the throughput
 #
-# Before you can speed up a training, you need to know its throughput. A Keras
-# [callback](https://keras.io/api/callbacks/base_callback/) can print it after every epoch,
-# because [`fit`](https://keras.io/api/models/model_training_apis/) calls its methods at
-# fixed moments:
+# A Keras [callback](https://keras.io/api/callbacks/base_callback/) can print the throughput
+# after every epoch, because [`fit`](https://keras.io/api/models/model_training_apis/) calls
+# its methods at fixed moments:
 #
 # ![A time line of fit, with the moments at which it calls on_train_begin, on_epoch_begin, on_test_begin, on_epoch_end and on_train_end.](../helpers/lab_02/diagrams/time_of_fit.svg)
 #
@@ -519,7 +517,7 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 
 # %% [markdown]
 # By the law, the points lie on a straight line. Its height at $b = 0$ is the fixed cost
-# $t_0$, and its slope is the time per image. Find this line, and you have both numbers.
+# $t_0$, and its slope is the time per image.
 #
 # **Write** `fit_throughput(points)`, which takes a dict `{batch_size: images_per_second}`
 # and returns the pair `(t0_seconds, peak)`, where `peak` is $r_\infty$.
@@ -574,7 +572,7 @@ fit_throughput = check("2.3", fit_throughput)
 
 # %% [markdown]
 # The next cell fits your points, and also the table of an older lab, on which this one is
-# based. (The table was measured on a GPU, but does not say on which.)
+# based. (It was measured on a GPU, which it does not name.)
 
 # %%
 fit = t0_seconds, peak = fit_throughput(points)
@@ -625,7 +623,7 @@ print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
 
 # %% [markdown]
 # Only small batches reveal the fixed cost, and a plain fit pays little attention to them.
-# It may even return a fixed cost below zero, although no step can have a negative cost.
+# It may even return a fixed cost below zero.
 
 # %% [markdown]
 # ## How certain is the fit?
@@ -1030,8 +1028,8 @@ session.finish()
 # Take the figure with the fitted law. Up to which batch size does your machine get faster?
 # What do the two numbers of the law mean, and at which of your points is the law wrong?
 #
-# Write three to six sentences in the cell below, in your own words and with numbers from
-# your run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check reads
+# them, but your instructor may.
 
 # %% [markdown] name="2.figure" points=2
 # **2.figure, your answer:**
@@ -1044,10 +1042,9 @@ session.finish()
 # half of the peak, and nine times as many reach 90%. Beyond that, a larger batch buys
 # little speed, needs more memory, and leaves fewer updates in an epoch.
 #
-# Two questions to take with you. If a GPU that is twice as fast halves only the cost per
-# image, what happens to the batch size that reaches half of the peak? And is the fastest
-# epoch also the fastest *training*? That is the subject of [lab
-# 03](03_time_to_accuracy.ipynb).
+# **Question.** If a GPU that is twice as fast halves only the cost per image, what happens
+# to the batch size that reaches half of the peak? And is the fastest epoch also the fastest
+# *training*? That is the subject of [lab 03](03_time_to_accuracy.ipynb).
 #
 # To read on: Zagoruyko and Komodakis, ["Wide Residual
 # Networks"](https://arxiv.org/abs/1605.07146) (2016); He et al., ["Identity Mappings in
