@@ -9,10 +9,11 @@
 # %% [markdown]
 # # Lab 11: What if the network does not fit?
 #
-# Training a network with 70 billion parameters takes more than 1,100 GB of memory, and its
-# weights are only an eighth of that. Fourteen GPUs of 80 GB would be full to the last byte,
-# with no room for a single activation. In labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb),
-# however, every device held the whole network. So how do people train such networks at all?
+# Training a network with 70 billion parameters takes more than 1,100 GB of memory. Fourteen
+# GPUs of 80 GB would be full to the last byte, with no room for a single activation. Yet
+# the weights are only an eighth of these bytes. In labs [05](05_many_gpus_fit.ipynb) to
+# [10](10_more_machines.ipynb), every device held the whole network. So how do people train
+# such networks at all?
 #
 # Section 1 counts the bytes. Four methods save some of them, each at a price that you
 # predict before you measure it:
@@ -31,8 +32,8 @@
 # %% [markdown]
 # > **Limits.** You need only this one machine, so every network that is trained here fits.
 # > All bytes are real. The speeds of sections 4 and 5 are not, because the eight devices
-# > share one processor, and the stages of the pipeline sleep instead of computing. Without
-# > JAX, sections 1, 2 and 4 print one line each.
+# > share one processor, and the stages of the pipeline sleep instead of computing. If JAX
+# > is not installed, sections 1, 2 and 4 skip their measurements, and say so.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -102,11 +103,14 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 #   computes and the backward pass (*backward*) needs again. Only they grow with the batch.
 
 # %% [markdown]
-# In float32, a value takes 4 bytes. In [mixed precision](https://arxiv.org/abs/1710.03740),
-# weights and gradients take only 2, and a GPU multiplies such values faster. But rounding
-# to 16 bits would swallow small updates, so the optimizer also keeps a [*master
-# copy*](../docs/glossary.md) of the weights in float32. Without activations, a network with
-# $P$ weights, also called its parameters, needs
+# In float32, a value takes 4 bytes. In the [mixed
+# precision](https://arxiv.org/abs/1710.03740) of most large trainings, weights and
+# gradients take only 2, and a GPU multiplies such values faster. But rounding to 16 bits
+# would swallow small updates, so the optimizer also keeps a [*master
+# copy*](../docs/glossary.md) of the weights in float32. (Keras' policy in [lab
+# 08](08_faster.ipynb) works differently: it stores only float32 weights, and rounds them
+# whenever it uses them.) Without activations, a network with $P$ weights, also called its
+# parameters, needs
 #
 # $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
 #
@@ -213,8 +217,15 @@ memory_budget = check("11.1", memory_budget)
 # %% [markdown]
 # Your function can now count for any network. We begin with one that this machine can
 # train, a small [transformer](https://arxiv.org/abs/1706.03762), which predicts each word
-# of a Reuters newswire from the words before it. Each block consists of *attention*, which
-# mixes the values of different words, and of two dense layers.
+# of a Reuters newswire from the words before it. Each of its blocks has six dense layers:
+#
+# | half of a block | its layers | what they compute |
+# |---|---|---|
+# | *attention*, which mixes words | `query`, `key`, `value` | for each word: what it looks for, what it offers, what it passes on |
+# | | `output` | a mixture of the *heads*, which are several independent attentions |
+# | each word by itself | `up`, ReLU, `down` | four times as many values, then as many as before |
+#
+# A *norm* stands before each half, and each half adds its result to its own input.
 
 # %% [markdown]
 # <details><summary>How did we count the bytes of a block?</summary>
@@ -288,10 +299,10 @@ show_figure(figure, text, session.caption())
 # Can you trust such a budget? Our small network trains in float32, and the compiler
 # [XLA](https://openxla.org/xla) plans the memory of its step.
 #
-# **Predict:** A network with 7 billion parameters trains with Adam in mixed precision, on
-# one device. How many GB (of $10^9$ bytes) does it need without activations? And in the
-# plan for our small network, what percentage of the bytes are activations and other
-# temporary arrays?
+# **Predict:** (1) A network with 7 billion parameters trains with Adam in mixed precision,
+# on one device. How many GB (of $10^9$ bytes) does it need, without its activations? (2)
+# Back to our small network, in float32: what percentage of the bytes in the compiler's plan
+# are activations and other temporary arrays?
 
 # %%
 my_memory_guess = {"gigabytes_of_7b": None, "activations_percent": None}  # change both
@@ -388,8 +399,9 @@ if compiled:
 # - If the sum of all bytes is at most `budget`, return an empty list.
 # - Otherwise return a *segmentation*: a list with the first layer of each segment, as whole
 #   numbers. It begins with 0, strictly increases, and stays below the number of layers.
-# - The peak of a segmentation is the sum of the bytes of all first layers, plus the largest
-#   sum of the *other* layers of one segment (0 if there are none).
+# - The peak of a segmentation has two parts. The first is the sum of the bytes of all first
+#   layers. For the second, add up the *other* layers of each segment, and take the largest
+#   of these sums (0 if there are no others).
 # - A sum or a peak of exactly `budget` bytes fits. If several segmentations fit, return any
 #   of them. If none fits, return `None`.
 # - The result depends only on the arguments. Each call returns a list of its own, and does
@@ -442,7 +454,8 @@ segments = check("11.2", segments)
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) a network of 64
-# dense layers with a ReLU (at laptop scale). The decorator
+# dense layers with a ReLU (at laptop scale). They are equal, so equal segments do, without
+# your search. The decorator
 # [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) asks
 # for the recomputation of each segment, and the compiler tells us how many bytes a step
 # holds besides its arguments and results.
@@ -561,11 +574,11 @@ session.show_source(zero.adam)
 # - The part and the gradient that you pass to `update`, and each message, are float32
 #   arrays of at most `len(weights) / N` values, rounded up.
 # - The length of `weights` need not be a multiple of $N$.
-# - All workers return the same new float32 array, **to the last bit**. It has the values
-#   that a single `update` of all weights with the mean gradient would give. Only the last
-#   bits of these values may depend on the order in which you add the gradients.
-# - A worker sends only to rank `rank + 1`, and the last worker to rank 0. The workers never
-#   all wait for each other.
+# - All workers return the same new float32 array, **to the last bit**. Compared with a
+#   single `update` of all weights with the mean gradient, its values may differ by
+#   rounding, because you may add the gradients in another order.
+# - A worker sends only to rank `rank + 1`, and the last worker to rank 0. There is never a
+#   moment at which all workers wait.
 # - Each worker sends `2 (N - 1)` messages, even if they are empty. A single worker sends
 #   none.
 # - Do not modify `weights` or `gradient`. Keep nothing between two calls except in the
@@ -660,8 +673,8 @@ card.outcome("shared_optimizer", outcome_of_sharing)
 # %% [markdown]
 # A difference of 0 means that **all weights agree to the last bit**. Both trainings used
 # your ring, so they added the same numbers in the same order. Adam did the same arithmetic
-# with each value, whichever worker did it. A quarter of the state, and not one byte more on
-# the wire.
+# with each value, whichever worker did it. Each worker keeps a quarter of the state, and
+# sends not one byte more.
 #
 # ### Share the weights, too
 #
@@ -745,11 +758,10 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 #   sums of all devices.
 
 # %% [markdown]
-# Each block contains two dense layers, `down(relu(up(x)))`. The ReLU between them needs
-# complete values: the partial sums 3 and -2 add up to 1, but after a ReLU on each device
-# they would add up to 3. Attention is built alike. The layers `query`, `key` and `value`
-# compute several independent *heads*, each of which uses columns of its own, and then the
-# layer `output` mixes the heads.
+# The second half of a block is `down(relu(up(x)))`. The ReLU needs complete values: the
+# partial sums 3 and -2 add up to 1, but after a ReLU on each device they would add up to 3.
+# Attention is built alike: each head uses columns of its own of `query`, `key` and `value`,
+# and then `output` mixes the heads.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
 # that the devices communicate only once?
@@ -780,8 +792,9 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # - The axes fit together: the compiled forward pass of a block has two all-reduces, and no
 #   other [collective](../docs/glossary.md).
 # - A bias of one of these layers is split if its layer's output is split, and only then.
-# - All other weights stay whole: those of a block, such as its norms', and those outside of
-#   the blocks, even if their layer has one of the six names.
+# - All other weights stay whole. In a block, these are for example the weights of the
+#   norms. Outside of the blocks, they are all weights, even if a layer there has one of the
+#   six names.
 # - Compare whole names: `output_norm` is not `output`.
 # - A weight without axes gets `()`. The same call always gives the same result.
 #
@@ -906,19 +919,20 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Suppose that a share $q$ of the weights is split over four devices. Each device holds a
-# quarter of the split weights, $q / 4$, and all others, $1 - q$. Each pair of splits needs
-# one all-reduce in forward, and one in backward. The pair comes from
-# [Megatron-LM](https://arxiv.org/abs/1909.08053):
+# Each pair of splits needs one all-reduce in forward, and one in backward. Such pairs come
+# from [Megatron-LM](https://arxiv.org/abs/1909.08053):
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 
 # %% [markdown]
-# <details><summary>Why does the third layout need all-gathers?</summary>
+# <details><summary>What does a device hold, and why does the third layout need all-gathers?</summary>
 #
-# A device needs whole kernels for its part of the batch, so XLA fetches them with
-# all-gathers. That layout sends weights, whose size is fixed. Yours sends activations,
-# which grow with the batch.
+# If a share $q$ of the weights is split over four devices, each device holds a quarter of
+# the split weights, $q / 4$, and all others, $1 - q$.
+#
+# In the third layout, a device needs whole kernels for its part of the batch, so XLA
+# fetches them with all-gathers. That layout sends weights, whose size is fixed. Yours sends
+# activations, which grow with the batch.
 #
 # </details>
 
@@ -953,9 +967,10 @@ from helpers.lab_11.pipelines import (
 # $T_\text{forward}$ seconds on each stage, and a backward $T_\text{backward}$. Look at the
 # last stage: it waits for $p - 1$ forwards until the first micro-batch arrives, works for
 # $m\,(T_\text{forward} + T_\text{backward})$ seconds, and then waits for $p - 1$ backwards,
-# until the last gradient has passed back. Call one forward and one backward together a
-# *part*. The last stage waits for $p - 1$ parts in all, and works for $m$ parts. The other
-# stages wait as long, so each is idle for the share
+# until the last gradient has passed back. Take the time of one forward and one backward
+# together as the unit. The last stage waits for $p - 1$ units in all, and works for $m$.
+# The step lasts as long for every other stage, and each has the same work, so each is idle
+# for the same share:
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
@@ -1145,10 +1160,10 @@ if compiled:
 #
 # $$ T = \frac{6\, P D}{N\, u\, R} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
 #
-# The bracket adds the bubble: of $m + p - 1$ parts of a step only $m$ are work, so a step
-# takes $(m + p - 1) / m = 1 + (p - 1) / m$ times as long as the work alone. The last term
-# is the time of the messages that no computation hides. With recomputation there is one
-# more forward pass, so the 6 becomes an 8.
+# The bracket adds the bubble: of the $m + p - 1$ units of a step only $m$ are work, so a
+# step takes $(m + p - 1) / m = 1 + (p - 1) / m$ times as long as the work alone. The last
+# term is the time of the messages that no computation hides. With recomputation there is
+# one more forward pass, so the 6 becomes an 8.
 
 # %% [markdown]
 # No formula gives $u$, so we take it from older trainings. In table 3 of [Chowdhery et al.
@@ -1201,27 +1216,27 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
 # Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any training
-# in the table of Chowdhery et al. To be honest, our first range of $u$ came from three
-# other trainings, and all seven forecasts missed. We chose the present range afterwards, so
-# only trainings that are still to come can test it.
+# in the table of Chowdhery et al. But the hits prove little. Our first range of $u$ came
+# from three other trainings, and with it all seven forecasts missed. We chose the present
+# range after we had seen that, so only future trainings can test it.
 
 # %% [markdown]
 # <details><summary>How are the forecasts scored?</summary>
 #
 # The number after "always at peak" is the time in days if every device always reached its
 # peak. The score is the [interval score](../docs/glossary.md) of lab 10: lower is better.
-# The last two lines score two guesses without a planner. Their ranges are as wide as the
-# planner's, as a ratio of high end to low end. So the scores differ only by where a range
-# lies. Sources: `published.toml` of this lab.
+# The last two lines score two guesses without a planner. Each of their ranges has the same
+# ratio of high end to low end as the planner's, so only the place of a range decides its
+# score. Sources: `published.toml` of this lab.
 #
 # </details>
 
 # %% [markdown]
 # <details><summary>Why do the forecasts tend to be too long?</summary>
 #
-# Our $u$ is meant for the time in which a device computes. An MFU, however, is calculated
-# from the time of whole steps, so waits and recomputation have already made it smaller, and
-# our formula adds them once more.
+# We count some of the time twice. Our $u$ should describe only the time in which a device
+# computes. A published MFU covers whole steps, so it already contains waits and
+# recomputation, and our formula adds them again.
 #
 # </details>
 
@@ -1246,14 +1261,15 @@ for slower_gbit in (25, 5):
     print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
 
 # %% [markdown]
-# This is how people train a network that does not fit: they split it in several ways at
-# once, and keep the splits that send most on the fastest links. With a slower link, the
-# planner gives up ZeRO 3, which sends all weights again for each micro-batch, and chooses a
-# pipeline, whose stages send only activations and their gradients.
+# This is how people train a network that does not fit: they split it in several ways, and
+# keep the splits that send most on the fastest links. With a slower link, the planner gives
+# up ZeRO 3, which sends all weights again for each micro-batch, and chooses a pipeline,
+# whose stages send only activations and their gradients.
 #
 # All of these plans take years, because 15 trillion tokens are meant for thousands of GPUs.
-# The high end of each range is about twice its low end, far more than the best plans
-# differ. So measure $u$ on a few GPUs before you rent 64.
+# In each range, the high end is about twice the low end, because we do not know $u$. The
+# best plans differ from each other by much less. So measure $u$ on a few GPUs first: it
+# matters more than the choice between good plans.
 
 # %% [markdown]
 # ## Quiz
@@ -1388,13 +1404,9 @@ for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
 # 10](10_more_machines.ipynb)).
 
 # %% [markdown]
-# To read on: [Chen et al., "Training Deep Nets with Sublinear Memory Cost"
-# (2016)](https://arxiv.org/abs/1604.06174); [Rajbhandari et al., "ZeRO"
-# (2020)](https://arxiv.org/abs/1910.02054); [Shoeybi et al., "Megatron-LM"
-# (2019)](https://arxiv.org/abs/1909.08053); [Huang et al., "GPipe"
-# (2019)](https://arxiv.org/abs/1811.06965); [Narayanan et al., "Efficient Large-Scale
-# Language Model Training on GPU Clusters Using Megatron-LM"
-# (2021)](https://arxiv.org/abs/2104.04473); [Korthikanti et al., "Reducing Activation
-# Recomputation in Large Transformer Models" (2022)](https://arxiv.org/abs/2205.05198);
-# [Chowdhery et al., "PaLM" (2022)](https://arxiv.org/abs/2204.02311). The command
-# `labs plan --model llama-3-70b --devices 64 --memory 80GB` prints a plan with its cost.
+# To read on: the papers that the sections link, above all [Rajbhandari et al., "ZeRO"
+# (2020)](https://arxiv.org/abs/1910.02054) and [Shoeybi et al., "Megatron-LM"
+# (2019)](https://arxiv.org/abs/1909.08053), and also [Korthikanti et al., "Reducing
+# Activation Recomputation in Large Transformer Models"
+# (2022)](https://arxiv.org/abs/2205.05198). The command `labs plan --model llama-3-70b
+# --devices 64 --memory 80GB` prints a plan with its cost.
