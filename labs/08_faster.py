@@ -129,7 +129,7 @@ print(f"{original.name}: {original.count_params():,} parameters")
 #
 # - the *peak*: operations per second, if the processor never has to wait for data;
 # - the *bandwidth*: bytes per second that the memory delivers;
-# - the *launch overhead*: the time to call a layer, even if the layer computes nothing.
+# - *dispatch*: the time to call a layer, even if the layer computes nothing.
 #
 # **Question.** Suppose that every operation needs a new number of four bytes from memory.
 # Can the memory keep up, or by what factor is it too slow? Write your guess down before you
@@ -153,9 +153,9 @@ def product_speed(dtype):
 
 # %% [markdown]
 # A *cache* is a small, fast memory inside the processor. Data that fit into the cache are
-# read from main memory only once, so we measure the main memory with larger arrays, of at
-# most 128 MiB on a laptop. (If your cache is larger still, as on some servers, the measured
-# bandwidth is partly that of the cache.)
+# read from main memory only once, so we measure the main memory with arrays twice as large
+# as the cache, but of at most 128 MiB on a laptop. If your cache is larger, as on some
+# servers, the measured bandwidth is partly that of the cache.
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))
@@ -202,10 +202,10 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
 
 # %% [markdown]
-# The launch overhead is a third limit: in every call, Python has to start a graph and wait
-# for its result. An empty call takes the time $t_0$, and the figures below call this limit
-# *dispatch*. (Other texts often mean the shorter time to start one operation inside a
-# graph.) A call that performs $F$ operations and moves $D$ bytes therefore takes at least
+# The third limit is *dispatch*: in every call, Python has to start a graph and wait for its
+# result. For an empty call this takes the time $t_0$. (Other texts often use the word, or
+# *launch overhead*, for the shorter time to start one operation inside a graph.) A call
+# that performs $F$ operations and moves $D$ bytes therefore takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
@@ -236,9 +236,10 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # and $g$ the gradient of the loss with respect to $y$, which the next layer passes back.
 # The gradients with respect to $x$ and $k$ are $dx$ and $dk$.
 #
-# A channel has $n$ values of $x$, but only one mean $\mu$, standard deviation $\sigma$,
-# learned scale $\gamma$ and shift $\beta$, and one of each sum $s_1$ and $s_2$. The
-# coefficients $a$, $b$ and $c$ are single numbers, too, known once both sums are complete.
+# All other symbols stand for one number per channel: the mean $\mu$, the standard deviation
+# $\sigma$, the learned scale $\gamma$ and shift $\beta$, the sums $s_1$ and $s_2$, and the
+# coefficients $a$, $b$ and $c$, which are known once both sums are complete. A channel has
+# $n$ values of $x$.
 
 # %% [markdown]
 # **Rules for bytes.** Count the *passes* that these formulas make over the data:
@@ -251,8 +252,9 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
-# - If a formula uses a sum, the pass for the sum comes first, and the formula needs another
-#   pass. Sums that do not depend on each other share a pass.
+# - A formula that uses a sum has to wait until the sum is complete, so it needs another
+#   pass. Several sums share a pass if none needs the result of another *inside* its $\sum$.
+#   (In the table, $\mu$ is subtracted outside of the sum over $x^2$.)
 # - The input, the output, the kernel and their gradients are large arrays. Quantities with
 #   one number per channel, such as $\mu$, cost nothing.
 # - Each value has `value_bytes` bytes.
@@ -263,9 +265,9 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
 #     {"forward": (4, 32), "backward": (4, 48)}
 #
-# Backward, this ReLU reads $g$ and $y$ and writes $dx$. These are 3 arrays of 4 values with
-# 4 bytes each, so 48 bytes. Count the other layers on paper, too. After that you need about
-# fourteen lines.
+# Forward, this ReLU reads $x$ and writes $y$: 2 arrays of 4 values with 4 bytes each, so 32
+# bytes. Backward, it reads $g$ and $y$ and writes $dx$: 3 arrays, so 48 bytes. Count the
+# other layers on paper, too. After that you need about fourteen lines.
 
 # %% name="8.1-layer-costs" points=2
 # TODO 8.1: operations and bytes of a layer, forward and backward.
@@ -381,8 +383,8 @@ show_figure(figure, summary, session.caption())
 # Each layer appears as two points: one with the batch size of training, and one with arrays
 # twice as large as the cache (at most 128 MiB on a laptop). A hollow point means that the
 # arrays fit into the cache. The cache is faster than the memory that we measured, so the
-# point may lie above the sloping part of the roof. A short line marks the speed that a
-# layer would have if it took only as long as an empty call.
+# point may lie above the sloping part of the roof. A short line marks a layer's dispatch
+# limit: the speed that it would have if it took no longer than an empty call.
 
 # %% [markdown]
 # **Question.** What would help a layer that is limited by dispatch?
@@ -543,14 +545,15 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 #
 # Each rung is one change:
 #
-# | rung | the change | part |
-# |---|---|---|
-# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | 3 |
-# | *fused batch norm* | the fused layer of part 2 in place of Keras' own | 3 |
-# | *no dropout* | the same network without its dropout layers | 3 |
-# | *fewer bits* | computing in 16 bits | 5 |
-# | *fewer steps* | another recipe, which reaches the target in fewer epochs | 6 |
-# | *steps together*, *compiler* | two options of Keras | 7 |
+# | rung | the change | what it saves | part |
+# |---|---|---|---|
+# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | Python's work for each image | 3 |
+# | *fused batch norm* | the fused layer of part 2 | passes over the data | 3 |
+# | *no dropout* | no dropout layers | random numbers, and a product for each value | 3 |
+# | *fewer bits* | 16 bits | half of the bytes, perhaps arithmetic | 5 |
+# | *fewer steps* | another recipe | whole epochs | 6 |
+# | *steps together* | several steps in each call | returns to Python | 7 |
+# | *compiler* | XLA, which fuses operations | passes over the data, in the whole step | 7 |
 #
 # We train with a rung and with the rung below in turn, several times, and take the median
 # of the ratios of their speeds. If the machine is slow for a minute, both runs of a pair
@@ -611,8 +614,10 @@ print(f"Images/sec of the original: {speeds['original']:.2f}")
 card.measure("images_per_second", speeds["no dropout"])
 
 # %% [markdown]
-# Did the profile predict the gain from the fused batch normalisation? It does not see the
-# time spent in Python and in the input pipeline.
+# Did the profile predict the gain from the fused batch normalisation? A profile does not
+# see the time that is spent in Python and in the input pipeline. If your function
+# recommended faster convolutions in part 2, they have to wait: in this ladder, only fewer
+# bits and the compiler can make them faster.
 
 # %% [markdown]
 # ## 4. Feed the network
@@ -824,9 +829,10 @@ for times in (1.0, 2.0**10):
     print(f"mixed_float16, loss times {times:.1f}: gradients off by {percent_off:.2f}%")
 
 # %% [markdown]
-# If both errors are about the same, most of the error comes from other values that were
-# rounded to float16, and the small gradients kept enough digits. But gradients shrink as
-# the network learns, and once a gradient is rounded to 0, it is lost.
+# Are both errors about the same? Then scaling the loss changed little, so the small
+# gradients had kept enough digits. Most of the error comes from other values that float16
+# rounds. But gradients shrink as the network learns, and a gradient that is rounded to 0 is
+# lost.
 
 # %% [markdown]
 # The remedy is [*loss scaling*](../docs/glossary.md). If you multiply the loss $L$ by a
@@ -946,8 +952,7 @@ for dtype in ("float32", "bfloat16"):
 # [`mixed_bfloat16`](https://keras.io/api/mixed_precision/) takes care of all but the
 # softmax, so our network sets its last layer to float32 itself.
 #
-# But is mixed precision faster *here*? Some processors compute in bfloat16, while others
-# have to emulate it.
+# But is mixed precision faster *here*? Some processors have to emulate bfloat16.
 
 # %%
 low = candidates()[1]
@@ -1111,9 +1116,9 @@ for name, share in shares.items():
     print(f"{name}: {100 * share:.1f}% of the runs reached the target")
 
 # %% [markdown]
-# If a recipe never reached the target, ignore its bar in the waterfall: the original's bar
-# is too short in that case, and the fast recipe's means nothing. Run the lab again with
-# more `epochs` or `fast_epochs`.
+# Did the original recipe miss the target? Then its bar in the waterfall is too short,
+# because it would have needed more epochs. Did the fast recipe miss it? Then the bar *fewer
+# steps* means nothing. Run the lab again with more `epochs` or `fast_epochs`.
 #
 # A step of the fast recipe also has less work to do, without augmentation and without
 # biases in its convolutions. *Fewer steps* therefore combines two factors: the smaller
@@ -1162,8 +1167,7 @@ card.measure("compile_seconds", compile_seconds)
 # $$ T_k = \frac{T_0}{g_1\, g_2 \cdots g_k} \quad\text{seconds.} $$
 #
 # The axis is logarithmic, so that a factor has the same length wherever it comes in the
-# order. In plain seconds, an early change would look better: half of 100 s is more than
-# half of 20 s.
+# order.
 
 # %% [markdown]
 # How do you read the bars?
@@ -1205,7 +1209,7 @@ card.outcome("gains", gains)
 # runs on two cores, the longest bar was *fewer steps*, with a factor of about ten, and the
 # rest gained at most a factor of about two. Most of the time had gone into steps that
 # nobody needed to take. On another machine the bars differ, because XLA and fewer bits need
-# hardware that suits them.
+# suitable hardware.
 
 # %% [markdown]
 # ## How much of the machine does your training use?
@@ -1239,8 +1243,10 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * utilization:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# In [lab 02](02_throughput.ipynb), a network with layers just as narrow uses a many times
-# larger share of a laptop's peak. Why does ours use so little? Roughly,
+# In [lab 02](02_throughput.ipynb), the layers are just as narrow, but the network reaches a
+# far larger share of a laptop's peak. (The two counts differ: lab 02 leaves out products
+# with padding, while here border values count like all others. By lab 02's count, our share
+# would be smaller still.) Why does our network reach so little? Roughly,
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
@@ -1276,9 +1282,13 @@ print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
 # time, although the first convolution has at most 21% of the operations that the MFU
 # counts.
 #
-# On that machine the MFU, computed from processor time, rose from 7% to 30% without
-# pooling, to 21% at width 10, but only to 8% with a batch of 2,048. That is the price of a
-# network small enough to train quickly.
+# On that machine the MFU, computed from processor time, was 7%. Three changes raised it:
+#
+# - no pooling: 30%;
+# - width 10: 21%;
+# - batches of 2,048 images: only 8%.
+#
+# That is the price of a network small enough to train quickly.
 #
 # </details>
 
