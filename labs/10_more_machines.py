@@ -502,13 +502,15 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# An error bar is honest only if it is stated before the measurement. We get it from the
-# steps that the law has not seen. Each round of measurements gives a law of its own, and
-# your law takes the median of each constant over the rounds. We let all of these laws,
-# yours and one for each round, forecast the unseen steps. Each forecast is too high or too
-# low by some factor, and $f$ is the largest of these factors. The stated error is a factor
-# of $f^2$ in both directions, or of 1.1 if $f^2$ is smaller. The square leaves a margin for
-# the new batch size and the additional worker.
+# An error bar is honest only if it is stated before the measurement. We get it in three
+# steps:
+#
+# 1. Each of the three rounds of measurements gives a law. Your law has the median of their
+#    constants.
+# 2. All four laws forecast the steps in which the workers trained together, which no law
+#    has seen. The worst of these forecasts is off by a factor $f$, for example 1.4.
+# 3. The stated error is a factor of $f^2$, here about 2, up or down, and never less than
+#    1.1. The square leaves a margin for the new batch size and the additional worker.
 
 # %%
 forecast_speeds, measured_speeds = [], []
@@ -575,25 +577,24 @@ show_figure(figure, text, session.caption())
 # </details>
 
 # %% [markdown]
-# Your forecast was off by some factor. Was the law worth its effort? A rule without a law
-# would have stated a range, too: `n + 1` workers are at least as fast as `n` workers, and
-# at most $(n + 1) / n$ times as fast.
-#
-# A very wide range always hits, so a hit alone proves little. The [*interval
-# score*](../docs/glossary.md) therefore adds up the width of a range and a penalty for a
-# miss: lower is better.
+# A wide range always hits, so a hit alone proves little. The next cell scores your range
+# against a simpler rule.
 
 # %% [markdown]
-# <details><summary>How is a range scored?</summary>
+# <details><summary>Was the law worth the effort?</summary>
 #
-# For a range from $l$ to $u$ and a measurement $m$, all in images per second, the score
-# ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) is
+# Common sense gives a range, too, without any law: `n + 1` workers should be at least as
+# fast as `n`, and at most $(n + 1) / n$ times as fast. The [*interval
+# score*](../docs/glossary.md) compares both ranges. It adds up the width of a range and a
+# penalty for a miss, so lower is better. For a range from $l$ to $u$ and a measurement $m$,
+# all in images per second, the score ([Gneiting and Raftery
+# 2007](https://doi.org/10.1198/016214506000001437)) is
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
 # The first term measures the width, and the second is the penalty, which is zero if $m$
-# lies in the range. Because of the factor of 20, your score is best on average if you state
-# a range that you expect to contain the measurement nine times out of ten.
+# lies in the range. The factor of 20 is $2 / 0.1$: with it, your score is best on average
+# if you leave one chance in ten that the measurement lies outside your range.
 #
 # </details>
 
@@ -610,9 +611,9 @@ for name, (lowest, highest) in ranges.items():
 card.measure("interval_scores", scores)
 
 # %% [markdown]
-# If your law has the worse score, look at the measured rounds. If they differ from each
-# other, this makes the range wide. If they agree, the law itself is wrong. If your law has
-# the better score, you may look further ahead, with care.
+# If your law has the better score, you may look further ahead, with care. If it has the
+# worse score, compare the rounds of measurements: either they differ, which makes the range
+# wide, or they agree, and then the law itself is wrong.
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
@@ -647,8 +648,9 @@ print(f"and by {fall['reported']:.1f} points according to the reports")
 card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["reported"]})
 
 # %% [markdown]
-# At 128 GPUs the law is close to the report, but it misses most of the fall that follows. A
-# plan by the law alone would have promised almost twelve points too many.
+# At 128 GPUs the law is close to the report, but it misses most of the fall from there to
+# 512. At 512 GPUs, a plan by the law would have promised almost twelve points more than was
+# reported.
 #
 # In the law, each device of a large ring sends the gradient almost exactly twice, with 128
 # devices as with 512. Only the latencies add up to more, and beside such a large gradient
@@ -681,7 +683,9 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # With overlap, the law promises 10 to 12 points more than each of the four reports, and in
 # three of them even 100%, because it hides all messages behind backward. A real cluster is
-# probably slower, so measure on a few machines before you plan for hundreds.
+# probably slower, so measure on a few machines before you plan for hundreds. All these
+# reports date from 2017, so do not carry their percentages over: [lab
+# 11](11_does_not_fit.ipynb) assumes links of 400 Gbit/s.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
@@ -721,10 +725,12 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # ## 5. Can the messages scale better?
 #
 # Smaller gradients and more devices make the latency matter, because a ring of $N$ devices
-# pays it $2\,(N - 1)$ times, one after the other. A [*tree*](../docs/glossary.md), in which
-# sums travel up and the result comes back down, pays it only $2 \log_2 N$ times. The price
-# is a few more bytes: a device sends twice the gradient in a tree, but only
-# $2\,(N - 1) / N$ times the gradient in a ring.
+# pays it $2\,(N - 1)$ times, one after the other. In a [*tree*](../docs/glossary.md), each
+# device waits for the sums of two others, adds its own gradient, and sends the sum to the
+# device above it. The total comes back down the same way. A tree has about $\log_2 N$
+# levels, so it pays the latency only $2 \log_2 N$ times. The price is a few more bytes: a
+# device sends twice the gradient in a tree, but only $2\,(N - 1) / N$ times the gradient in
+# a ring.
 
 # %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
@@ -782,19 +788,20 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # the ring saves on bytes ($\ell$, $G$ and $B$ as in section 3). A smaller gradient reduces
 # only the right side, so the tree becomes faster at fewer devices.
 #
-# Two levels are faster than both. With eight devices in a machine, each device exchanges
-# only an eighth of the gradient with other machines, and a ring across machines has only
-# $N / 8$ members. With such links, messages need not be the limit.
+# Two levels are faster than both. A single ring leaves each machine through only one of its
+# eight links, but with two levels all eight work. Each device exchanges an eighth of the
+# gradient with other machines, in a ring of only $N / 8$ members. (Libraries get the same
+# bandwidth from several large rings, one for each link.)
 
 # %% [markdown]
 # ## 6. The plan
 #
-# Will more machines help *your* training? The explorer in the next cell calculates its time
-# and its price for any number of devices, from four things that slow down a large group:
+# Will more machines help *your* training? The explorer below calculates its time and its
+# price for any number of devices. It counts four things that slow down a large group:
 #
 # - messages, by your law, with the fastest of the three kinds of all-reduce;
-# - stragglers as in section 1, but with times from a normal distribution, which vary as
-#   much below their mean as above it;
+# - stragglers as in section 1, but milder: the times here come from a normal distribution,
+#   in which very long delays are much rarer;
 # - failures, and the time to save checkpoints at Young's interval (lab 09);
 # - the extra images that training needs with a large batch.
 
@@ -813,8 +820,9 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # <details><summary>Where do the other inputs come from?</summary>
 #
 # In JupyterLab the explorer has sliders, which start at your own numbers. The fixed cost
-# $t_0$, the peak $r_\infty$ and the number of parameters come from your run of lab 02, and
-# then a device is a whole machine. Without such a run, they come from the workers above.
+# $t_0$, the peak $r_\infty$ and the number of parameters come from your run of lab 02. That
+# lab used all cores, so a "device" of the plan is then a whole machine. Without such a run,
+# the numbers come from the workers above.
 #
 # </details>
 
@@ -836,8 +844,8 @@ print(f"and cost {times_the_price:.2f} times as much")
 
 # %% [markdown]
 # The last line is the answer for your numbers: the gain and the price of 128 times as many
-# devices. How much of the loss is due to the all-reduce? We plan once more for 1,024
-# devices, with each of the three kinds.
+# devices. How much of the missing speed is due to the all-reduce? We plan once more for
+# 1,024 devices, with each of the three kinds of all-reduce.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -850,8 +858,8 @@ for way in ("ring", "tree", "two levels"):
 # %% [markdown]
 # If your steps take only milliseconds, everything depends on the all-reduce: with a single
 # ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster.
-# If your steps are long, every kind hides behind backward, and all three plans are the
-# same.
+# If your steps are long, every kind of all-reduce hides behind backward, and all three
+# plans are the same.
 #
 # No link can move the last limit, the critical batch size. Far beyond it, you pay for
 # images that save hardly any steps.
