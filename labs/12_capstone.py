@@ -19,7 +19,8 @@
 # too early, or a training that was tuned on the test images. You therefore find out first
 # which ingredients of a fast recipe help, and which may only have been lucky. Then you
 # write your own training, and rehearse its judging. You predict each gain before you
-# measure it, because you do not yet understand a gain that surprises you.
+# measure it. If the result surprises you, there is something that you do not understand
+# yet.
 
 # %% [markdown]
 # > **Limits.** Other programs on your machine affect every time that you measure. At laptop
@@ -97,10 +98,10 @@ data = session.load_images()
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# Take care with the fourth ingredient: without "no augmentation", the images *are* shifted
-# and flipped. Weight decay stays in all recipes. The peak of the cycle
-# (`peak_learning_rate`) and the constant 0.01 are given for batches of 32 images, and grow
-# with the square root of the batch size.
+# Take care with the fourth ingredient, which is itself something left out. The recipe
+# without it puts augmentation back, so there the images *are* shifted and flipped. Weight
+# decay stays in all recipes. The peak of the cycle (`peak_learning_rate`) and the constant
+# 0.01 are given for batches of 32 images, and grow with the square root of the batch size.
 #
 # If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
@@ -187,10 +188,10 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # 0.05 unless you change this parameter. Here $n$ is the number of pairs whose two times
 # differ, and $k$ is the number of pairs in which A took longer.
 #
-# Compare a line of the table with the full recipe. With five seeds, of which four are
-# longer without the ingredient, $P = 6/32 \approx 0.19$, so the line is not clearly longer.
-# If all five are longer, $P = 1/32 \approx 0.03$, and it is. The price of this test is that
-# it needs many seeds.
+# Take one line of the table, with five seeds. If four of its times are longer than those of
+# the full recipe, $P = 6/32 \approx 0.19$, so they are not *clearly* longer. If all five
+# are longer, $P = 1/32 \approx 0.03$, and they are. The price of this test is that it needs
+# many seeds.
 
 # %% [markdown]
 # ### Exercise 12.1: what is it worth?
@@ -220,8 +221,9 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than
 #   those of the full recipe (see above, with your argument `alpha`), `"hurts"` if they are
 #   clearly shorter, and otherwise `"cannot tell"`.
-# - `"place"` is 1 plus the number of *other* ingredients that are clearly worth more: the
-#   times without such an ingredient are clearly longer than the times without this one.
+# - `"place"` is 1 plus the number of *other* ingredients that are clearly worth more.
+#   Ingredient A is clearly worth more than B if the times without A are clearly longer than
+#   the times without B.
 # - Do not modify `full` or `without`.
 
 # %% [markdown]
@@ -300,11 +302,11 @@ show_figure(figure, text, session.caption())
 card.outcome("places", {name: one["place"] for name, one in found_worth.items()}, choices=True)
 
 # %% [markdown]
-# The verdicts tell you which ingredients you may believe in. The range from the smallest to
-# the largest factor is a confidence interval of the *true* median, which very many seeds
-# would show. It misses the true median only if all $n$ factors lie on the same side. That
-# is as likely as $n$ coins that all show the same side, $2 \cdot 2^{-n}$, so five seeds
-# give an interval of about 94%.
+# The verdicts tell you which ingredients you may believe in. Very many seeds would show the
+# *true* median of the factors. With $n$ seeds, the range from the smallest to the largest
+# factor misses it only if all factors lie on the same side of it. That is as likely as $n$
+# coins that all show the same side, $2 \cdot 2^{-n}$. With five seeds this is about 6%, so
+# the range is a confidence interval of about 94%.
 #
 # **Question.** The places alone need twenty tests, for ten pairs of ingredients in both
 # directions. Luck fools each test with a probability of at most `alpha`. If all ingredients
@@ -312,22 +314,24 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # so that even one false claim is rare?
 
 # %% [markdown]
-# ### Do the parts make up the whole?
-#
 # If the ingredients worked independently of each other, the recipe without any of them
-# would take $\prod_i w_i$ times as long.
+# would take $\prod_i w_i$ times as long:
 
 # %%
 known = [one["factor"] for one in found_worth.values() if one["factor"]]
 print(f"The product of {len(known)} factors: {prod(known):.2f}")
 
 # %% [markdown]
+# <details><summary>Do the parts make up the whole?</summary>
+#
 # An ingredient without which most runs never reach the target has no factor. The product
 # leaves it out, so the true product is larger.
 #
 # **Question.** Compare the product with the bar *fewer steps* of lab 08, which stands for
 # all five ingredients on a larger network. If two ingredients do the same job, is the
 # product of their factors too small or too large? And if neither helps without the other?
+#
+# </details>
 
 # %% [markdown]
 # ## 2. Your own training
@@ -534,9 +538,10 @@ card.outcome("gain", gain.middle)
 # and this section.
 
 # %% [markdown]
-# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The
-# last figure shows how many seconds `train` takes, and the whole load takes about 20 s on
-# two quiet cores. (The rehearsal runs only a part of the load, and scales its time up.)
+# **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For
+# the score, divide the seconds of `train` in the last figure by those of the calibration
+# load, about 20 s on two quiet cores. (The rehearsal runs only a part of the load, and
+# scales its time up.)
 
 # %%
 my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
@@ -577,10 +582,11 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 # ### Hand it in
 #
 # The next cell writes `train` into a file of its own, with everything that it uses, and
-# checks the rules for the source. Replace the title with your own. Is your training based
-# on another submission? Then set `predicted_gain`. When the file is written, add a line
-# such as `based on: 2` to its docstring, with the number or title of that submission. The
-# judge runs `train` in a sandbox, whose packages `make setup-grading` installs.
+# checks the rules for the source. Before you run the cell, replace the title with your own.
+# If your training is based on another submission, also set `predicted_gain`, the speed-up
+# that you expect over it. Afterwards, add a line such as `based on: 2` to the docstring of
+# the written file, with the number or title of that submission. The judge needs a sandbox:
+# `make setup-grading` installs its packages.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
