@@ -10,11 +10,11 @@
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
 # A notebook that trained a small network on eight cores of a TPU reports 269 seconds for 50
-# epochs. This lab rebuilds that training. With as many images and epochs, it took [6
-# minutes on two cores of an ordinary processor](../docs/measurements.md). A chip that was
-# made to multiply matrices should win by more than that. Two things can hold it up, and
-# neither is the chip's fault. A batch of a new size needs a newly compiled program, and
-# after every step the fast cores have to wait for Python.
+# epochs. This lab rebuilds that training. With as many images and epochs, two cores of an
+# ordinary processor took [about 360 seconds](../docs/measurements.md). So the TPU was not
+# even one and a half times as fast, although it was made to multiply matrices. Two things
+# can slow such a chip down, and neither is its own fault. A batch of a new size needs a
+# newly compiled program, and after every step the fast cores have to wait for Python.
 #
 # Suppose that you bring the training loop of [lab 06](06_many_gpus_loop.ipynb) to eight
 # such cores. Its idea is still right: each core gets images of its own, and in every step
@@ -42,9 +42,9 @@
 # shows here as well.
 #
 # > **Limits.** Simulated cores share one processor, so their speed says nothing about real
-# > cores. We have never run this lab on a TPU. What it says about TPUs comes from the
-# > linked documents. Where it says that TensorFlow cannot do something, we have seen this
-# > on simulated cores only.
+# > cores. We have never run this lab on a TPU. All statements about TPUs come from the
+# > linked documents. If we say that TensorFlow cannot do something, we have seen that only
+# > on simulated cores.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -166,10 +166,10 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
 # With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding changes
-# each factor by at most $2^{-8} \approx 0.4\%$. The 128 errors do not pile up, because they have
-# both signs. The products have both signs, too, so the sum and its error grow alike, and a
-# typical element is about as wrong as a single product. Still, training on a TPU is not
-# quite training in float32.
+# each factor by at most $2^{-8} \approx 0.4\%$. The 128 errors do not pile up, because they
+# have both signs. The products have both signs, too, so the sum and its error grow alike,
+# and a typical element is about as wrong as a single product. Still, training on a TPU is
+# not quite training in float32.
 #
 # ### The images
 #
@@ -228,9 +228,9 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
 # to record a graph. You can watch that on any device.
 #
-# **Question.** The loop below calls one function with tensors of two different shapes, and
-# a second function with four numbers, both as Python numbers and as tensors. How many
-# traces does TensorFlow make in each of these three cases?
+# **Question.** The loop below has three cases. It calls `total` with tensors of the lengths
+# 128, 128, 128 and 100. It calls `count_up` with the Python numbers 10, 10, 9 and 8, and
+# then with the same numbers as tensors. How many traces does TensorFlow make in each case?
 
 # %%
 traced = []
@@ -271,9 +271,9 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of each size takes long, because it needs a new program. On eight TPU
-# cores, two batch sizes cost a user 6 and 8 seconds, according to a log of 2019
-# ([tensorflow/tensorflow, issue
+# The first batch of each size takes long, because it needs a new program. A log of 2019
+# shows the price on eight TPU cores: two batch sizes cost a user 6 and 8 seconds of
+# compiling ([tensorflow/tensorflow, issue
 # 29825](https://github.com/tensorflow/tensorflow/issues/29825)). So all batches should have
 # the same size.
 #
@@ -380,7 +380,7 @@ def core_step(model, optimizer, images, labels):
 # images of several steps for every core, and `one_step` makes step `i` of a block inside a
 # `tf.function`. On a TPU, XLA compiles the function that you pass to `strategy.run`. We do
 # not ask for `jit_compile=True` ourselves, because it fails on simulated cores: the
-# compiled program runs on one device and finds the weights on another.
+# compiled program looks for the weights on its own device, but they are on another.
 
 # %%
 def new_training(strategy):
@@ -454,11 +454,12 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of shape
 #   `(cores,)`.
-# - TensorFlow traces in the first `run` for blocks of a given length, and only then does
-#   Python call `one_step`. Later calls of `run` for blocks of this length never call
-#   `one_step` again, whatever `count` is.
-# - Tracing calls `one_step` no more often for a long block than for a short one.
-# - Python does no more work in a `run` with many steps than in a `run` with a single step.
+# - Python calls `one_step` only while TensorFlow traces, which happens in the first `run`
+#   for blocks of a given length. Later calls of `run` for this length never call it again,
+#   whatever `count` is.
+# - The loop over the steps runs in TensorFlow, not in Python. So tracing calls `one_step`
+#   no more often for a long block than for a short one, and a `run` with many steps takes
+#   Python no more work than a `run` with one.
 
 # %% [markdown]
 # **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`, then
@@ -642,8 +643,8 @@ show_figure(figure, summary, session.caption())
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
 #
-# per step, tests included. How long is a step in your run, and how much of the 93 ms can be
-# arithmetic?
+# per step, tests included. How long is a step in your run? In that time your processor does
+# the arithmetic of all eight cores. So how much of the 93 ms can be arithmetic?
 
 # %% [markdown]
 # <details><summary>How much of the 93 ms can be arithmetic?</summary>
@@ -665,9 +666,10 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### What do long calls buy?
 #
-# By the law for $r(k)$, that depends on how much a call costs, compared with a step. The
-# next cells train on all cores with one step in a call, and then with `steps_per_call`
-# steps.
+# By the law for $r(k)$, the gain of long calls depends on the cost $c$ of a call, compared
+# with the time $s$ of a step. However many steps a call makes, the gain stays below $1 +
+# c/s$. The next cells train on all cores with one step in a call, and then with
+# `steps_per_call` steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per second?
 
@@ -701,9 +703,9 @@ print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# Compare the three gains. Are all of them above 1? If they are further from each other than
-# from 1, chance may explain the gain. Long calls help most if steps are short, because then
-# the cost $c$ of a call is a large part of $c + s$; try `batch_size=16`.
+# Compare the three gains. Are all of them above 1? If they differ more from each other than
+# from 1, chance alone may explain them. Long calls help most if steps are short, because
+# then the cost $c$ of a call is a large part of $c + s$; try `batch_size=16`.
 
 # %% [markdown]
 # What has to change on a TPU, and what can stay? The idea of lab 06 stays, down to each
@@ -803,14 +805,12 @@ shard_of = check("7.2", shard_of)
 # step? A dense network, 784 → 1,024 → 10, makes the same training steps in four layouts.
 # Its batch holds 1,024 images of noise, and is always cut along the first axis of the mesh.
 #
-# - *One device* is the reference.
-# - [*Data parallel*](../docs/glossary.md) keeps all weights on every device, like the
-#   strategy above.
-# - The *2 x 4* mesh also cuts the first layer by columns and the second by rows. This pair
-#   of cuts is the [*tensor parallelism*](../docs/glossary.md) of
-#   [Megatron-LM](https://arxiv.org/abs/1909.08053).
-# - *Fully sharded* cuts the weights along the same mesh axis as the batch, as the third
-#   stage of [ZeRO](https://arxiv.org/abs/1910.02054) does.
+# | layout | how the weights are cut | so the devices exchange | known as |
+# |---|---|---|---|
+# | *one device* | not at all | nothing | |
+# | *data parallel* | not at all, as with the strategy above | gradients | [data parallelism](../docs/glossary.md) |
+# | *2 x 4* | along `model`: the first layer by columns, the second by rows | partial sums of the outputs, and gradients | [tensor parallelism](../docs/glossary.md), [Megatron-LM](https://arxiv.org/abs/1909.08053) |
+# | *fully sharded* | along `data`, by rows, like the batch | weights, and gradients | stage 3 of [ZeRO](https://arxiv.org/abs/1910.02054), in [lab 11](11_does_not_fit.ipynb) |
 
 # %%
 layouts = {
@@ -884,8 +884,8 @@ summary += "columns, each on two devices. Fully sharded: eight blocks of rows."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# What does each layout cost in communication? Every line below is one instruction of the
-# compiled step that communicates, with the bytes of its result on one device.
+# What does each layout cost in communication? Each line below stands for one instruction
+# that communicates, with the bytes of its result on one device.
 
 # %%
 for name, one in found.items():
@@ -899,9 +899,10 @@ for name, one in found.items():
 #   message adds up gradients over the two rows of the mesh, and contains only the quarter
 #   that a device needs.
 # - *Fully sharded*: each device holds an eighth of the weights and fetches the rest with
-#   all-gathers, so it pays for memory with messages. XLA still adds up whole gradients
-#   here, although a [*reduce-scatter*](../docs/glossary.md), half of the ring in [lab
-#   09](09_many_machines.ipynb), would be enough for the eighth that each device keeps.
+#   all-gathers, so it pays for memory with messages. Each device needs the sum of the
+#   gradients only for its eighth, but XLA sends whole gradients to all devices here. A
+#   cheaper message for this, [*reduce-scatter*](../docs/glossary.md), comes in [lab
+#   09](09_many_machines.ipynb).
 #
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
@@ -1014,7 +1015,7 @@ session.finish()
 # %% [markdown]
 # Two questions remain. How well does the network do with the mean and the deviation of our
 # own images, or with `learning_rate=0.00125`, so that eight cores together train with the
-# unscaled rate of 0.01? And why would 512 cores with 128 images each be a different
+# rate of one core, 0.01? And why would 512 cores with 128 images each be a different
 # training, and not just a faster one?
 #
 # To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above all
