@@ -20,6 +20,7 @@
 # 1. You write a ring that adds up the gradients of all processes.
 # 2. You let several processes train one network, each on its own images.
 # 3. You kill one of them, and calculate how often a job should save.
+# 4. You find a bug that no error message reports (exercise 9.5).
 
 # %% [markdown]
 # > **Limits.** Your workers are real processes that talk over TCP, but they share the CPU
@@ -385,8 +386,8 @@ show_figure(figures.losses(curves), text, session.caption())
 # without dropout or batch normalisation, which each worker applies to its own part of the
 # batch.
 #
-# The speed tells you little about real machines, because your workers share cores, and
-# spend most of a step of such a small network exchanging gradients.
+# If the workers were slower than the single process, do not blame the method. They share
+# cores, and with such a small network they spend most of each step exchanging gradients.
 
 # %% [markdown]
 # <details><summary>Do you have several machines?</summary>
@@ -426,10 +427,11 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # %% [markdown]
 # <details><summary>Why does fit fail without the subclass?</summary>
 #
-# Before the first step, `fit` averages a batch over the workers, in a place where
-# TensorFlow cannot do that. After each step, it averages the metrics along their first
-# axis, but single numbers have none. The subclass builds the network from the part of one
-# replica, and gives each metric an axis.
+# To build the network before the first step, `fit` looks at one batch. Under this strategy
+# it averages that batch over the workers, in a place where TensorFlow cannot do that. After
+# each step, it averages the metrics along their first axis, but a metric is a single number
+# and has no axis. The subclass builds the network from the batch of one replica, and gives
+# each metric an axis.
 #
 # </details>
 
@@ -454,10 +456,10 @@ from helpers.lab_09.workers import durable, failures
 # Your training may be killed at any moment. A new process then starts it again, with
 # nothing but the files on disk, and it resumes from the last save.
 #
-# **Write**
-# `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
-# which trains and saves. It returns the number of training steps in the save from which it
-# resumes, or 0 if there is no save yet. The optimizer has already been built.
+# **Write** `train_with_saves(model, optimizer, train_step, data, epochs, folder,
+# save_every, chief)`, which trains and saves. It returns the number of training steps made
+# before the save from which it resumes, or 0 if there is no save yet. The optimizer has
+# already been built.
 #
 # **Rules**
 #
@@ -560,9 +562,8 @@ print(f"Worker 0 failed with {seen['reason']}, {notice_seconds:.2f} s after the 
 # the connections of a killed process. A machine that loses power closes none, so there only
 # a time limit helps.
 #
-# Now all workers start again, and resume. After that, the same job trains a second time,
-# from the beginning, for the section "A polite end". In this training, worker 1 receives
-# another signal, SIGTERM. Ignore the lines about it for now.
+# Now all workers start again, and resume. (In the same cell they then train a second time,
+# for the section "A polite end" below. You need not read those three lines of code yet.)
 
 # %%
 with durable.start(killed_folder, lab.workers, "resume") as job:
@@ -589,9 +590,10 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so to save.
 # TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler)
-# uses that time. The last job has already tried it. In its second training, worker 1
-# received SIGTERM at the step at which it was killed before. Here is the code of that
-# training. Then we start the workers again, to see where they resume:
+# uses that time. You have already run it: in the second training of the last job, worker 1
+# received SIGTERM at the very step at which it was killed the first time. The next cell
+# shows the code of that training. The cell after it starts the workers again, to see where
+# they resume:
 
 # %%
 session.show_source(durable.polite)
@@ -616,8 +618,8 @@ card.measure("polite_end", {"goes_on_at_step": polite_at, "weight_difference": d
 # ### How often should you save?
 #
 # A save costs time, but so do the steps that have to be repeated after a failure. How long
-# does a save take for a billion parameters? They take 12 GB: four bytes each, and as much
-# again for each of the two states of Adam.
+# does a save take for a billion parameters? With four bytes for each, and as many for each
+# of Adam's two states, there are 12 GB to write.
 
 # %%
 save_mib = 64
@@ -674,12 +676,12 @@ def best_interval(save_seconds, restart_seconds, failure_seconds):
 best_interval = check("9.4", best_interval)
 
 # %% [markdown]
-# Imagine a thousand machines with eight GPUs each. Meta's 16,384 GPUs would fill 2,048 of
-# them, so there was, on average, one interruption for each in
-# $2048 \times 54 / 419 \approx 264$ days. (So many machines train larger networks than this
-# one. They divide the save among themselves, so the 12 GB may well be the share of one
-# machine.) We assume that yours fail as often, that a restart takes 10 minutes, and that a save
-# takes as long as you have just measured.
+# Imagine a thousand machines with eight GPUs each. How often does one of them fail? Meta's
+# 16,384 GPUs are 2,048 such machines, with 419 interruptions in 54 days. So a single
+# machine fails, on average, once in $2048 \times 54 / 419 \approx 264$ days. We assume the
+# same for yours, a restart of 10 minutes, and a save as long as you have just measured. (A
+# thousand machines would train a larger network, but they would divide the save. So 12 GB
+# may well be the share of one machine.)
 #
 # **Predict:** What is the best interval between two saves, in minutes? And how many seconds
 # are then lost for each hour of training?
@@ -784,9 +786,9 @@ show_listing(script.batches_of)
 # - Lines are numbered as in the listing. Replace exactly one line with one new line. The
 #   spaces before it do not matter.
 # - With the new line the script does what its docstring says, whatever the arguments.
-# - The cost is the expected share of the images that no worker sees in any of `epochs`
-#   epochs, from 0 to 1. Assume that the number of images is large and a multiple of
-#   `workers`.
+# - The cost is a number from 0 to 1: the expected share of the images that no worker sees
+#   in any of the `epochs` epochs. Assume that the number of images is large and a multiple
+#   of `workers`.
 
 # %% [markdown]
 # **Example.** `return 6, "", 0.0` says that line 6 should be empty, and that the bug costs
