@@ -136,17 +136,20 @@ def _in_words(points, device, known, unseen, law, race):
     half, most = 100 * median(off), 100 * max(off)
     runs = race.best_seconds
     taken, of_control = median(runs), median(race.control_seconds)
-    won = "and so beat" if taken < of_control else "and so did not beat"
+    choice = "a good choice" if taken < of_control else "not the best choice"
+    forecast = race.by_laws(race.best)
+    late = f"{abs(taken / forecast - 1):.0%} {'longer' if taken > forecast else 'shorter'}"
     says = (
         f"Left, on {device}: the law of lab 02 was given the batch sizes {seen}. Half of "
         f"the larger sizes, up to {unseen[-1]:,}, lie within {half:.0f}% of its forecast, "
         f"and the worst is off by {most:.0f}%.\n"
         f"Right, on the same machine: a race to accuracy {race.target:g} with batches of "
         f"{', '.join(most_sizes)} and {last} images. From its runs, two laws forecast that "
-        f"batches of {race.best:,} images are best, and take {race.by_laws(race.best):.2f} "
-        f"s. They took {taken:.2f} s, the median of {len(runs)} runs from {min(runs):.2f} "
-        f"to {max(runs):.2f} s, {won} the winner of the race, {race.control:,} images, "
-        f"which ran in alternation with them and took {of_control:.2f} s."
+        f"batches of {race.best:,} images are best, with {forecast:.2f} s. This size was "
+        f"{choice}: it took {taken:.2f} s (the median of {len(runs)} runs from "
+        f"{min(runs):.2f} to {max(runs):.2f} s), while the winner of the race, "
+        f"{race.control:,} images, took {of_control:.2f} s in runs that alternated with "
+        f"them. The time was {late} than forecast."
     )
     return alternative, says
 
