@@ -13,9 +13,10 @@ HEAD = (
 COLUMNS = (
     "From a *cold start*, the clock also counts importing and compiling. The *score* is "
     "the time in units of a fixed piece of work, so lower is better. *Seconds* and *CPU "
-    "seconds* are means over the seeds. The last two columns come from one more run each: "
-    "*published split* is the accuracy on the published test images, and *held-out "
-    "workload* the accuracy on inverted images whose classes have other numbers.\n\n"
+    "seconds* are means over the seeds. The last two columns come from one extra run each. "
+    "*Published split* is the accuracy on the published test images. *Held-out workload* "
+    "is the accuracy on a disguised data set, with inverted images and renumbered classes, "
+    "which shows that the code really learns.\n\n"
     "*Record* marks the entry that holds the record of its board, and *former record* an "
     "entry that once held it. In parentheses are 95% intervals of the mean over the seeds."
 )
@@ -116,13 +117,13 @@ def _machines(entries):
 
 def _again(verification):
     day = verification["added"][:10]
-    lines = [f"Neighbours on a board were judged again in turn, {day}:\n"]
+    lines = [f"On {day}, entries next to each other on a board ran again, in turn:\n"]
     for board in verification["result"]["boards"]:
         name = board["board"][0]
         for pair in board["pairs"]:
             one, other = pair["entries"]
             if pair["ratio"] is None:
-                lines.append(f"- {name}: a run of entry {one} or of entry {other} crashed.")
+                lines.append(f"- *{name}*: a run of entry {one} or {other} crashed.")
                 continue
             low, middle, high = pair["ratio"]
             order = {
@@ -131,7 +132,7 @@ def _again(verification):
                 "other": "which contradicts the order above",
             }[pair["order"]]
             lines.append(
-                f"- {name}: entry {one} takes {middle:.3f} times as long as entry {other} "
+                f"- *{name}*: entry {one} took {middle:.3f} times as long as entry {other} "
                 f"({low:.3f} to {high:.3f}), {order}."
             )
     return "\n".join(lines)
