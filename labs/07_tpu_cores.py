@@ -271,11 +271,10 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of each size takes long, because it needs a new program. A log of 2019
-# shows the price on eight TPU cores: two batch sizes cost a user 6 and 8 seconds of
-# compiling ([tensorflow/tensorflow, issue
-# 29825](https://github.com/tensorflow/tensorflow/issues/29825)). So all batches should have
-# the same size.
+# The first batch of each size takes long, because it needs a new program. On eight TPU
+# cores, two batch sizes once cost 6 and 8 seconds of compiling ([tensorflow/tensorflow,
+# issue 29825](https://github.com/tensorflow/tensorflow/issues/29825)). So all batches
+# should have the same size.
 #
 # ### A shard for every core
 #
@@ -945,8 +944,7 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 #
 # Can the compiler divide the work, then? It can, and it does so without changing the
 # result. With a strategy, the result can depend on the number of cores, whereas a mesh
-# changes where the numbers are computed, but not their values. That is why its losses equal
-# the losses of one device, up to rounding.
+# changes where the numbers are computed, but not their values.
 
 # %% [markdown]
 # ## If you know PyTorch/XLA

@@ -538,9 +538,6 @@ first_change, its_speedup = best_change(by_layer, changes)
 print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fast")
 
 # %% [markdown]
-# This is only the profile's promise. The real gain has to be measured.
-
-# %% [markdown]
 # ## 3. The ladder
 #
 # Each rung is one change:
@@ -615,9 +612,9 @@ card.measure("images_per_second", speeds["no dropout"])
 
 # %% [markdown]
 # Did the profile predict the gain from the fused batch normalisation? A profile does not
-# see the time that is spent in Python and in the input pipeline. If your function
-# recommended faster convolutions in part 2, they have to wait: in this ladder, only fewer
-# bits and the compiler can make them faster.
+# see Python and the input pipeline. If your function recommended faster convolutions in
+# part 2, they have to wait: in this ladder, only fewer bits and the compiler can make them
+# faster.
 
 # %% [markdown]
 # ## 4. Feed the network
@@ -1137,8 +1134,8 @@ print(f"fewer steps: reaches the target {gains['fewer steps']:.2f} times as fast
 # Two options of [`compile`](https://keras.io/api/models/model_training_apis/) remain. With
 # `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python. With
 # `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that fuses
-# operations but delays the first step. (The default, `"auto"`, uses XLA for training on a
-# single GPU, and not on a CPU.)
+# operations but delays the first step. (The default, `"auto"`, uses it on a single GPU, and
+# not on a CPU.)
 
 # %%
 best, options = (fast_recipe(policy, 0), fast_data), {}

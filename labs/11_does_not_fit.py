@@ -454,7 +454,7 @@ segments = check("11.2", segments)
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) a network of 64
-# dense layers with a ReLU (at laptop scale). They are equal, so equal segments do, without
+# dense layers with a ReLU (at laptop scale). Equal layers need only equal segments, without
 # your search. The decorator
 # [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) asks
 # for the recomputation of each segment, and the compiler tells us how many bytes a step
@@ -515,9 +515,8 @@ if recomputed:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The formula has the right shape, but it counts only inputs. For each layer of the current
-# segment, the compiled loop also holds a copy of the weights and their gradient. ("Going
-# further" adds both.)
+# The formula has the right shape, but it counts only inputs. "Going further" adds what else
+# the compiled loop holds.
 #
 # **Question.** How far is your ratio of times from 4/3, and does the range of the
 # repetitions explain the difference?
