@@ -56,8 +56,8 @@ def _table():
     minutes = f"Minutes of the stored solution, {'; or '.join(where)}."
     return (
         "| lab | the question | your time, about | minutes to run |\n|---|---|---|---|\n"
-        f"{rows}\n{minutes} You need about {sum(people.values()) / 60:.0f} hours for all of "
-        "them. That is an estimate, because no class has been timed. It counts "
+        f"{rows}\n{minutes} You need about {sum(people.values()) / 60:.0f} hours for all "
+        "of them. That is an estimate, because no class has been timed. It counts "
         f"{ASSUMPTIONS}.\n"
     )
 
