@@ -62,4 +62,4 @@ def say_minutes(
 
 
 def _path(lab):
-    return lab.folder / "recorded_minutes.json"
+    return lab.folder / "long_cells.json"

@@ -46,7 +46,8 @@ SERVER = "kit.jupyter.jupyter_server"  # JupyterLab imports it, as kit/jupyter s
 BESIDE = (
     "kit/headless/*.j2", "kit/jupyter/*.html", "kit/jupyter/*.j2", "kit/jupyter/**/*.json",
     "kit/look/*.css", "kit/look/*.svg",
-    "callbacks/**/*.js", "helpers/*/recorded_*.json", "helpers/*/*/published.toml",
+    "callbacks/**/*.js", "helpers/*/recorded_*.json", "helpers/*/long_cells.json",
+    "helpers/*/*/published.toml",
     "helpers/**/*.css", "helpers/**/*.j2", "helpers/**/*.js", "helpers/**/*.svg",
 )  # fmt: skip
 OWN = Path(__file__).with_name("hand_out")
