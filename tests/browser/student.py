@@ -9,7 +9,7 @@ import sys
 import time
 import urllib.request
 
-from playwright.sync_api import TimeoutError, expect, sync_playwright
+from playwright.sync_api import Error, TimeoutError, expect, sync_playwright
 
 from helpers.files import REPOSITORY, WORK
 from kit.generate import generate
@@ -238,6 +238,11 @@ def progress_seen(page):
 
 def look(page, locator, file):
     """Scroll there and keep a picture of the window."""
-    locator.scroll_into_view_if_needed()
+    # JupyterLab may draw a cell anew meanwhile: `expect` finds its element again.
+    expect(locator).to_be_attached()
+    try:
+        locator.scroll_into_view_if_needed()
+    except Error:
+        locator.scroll_into_view_if_needed()
     file.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=file)

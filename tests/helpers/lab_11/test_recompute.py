@@ -78,5 +78,5 @@ def test_the_figure_shows_memory_and_time():
     times = {2: [1.2, 1.4], 4: [1.1, 1.5]}
     figure = recompute_figures.price({2: 0.4, 4: 0.3}, {1: 1, 2: 0.5, 4: 0.4}, times)
     memory, time = figure.axes
-    assert memory.get_ylabel() == "peak memory [times]"
+    assert memory.get_ylabel() == "peak memory / plain step"
     assert time.get_ylim()[1] > 1.5

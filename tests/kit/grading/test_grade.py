@@ -230,7 +230,8 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
         path = tmp_path / "in" / student / f"{lab.name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(nbformat.writes(made), encoding="utf-8")
-    results = grade(tmp_path / "in", all_labs(), tmp_path / "out", seed="every lab")
+    found = grade(tmp_path / "in", all_labs(), tmp_path / "out", seed="every lab")
+    results = [result for result in found if result["status"] == "graded"]
     assert len(results) == len(asked)
     for result in results:
         for number, verdict in result["exercises"].items():
@@ -431,7 +432,7 @@ def test_interrupted_grading_resumes_grades_nobody_twice_and_leaves_no_process(
 ):
     # So slow that it is seen before all are graded; and without 2.2, which would cost more.
     slow = corpus.notebook({"2.3": corpus.fit("import time; time.sleep(1)")}, ("2.3",))
-    students = [f"student{n}" for n in range(5)]
+    students = [f"student{n}" for n in range(4)]
     write_class(tmp_path / "in", students, slow)
     out = tmp_path / "out"
     command = (tmp_path / "in", "--lab", "02", "--out", out, "--jobs", "1")
