@@ -1,6 +1,7 @@
 """The site's figures that move without a kernel, with the site's own script and style."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -116,3 +117,14 @@ def attributes(element):
         found[name] = element.split(f' {name}="')[1].split('"')[0]
     found["transform"] = element.split("rotate(")[1].split(")")[0]
     return found
+
+
+def test_the_path_is_the_one_of_the_stored_figure():
+    """The lab's own data and shuffle, so both say the same loss."""
+    stored = find_lab("01").solution.read_text(encoding="utf-8")
+    [numbers] = re.findall(r'<script type="application/json">(.*?)</script>',
+                           live_parts.descent())  # fmt: skip
+    texts = json.loads(numbers)["texts"]
+    for setting in ("batch size 256", "batch size 16", "batch size 1"):
+        [said] = [one for one in texts if one.startswith(f"learning rate 0.1, {setting}:")]
+        assert said.removesuffix(".") in stored
