@@ -145,3 +145,19 @@ def test_sliders_are_beside_their_plot(lab_server, course, page):
         controls.get_by_role("slider").first.focus()
         page.keyboard.press("ArrowRight")
         expect(kept).not_to_have_attribute("alt", before)
+
+
+@pytest.mark.weekly
+def test_a_narrow_window_shows_a_notebook_without_the_panels(lab_server, page):
+    """Also where JupyterLab remembers them from a wide window."""
+    name = "02_throughput.ipynb"
+    files = page.locator(".jp-FileBrowser")
+    page.set_viewport_size({"width": 1280, "height": 844})
+    student.open_notebook(page, lab_server, name)
+    expect(files).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 844})
+    student.open_start_page(page, lab_server)
+    card = page.get_by_role("listitem").filter(has_text="Lab 02")
+    card.get_by_role("link").click()
+    student.wait_for_notebook(page, name)
+    expect(files).to_be_hidden()
