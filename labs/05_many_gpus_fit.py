@@ -450,7 +450,7 @@ kinds = {
 }
 
 # %%
-# If there is only one replica, two simulated ones stand in for several.
+# If there is only one replica, two simulated ones are used instead.
 several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
 one_device = tensorflow.distribute.get_strategy()  # the default: no strategy
 batch = 8 * several.num_replicas_in_sync

@@ -238,7 +238,7 @@ def progress_seen(page):
 
 def look(page, locator, file):
     """Scroll there and keep a picture of the window."""
-    # JupyterLab may draw a cell anew meanwhile: `expect` finds its element again.
+    # JupyterLab may draw a cell again meanwhile: `expect` finds its element again.
     expect(locator).to_be_attached()
     try:
         locator.scroll_into_view_if_needed()
