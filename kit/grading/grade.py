@@ -119,7 +119,10 @@ def grade(
     submissions += absent(submissions, labs, class_files.roster)
     _refuse_a_part_of_the_class(submissions, folder, out)
     if not submissions:
-        raise LabError(f"{folder} holds no notebooks; see docs/instructor.md.")
+        raise LabError(
+            f"{folder} holds no notebooks with the name of a lab, such as "
+            f"ada_{labs[0].name}.ipynb: see docs/instructor.md."
+        )
     out.mkdir(parents=True, exist_ok=True)
     with _only_one_run(out):
         seed = _seed(out, seed)
