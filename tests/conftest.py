@@ -51,6 +51,9 @@ def pytest_configure(config):
         import tensorflow as tf
 
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+        from helpers.machine.one_trace import build_before_tracing
+
+        build_before_tracing()
     # Else what TensorFlow and Keras have made, which stays, is looked through again and
     # again: a twentieth of the processor time of the checks' tests.
     gc.set_threshold(20_000)
