@@ -15,15 +15,15 @@
 # the number of images that the network must see until it is good enough. Does the size
 # with the highest [throughput](../docs/glossary.md) also get there first?
 #
-# You let several batch sizes race to the same accuracy, in four parts:
+# Several batch sizes race to the same accuracy:
 #
 # 1. You build a clock for the race.
 # 2. You start the race. Which batch size wins?
 # 3. You take its time apart. Why does it win?
-# 4. You calculate the best batch size, and train with it to test the theory.
+# 4. You calculate a batch size that should be faster still, and test it.
 #
-# The end of a part is a good place for a break. If you are stuck, for example in exercise
-# 3.1, call `hint("3.1")` in a new cell. Each further call tells you more.
+# If you are stuck in exercise 3.1, call `hint("3.1")` in a new cell. Each further call
+# tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -51,10 +51,9 @@ flip: bool = False
 # ## Set up
 #
 # The data and the kind of network come from lab 02. You will train it more than forty
-# times, so on a laptop it has fewer layers, and pools the image right after its first
-# convolution. The [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*:
-# it carries a part of each step over into the following steps, so that a few epochs are
-# enough.
+# times, so on a laptop it is a smaller network. Its
+# [optimizer](https://keras.io/api/optimizers/sgd/) now has *momentum*, which carries a
+# part of each step over into the following steps, so that a few epochs are enough.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -86,7 +85,7 @@ from callbacks import EpochRecorder, PrintThroughput, TrainingDashboard, Trainin
 from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
-from helpers.lab_03 import figures
+from helpers.lab_03 import figures, ladder
 from helpers.network.models import wide_resnet
 from helpers.network.pipelines import batches, with_preprocessing
 
@@ -113,9 +112,9 @@ compiled_model.compile(
 )
 
 # %% [markdown]
-# A newly compiled model pays the start-up cost that you measured in lab 02, so we compile
-# a single model, and restart it for every training with new weights, a reset optimizer,
-# and its own [learning rate](../docs/glossary.md).
+# A newly compiled model pays the start-up cost that you measured in lab 02. So we compile
+# only one model, and restart it for every training with new weights, a reset optimizer and
+# its own [learning rate](../docs/glossary.md).
 
 # %%
 def restart(rate, seed):
@@ -134,29 +133,9 @@ def rate_by_rule(batch_size):
 # %% [markdown]
 # ## 1. A clock that you can trust
 #
-# The finishing line of our race is a target accuracy, and it is blurred, for two reasons.
-# The first is how a computer stores numbers: if 820 of 1,000 images are classified
-# correctly, the accuracy is 0.82, but Keras computes it as a float32 number, which has
-# only about seven digits.
-#
-# **Question.** Is this float32 number at least 0.82, so that the training has reached its
-# target?
-
-# %%
-share = float(numpy.float32(820 / 1000))
-print(f"As a float32 number: {share:.10f}")
-print(f"At least 0.82: {share >= 0.82}; rounded to six decimals: {round(share, 6) >= 0.82}")
-
-# %% [markdown]
-# The number is slightly below 0.82, so a network at its target might keep training for
-# nothing. That is why this course **rounds an accuracy to six decimals** before comparing
-# it with a target. Rounding never lets a network pass that has missed the target. Even with
-# 10,000 images, one more right answer changes the accuracy by 0.0001. Rounding to six
-# decimals changes it by at most 0.0000005.
-#
-# Chance blurs the line much more: with other test images, you would measure a different
-# accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the
-# standard deviation
+# A race needs a finishing line. Ours is a target accuracy, and chance blurs it: with other
+# test images, you would measure a different accuracy. If the true accuracy is $p$, the
+# accuracy measured on $n$ images has the standard deviation
 #
 # $$ \sigma = \sqrt{\frac{p\,(1 - p)}{n}}. $$
 
@@ -168,9 +147,8 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # %% [markdown]
 # ### Exercise 3.1: stop when it is good enough
 #
-# About one measurement in three is off by more than this standard deviation, and the
-# accuracy also goes up and down from epoch to epoch. A single good epoch may be luck, so
-# a careful callback waits for several good epochs in a row.
+# About one measurement in three is off by more than this standard deviation. A single good
+# epoch may be luck, so a careful callback waits for several good epochs in a row.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -185,16 +163,25 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # - When the callback stops the training, it prints one line, as in the example (the first
 #   epoch is 1).
 # - If `logs`, the dict with the metrics of the epoch, has no `val_accuracy`, print what is
-#   missing and let the training continue. (You may decide whether such an epoch sets the
-#   count back to zero.)
+#   missing and let the training continue. You may decide whether such an epoch sets the
+#   count back to zero.
 #
 # **Example:** with a target of 0.80 and a patience of 2, the validation accuracies 0.79,
 # 0.83, 0.80, 0.82 and 0.84 lead to
 #
 #     Early stopping after epoch 5
 #
-# You need about fourteen lines, and `self.model.stop_training` helps. You may round the
-# accuracy to six decimals first.
+# You need about fourteen lines, and `self.model.stop_training` helps.
+
+# %% [markdown]
+# <details><summary>Should you round the accuracy?</summary>
+#
+# You may round it to six decimals, as this course does. A float32 number has only about
+# seven digits, so 820 right answers out of 1,000 become 0.8199999928, which misses a
+# target of 0.82. Rounding lets no other network pass, because one more right answer
+# changes the accuracy by far more than the sixth decimal.
+#
+# </details>
 
 # %% name="3.1-stop-at-accuracy" points=2
 # TODO 3.1: stop after `patience` epochs in a row above the target.
@@ -238,8 +225,7 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # more than train:
 #
 # - *Start-up* comes first: TensorFlow traces the graph of the training step, plans it and
-#   allocates memory. A model does this only once, but in a short training it can take a
-#   third of the time, or more.
+#   allocates memory. In a short training this can take a third of the time, or more.
 # - *Validation* takes time after each epoch, although it trains nothing.
 
 # %% [markdown]
@@ -266,7 +252,7 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 #
 # You need about twenty lines. Keras calls [`on_test_begin` and
 # `on_test_end`](https://keras.io/guides/writing_your_own_callbacks/) around each
-# validation. When does training begin: when the callback is constructed, or later?
+# validation.
 
 # %% name="3.2-print-total-time" points=2
 # TODO 3.2: print the seconds since training began, and what they went into.
@@ -310,8 +296,7 @@ PrintTotalTime = check("3.2", PrintTotalTime)
 # Now use both callbacks in a real training. The target is an accuracy of only 1%, which
 # even guessing reaches, so you will see the early stop on any machine.
 #
-# **Question.** After which epoch will the training stop? And which of the three parts
-# will take longest?
+# **Question.** Which of the three parts will take longest?
 
 # %%
 restart(rate_by_rule(lab.batch_size), lab.seed)
@@ -330,13 +315,9 @@ training_history = compiled_model.fit(
     verbose=0,
 )
 
-# %%
-last_epoch = len(training_history.epoch)
-print(f"The training stopped after epoch {last_epoch}")
-
 # %% [markdown]
 # Neither start-up nor validation says how fast a batch size learns, so neither counts in
-# the race: all runs use one compiled model, and the clock stops during validation.
+# the race: all runs use the same compiled model, and the clock stops during validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -346,46 +327,35 @@ print(f"Images/sec in the last epoch: {speeds[-1]:.2f}")
 # %% [markdown]
 # ## 2. A fair race
 #
-# If all batch sizes used the same learning rate, the winner would be the size that this
-# rate happens to suit.
+# A learning rate that suits batches of 16 may be much too small for batches of 1,024. If
+# all sizes raced with one rate, the winner would be the size that this rate happens to
+# suit. So each size must first find its own rate.
 #
-# The gradient of a larger batch is less noisy, so you can trust it with a larger rate. How
-# much larger, if the batch is $k$ times as large? Two rules of thumb disagree:
+# The gradient of a larger batch is less noisy, so you can trust it with a larger rate. If
+# the batch is $k$ times as large, two rules of thumb disagree about how much:
 #
-# - The *square-root rule* multiplies the rate by $\sqrt{k}$. This keeps the variance of a
+# - The *square-root rule* multiplies the rate by $\sqrt{k}$, which keeps the variance of a
 #   step constant ([Krizhevsky 2014](https://arxiv.org/abs/1404.5997)).
 # - The *linear rule* multiplies it by $k$ ([Goyal et al.
-#   2017](https://arxiv.org/abs/1706.02677)). [Lab 05](05_many_gpus_fit.ipynb) puts it to
-#   the test.
+#   2017](https://arxiv.org/abs/1706.02677)).
 
 # %% [markdown]
-# We trust neither rule, and let each batch size try a *ladder* of learning rates. From
-# here on, five words have a fixed meaning:
-#
-# | Word | Meaning |
-# |---|---|
-# | *ladder* | the learning rates that one batch size tries |
-# | *rung* | one rate of the ladder; the next rung is three times as large |
-# | *trial* | a training with one of these rates, on a part of the training images |
-# | *run* | a training of the race, on all training images, with the best rate |
-# | *look* | a measurement of the accuracy, after every `look_images` images |
-#
-# A ladder begins with three rungs: the rate by the square-root rule, a third of it, and
-# three times it. For batch size 64, the rule gives $0.007 \sqrt{64 / 32} = 0.0099$, so the
-# ladder begins with 0.0033, 0.0099 and 0.0297. If the best rate is at an end, the ladder
-# grows on that side, up to six rungs in all: here, if the trial at 0.0297 needs the fewest
-# looks, the next trial takes 0.0891.
+# We trust neither rule. Each batch size tries a *ladder* of rates: the rate by the
+# square-root rule, a third of it, and three times it. For batch size 64, the rule gives
+# $0.007 \sqrt{64 / 32} = 0.0099$, so the ladder begins with 0.0033, 0.0099 and 0.0297. If
+# the best rate is at an end, the ladder grows on that side, up to six rates in all: if
+# 0.0297 is the best of the three, the next rate is 0.0891.
 
 # %% [markdown]
-# Two details keep the comparison fair:
+# From here on, three words have a fixed meaning:
 #
-# - **The test images, which Keras calls validation data, must not choose the rate**,
-#   because a rate chosen on them would look better than it is. Each trial therefore
-#   trains on four fifths of the *training* images, and is judged on the other fifth.
-# - **Every batch size is measured after about the same number of images.** A fast run may
-#   reach the target in two or three epochs, so one look per epoch would be too coarse. We
-#   look after every `look_images` images instead. (Keras calls the training between two
-#   looks an epoch.)
+# - A *trial* tests one rate of the ladder. It trains on four fifths of the *training*
+#   images, and is judged on the other fifth, because a rate chosen on the test images
+#   would look better than it is.
+# - A *run* takes part in the race, with the best rate of its size. It trains on all
+#   training images, and is judged on the test images (Keras' validation data).
+# - A *look* is a measurement of the accuracy, after about `look_images` images. A fast
+#   run may need only two or three epochs, so one look per epoch would be too coarse.
 
 # %%
 def steps_per_look(batch_size):
@@ -403,7 +373,7 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     compiled_model.fit(
         batches(*train_set, batch_size, seed, repeat=True),
         validation_data=batches(*valid_set, lab.valid_batch_size),
-        steps_per_epoch=steps_per_look(batch_size),
+        steps_per_epoch=steps_per_look(batch_size),  # an "epoch" ends with a look
         epochs=looks,
         callbacks=[TrainingProgress(), recorder],
         verbose=0,
@@ -413,50 +383,29 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     return {"batch_size": batch_size, "seed": seed, "wall_seconds": seconds} | accuracies
 
 # %% [markdown]
-# A trial or run *reaches the target* at its first look with at least the target accuracy,
-# and ends there. The race does not need the patience of exercise 3.1, because each batch
-# size has several runs. A trial may also end without reaching the target, as soon as it
-# can no longer beat the best rate so far.
+# A trial or run ends at its first look with at least the target accuracy: it has *reached
+# the target*. No patience is needed here, because each size has several runs. A trial also
+# ends when it can no longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
 split = (x_train[fifth:], y_train[fifth:]), (x_train[:fifth], y_train[:fifth])
-
 never = float("inf")
-RUNG = 3  # factor between neighbouring rates of a ladder
 
 def reached_target(run):
     return run["val_accuracy"][-1] >= lab.target_accuracy
 
-def best_of(trials):
-    """The trial that reached the target soonest; if none did, the most accurate trial."""
-    successful = [trial for trial in trials if trial["accuracy"] >= lab.target_accuracy]
-    if successful:
-        return min(successful, key=lambda trial: trial["looks"])
-    return max(trials, key=lambda trial: trial["accuracy"])
-
-# %%
 def tune(batch_size):
-    """Try a ladder of rates on the split; return looks and last accuracy of each rate."""
-    looks, tried, to_try = most_looks(batch_size), {}, [0, -1, 1]
-    while to_try:
-        rung = to_try.pop(0)
-        rate = rate_by_rule(batch_size) * RUNG**rung
-        run = train_to_target(batch_size, rate, lab.seed, *split, looks)
-        taken, accuracy = len(run["val_accuracy"]), run["val_accuracy"][-1]
-        tried[rung] = {"rate": rate, "looks": taken, "accuracy": accuracy}
-        looks = max(1, taken - 1) if reached_target(run) else looks
-        low, high = min(tried), max(tried)
-        ends = {tried[low]["rate"]: low - 1, tried[high]["rate"]: high + 1}
-        best = best_of(tried.values())["rate"]
-        if not to_try and best in ends and len(tried) < 6:
-            to_try = [ends[best]]
-    return list(tried.values())
+    """Climb the ladder: the rate, the looks and the last accuracy of each trial."""
+    def accuracies(rate, looks):
+        return train_to_target(batch_size, rate, lab.seed, *split, looks)["val_accuracy"]
+    first_rate, looks = rate_by_rule(batch_size), most_looks(batch_size)
+    return ladder.climb(accuracies, first_rate, looks, lab.target_accuracy)
 
 # %% [markdown]
 # **Predict:** what is the best rate of the largest batch size, divided by the best rate
-# of the smallest? Batch sizes 16 and 1,024 differ by a factor of 64, so the square-root
-# rule says 8 and the linear rule says 64.
+# of the smallest? From 16 to 1,024, the square-root rule says 8 and the linear rule says
+# 64.
 
 # %%
 my_rate_ratio_guess = None  # change this: rate at the largest / rate at the smallest
@@ -468,7 +417,7 @@ trials, rates = card.points("trials"), {}
 for size in lab.batch_sizes:
     if size not in trials:
         trials[size] = tune(size)
-    best_trial = best_of(trials[size])
+    best_trial = ladder.best_of(trials[size], lab.target_accuracy)
     if best_trial["accuracy"] >= lab.target_accuracy:
         rates[size] = best_trial["rate"]
     each = []
@@ -485,30 +434,27 @@ for size, rate in tuned.items():
 card.measure("tuned_rates", tuned)
 both = {lab.batch_sizes[0], lab.batch_sizes[-1]} <= rates.keys()
 rate_ratio = tuned[lab.batch_sizes[-1]] / tuned[lab.batch_sizes[0]]
-lowest_ratio, highest_ratio = rate_ratio / RUNG, rate_ratio * RUNG
+lowest_ratio, highest_ratio = rate_ratio / ladder.FACTOR, rate_ratio * ladder.FACTOR
 print(f"Rate of the largest batch, divided by that of the smallest: {rate_ratio:.1f}")
 print(f"  range: {lowest_ratio:.1f} to {highest_ratio:.1f}")
 inside = rate_ratio_guess and lowest_ratio <= rate_ratio_guess <= highest_ratio
 card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both else None)
 
 # %% [markdown]
-# For each rate of the ladder, you see whether its trial reached the target, and after how
-# many looks it ended. *Not reached* may only mean that the trial could no longer beat the
-# best rate so far. If a loss became `nan` (not a number), or an accuracy stayed near 0.1,
-# the rate was too large: above some ceiling training diverges, however large the batch.
+# *Not reached* may only mean that a trial could no longer beat the best rate so far. But
+# if a loss became `nan` (not a number), or an accuracy stayed near 0.1, the rate was too
+# large and training diverged.
 #
-# Neighbouring rungs differ by a factor of 3, and each rate had only one trial. That is why
-# the cell also prints a range, from a third of the ratio to three times the ratio. Any
-# prediction in it counts as right.
+# Each rate had only one trial, and its neighbours on the ladder differ by a factor of 3.
+# So any ratio in the printed range may be right, and counts as right.
 #
 # **Question.** Which of the two rules agrees with your range?
 
 # %% [markdown]
 # ### Which batch size gets there first?
 #
-# The race trains on all training images, and measures the accuracy on the test images.
-# Each size has several runs, with different seeds. On a laptop this takes some minutes,
-# so place your bets first.
+# Every size now has its rate, and starts several times with different seeds. On a laptop
+# the race takes some minutes.
 #
 # **Predict:** which batch size will reach the target first? And what is the number of
 # *steps* that the smallest batch size takes, divided by the steps of the largest?
@@ -538,17 +484,17 @@ print(f"{len(runs)} runs, {share_there:.1%} reached the target")
 # %% [markdown]
 # <details><summary>What if the machine slows down, or you interrupt the race?</summary>
 #
-# All sizes run with one seed before the next seed begins, so if the machine slows down,
-# they suffer alike. Each run is saved to the [run card](../docs/glossary.md), so an
-# interrupted race resumes where it stopped.
+# All sizes run with one seed before the next seed begins, so a slow machine slows all of
+# them. Each run is saved to the [run card](../docs/glossary.md), so that an interrupted
+# race resumes where it stopped.
 #
-# One unfair advantage remains: each look is another chance to reach the target by luck,
-# and a size that needs more images gets more looks.
+# One unfair advantage remains: a size that needs more images gets more looks, and each
+# look is another chance to reach the target by luck.
 #
 # </details>
 
 # %% [markdown]
-# Each curve is a run, which reaches the target at the horizontal line.
+# Each curve is a run, which ends when it reaches the horizontal line.
 #
 # **Question.** Do the fastest runs all belong to the same batch size?
 
@@ -565,16 +511,15 @@ show_figure(
 # %% [markdown]
 # ### Exercise 3.3: median and spread
 #
-# No single run can speak for its batch size, because another seed gives another curve.
+# No single run can speak for its batch size, because another seed gives another curve. So
+# you need one number for several runs, even if some of them never reach the target.
 #
-# The race has left a list of runs. Each run is a dict with its `batch_size` and two
-# lists, `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The
-# seconds are counted from the start of the run, without validation.
+# The race has left a list of runs. Each run is a dict with its `batch_size` and two lists,
+# `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The seconds
+# count all training since the start of the run, but no validation.
 #
 # The *time to accuracy* of a run is the entry of `wall_seconds` at its first look with at
-# least the target accuracy. (You may round the accuracy to six decimals.)
-#
-# **Question.** What is the time of a batch size if some of its runs never get there?
+# least the target accuracy. (You may round accuracies to six decimals.)
 
 # %% [markdown]
 # **Write** `summarize(runs, target)`, which returns a dict with a row for every batch
@@ -677,13 +622,17 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ### Would it win again?
 #
-# The size with the lowest median may just have been lucky. How often would it win again?
-# The next cell draws a thousand new races from the runs that you have. For each race it
-# picks one run of each size at random, and notes which size comes first. Then it draws a
-# thousand more races, but with `repeats` runs of each size, and the lowest median wins.
+# The size with the lowest median may just have been lucky. To find out, you need no more
+# training, because you can draw new races from the runs that you have. This is called the
+# [*bootstrap*](../docs/glossary.md).
 #
-# The same run may be drawn twice. This way of reusing runs is called the
-# [*bootstrap*](../docs/glossary.md), and with so few runs, its answer is rough.
+# For example, let one size have runs of 3 s and 6 s, and another size runs of 4 s and 5 s.
+# If you draw one run of each, there are four possible races: 3 against 4, 3 against 5, 6
+# against 4, and 6 against 5. The first size wins two of them, which is 50%.
+#
+# The next cell draws a thousand such races. Then it draws a thousand more, in which each
+# size runs `repeats` times and the lowest median wins. The same run may be drawn twice,
+# and from so few runs the answer is rough.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -701,12 +650,10 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats} runs")
 
 # %% [markdown]
-# If no share "by one run" is 100%, luck helps to decide a race in which each size runs only
-# once.
-#
-# In the second thousand races, the lowest median won. We say that a size is *in front* if
-# it came first in at least 5% of them. If several sizes are in front, the race is
-# undecided, and each of them counts as a right prediction.
+# Unless a share "by one run" is 100%, a race with one run of each size is partly luck.
+# That is why the medians decide. A size is *in front* if it came first in at least 5% of
+# the races by the median. If several sizes are in front, the race is undecided, and each
+# of them counts as a right prediction.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -740,22 +687,20 @@ for size, needed in typical_steps.items():
     print(f"{in_words(needed * size, 'images')}, {speed:,.1f} images/s")
 
 # %% [markdown]
-# These lines answer the question of the lab. The size with the most images per second has
-# the fastest epochs. Compare this size with the winner of part 2:
+# These lines answer the question of the lab for your race. The size with the most images
+# per second has the fastest epochs. Compare it with the winner:
 #
-# - If they are the same size, the answer is yes, at least among the sizes of your race.
-# - If they differ, the answer is no. The size with the fastest epochs has the higher speed,
-#   but its track is longer by an even larger factor. To see both factors, compare it with
-#   the winner: divide the two speeds, and then the two numbers of images to the target.
+# - If they are the same size, the answer is yes, at least among these sizes.
+# - If they differ, the answer is no. Divide the two speeds, and then the two numbers of
+#   images: the size with the fastest epochs is faster, but its track is longer by an even
+#   larger factor.
 #
-# (If several sizes are in front, compare it with each of them. Your answer is certain only
-# if all comparisons agree.)
-
-# %% [markdown]
+# (If several sizes are in front, your answer is certain only if all comparisons agree.)
+#
 # A very small batch is slow, because it pays the fixed cost of each step for only a few
-# images. A very large batch is fast, but its number of steps no longer falls in proportion,
-# so its track is longer. With the law of lab 02 for the speed and another law for the
-# steps, you can calculate where gain and loss balance.
+# images. A very large batch is fast, but saves hardly any more steps, so its track is
+# longer. Where do gain and loss balance? To calculate that, you need a law for each. Lab
+# 02 gave you the law for the speed.
 
 # %% [markdown]
 # ### A law for the steps
@@ -763,7 +708,8 @@ for size, needed in typical_steps.items():
 # If twice the batch took half the steps, scaling would be
 # [*perfect*](../docs/glossary.md), like the dashed line in the figure below. [McCandlish
 # et al. (2018)](https://arxiv.org/abs/1812.06162) expect less. By their law, which you
-# met in [lab 01](01_gradient_descent.ipynb), training with batches of $b$ images takes
+# met in [lab 01](01_gradient_descent.ipynb) with the noise scale as $B$, training with
+# batches of $b$ images takes
 #
 # $$ n(b) = n_0 \left(1 + \frac{B}{b}\right) \quad\text{steps.} $$
 #
@@ -772,9 +718,12 @@ for size, needed in typical_steps.items():
 #   steps. Far below $B$, scaling is nearly perfect. Far above $B$, more images per batch
 #   save almost no steps.
 #
-# The next cell fits $n_0$ and $B$ to the medians of the race, and prints the measured
-# steps divided by the steps of the fit. If such a ratio is far from 1, either the law
-# misses something, or the ladder gave this size a poor rate.
+# For example, if batches of 100 take 300 steps and batches of 200 take 200 steps, then
+# $n_0 = 100$ and $B = 200$, because $100\,(1 + 200/100) = 300$ and
+# $100\,(1 + 200/200) = 200$. With more sizes, no two numbers fit exactly, so the next cell
+# takes those with the smallest relative errors, as in exercise 2.3. It prints the measured
+# steps divided by those of the fit. If such a ratio is far from 1, either the law misses
+# something, or the ladder gave this size a poor rate.
 
 # %%
 def relative_fit(rows, measured):
@@ -796,26 +745,11 @@ for size, needed in typical_steps.items():
     off = needed / (floor * (1 + bend / size)) if floor < never else never
     print(f"Batch {size}: measured steps, relative to the fit: {in_words(off, 'times')}")
 
-# %% [markdown]
-# How certain is the bend? The next cell fits the law to 200 draws of the bootstrap, and
-# prints the range of their bends.
-
-# %%
-chance = Random(lab.seed)
-bends = []
-for _ in range(200):
-    drawn = {b: median(chance.choices(s, k=len(s))) for b, s in steps.items()}
-    bends.append(fit_bend(drawn)[1])
-low, high = sorted(bends)[10], sorted(bends)[-11]
-card.measure("bend", [value for value in (low, bend, high) if value < never])
-print(f"Floor: {in_words(floor, 'steps')}; bend: {in_words(bend, 'images')}")
-print(f"In 90% of the draws the bend is {in_words(low, 'images')} to ", end="")
-print(in_words(high, "images"))
-
 # %%
 of_smallest, of_largest = (typical_steps[pick(typical_steps)] for pick in (min, max))
 ratio = of_smallest / of_largest if max(of_smallest, of_largest) < never else None
 card.outcome("steps_ratio", ratio)
+print(f"Floor: {in_words(floor, 'steps')}; bend: {in_words(bend, 'images')}")
 figure = figures.steps_to_target(steps, floor, bend)
 summary = "Steps to the target by batch size, beside perfect scaling and the fit."
 show_figure(figure, summary, session.caption())
@@ -823,20 +757,6 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # The speed belongs to your machine, but the number of steps does not: if a friend runs
 # this lab at the same scale on another computer, their bend should be similar to yours.
-#
-# The bend should also explain the rates that you found on the ladder. In [lab
-# 01](01_gradient_descent.ipynb), batches of $b$ points needed $1 + B/b$ times the steps
-# of the exact gradient, and their best learning rate was smaller by the same factor.
-
-# %%
-lab_01_ratio = (1 + bend / min(tuned)) / (1 + bend / max(tuned)) if bend < never else never
-print(f"Best rates, largest batch divided by smallest: {rate_ratio:.1f} by the ladder,")
-print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend")
-
-# %% [markdown]
-# **Question.** Is the second number inside the range that the ladder gave? (This is a
-# weak test, because the range spans a factor of 9. [Lab 05](05_many_gpus_fit.ipynb) has a
-# sharper one.)
 
 # %% [markdown]
 # ## 4. The best batch size, predicted
@@ -857,8 +777,7 @@ print(f"  {in_words(lab_01_ratio, 'times')} by the law of lab 01 with this bend"
 # $$ T(b) = n_0 \left(1 + \frac{B}{b}\right) \left(t_0 + \frac{b}{r_\infty}\right)
 # \quad\text{seconds.} $$
 #
-# For $t_0$ and $r_\infty$, the next cell fits a line to the seconds per step of the race,
-# as in exercise 2.3.
+# For $t_0$ and $r_\infty$, the next cell fits a line to the seconds per step of the race.
 
 # %%
 def fit_step(some_runs):
@@ -893,8 +812,8 @@ for size in lab.batch_sizes:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
-# **Question.** Which of the four terms are the same for all batch sizes? What do the
-# other two mean, and which of them is larger for a very small batch?
+# **Question.** Which of the four terms are the same for all batch sizes? And which of the
+# other two is larger for a very small batch?
 
 # %% [markdown]
 # ### Exercise 3.4: derive the best batch size
@@ -913,8 +832,6 @@ for size in lab.batch_sizes:
 # - A step still takes $t_0 + b/r_\infty$ seconds.
 # - Return the batch size $b$ of *one* device.
 # - Do not round anything, not even a batch size below 1.
-#
-# Start with pencil and paper: at the best batch size $b^*$ the derivative of $T$ is zero.
 
 # %% [markdown]
 # **Example:** with a floor of 100 steps, a bend of 90 images, 0.01 s and 1,000 images/s,
@@ -922,7 +839,11 @@ for size in lab.batch_sizes:
 #     best_batch_size(100, 90, 0.01, 1000)     # (30.0, 16.0)
 #     best_batch_size(100, 90, 0.01, 1000, 4)  # (15.0, 6.25)
 #
-# Once you have the formula, you need about three lines.
+# In the first line, the training takes $100\,(1 + 90/30) = 400$ steps of
+# $0.01 + 30/1000 = 0.04$ s each.
+#
+# Start with pencil and paper: at the best batch size $b^*$ the derivative of $T$ is zero.
+# Then you need about three lines.
 
 # %% name="3.4-best-batch-size" points=2
 # TODO 3.4: the batch size of a device with the least time, and that time.
@@ -952,7 +873,8 @@ best_batch_size = check("3.4", best_batch_size)
 # enough for the learning.
 #
 # Probably no batch in your race had this size, so this is a genuine forecast. To show how
-# certain it is, the next cells fit all four numbers to each draw of the bootstrap.
+# certain it is, the bootstrap draws new runs of each size 200 times, and fits all four
+# numbers each time.
 
 # %%
 def redrawn_laws(chance):
@@ -977,21 +899,25 @@ def best_size_by(laws):
 best_size, chance_of_laws = best_size_by(laws), Random(lab.seed)
 draws = [redrawn_laws(chance_of_laws) for _ in range(200)]
 best_sizes = sorted(map(best_size_by, draws))
+bends = sorted(drawn[1] for drawn in draws)
 forecasts = sorted(seconds_by_laws(best_size, *drawn) for drawn in draws)
 forecast = seconds_by_laws(best_size, *laws)
 card.measure("best_batch_size", best_size)
+card.measure("bend", [value for value in (bends[10], bend, bends[-11]) if value < never])
+print(f"Bend: {in_words(bend, 'images')}; in nine of ten draws ", end="")
+print(f"{in_words(bends[10], 'images')} to {in_words(bends[-11], 'images')}")
 print(f"Best batch size by the laws: {best_size}; ", end="")
 print(f"in nine of ten draws {best_sizes[10]} to {best_sizes[-11]}")
 print(f"Forecast of its time: {in_words(forecast, 's')}; in nine of ten draws ", end="")
 print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
-# The test trains several times with this batch size, at a rate between the rates of its
-# neighbours in the race. The winner of the race runs again, in alternation with the new
-# size. This winner is the *control*: if its time has changed, so has the machine.
+# The test trains several times with this batch size, at a rate between those of its
+# neighbours in the race. In turns with it, the winner of the race runs again as the
+# *control*: if its time has changed, so has the machine.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
-# the forecast of the theory, or a better one if you distrust it.
+# the forecast, or a better number if you distrust it.
 
 # %%
 my_best_seconds_guess = None  # change this: seconds, such as the forecast above
@@ -1047,9 +973,8 @@ text += f"and the laws predicted {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If your forecast is wrong, the first two printed lines show where the error comes from:
-# one tests the law for the steps, and the other the law for the time of a step. But if
-# the control's time has changed, too, the machine is probably part of the reason.
+# If the forecast is wrong, the first two printed lines show which law is to blame. But if
+# the control's time has changed, too, the machine may be part of the reason.
 #
 # **Question.** Is the new size faster than the control by more than the scatter of the
 # runs?
@@ -1059,12 +984,19 @@ show_figure(figure, text, session.caption())
 # exact to be useful.
 
 # %% [markdown]
+# ### Is the fastest epoch the fastest training?
+#
+# Only up to a point, and you have just calculated that point: it is your $b^*$. Below it,
+# a larger batch gains more time by its speed than it loses by its longer track. Beyond
+# it, the epochs may be faster still, and yet the training is slower.
+
+# %% [markdown]
 # ### And with several devices?
 #
-# How large is the best batch on 1, 4, 16 and 64 devices, and how long does training take?
-# The next cell asks your function. It assumes that each device is as fast as this machine,
-# and that exchanging gradients takes no time. It also assumes that the law for the steps
-# holds for larger batches than yours.
+# How large is the best batch on 1, 4, 16 and 64 devices? The next cell asks your
+# function. It assumes that each device is as fast as this machine, that exchanging
+# gradients takes no time, and that the law for the steps holds for larger batches than
+# yours.
 
 # %%
 for devices in (1, 4, 16, 64):
@@ -1085,23 +1017,101 @@ for devices in (1, 4, 16, 64):
 # 09](09_many_machines.ipynb) measure.
 
 # %% [markdown]
-# ### Is the fastest epoch the fastest training?
+# ## Exercise 3.5: find the bug
 #
-# For the batch sizes of your race, part 3 gave the answer. For all other sizes, your two
-# laws give it: up to $b^*$, a larger batch gains more time by its speed than it loses by
-# its longer track. Beyond $b^*$ its epochs may be faster still, and yet the training is
-# slower.
+# Could a wrong clock have named another winner? The script below runs without an error,
+# and is wrong all the same. It is a race like yours: `new_run(batch_size)` creates a run,
+# `train` trains it up to its next look, `validate` takes the look, and `clock()` returns
+# the time in seconds. The docstring is right, but because of **one line** the script does
+# something else.
+
+# %%
+from timeit import default_timer
+
+from helpers.lab_03.ex5_find_the_bug import script
+from helpers.notebook.listing import show_listing
+
+show_listing(script.race)
+
+# %% [markdown]
+# **Write** `find_the_bug(looks, train_seconds, valid_seconds)`, which returns three
+# things:
+#
+# - the number of the line,
+# - the corrected line as a string,
+# - the cost of the bug: the time that the script reports, divided by the seconds of
+#   training.
+#
+# Compute the cost for a run that reaches the target at look number `looks`. Each call of
+# `train` takes `train_seconds`, and each call of `validate` takes `valid_seconds`.
+
+# %% [markdown]
+# **Rules**
+#
+# - Lines are numbered as in the listing. One line is replaced by exactly one line, and
+#   the spaces in front of it do not matter.
+# - With the new line the script does what its docstring says, whatever the runs do.
+#
+# **Example:** `return 6, "", 1.0` says that line 6 should be empty and that the bug costs
+# nothing.
+#
+# Go through the loop by hand for a run with three looks: which seconds does `spent`
+# contain after each turn?
+
+# %% name="3.5-find-the-bug" points=2
+# TODO 3.5: the number of the line, the corrected line, and the factor that the bug costs.
+#: start
+def find_the_bug(looks, train_seconds, valid_seconds):
+    """The line with the bug, the corrected line, and the factor that the bug costs."""
+    line, repaired = 0, ""
+    factor = 1.0
+    return line, repaired, factor
+#: solution
+def find_the_bug(looks, train_seconds, valid_seconds):
+    """The line with the bug, the corrected line, and the factor that the bug costs."""
+    training = looks * train_seconds
+    factor = (training + (looks - 1) * valid_seconds) / training
+    return 22, "began = clock()", factor
+#: end
+
+# %%
+find_the_bug = check("3.5", find_the_bug)
+
+# %% [markdown]
+# The next cell measures a look on your machine, and calls your function for each run.
+#
+# **Question.** With the bug in your race, would the same batch size have won?
+
+# %%
+def seconds_of_a_look():
+    began = default_timer()
+    compiled_model.evaluate(valid, verbose=0)
+    return default_timer() - began
+
+def seconds_with_the_bug(run):
+    looks, seconds = len(run["val_accuracy"]), run["wall_seconds"][-1]
+    factor = find_the_bug(looks, seconds / looks, look_seconds)[2]
+    return factor * seconds if reached_target(run) else never
+
+look_seconds = median(seconds_of_a_look() for _ in range(3))
+print(f"Seconds of a look: {look_seconds:.2f}")
+for size in lab.batch_sizes:
+    wrong = median(seconds_with_the_bug(run) for run in runs if run["batch_size"] == size)
+    print(f"Batch {size}: median {in_words(median(times[size]), 's')}, ", end="")
+    print(f"with the bug {in_words(wrong, 's')}")
+
+# %% [markdown]
+# The bug costs most where the training between two looks is short and a run needs many
+# looks, so it may hand the victory to the wrong size. You will meet it often, because a
+# timer around the whole of `fit` measures validation, too.
 
 # %% [markdown]
 # ## Going deeper: the bend without a race
 #
-# This section is for a second reading. For now you can run its cells, skip its text, and
-# continue with exercise 3.5.
-#
-# A race finds the bend, but it trains every batch size several times. A single training
-# might tell you as much, if you measure its [*noise scale*](../docs/glossary.md) on the
-# way. In [lab 01](01_gradient_descent.ipynb) this was the batch size at which a gradient
-# contains as much noise as signal.
+# This section is optional. A race finds the bend, but it trains every batch size several
+# times. A single training might tell you as much, if you measure its [*noise
+# scale*](../docs/glossary.md) on the way. In [lab 01](01_gradient_descent.ipynb) this was
+# the batch size at which a gradient contains as much noise as signal.
 
 # %% [markdown]
 # <details><summary>The noise scale as a formula, and how to measure it</summary>
@@ -1113,16 +1123,14 @@ for devices in (1, 4, 16, 64):
 #
 # $$ B = \frac{V}{|G|^2}. $$
 #
-# You can measure it without the gradient of any single image. On average, the squared
-# length of a batch's gradient is
+# On average, the squared length of a batch's gradient is $|G|^2 + V/b$, so two batch sizes
+# give two equations for the two unknowns ([McCandlish et al.
+# 2018](https://arxiv.org/abs/1812.06162), appendix A). For example, if it is 5 for batches
+# of 10 and 3 for batches of 20, then $|G|^2 = 1$, $V = 40$ and $B = 40$.
 #
-# $$ |G|^2 + \frac{V}{b}, $$
-#
-# so two batch sizes give two equations for the two unknowns ([McCandlish et al.
-# 2018](https://arxiv.org/abs/1812.06162), appendix A). We draw the images with
-# replacement, because only then is the variance exactly $V / b$.
-# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape) computes
-# the gradient, as [lab 04](04_custom_training_loop.ipynb) explains.
+# The gradient comes from a
+# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), as [lab
+# 04](04_custom_training_loop.ipynb) explains.
 #
 # </details>
 
@@ -1149,6 +1157,7 @@ def noise_scale(lengths, small, big):
 def measure_noise(small, big):
     """The noise scale at the current weights, from all draws and from each quarter."""
     kept = [variable.numpy() for variable in compiled_model.variables]
+    # With replacement, so that the variance is exactly V / b.
     drawn = [rng.integers(0, len(labels), (lab.noise_draws, size)) for size in (small, big)]
     lengths = [
         [float(squared_length(x_train[i], labels[i])) for i in pair]
@@ -1161,9 +1170,9 @@ def measure_noise(small, big):
 
 # %% [markdown]
 # We train once, and measure the noise scale five times on the way, each time from many
-# gradients of 64 and of 512 images. Four quarters of these draws give four more
-# estimates: the further they lie apart, the less you should trust the measurement. The
-# last line repeats the last measurement with 16 and 256 images.
+# gradients of 64 and of 512 images. Each quarter of these draws gives an estimate of its
+# own: the further the four lie apart, the less you should trust the measurement. The last
+# line repeats the last measurement with 16 and 256 images.
 #
 # **Predict:** what is the median of the five noise scales from the batches of 64 and 512?
 # You already know the bend.
@@ -1202,120 +1211,15 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # **Question.** McCandlish et al. promise only that the noise scale and the bend have the
 # same order of magnitude. Is your bend within a factor of ten of the median? (This is a
-# weak test, because the sizes of the race span only a factor of 64.) Is it even within the
-# range of the noise scales?
+# weak test, because the sizes of the race span only a factor of 64.)
 #
-# If so, a single training and a few hundred gradients have told you about as much as the
-# whole race. In practice that is enough to tell two cases apart. If your batch size is ten
-# times below the noise scale, twice the batch saves nearly half of the steps, so more
-# hardware would pay off. If it is ten times above, most of its images are wasted.
-
-# %% [markdown]
-# <details><summary>Why the bend and the noise scale need not agree exactly</summary>
+# If so, a single training can tell two cases apart. If your batch size is ten times below
+# the noise scale, twice the batch saves nearly half of the steps, so more hardware would
+# pay off. If it is ten times above, most of its images are wasted.
 #
-# - The noise scale changes as the network learns, while the bend is one number for the
-#   whole training.
-# - The theory assumes plain gradient descent with the best rate at every step. We use
-#   momentum and a few rates.
-# - Batch normalisation mixes the images of a batch, so even the mean gradient depends on
-#   the batch size.
-# - If the signal is weak, a few draws may miss it. Then the formula divides by almost
-#   nothing, and the result may even be negative.
-#
-# </details>
-
-# %% [markdown]
-# ## Exercise 3.5: find the bug
-#
-# How much harm can a wrong clock do? The script below runs without an error, and is wrong
-# all the same. It is a race like yours: `new_run(batch_size)` creates a run, `train`
-# trains it up to its next look, `validate` takes the look, and `clock()` returns the time
-# in seconds. The docstring is right, but because of **one line** the script does
-# something else.
-
-# %%
-from timeit import default_timer
-
-from helpers.lab_03.ex5_find_the_bug import script
-from helpers.notebook.listing import show_listing
-
-show_listing(script.race)
-
-# %% [markdown]
-# **Write** `find_the_bug(looks, train_seconds, valid_seconds)`, which returns three
-# things:
-#
-# - the number of the line,
-# - the corrected line as a string,
-# - the cost of the bug: the time that the script reports, divided by the seconds of
-#   training.
-#
-# Compute the cost for a run that reaches the target at look number `looks`. Each call of
-# `train` takes `train_seconds`, and each call of `validate` takes `valid_seconds`.
-
-# %% [markdown]
-# **Rules**
-#
-# - Lines are numbered as in the listing. One line is replaced by exactly one line, and
-#   the spaces in front of it do not matter.
-# - With the new line the script does what its docstring says, whatever the runs do.
-#
-# **Example:** `return 6, "", 1.0` says that line 6 should be empty and that the bug costs
-# nothing.
-#
-# The verdict does not say whether the line or its correction is wrong, so go through the
-# loop by hand for a run with three looks: which seconds does `spent` contain after each
-# turn?
-
-# %% name="3.5-find-the-bug" points=2
-# TODO 3.5: the number of the line, the corrected line, and the factor that the bug costs.
-#: start
-def find_the_bug(looks, train_seconds, valid_seconds):
-    """The line with the bug, the corrected line, and the factor that the bug costs."""
-    line, repaired = 0, ""
-    factor = 1.0
-    return line, repaired, factor
-#: solution
-def find_the_bug(looks, train_seconds, valid_seconds):
-    """The line with the bug, the corrected line, and the factor that the bug costs."""
-    training = looks * train_seconds
-    factor = (training + (looks - 1) * valid_seconds) / training
-    return 22, "began = clock()", factor
-#: end
-
-# %%
-find_the_bug = check("3.5", find_the_bug)
-
-# %% [markdown]
-# The next cell measures the time of a look on your machine, and calls your function for
-# the typical run of each batch size.
-#
-# **Question.** With the bug in your race, would the fastest batch size still be the
-# fastest?
-
-# %%
-def seconds_of_a_look():
-    began = default_timer()
-    compiled_model.evaluate(valid, verbose=0)
-    return default_timer() - began
-
-look_seconds = median(seconds_of_a_look() for _ in range(3))
-print(f"Seconds of a look: {look_seconds:.2f}")
-for size in lab.batch_sizes:
-    of_size = [run for run in runs if run["batch_size"] == size and reached_target(run)]
-    factor_text = "never"
-    if of_size:
-        looks = median(len(run["val_accuracy"]) for run in of_size)
-        per_look = [run["wall_seconds"][-1] / len(run["val_accuracy"]) for run in of_size]
-        factor = find_the_bug(looks, median(per_look), look_seconds)[2]
-        factor_text = f"{factor:.2f} times"
-    print(f"Batch {size}, time with the bug, relative to without: {factor_text}")
-
-# %% [markdown]
-# The factor is largest if the training between two looks takes little time and a run
-# needs many looks. So the bug favours some batch sizes, and may hand the victory to the
-# wrong size. You will meet this bug often, because a timer around the whole of `fit`
-# measures validation, too.
+# They need not agree better than that. The noise scale changes as the network learns, and
+# the theory assumes plain gradient descent with the best rate at every step. If the signal
+# is weak, the formula even divides by almost nothing, and an estimate may be negative.
 
 # %% [markdown]
 # ## Quiz
@@ -1343,8 +1247,6 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# - The fastest epoch is the fastest training only as long as a larger batch gains more
-#   time by its speed than it loses by needing more images.
 # - [Time to accuracy](../docs/glossary.md), not throughput, tells you how soon you have a
 #   good network.
 # - A larger batch needs fewer steps, but only up to a size that depends on the noise of
@@ -1355,14 +1257,11 @@ session.finish()
 #   fail count, too.
 #
 # **Question.** If you raise the target by three percentage points, which batch sizes
-# suffer most? (Remember that the noise scale grows as the loss falls.) And if a new GPU
-# computes each image four times as fast, but has the same fixed cost per step, what
-# happens to the best batch size?
+# suffer most? (The noise scale grows as the loss falls.) And if a new GPU computes each
+# image four times as fast, but has the same fixed cost per step, what happens to the best
+# batch size?
 #
-# To read on: [Krizhevsky, "One weird trick for parallelizing convolutional neural
-# networks" (2014)](https://arxiv.org/abs/1404.5997); [Goyal et al., "Accurate, Large
-# Minibatch SGD" (2017)](https://arxiv.org/abs/1706.02677); [Coleman et al., "DAWNBench"
+# To read on: [Coleman et al., "DAWNBench"
 # (2017)](https://dawn.cs.stanford.edu/publications/dawnbench/dawnbench-end-end-deep-learning-benchmark-and-competition);
-# [McCandlish et al., "An Empirical Model of Large-Batch Training"
-# (2018)](https://arxiv.org/abs/1812.06162); [Shallue et al., "Measuring the Effects of
-# Data Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600).
+# [Shallue et al., "Measuring the Effects of Data Parallelism on Neural Network Training"
+# (2019)](https://arxiv.org/abs/1811.03600).
