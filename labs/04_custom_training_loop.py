@@ -15,10 +15,10 @@
 # turn. Has it become better or worse?
 #
 # To decide, you have to know what happens inside that line, so you build it: the training
-# step, the validation, and the loop over the epochs. You check whether
-# [`fit`](https://keras.io/api/models/model_training_apis/) gets the same losses from the
-# same newswires, measure which part of the training makes it fast, and return to the
-# puzzle.
+# step, the validation, and the loop over the epochs. On the way you measure what makes a
+# step fast. Then you check whether
+# [`fit`](https://keras.io/api/models/model_training_apis/) gets the same losses, and solve
+# the puzzle.
 #
 # While you work, keep a list with two columns: what does `fit` do for you, and what does it
 # leave to you?
@@ -87,9 +87,8 @@ use_figures()
 # text are stored, each as a number: the more frequent the word, the smaller the number.
 #
 # A network has learned nothing if it is right no more often than somebody who always
-# guesses the most frequent topic. The next cell therefore prints how often this guess is
-# right. Your numbers may differ from our stored outputs: Keras' copy of the data has 11,228
-# newswires, and ours, which was made from Lewis' collection, has 10,254.
+# guesses the most frequent topic. The next cell prints how often that is. (Our stored
+# outputs used 10,254 newswires of Lewis' collection. Keras' copy has 11,228.)
 #
 # **Question.** How much of the newswire below can you still understand?
 
@@ -104,14 +103,12 @@ twice = sum(tuple(newswire) in known for newswire in data.x_valid)
 print(f"Validation newswires that are also in the training set, word for word: {twice}")
 
 # %% [markdown]
-# For validation we take the simplest way: Keras shuffles all newswires and sets a fifth
-# aside. After a shuffle, however, the same text can be on both sides (the last line above
-# counts how often), and so can two reports of the same event. That may make a network look
-# better than it is, though we have not measured by how much.
-#
-# A newsroom would split by date (Lewis' collection has such a split), because its network
-# has to classify newswires that are newer than its training set. `fit` leaves this decision
-# to you.
+# For validation, Keras shuffles all newswires and sets a fifth aside. After a shuffle, the
+# same text can be on both sides (the last line above counts how often), and so can two
+# reports of the same event. That may make a network look better than it is, though we have
+# not measured by how much. A newsroom would split by date, because its network has to
+# classify newswires that are newer than its training set. `fit` leaves this decision to
+# you.
 
 # %% [markdown]
 # A batch has to be a rectangular array, so we cut a long newswire after a fixed number of
@@ -134,8 +131,8 @@ x_valid, y_valid = rectangle(data.x_valid), data.y_valid
 # `cache` stores everything that passes through it, and delivers this stored copy from the
 # second epoch on.
 #
-# We want both `shuffle`, so that the batches differ from epoch to epoch, and `cache`, so
-# that no example has to be prepared twice.
+# We want `shuffle`, so that the batches differ from epoch to epoch, and `cache`, so that no
+# example has to be prepared twice. Does their order matter?
 #
 # **Predict:** for each of the two pipelines in the next cell, will epoch 2 deliver the
 # examples in a different order than epoch 1?
@@ -166,9 +163,9 @@ card.outcome("another_order", differs)
 # before the cache, every epoch repeats the order of the first, and `fit` trains on such a
 # pipeline without an error or a warning.
 #
-# Therefore, put everything that is the same in every epoch, such as reading and decoding,
-# before `cache`, and everything random after it. `batch` belongs after `shuffle`, because
-# otherwise each batch would have the same members in every epoch.
+# So put everything that is the same in every epoch before `cache`, and everything random
+# after it. `batch` belongs after `shuffle`, because otherwise each batch would have the
+# same members in every epoch.
 
 # %%
 def pipeline(x, y, shuffle):
@@ -188,9 +185,8 @@ def pipeline(x, y, shuffle):
 # Our network follows [Kim 2014](https://arxiv.org/abs/1408.5882), who classified sentences
 # with convolutions that slide along the text. Its first layer is an
 # [*embedding*](../docs/glossary.md), a table with a row of learned numbers for each word.
-# Kim's network keeps only the largest value over the whole text. Ours has two convolutions,
-# and after each of them it keeps the larger of every two neighbouring values. Its last
-# layer therefore still knows roughly where in the text a value came from.
+# After each convolution, we keep the larger of every two neighbouring values, so the last
+# layer still knows roughly where in the text a value came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -336,6 +332,97 @@ def valid_step(model, metrics, x, y):
 valid_step = check("4.2", valid_step)
 
 # %% [markdown]
+# ## What the graph buys
+#
+# Both exercises asked for one graph. What would you lose without it?
+#
+# Python is slow at starting many small operations, and your step is written in Python.
+# Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
+# operation of the step itself, which is called *eager* execution. With it, Python runs once
+# to record a graph ([tracing](../docs/glossary.md)), which TensorFlow then executes without
+# Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the graph
+# into a program for this particular device and these shapes.
+#
+# **Predict:** how many times as fast as eager execution are the graph and the program that
+# XLA compiles?
+
+# %%
+my_speed_ups = {"graph": None, "jit_compile": None}  # change these: 2.0 is half the time
+speed_ups_guess = card.predict("times_as_fast_as_eager", my_speed_ups)
+
+# %%
+batch = x_train[: lab.batch_size], y_train[: lab.batch_size]
+
+def stopwatch(step):
+    """A function that runs some steps, and returns the mean milliseconds of a step."""
+    model, optimizer, metrics = new_training()
+    tensors = [tensorflow.constant(part) for part in batch]
+    def milliseconds(calls):
+        began = perf_counter()
+        for _ in range(calls):
+            step(model, optimizer, metrics, *tensors)
+        float(metrics["loss"].result())  # waits for the device
+        return 1000 * (perf_counter() - began) / calls
+    return milliseconds
+
+# %% [markdown]
+# The three versions take turns, five times each, so that a busy moment of the machine
+# affects all of them.
+
+# %%
+card.lock("times_as_fast_as_eager")
+# The step without @tf.function, as plain Python.
+in_python = getattr(train_step, "python_function", train_step)
+compiled = tensorflow.function(in_python, jit_compile=True)
+calls = {"eager": lab.eager_steps, "graph": lab.graph_steps, "jit_compile": lab.graph_steps}
+kinds = (in_python, tensorflow.function(in_python), compiled)
+watches = {name: stopwatch(kind) for name, kind in zip(calls, kinds, strict=True)}
+first_seconds = {name: watch(1) / 1000 for name, watch in watches.items()}
+rounds = [{name: watches[name](n) for name, n in calls.items()} for _ in range(5)]
+times = {name: [one[name] for one in rounds] for name in calls}
+step_ms = {name: numpy.median(several) for name, several in times.items()}
+card.measure("step_milliseconds", times)
+card.measure("newswires_per_second", 1000 * lab.batch_size / step_ms["graph"])
+
+# %%
+for name, several in times.items():
+    print(f"{name}: first call {first_seconds[name]:.2f} s, then ", end="")
+    print(f"{step_ms[name]:.2f} ms a step ({min(several):.2f} to {max(several):.2f})")
+ratios = {name: step_ms["eager"] / step_ms[name] for name in ("graph", "jit_compile")}
+figure = figures.step_modes(times, speed_ups_guess)
+text = f"The graph is {ratios['graph']:.1f} times as fast as eager."
+show_figure(figure, text, session.caption())
+card.outcome("times_as_fast_as_eager", ratios)
+
+# %% [markdown]
+# Is XLA worth it? Its steps first have to save the time of its compilation. And graph and
+# XLA may differ by less than the five rounds of one version differ among themselves.
+
+# %%
+saved = [one["graph"] - one["jit_compile"] for one in rounds]
+faster = sum(one > 0 for one in saved)
+print(f"XLA's steps were faster than the graph's in {faster} of 5 rounds")
+compiling = max(0, first_seconds["jit_compile"] - first_seconds["graph"])
+break_even = "never" if faster == 0 else "unclear, because XLA was not always faster"
+if min(saved) > 0:
+    break_even = f"{compiling * step_ms['graph'] / numpy.median(saved):.1f} s"
+print(f"XLA makes up for its compilation after training for: {break_even}")
+
+# %% [markdown]
+# The graph makes a step fast, and a loop of your own keeps this speed. Only the first call
+# is slow, because TensorFlow traces the graph, and XLA has to compile it as well.
+#
+# How often does a training pay for a first call? A loop of your own hands finished batches
+# to the step, so TensorFlow traces it once for each *shape* of a batch, and the smaller
+# last batch has a shape of its own. `fit` needs no second trace for that batch: it fetches
+# the batches inside its graph, where their size is left open (`None`). XLA compiles once
+# for each shape in both.
+#
+# XLA merges operations, which saves trips to memory, but its code for an operation such as
+# a convolution may be slower than TensorFlow's. So trust your own measurement. (We have not
+# measured this comparison on a GPU.)
+
+# %% [markdown]
 # ## Exercise 4.3: the epoch loop
 #
 # A step knows only its own batch. The loop around the steps decides when a metric starts
@@ -448,10 +535,29 @@ with follow(new_dashboard(), *steps, logs, *lengths) as watched:
 card.measure("loop", by_loop)
 
 # %% [markdown]
+# Do you have the puzzle of the first paragraph, too? Here is the turn of your validation
+# loss, with the accuracies beside it.
+
+# %%
+losses, accuracies = by_loop["valid_loss"], by_loop["valid_accuracy"]
+turn = int(numpy.argmin(losses)) + 1
+best = int(numpy.argmax(accuracies)) + 1
+print(f"Validation loss was lowest after epoch {turn}: {losses[turn - 1]:.3f}; ", end="")
+print(f"at the end {losses[-1]:.3f}")
+print(f"Validation accuracy there: {accuracies[turn - 1]:.3f}; at the end ", end="")
+print(f"{accuracies[-1]:.3f}, and best after epoch {best}: {accuracies[best - 1]:.3f}")
+card.outcome("epoch_of_lowest_valid_loss", turn)
+
+# %% [markdown]
+# If the loss rose after its turn while the accuracy did not fall, two measures of the same
+# network disagree. Before you ask which of them is right, rule out a mistake in your loop.
+
+# %% [markdown]
 # ## The same with `fit`
 #
-# Does `fit` know a trick that you left out? To find out, both trainings have to start from
-# the same weights and see the newswires in the same order.
+# Does `fit` get the same losses, or does it know a trick that you left out? To find out,
+# both trainings have to start from the same weights and see the newswires in the same
+# order.
 #
 # **Predict:** how far apart are the two validation losses after the last epoch?
 
@@ -462,10 +568,10 @@ card.predict("last_valid_loss_apart", my_difference_guess)
 # %% [markdown]
 # <details><summary>Why does the next cell repeat the pipeline?</summary>
 #
-# The same seed gives the same weights, but the pipeline draws a new order each time that it
-# is read from the start. Your loop starts it once in every epoch, whereas `fit` starts it
-# twice and trains on only one of the two orders. With `repeat()`, `fit` reads one endless
-# stream, in which the orders follow each other as in your loop.
+# The pipeline draws a new order each time that it is read from the start. Your loop starts
+# it once in every epoch, whereas `fit` would start it twice and train on only one of the
+# two orders. With `repeat()`, `fit` reads one endless stream, in which the orders follow
+# each other as in your loop.
 #
 # </details>
 
@@ -497,7 +603,6 @@ card.outcome("last_valid_loss_apart", apart["valid_loss"][-1])
 
 # %%
 figure = figures.learning_curves(by_loop, by_fit)
-turn = int(numpy.argmin(by_loop["valid_loss"])) + 1
 text = f"The loop ends with training accuracy {by_loop['accuracy'][-1]:.3f} and validation"
 text += f" accuracy {by_loop['valid_accuracy'][-1]:.3f}, fit with "
 text += f"{by_fit['accuracy'][-1]:.3f} and {by_fit['valid_accuracy'][-1]:.3f}."
@@ -505,131 +610,18 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # If the curves agree, there is no trick: `fit` does exactly what you wrote, so your loop
-# belongs in the first column of your list.
-#
-# On a CPU the curves often agree in every digit. A GPU may add up numbers in a different
-# order each time (we have not measured this), and then they can drift apart.
-#
-# Does the validation loss turn? *When validation turns* returns to this puzzle.
-
-# %% [markdown]
-# Write the training yourself only when a *step* is different, for example because two
-# networks train against each other. Even then, you can often keep `fit`, with its
-# callbacks, class weights and several devices, if you give the model a [`train_step` of its
-# own](https://keras.io/guides/custom_train_step_in_tensorflow/). To accumulate gradients,
-# an argument of the optimizer is enough ([lab 05](05_many_gpus_fit.ipynb)). A whole loop
-# pays off only if you also have to decide what happens between the steps.
-
-# %% [markdown]
-# ## What the graph buys
-#
-# Python is slow at starting many small operations, and your loop is written in Python. One
-# line keeps it fast.
-#
-# Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
-# operation of the step itself, which is called *eager* execution. With it, Python runs once
-# to record a graph ([tracing](../docs/glossary.md)), which TensorFlow then executes without
-# Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the graph
-# into a program for this particular device and these shapes.
-#
-# **Predict:** how many times as fast as eager execution are the graph and the program that
-# XLA compiles?
-
-# %%
-my_speed_ups = {"graph": None, "jit_compile": None}  # change these: 2.0 is half the time
-speed_ups_guess = card.predict("times_as_fast_as_eager", my_speed_ups)
-
-# %%
-batch = x_train[: lab.batch_size], y_train[: lab.batch_size]
-
-def stopwatch(step):
-    """A function that runs some steps, and returns the mean milliseconds of a step."""
-    model, optimizer, metrics = new_training()
-    tensors = [tensorflow.constant(part) for part in batch]
-    def milliseconds(calls):
-        began = perf_counter()
-        for _ in range(calls):
-            step(model, optimizer, metrics, *tensors)
-        float(metrics["loss"].result())  # waits for the device
-        return 1000 * (perf_counter() - began) / calls
-    return milliseconds
-
-# %% [markdown]
-# The three versions take turns, five times each, so that a busy moment of the machine is
-# likely to affect all of them.
-
-# %%
-card.lock("times_as_fast_as_eager")
-# The step without @tf.function, as plain Python.
-in_python = getattr(train_step, "python_function", train_step)
-compiled = tensorflow.function(in_python, jit_compile=True)
-calls = {"eager": lab.eager_steps, "graph": lab.graph_steps, "jit_compile": lab.graph_steps}
-kinds = (in_python, tensorflow.function(in_python), compiled)
-watches = {name: stopwatch(kind) for name, kind in zip(calls, kinds, strict=True)}
-first_seconds = {name: watch(1) / 1000 for name, watch in watches.items()}
-rounds = [{name: watches[name](n) for name, n in calls.items()} for _ in range(5)]
-times = {name: [one[name] for one in rounds] for name in calls}
-step_ms = {name: numpy.median(several) for name, several in times.items()}
-card.measure("step_milliseconds", times)
-card.measure("newswires_per_second", 1000 * lab.batch_size / step_ms["graph"])
-
-# %%
-for name, several in times.items():
-    print(f"{name}: first call {first_seconds[name]:.2f} s, then ", end="")
-    print(f"{step_ms[name]:.2f} ms a step ({min(several):.2f} to {max(several):.2f})")
-ratios = {name: step_ms["eager"] / step_ms[name] for name in ("graph", "jit_compile")}
-figure = figures.step_modes(times, speed_ups_guess)
-text = f"The graph is {ratios['graph']:.1f} times as fast as eager."
-show_figure(figure, text, session.caption())
-card.outcome("times_as_fast_as_eager", ratios)
-
-# %% [markdown]
-# Is XLA worth it? Compiling takes time at the start, which faster steps first have to save.
-# Besides, graph and XLA may differ by less than the five rounds of one version differ among
-# themselves.
-
-# %%
-saved = [one["graph"] - one["jit_compile"] for one in rounds]
-faster = sum(one > 0 for one in saved)
-print(f"XLA's steps were faster than the graph's in {faster} of 5 rounds")
-compiling = max(0, first_seconds["jit_compile"] - first_seconds["graph"])
-break_even = "never" if faster == 0 else "unclear, because XLA was not always faster"
-if min(saved) > 0:
-    break_even = f"{compiling * step_ms['graph'] / numpy.median(saved):.1f} s"
-print(f"XLA makes up for its compilation after training for: {break_even}")
-
-# %% [markdown]
-# The graph makes your training fast, and a loop of your own keeps this speed. Only the
-# first call is slow, because TensorFlow has to build the graph from your Python code, and
-# XLA has to compile it as well. You pay both costs once for each *shape* of a batch, and
-# the smaller last batch has a shape of its own.
-#
-# XLA merges operations, which saves trips to memory, but its code for an operation such as
-# a convolution may be slower than TensorFlow's. Which effect is larger depends on the
-# device and the network, so trust your own measurement. (We have not measured this
-# comparison on a GPU.)
+# belongs in the first column of your list. On a CPU the curves often agree in every digit.
+# A GPU may add up numbers in a different order each time (we have not measured this), and
+# then they can drift apart.
 
 # %% [markdown]
 # ## When validation turns
 #
-# In the learning curves, the validation loss falls at first, then turns and rises. What
-# does the accuracy say?
-
-# %%
-losses, accuracies = by_loop["valid_loss"], by_loop["valid_accuracy"]
-best = int(numpy.argmax(accuracies)) + 1
-print(f"Validation loss was lowest after epoch {turn}: {losses[turn - 1]:.3f}; ", end="")
-print(f"at the end {losses[-1]:.3f}")
-print(f"Validation accuracy there: {accuracies[turn - 1]:.3f}; at the end ", end="")
-print(f"{accuracies[-1]:.3f}, and best after epoch {best}: {accuracies[best - 1]:.3f}")
-card.outcome("epoch_of_lowest_valid_loss", turn)
-
-# %% [markdown]
-# What should end the training, then? `StopAtAccuracy` of [lab
-# 03](03_time_to_accuracy.ipynb) has to know its target in advance. Keras'
-# [`EarlyStopping`](https://keras.io/api/callbacks/early_stopping/) does not: it stops when
-# a chosen number, by default the validation loss, has not improved for `patience` epochs,
-# and on request it restores the best weights.
+# If both curves turn, the turn is no mistake. What should end the training, then?
+# `StopAtAccuracy` of [lab 03](03_time_to_accuracy.ipynb) has to know its target in advance.
+# Keras' [`EarlyStopping`](https://keras.io/api/callbacks/early_stopping/) does not. It
+# stops when a chosen number, by default the validation loss, has not improved for
+# `patience` epochs, and on request it restores the best weights.
 #
 # **Predict:** one training is stopped by its validation loss, and a second one by its
 # validation accuracy. How many percentage points of validation accuracy does the second
@@ -654,8 +646,8 @@ titles = {name: f"Stopped by {name}" for name in networks}
 networks["last epoch"], titles["last epoch"] = trained_model, "Trained to the last epoch"
 
 # %% [markdown]
-# With the network of the last epoch, you now have three networks. When one of them is
-# wrong, how sure is it of its answer?
+# With the network of the last epoch, you now have three. When one of them is wrong, how
+# sure is it of its answer?
 
 # %%
 probabilities = {name: m.predict(x_valid, verbose=0) for name, m in networks.items()}
@@ -668,11 +660,11 @@ for name, network in networks.items():
     print(f"on average {percent:.1f}% sure when it is wrong")
 
 # %% [markdown]
-# Could the difference in accuracy be chance? A newswire does not tell us which of the two
+# Could the difference in accuracy be chance? A newswire says nothing about which of the two
 # stopped networks is better if both are right about it, or both are wrong. So we count the
 # $n$ newswires that exactly one of them classified correctly. If the networks are equally
-# good, each of these newswires is like the toss of a coin. On average each network then
-# wins $n/2$ of them, with a standard deviation of
+# good, each of these is like the toss of a coin. On average each network then wins $n/2$ of
+# them, with a standard deviation of
 #
 # $$ \frac{\sqrt{n}}{2}. $$
 
@@ -694,11 +686,13 @@ card.outcome("points_gained_by_stopping_at_accuracy", points)
 # topic comes first. Compare the percentages above: if a network that trained longer is
 # surer of its wrong answers, its loss can rise even where its accuracy does not fall.
 #
-# Which number should stop your training depends on the people who use the predictions. If
-# they need only the first topic, stop by the accuracy, but expect a part of the gain to be
-# luck: the best epoch was chosen by the very newswires on which we measure it. If they use
-# the probabilities, for example to sort newswires, to set a threshold or to ask a person in
-# doubtful cases, stop by the loss.
+# Which number should stop your training depends on the people who use the predictions:
+#
+# - If they need only the first topic, stop by the accuracy. But expect a part of the gain
+#   to be luck, because the best epoch was chosen by the very newswires on which we measure
+#   it.
+# - If they use the probabilities, for example to set a threshold or to ask a person in
+#   doubtful cases, stop by the loss.
 
 # %% [markdown]
 # No callback can make this choice, because it does not know what the network is for.
@@ -713,11 +707,22 @@ card.outcome("points_gained_by_stopping_at_accuracy", points)
 # Nothing in the second column raises an error if it is wrong.
 
 # %% [markdown]
+# <details><summary>When should you write a loop of your own?</summary>
+#
+# Only when a *step* is different, for example because two networks train against each
+# other. Even then, you can often keep `fit`, with its callbacks and several devices, if you
+# give the model a [`train_step` of its
+# own](https://keras.io/guides/custom_train_step_in_tensorflow/). To accumulate gradients,
+# an argument of the optimizer is enough ([lab 05](05_many_gpus_fit.ipynb)). A whole loop
+# pays off only if you also have to decide what happens between the steps.
+#
+# </details>
+
+# %% [markdown]
 # ## Going deeper: two things that we took for granted
 #
 # Is the end of a newswire the right place to cut? And does the loss rise only because the
-# network is too sure of itself? This part tests both, and no exercise or quiz question
-# depends on it.
+# network is too sure of itself? This part is optional.
 
 # %% [markdown]
 # ### A: at which end should a text be cut?
@@ -750,11 +755,10 @@ print(f"cut at the end {max(end):.3f}, cut at the front {max(front):.3f}")
 card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 
 # %% [markdown]
-# Before you believe a difference, train with other values of `seed`, because a single
-# training of each kind proves little. Besides, two things have changed at once: which words
-# of a long newswire are kept, and where in its row a short newswire begins. The position
-# matters, because the last layer has separate weights for each position. With padding at
-# the front, the position of a newswire's first word depends on its length.
+# A single training of each kind proves little, so repeat both with other values of `seed`.
+# Besides, two things have changed at once: which words of a long newswire are kept, and
+# where in its row a short newswire begins. The position matters, because the last layer has
+# separate weights for each position.
 
 # %% [markdown]
 # <details><summary>How can you tell the two causes apart?</summary>
@@ -762,8 +766,7 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # If the position makes the difference, a network that ignores positions should hardly be
 # affected. To try that, replace `Flatten` by
 # [`GlobalMaxPool1D`](https://keras.io/api/layers/pooling_layers/global_max_pooling1d/) in
-# `helpers/lab_04/models.py`. Whatever the cause, you can compare your accuracy with
-# somebody else's only if the data, the split, the cutting and the padding are the same.
+# `helpers/lab_04/models.py`.
 #
 # </details>
 
@@ -771,13 +774,12 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # ### B: is a network that is too sure still a good one?
 #
 # If the loss rises only because the network becomes too sure of itself, a single number can
-# repair it. Divide the logarithm $\log p$ of each probability $p$ by a *temperature* $T$,
-# and normalise the probabilities again, so that $p_i$ becomes
-# $p_i^{1/T} / \sum_j p_j^{1/T}$ ([Guo et al. 2017](https://arxiv.org/abs/1706.04599)). The
-# order of the topics does not change, and therefore neither does the accuracy. We choose
-# $T$ on one half of the validation set, and evaluate the loss on the other half.
-
-# %% [markdown]
+# repair it. Divide the logarithm of each probability $p_i$ by a *temperature* $T$ and
+# normalise again, so that $p_i$ becomes $p_i^{1/T} / \sum_j p_j^{1/T}$ ([Guo et al.
+# 2017](https://arxiv.org/abs/1706.04599)). The order of the topics does not change, and
+# therefore neither does the accuracy. We choose $T$ on one half of the validation set, and
+# evaluate the loss on the other half.
+#
 # **Question.** Take the network that was trained to the end, and adjust its temperature.
 # Will its loss be as low as the loss of the network that was stopped by its loss?
 
@@ -812,10 +814,12 @@ card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
 # In the last line, a ratio of about 1 means that the network of the last epoch was only too
-# sure of itself. If the ratio is clearly above 1, a part of the rise must have a different
-# reason. Finally, compare the two stopped networks. Once both temperatures are adjusted,
-# does the network stopped by its accuracy still have the higher loss? If not, you could
-# stop by the accuracy here, and repair the probabilities afterwards.
+# sure of itself. If the ratio is clearly above 1, a part of the rise has a different
+# reason.
+#
+# Finally, compare the two stopped networks. Once both temperatures are adjusted, does the
+# network stopped by its accuracy still have the higher loss? If not, you could stop by the
+# accuracy here, and repair the probabilities afterwards.
 
 # %% [markdown]
 # ## Quiz
@@ -847,15 +851,14 @@ session.finish()
 # ## What you learned
 #
 # What does `fit` do for you? Exactly what you wrote, as the comparison of the validation
-# losses shows. Your loop and `fit` are both fast, because the step runs as a graph. When
-# the validation loss rises, the probabilities get worse, although the answers may still get
-# better, so first ask which of the two you need.
+# losses shows. Both are fast, because the step runs as a graph. When the validation loss
+# rises, the probabilities get worse, although the answers may still get better, so first
+# ask which of the two you need.
 #
-# We chose when to stop by looking at the validation set: is its accuracy at that point
-# still an honest estimate for new newswires? And how would you change your step to train
-# with batches twice as large as your memory can hold?
+# **Question.** We chose when to stop by looking at the validation set: is its accuracy at
+# that point still an honest estimate for new newswires? And how would you change your step
+# to train with batches twice as large as your memory can hold?
 #
-# To read on: [Kim, "Convolutional Neural Networks for Sentence Classification"
-# (2014)](https://arxiv.org/abs/1408.5882); [Prechelt, "Early Stopping - But When?"
+# To read on: [Prechelt, "Early Stopping - But When?"
 # (1998)](https://doi.org/10.1007/3-540-49430-8_3); [Guo et al., "On Calibration of Modern
 # Neural Networks" (2017)](https://arxiv.org/abs/1706.04599).
