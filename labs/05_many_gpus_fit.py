@@ -18,10 +18,10 @@
 # You find out in four parts:
 #
 # 1. *What changes in the code?* Hardly a line.
-# 2. *Do several devices train the same network as one?* You compare the weights.
-# 3. *How much faster are they?* You measure it, and see why a large batch helps.
-# 4. *Does a large batch train the network as well?* It makes fewer steps in an epoch, so
-#    you look for a learning rate that makes up for them.
+# 2. *How much faster are they?* You measure it, and see why a large batch helps.
+# 3. *Does a large batch train the network as well?* It makes fewer steps in an epoch, so
+#    each step has to be longer.
+# 4. *Do several devices train the same network as one?* You compare the weights.
 #
 # The end of a part is a good place for a break. If you are stuck, for example in exercise
 # 5.1, call `hint("5.1")` in a new cell. Each further call tells you more.
@@ -51,8 +51,8 @@ depth: int = None
 width: int = None
 learning_rate: float = 0.01  # for a batch of 32
 warmup_epochs: float = 1.0
-global_batches: list = None  # batch sizes in part 4: multiples of the first
-seeds: int = None  # runs of each learning rate in part 4
+global_batches: list = None  # batch sizes in part 3: multiples of the first
+seeds: int = None  # runs of each learning rate in part 3
 
 # %% [markdown]
 # ## Set up
@@ -113,6 +113,25 @@ strategy = devices.new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
 # %% [markdown]
+# <details><summary>If you know PyTorch</summary>
+#
+# The idea is that of
+# [`DistributedDataParallel`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
+# (DDP), but the work is divided differently:
+#
+# | PyTorch with DDP | here |
+# |---|---|
+# | one process for each GPU | one process for all replicas |
+# | `DDP(model)` | create the model inside `strategy.scope()` |
+# | each process loads its own share | `fit` gets the global batch, and splits it |
+# | `loss.backward()` averages the gradients | the optimizer adds up the shares of the mean |
+# | `SyncBatchNorm` | `BatchNormalization(synchronized=True)` |
+# | `DistributedSampler` repeats images, or drops some with `drop_last=True` | `drop_remainder=True` |
+# | `no_sync()`, to accumulate gradients | `gradient_accumulation_steps`, which fails on several simulated replicas |
+#
+# </details>
+
+# %% [markdown]
 # ## 1. What changes in the code?
 #
 # On one device you create a model, compile it and call `fit`. With several replicas you
@@ -134,8 +153,8 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # - Call [`compile`](https://keras.io/api/models/model_training_apis/) inside the scope as
 #   well, because it creates metrics, which have variables, too.
 # - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
-#   `jit_compile=False`, and nothing else. (On several simulated replicas,
-#   [XLA](../docs/glossary.md) ends in an error. On several GPUs nobody has tried it here.)
+#   `jit_compile=False`, and nothing else. ([XLA](../docs/glossary.md) ends in
+#   an error on our simulated replicas. We have not tried it on several GPUs.)
 # - The global batch is a whole number.
 # - The strategy may have any number of replicas, even one.
 #
@@ -245,16 +264,14 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. Four GPUs therefore give you no room for more
-# weights. They do give you room for a larger batch, or for a network whose *activations*
-# were too large for one GPU.
+# Every replica holds the other three in full. Four GPUs therefore give you no room for
+# more weights, but they do give you room for a larger batch.
 
 # %% [markdown]
 # <details><summary>What this count leaves out, and what changes in a large language model</summary>
 #
 # The real peak is higher, because each operation also needs working memory. The *running
-# averages* are the mean and variance that batch normalisation keeps for validation, and
-# no gradient trains them.
+# averages* are the mean and variance that batch normalisation keeps for validation.
 #
 # In a large language model, the weights, the gradients and the two numbers that Adam
 # stores for each weight can exceed the memory of a GPU, so they are divided, too
@@ -264,19 +281,194 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 # </details>
 
 # %% [markdown]
+# ## 2. How much faster are they?
+#
+# Are four replicas four times as fast? You can ask this in two ways, which are easily
+# confused:
+#
+# - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
+#   do $N$ times the work in a step. Does the step still take only as long as before?
+# - In [*strong scaling*](../docs/glossary.md) the global batch is fixed, so each replica
+#   gets $1/N$ of it. Does a step take $1/N$ of the time?
+#
+# In both cases the [*efficiency*](../docs/glossary.md) is
+#
+# $$ E = \frac{r_N}{N\, r_1}, $$
+#
+# where $r_N$ and $r_1$ are the throughputs of $N$ replicas and of one replica, in images
+# per second. If $E = 1$, then $N$ replicas are $N$ times as fast.
+#
+# **Predict** both efficiencies for all replicas together.
+
+# %%
+my_efficiency_guess = {"weak": None, "strong": None}  # change these: 1.0 is perfect
+my_efficiency_guess = card.predict("efficiency_of_all_replicas", my_efficiency_guess)
+
+# %%
+ready = {}  # models by case: each is traced once, and measured three times
+
+def images_per_second(case):
+    """The speed of a second epoch, because the first one includes the start-up."""
+    replicas, per_replica_batch = case
+    if case not in ready:
+        strategy = devices.new_strategy(replicas)
+        ready[case] = build(strategy, new_network, new_sgd, per_replica_batch)
+    model, global_batch = ready[case]
+    recorder = EpochRecorder()
+    endless = batches(x_train, y_train, global_batch, lab.seed, True, True)
+    model.fit(endless, steps_per_epoch=lab.steps, epochs=2, callbacks=[recorder], verbose=0)
+    return lab.steps * global_batch / recorder.epochs["train_seconds"][1]
+
+# %%
+card.lock("efficiency_of_all_replicas")
+counts = devices.replica_counts()
+full_batch = counts[-1] * lab.batch_size
+cases = {
+    "weak": [(n, lab.batch_size) for n in counts],
+    "strong": [(n, full_batch // n) for n in counts],
+}
+different = sorted({*cases["weak"], *cases["strong"]})
+measure = counted(images_per_second, 3 * len(different), "replicas and batch")
+# All cases in turn, three times, so that other programs slow all of them alike.
+with no_hang("the scaling experiment"):
+    turns = [{case: measure(case) for case in different} for _ in range(3)]
+rates = {case: [turn[case] for turn in turns] for case in different}
+card.measure("images_per_second", median(rates[cases["weak"][-1]]))
+
+# %%
+efficiency = {}
+
+def row(values, digits):
+    return ", ".join(f"{v:.{digits}f} at {n}" for n, v in zip(counts, values, strict=True))
+
+for kind, its_cases in cases.items():
+    speeds = [median(rates[case]) for case in its_cases]
+    steps_ms = [1000 * n * size / v for (n, size), v in zip(its_cases, speeds, strict=True)]
+    base_speed = speeds[0] / counts[0]
+    efficiency[kind] = {n: v / n / base_speed for n, v in zip(counts, speeds, strict=True)}
+    print(f"{kind} scaling, images/s by number of replicas: {row(speeds, 1)}")
+    print(f"{kind} scaling, milliseconds per step: {row(steps_ms, 1)}")
+    print(f"{kind} scaling, efficiency: {row(efficiency[kind].values(), 2)}")
+
+# %%
+card.measure("efficiency", efficiency)
+found = {kind: by_count[counts[-1]] for kind, by_count in efficiency.items()}
+card.outcome("efficiency_of_all_replicas", found)
+apart = max(max(epochs) / min(epochs) for epochs in rates.values())
+print(f"The three runs of each case differ by a factor of up to {apart:.2f}")
+
+# %%
+shared = cores() if lab.device["simulated"] else None
+figure = figures.scaling(efficiency, my_efficiency_guess, shared)
+summary = f"With {counts[-1]} replicas, efficiency is {found['weak']:.2f} in weak scaling "
+summary += f"and {found['strong']:.2f} in strong scaling."
+show_figure(figure, summary, session.caption())
+
+# %% [markdown]
+# Both efficiencies describe the same run with all replicas. But each compares it with
+# another run of a single replica, which takes its usual batch in weak scaling, and the
+# whole global batch in strong scaling. With the larger batch this replica is usually
+# faster, because more images share the fixed cost of a step ([lab
+# 02](02_throughput.ipynb)). So $r_1$ is larger in strong scaling, and $E$ smaller. Always
+# say which kind of scaling an efficiency refers to. (If your two efficiencies differ by
+# less than the three runs of a case, you cannot say which of them is larger.)
+
+# %% [markdown]
+# ### Why is the efficiency below 1?
+#
+# Simulated replicas share the cores of one processor. Several of them can be faster than
+# one only because a single replica does not keep all cores busy all the time. Real
+# devices share no cores. Even so, their efficiency usually stays below 1, for four
+# reasons:
+#
+# 1. **They communicate.** Every step needs an all-reduce.
+# 2. **They wait.** A step takes as long as its slowest replica.
+# 3. **They share a host**, the computer that feeds them, which must read images $N$ times
+#    as fast.
+# 4. **Some work is not divided**, for example saving and, in strong scaling, the launch
+#    of each operation.
+
+# %% [markdown]
+# How much of a step is communication? The next cell lets all replicas add up arrays as
+# large as the gradients. Simulated replicas have no link between them, so you measure
+# only the time to add and copy in memory.
+
+# %%
+@tensorflow.function
+def add_up():
+    """All-reduce arrays of the size of all gradients."""
+    def share():
+        arrays = [tensorflow.identity(w.value) for w in resnet.trainable_weights]
+        return tensorflow.distribute.get_replica_context().all_reduce("SUM", arrays)
+
+    return strategy.run(share)
+
+def milliseconds():
+    began = perf_counter()
+    first = add_up()[0]
+    # Reading a number of the result waits for it.
+    float(tensorflow.reduce_sum(strategy.experimental_local_results(first)[0]))
+    return 1000 * (perf_counter() - began)
+
+# %%
+with no_hang("the all-reduce"):
+    all_reduce_ms = [milliseconds() for _ in range(23)][3:]
+step_ms = 1000 * full_batch / median(rates[cases["weak"][-1]])
+card.measure("all_reduce_ms", median(all_reduce_ms))
+print(f"Size of all gradients: {4 * trained_numbers / 2**20:.2f} MiB")
+n = strategy.num_replicas_in_sync
+print(f"All-reduce alone, over {n} replicas: {median(all_reduce_ms):.2f} ms")
+print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
+
+# %% [markdown]
+# Real devices send their gradients over a link. In a [*ring*](../docs/glossary.md)
+# all-reduce ([Patarasuk and Yuan 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each
+# replica sends only to its neighbour, one part of the gradients at a time. Altogether
+# each of $N$ replicas sends
+#
+# $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
+#
+# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and
+# never more than $2S$. The next cell calculates it for ResNet-50, which has 25.6 million
+# weights ([Keras Applications](https://keras.io/api/applications/)), and assumes a link
+# of 10 GB per second.
+
+# %%
+for n in (2, 8, 64):
+    sent = 2 * (n - 1) / n * 4 * 25.6e6
+    print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
+
+# %% [markdown]
+# Beyond a few replicas, the number of bytes that each of them sends hardly grows. Part of
+# the sending can even be hidden behind the backward pass: the gradients of the last
+# layers are ready first, so they can be sent while the others are still being computed.
+#
+# To get close to four times the speed, give each replica a larger batch. Then each step
+# computes for longer, but sends no more bytes. The price is a larger global batch, from
+# which the network may learn less in an epoch.
+
+# %% [markdown]
+# ## 3. Does a large batch train the network as well?
+#
+# With 3,000 images, three epochs have 281 steps in batches of 32, but only 18 in batches
+# of 512. To get as far, each step has to be about 16 times as long. One long step can
+# replace 16 short ones if the gradient hardly changes along the way. Does it? (These are
+# the sizes of the `laptop` scale. The `gpu` scale compares 256 and 4,096.)
+
+# %% [markdown]
 # ### Exercise 5.2: linear scaling with a warm-up
 #
-# The batch has grown, but the learning rate has not. By the [*linear scaling
-# rule*](../docs/glossary.md) of [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), a
-# batch that is $N$ times as large gets $N$ times the learning rate. If $\varepsilon(b)$ is
-# a good rate for a batch of $b$ images, then
+# The [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677) says yes: a batch that is $N$ times as large
+# gets $N$ times the learning rate. If $\varepsilon(b)$ is a good rate for a batch of $b$
+# images, then
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, such long steps can make training diverge, because the
-# gradient changes fast. That is why the same paper adds a [*warm-up*](../docs/glossary.md),
-# in which the rate rises gradually from $\varepsilon(b)$ to $N\, \varepsilon(b)$. Part 4
-# needs this recipe, and tests it.
+# At the start of training, however, the gradient changes fast, so such long steps can
+# make training diverge. That is why the same paper adds a
+# [*warm-up*](../docs/glossary.md), in which the rate rises gradually from
+# $\varepsilon(b)$ to $N\, \varepsilon(b)$.
 
 # %% [markdown]
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
@@ -331,7 +523,8 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 LinearWarmup = check("5.2", LinearWarmup)
 
 # %% [markdown]
-# The figure compares your schedule with two constant rates.
+# In the figure, your schedule leads from the rate for a batch of 32 to the rate that the
+# linear rule gives to the global batch of part 1.
 
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
@@ -347,11 +540,185 @@ summary = f"The rate goes from {rising[0]:.3f} to {rising[-1]:.3f} in {warmup_st
 show_figure(figures.learning_rates(lines), summary, session.caption())
 
 # %% [markdown]
-# ## 2. Do several devices train the same network as one?
+# ### One device with the batch of many
 #
-# Your code has changed two things: the devices, and the batch. Part 4 is about the batch.
-# Here both runs start from the same weights, and get the same global batches in the same
-# order. Do $N$ replicas then train the same network as one device?
+# You do not need 16 devices to test the rule, because one device can compute the shares
+# of a large batch one after the other. In this [gradient
+# accumulation](../docs/glossary.md), an [optimizer](https://keras.io/api/optimizers/)
+# with `gradient_accumulation_steps=16` waits for the gradients of 16 small batches, and
+# then makes one step with their mean. This saves no time, but the device needs memory for
+# the activations of only one small batch.
+#
+# In the next cells, all small batches have the same size, so that batch normalisation
+# works in the same way in every run. The runs differ only in the number of small batches
+# that make up a step.
+
+# %% [markdown]
+# We train each batch size with four learning rates. They are multiples of its rate by the
+# linear rule, which is `learning_rate` for a batch of 32:
+#
+# | Batch | Multiples |
+# |---|---|
+# | the smallest | 1, 2, 4, 8 |
+# | each larger one | 1/8, 1/4, 1/2, 1 |
+#
+# Each rate gets `seeds` runs, which start from different weights. The largest batch is
+# trained a second time at the same rates, with your warm-up. A callback sets the rate of
+# each *step*, because by the source of Keras 3.15 a schedule in the optimizer would count
+# small batches.
+
+# %%
+class FollowSchedule(Callback):
+    """Set the learning rate of each step, which takes several small batches."""
+
+    def __init__(self, rate, accumulate):
+        super().__init__()
+        self.rate, self.accumulate = rate, accumulate
+
+    def on_train_batch_begin(self, batch, logs=None):
+        rate = self.rate(batch // self.accumulate)
+        self.model.optimizer.learning_rate = float(rate)
+
+def new_accumulating_sgd(accumulate):
+    k = accumulate if accumulate > 1 else None
+    return optimizers.SGD(
+        lab.learning_rate, momentum=0.9, nesterov=True, gradient_accumulation_steps=k
+    )
+
+# %%
+small, large = lab.global_batches[0], lab.global_batches[-1]
+if any(size % small for size in lab.global_batches):
+    raise ParameterError(f"global_batches have to be multiples of the first, {small}")
+one_device = tensorflow.distribute.get_strategy()  # the default: no strategy
+accumulated = {size: size // small for size in lab.global_batches}
+trained = {
+    size: build(one_device, new_network, lambda k=k: new_accumulating_sgd(k), small)[0]
+    for size, k in accumulated.items()
+}
+first_weights = [new_network(lab.seed + i).get_weights() for i in range(lab.seeds)]
+
+def steps_of(epochs, size):
+    return max(1, round(epochs * lab.train_images / size))
+
+# %%
+def val_accuracy(size, factor, warm_up, i):
+    """The accuracy after training with `factor` times the rate for a batch of 32."""
+    model, k = trained[size], accumulated[size]
+    model.set_weights(first_weights[i])
+    for variable in model.optimizer.variables:  # start without momentum
+        variable.assign(ops.zeros_like(variable))
+    ramp = LinearWarmup(lab.learning_rate, factor, steps_of(lab.warmup_epochs, size))
+    rate = ramp if warm_up else lambda step: lab.learning_rate * factor
+    model.fit(
+        training_batches(small, lab.seed + i, repeat=True),
+        steps_per_epoch=steps_of(lab.epochs, size) * k,
+        callbacks=[FollowSchedule(rate, k)],
+        verbose=0,
+    )
+    return float(model.evaluate(valid, verbose=0)[1])
+
+# %%
+runs = {}
+for size in lab.global_batches:
+    linear = size / 32  # learning_rate is meant for a batch of 32
+    ladder = (1, 2, 4, 8) if size == small else (1 / 8, 1 / 4, 1 / 2, 1)
+    for warm_up in (False, True) if size == large else (False,):
+        recipe = f"batch {size}{', warm-up' * warm_up}"
+        for factor in (part * linear for part in ladder):
+            for i in range(lab.seeds):
+                name = f"{recipe}, rate {lab.learning_rate * factor:.4g}, run {i + 1}"
+                runs[name] = recipe, size, factor, warm_up, i
+done = card.points("val_accuracy_of_runs")
+train = counted(lambda name: val_accuracy(*runs[name][1:]), len(runs), "run")
+
+# %%
+with no_hang("training with a large batch"):
+    for name in runs:
+        if name not in done:
+            done[name] = train(name)
+
+# %%
+accuracies = {}
+for name, (recipe, _, factor, *_) in runs.items():
+    by_rate = accuracies.setdefault(recipe, {})
+    by_rate.setdefault(lab.learning_rate * factor, []).append(done[name])
+for recipe, by_rate in accuracies.items():
+    each = [f"{' '.join(f'{a:.3f}' for a in by_rate[r])} at {r:.4f}" for r in by_rate]
+    print(f"{recipe}, accuracies by learning rate: {', '.join(each)}")
+rule = {recipe: lab.learning_rate * size / 32 for recipe, size, *_ in runs.values()}
+figure = figures.accuracy_by_rate(accuracies, rule)
+summary = "Medians and single runs of each learning rate; triangles mark the linear rule."
+show_figure(figure, summary, session.caption())
+
+# %%
+best = {}
+for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items():
+    by_rate = accuracies[recipe]
+    rate = max(by_rate, key=lambda r: median(by_rate[r]))
+    top = median(by_rate[rate])
+    best[size] = max(best.get(size, (0, 0)), (top, rate))
+    overlap = sum(max(each) >= min(by_rate[rate]) for each in by_rate.values()) - 1
+    lost = sum(accuracy < 0.2 for each in by_rate.values() for accuracy in each)
+    print(f"{recipe}: best median accuracy {top:.3f}, at learning rate {rate:.4f}")
+    print(f"  other rates that overlap with its runs: {overlap}, runs below 0.2: {lost}")
+card.measure("val_accuracy", max(best.values())[0])
+ratio = best[large][1] / best[small][1]
+card.measure("best_rate_ratio", ratio)
+print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the linear rule "
+      f"{large / small:.1f}")
+
+# %% [markdown]
+# **Question.** If the linear rule is right, the line of the large batch has the shape and
+# the height of the line of the small batch, and only lies further to the right. Is that
+# so? And what does the warm-up change at the highest rate? (A difference counts only if
+# it is larger than the scatter of runs at the same rate. An accuracy near 0.1 is a guess
+# among ten classes: the rate was too large.)
+
+# %% [markdown]
+# Look at the heights first: if the large batch stays less accurate at every rate, no rate
+# that we tried made up for its smaller number of steps, and it needs more epochs. The
+# best rates say less, because other rates often do as well, and because their ratio can
+# reach the value of the linear rule only at the ends of both ranges. That is why *Going
+# deeper*, near the end of this lab, tests the rule on single steps.
+#
+# In a run of ours on two processor cores, two of the three runs at the highest rate ended
+# as guesses without the warm-up, but none of them did with it.
+
+# %% [markdown]
+# <details><summary>What larger experiments found</summary>
+#
+# With the warm-up, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the
+# linear rule held on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
+# 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
+# tasks, and found no simple rule for all of them.
+#
+# </details>
+
+# %% [markdown]
+# ### Does it take a quarter of the time?
+#
+# Now you can answer the question of this lab. Let $E$ be the efficiency in weak scaling,
+# and suppose that the larger global batch needs $e$ times as many epochs as the batch of
+# one replica. Without start-up and validation, the ratio of the two training times is
+#
+# $$ \frac{T_N}{T_1} = \frac{e}{N\,E}. $$
+#
+# For $N = 4$ this is a quarter only if $E = 1$ and $e = 1$. You have not measured $e$, so
+# the next cell takes your own $E$, and $e = 1$ for the best case. (If your replicas are
+# simulated, $E$ describes one processor, not four GPUs.)
+
+# %%
+best_case = 1 / (counts[-1] * efficiency["weak"][counts[-1]])
+print(f"With {counts[-1]} replicas, training takes {best_case:.3f} times as long as with one")
+print(f"if e = 1, and {1 / counts[-1]:.3f} times if E = 1 as well")
+
+# %% [markdown]
+# ## 4. Do several devices train the same network as one?
+#
+# Your answer rests on an assumption: $N$ replicas train the same network as one device
+# with the same global batch. If they do not, the time does not matter, because you have
+# paid for the wrong network. So you compare the weights of two runs, which start from the
+# same weights, and get the same global batches in the same order.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -452,7 +819,6 @@ kinds = {
 # %%
 # If there is only one replica, two simulated ones are used instead.
 several = strategy if lab.replicas > 1 else devices.simulated_strategy(2)
-one_device = tensorflow.distribute.get_strategy()  # the default: no strategy
 batch = 8 * several.num_replicas_in_sync
 rows = [i % len(x_train) for i in range(8 * batch)]
 eight_batches = x_train[rows], y_train[rows]
@@ -490,9 +856,8 @@ summary = f"Not the same weights as on one device: {others or 'none of the netwo
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Only with ordinary batch normalisation do the two runs end with different weights. Each of
-# 4 replicas, for example, normalises its own quarter of the batch, which gives other
-# outputs and gradients.
+# Only with ordinary batch normalisation do the two runs end with different weights,
+# because each replica normalises its own share of the batch.
 #
 # With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
@@ -512,10 +877,9 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ### A last batch that does not divide
 #
-# The last batch of an epoch may not divide evenly. With 11 images in batches of 8, for
-# example, three images are left: one of two replicas gets two of them, and the other gets
-# one. Does `fit` end in an error? If not, does each of the three images count for a
-# third?
+# With 11 images in batches of 8, three images are left for the last batch: one of two
+# replicas gets two of them, and the other gets one. Does each of the three images still
+# count for a third?
 
 # %% [markdown]
 # A network of a single layer can answer this, because we can give each image a weight of
@@ -560,11 +924,11 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, and the log shows nothing unusual. Yet the images do not count equally,
-# because `fit` takes the mean of each share, and then the mean of these means. An image in
-# a small share therefore counts for more. If only one image is left, the replica without an
-# image contributes a gradient of zero, so the step is half as long. (Other layers or
-# versions may end in an error.)
+# There is no error, and the log shows nothing unusual. Yet the images do not count
+# equally, because `fit` takes the mean of each share, and then the mean of these means.
+# An image in a small share therefore counts for more. If only one image is left, the
+# replica without an image contributes a gradient of zero, so the step is half as long.
+# (Other layers or versions may end in an error.)
 #
 # That is why our training drops such a remainder with `drop_remainder=True`. The images
 # left out get their chance in the next epoch, because the order changes.
@@ -579,20 +943,12 @@ for left in (4, 3, 1):
 # </details>
 
 # %% [markdown]
-# ### One device with the batch of four devices
+# ### Can one device stand for many?
 #
-# Apart from these two exceptions, several replicas end with the same weights as one device
-# with the same global batch. (Dropout would be a third, because the replicas draw different
-# random numbers.) Can one device then do the work of four?
+# In part 3, one device computed the shares of a large batch one after the other. Does
+# such an accumulation end with the weights that several replicas find at once?
 #
-# It can, if it computes the four shares one after the other. In this [gradient
-# accumulation](../docs/glossary.md), an [optimizer](https://keras.io/api/optimizers/)
-# with `gradient_accumulation_steps=4` waits for the gradients of four small batches, and
-# then makes one step with their mean. The device needs memory for the activations of only
-# one small batch.
-#
-# **Predict:** are the trained weights the same as with several replicas, even with
-# ordinary batch normalisation?
+# **Predict:** are the trained weights the same, even with ordinary batch normalisation?
 
 # %%
 my_accumulation_guess = None  # change this: True (the same up to rounding) or False
@@ -618,385 +974,31 @@ print(f"Largest difference of a trained weight: {weights_apart:.1e}")
 print(f"Largest difference of a running average: {averages_apart:.1e}")
 
 # %% [markdown]
-# The trained weights agree, because each small batch is normalised by itself, just like the
-# share of a replica. Only the *running averages* differ, because every small batch updates
-# them.
+# The trained weights agree, because each small batch is normalised by itself, just like
+# the share of a replica. Only the *running averages* differ, because every small batch
+# updates them.
 #
-# On one device accumulation saves no time, and it needs memory for one more copy of the
-# gradients.
+# So several replicas do train the same network as one device with the same global batch,
+# with three exceptions: batch normalisation that is not synchronised, a batch that does
+# not divide evenly, and dropout, because the replicas draw different random numbers.
 
 # %% [markdown]
-# <details><summary>Accumulation over several devices, and two traps in Keras 3.15</summary>
+# <details><summary>Accumulation over several devices, and a trap in Keras 3.15</summary>
 #
 # In a loop of your own, accumulation can save time on several devices, because only the
 # last small batch of a step needs an all-reduce.
 #
-# The source of Keras 3.15 has two traps, which we did not measure. A learning-rate
-# schedule counts small batches instead of steps, and gradients left over at the end of an
-# epoch are not applied until the next epoch.
+# The source of Keras 3.15 has a trap, which we did not measure: gradients left over at
+# the end of an epoch are not applied until the next epoch.
 #
 # </details>
-
-# %% [markdown]
-# ## 3. How much faster are they?
-#
-# Are four replicas four times as fast? You can ask this in two ways, which are easily
-# confused:
-#
-# - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
-#   do $N$ times the work in a step. Does the step still take only as long as before?
-# - In [*strong scaling*](../docs/glossary.md) the global batch is fixed, so each replica
-#   gets $1/N$ of it. Does a step take $1/N$ of the time?
-#
-# In both cases the [*efficiency*](../docs/glossary.md) is
-#
-# $$ E = \frac{r_N}{N\, r_1}, $$
-#
-# where $r_N$ and $r_1$ are the throughputs of $N$ replicas and of one replica, in images
-# per second. If $E = 1$, then $N$ replicas are $N$ times as fast.
-#
-# **Predict** both efficiencies for all replicas together.
-
-# %%
-my_efficiency_guess = {"weak": None, "strong": None}  # change these: 1.0 is perfect
-my_efficiency_guess = card.predict("efficiency_of_all_replicas", my_efficiency_guess)
-
-# %%
-ready = {}  # models by case: each is traced once, and measured three times
-
-def images_per_second(case):
-    """The speed of a second epoch, because the first one includes the start-up."""
-    replicas, per_replica_batch = case
-    if case not in ready:
-        strategy = devices.new_strategy(replicas)
-        ready[case] = build(strategy, new_network, new_sgd, per_replica_batch)
-    model, global_batch = ready[case]
-    recorder = EpochRecorder()
-    endless = batches(x_train, y_train, global_batch, lab.seed, True, True)
-    model.fit(endless, steps_per_epoch=lab.steps, epochs=2, callbacks=[recorder], verbose=0)
-    return lab.steps * global_batch / recorder.epochs["train_seconds"][1]
-
-# %%
-card.lock("efficiency_of_all_replicas")
-counts = devices.replica_counts()
-full_batch = counts[-1] * lab.batch_size
-cases = {
-    "weak": [(n, lab.batch_size) for n in counts],
-    "strong": [(n, full_batch // n) for n in counts],
-}
-different = sorted({*cases["weak"], *cases["strong"]})
-measure = counted(images_per_second, 3 * len(different), "replicas and batch")
-# All cases in turn, three times, so that other programs slow all of them alike.
-with no_hang("the scaling experiment"):
-    turns = [{case: measure(case) for case in different} for _ in range(3)]
-rates = {case: [turn[case] for turn in turns] for case in different}
-card.measure("images_per_second", median(rates[cases["weak"][-1]]))
-
-# %%
-efficiency = {}
-
-def row(values, digits):
-    return ", ".join(f"{v:.{digits}f} at {n}" for n, v in zip(counts, values, strict=True))
-
-for kind, its_cases in cases.items():
-    speeds = [median(rates[case]) for case in its_cases]
-    steps_ms = [1000 * n * size / v for (n, size), v in zip(its_cases, speeds, strict=True)]
-    base_speed = speeds[0] / counts[0]
-    efficiency[kind] = {n: v / n / base_speed for n, v in zip(counts, speeds, strict=True)}
-    print(f"{kind} scaling, images/s by number of replicas: {row(speeds, 1)}")
-    print(f"{kind} scaling, milliseconds per step: {row(steps_ms, 1)}")
-    print(f"{kind} scaling, efficiency: {row(efficiency[kind].values(), 2)}")
-
-# %%
-card.measure("efficiency", efficiency)
-found = {kind: by_count[counts[-1]] for kind, by_count in efficiency.items()}
-card.outcome("efficiency_of_all_replicas", found)
-apart = max(max(epochs) / min(epochs) for epochs in rates.values())
-print(f"The three runs of each case differ by a factor of up to {apart:.2f}")
-
-# %%
-shared = cores() if lab.device["simulated"] else None
-figure = figures.scaling(efficiency, my_efficiency_guess, shared)
-summary = f"With {counts[-1]} replicas, efficiency is {found['weak']:.2f} in weak scaling "
-summary += f"and {found['strong']:.2f} in strong scaling."
-show_figure(figure, summary, session.caption())
-
-# %% [markdown]
-# With all replicas, both efficiencies describe the same run, so they share $r_N$. But each
-# compares this run with another run of a single replica: in weak scaling this replica takes
-# its usual batch, and in strong scaling the whole global batch. With the larger batch it
-# usually processes more images per second, because more images share the fixed cost of a
-# step ([lab 02](02_throughput.ipynb)). So in strong scaling $r_1$ is usually larger, and
-# $E$ smaller. Always say which kind of scaling an efficiency refers to.
-
-# %% [markdown]
-# <details><summary>How far can you trust your efficiencies?</summary>
-#
-# A line above the figure says how far the three runs of a case differ. If the two
-# efficiencies differ by less, you cannot say which kind scales better. If halving a
-# replica's batch saves no time, either the fixed cost makes up most of its step, or the
-# machine was busy: measure again.
-#
-# </details>
-
-# %% [markdown]
-# ### Why is the efficiency below 1?
-#
-# Simulated replicas share the cores of one processor. Several of them can still be faster
-# than one, but only because a single replica does not keep all cores busy all the time.
-# Real devices do not share cores. Even so, their efficiency usually stays below 1, for four
-# reasons:
-#
-# 1. **They communicate.** Every step needs an all-reduce.
-# 2. **They wait.** A step takes as long as its slowest replica.
-# 3. **They share a host**, the computer that feeds them, which must read images $N$ times
-#    as fast.
-# 4. **Some work is not divided**, for example saving and, in strong scaling, the launch
-#    of each operation.
-
-# %% [markdown]
-# How much of a step is communication? The next cell lets all replicas add up arrays as
-# large as the gradients. With simulated replicas no link is involved, so you measure only
-# the time to add and copy in memory.
-
-# %%
-@tensorflow.function
-def add_up():
-    """All-reduce arrays of the size of all gradients."""
-    def share():
-        arrays = [tensorflow.identity(w.value) for w in resnet.trainable_weights]
-        return tensorflow.distribute.get_replica_context().all_reduce("SUM", arrays)
-
-    return strategy.run(share)
-
-def milliseconds():
-    began = perf_counter()
-    first = add_up()[0]
-    # Reading a number of the result waits for it.
-    float(tensorflow.reduce_sum(strategy.experimental_local_results(first)[0]))
-    return 1000 * (perf_counter() - began)
-
-# %%
-with no_hang("the all-reduce"):
-    all_reduce_ms = [milliseconds() for _ in range(23)][3:]
-step_ms = 1000 * full_batch / median(rates[cases["weak"][-1]])
-card.measure("all_reduce_ms", median(all_reduce_ms))
-print(f"Size of all gradients: {4 * trained_numbers / 2**20:.2f} MiB")
-n = strategy.num_replicas_in_sync
-print(f"All-reduce alone, over {n} replicas: {median(all_reduce_ms):.2f} ms")
-print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
-
-# %% [markdown]
-# Real devices are connected by a link. In a [*ring*](../docs/glossary.md) all-reduce
-# ([Patarasuk and Yuan 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each replica
-# sends only to its neighbour, one part of the gradients at a time. Altogether each of $N$
-# replicas sends
-#
-# $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
-#
-# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and never
-# more than $2S$. For ResNet-50, which has 25.6 million weights ([Keras
-# Applications](https://keras.io/api/applications/)), the next cell calculates how many
-# bytes each replica sends, and how long this takes over an assumed link of 10 GB per
-# second.
-
-# %%
-for n in (2, 8, 64):
-    sent = 2 * (n - 1) / n * 4 * 25.6e6
-    print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
-
-# %% [markdown]
-# Beyond a few replicas, the number of bytes that each replica sends hardly grows. (But a
-# ring has $2\,(N - 1)$ rounds, and each takes some time to start.) Part of the sending can
-# be hidden behind the backward pass: the gradients of the last layers are ready first, so
-# they can be sent while the others are still being computed.
-#
-# To get close to four times the speed, give each replica a larger batch: each step
-# computes for longer, but sends no more bytes. The price is a larger global batch, from
-# which the network may learn less in an epoch.
-
-# %% [markdown]
-# ## 4. Does a large batch train the network as well?
-#
-# With 3,000 images, three epochs have 281 steps in batches of 32, but only 18 in batches
-# of 512. To get as far, each step has to be about 16 times as long. One long step can
-# replace 16 short ones if the gradient hardly changes along the way, which is the idea
-# behind the linear rule. Does it hold? (These are the sizes of the `laptop` scale. The
-# `gpu` scale compares 256 and 4,096.)
-#
-# You do not need 16 devices to find out, because one device can train with their global
-# batch by accumulation. All runs use small batches of the same size, so that batch
-# normalisation works in the same way. The runs differ only in the number of small batches
-# that make up a step.
-
-# %% [markdown]
-# We train each batch size with four learning rates. They are multiples of its rate by the
-# linear rule, which is `learning_rate` for a batch of 32:
-#
-# | Batch | Multiples |
-# |---|---|
-# | the smallest | 1, 2, 4, 8 |
-# | each larger one | 1/8, 1/4, 1/2, 1 |
-#
-# Each rate gets `seeds` runs, which start from different weights. The largest batch is
-# trained a second time at the same rates, with your warm-up. A callback sets the learning
-# rate of each *step*, because a schedule would count small batches.
-
-# %%
-class FollowSchedule(Callback):
-    """Set the learning rate of each step, which takes several small batches."""
-
-    def __init__(self, rate, accumulate):
-        super().__init__()
-        self.rate, self.accumulate = rate, accumulate
-
-    def on_train_batch_begin(self, batch, logs=None):
-        rate = self.rate(batch // self.accumulate)
-        self.model.optimizer.learning_rate = float(rate)
-
-def new_accumulating_sgd(accumulate):
-    k = accumulate if accumulate > 1 else None
-    return optimizers.SGD(
-        lab.learning_rate, momentum=0.9, nesterov=True, gradient_accumulation_steps=k
-    )
-
-# %%
-small, large = lab.global_batches[0], lab.global_batches[-1]
-if any(size % small for size in lab.global_batches):
-    raise ParameterError(f"global_batches have to be multiples of the first, {small}")
-accumulated = {size: size // small for size in lab.global_batches}
-trained = {
-    size: build(one_device, new_network, lambda k=k: new_accumulating_sgd(k), small)[0]
-    for size, k in accumulated.items()
-}
-first_weights = [new_network(lab.seed + i).get_weights() for i in range(lab.seeds)]
-
-def steps_of(epochs, size):
-    return max(1, round(epochs * lab.train_images / size))
-
-# %%
-def val_accuracy(size, factor, warm_up, i):
-    """The accuracy after training with `factor` times the rate for a batch of 32."""
-    model, k = trained[size], accumulated[size]
-    model.set_weights(first_weights[i])
-    for variable in model.optimizer.variables:  # start without momentum
-        variable.assign(ops.zeros_like(variable))
-    ramp = LinearWarmup(lab.learning_rate, factor, steps_of(lab.warmup_epochs, size))
-    rate = ramp if warm_up else lambda step: lab.learning_rate * factor
-    model.fit(
-        training_batches(small, lab.seed + i, repeat=True),
-        steps_per_epoch=steps_of(lab.epochs, size) * k,
-        callbacks=[FollowSchedule(rate, k)],
-        verbose=0,
-    )
-    return float(model.evaluate(valid, verbose=0)[1])
-
-# %%
-runs = {}
-for size in lab.global_batches:
-    linear = size / 32  # learning_rate is meant for a batch of 32
-    ladder = (1, 2, 4, 8) if size == small else (1 / 8, 1 / 4, 1 / 2, 1)
-    for warm_up in (False, True) if size == large else (False,):
-        recipe = f"batch {size}{', warm-up' * warm_up}"
-        for factor in (part * linear for part in ladder):
-            for i in range(lab.seeds):
-                name = f"{recipe}, rate {lab.learning_rate * factor:.4g}, run {i + 1}"
-                runs[name] = recipe, size, factor, warm_up, i
-done = card.points("val_accuracy_of_runs")
-train = counted(lambda name: val_accuracy(*runs[name][1:]), len(runs), "run")
-
-# %%
-with no_hang("training with a large batch"):
-    for name in runs:
-        if name not in done:
-            done[name] = train(name)
-
-# %%
-accuracies = {}
-for name, (recipe, _, factor, *_) in runs.items():
-    by_rate = accuracies.setdefault(recipe, {})
-    by_rate.setdefault(lab.learning_rate * factor, []).append(done[name])
-for recipe, by_rate in accuracies.items():
-    each = [f"{' '.join(f'{a:.3f}' for a in by_rate[r])} at {r:.4f}" for r in by_rate]
-    print(f"{recipe}, accuracies by learning rate: {', '.join(each)}")
-rule = {recipe: lab.learning_rate * size / 32 for recipe, size, *_ in runs.values()}
-figure = figures.accuracy_by_rate(accuracies, rule)
-summary = "Medians and single runs of each learning rate; triangles mark the linear rule."
-show_figure(figure, summary, session.caption())
-
-# %%
-best = {}
-for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items():
-    by_rate = accuracies[recipe]
-    rate = max(by_rate, key=lambda r: median(by_rate[r]))
-    top = median(by_rate[rate])
-    best[size] = max(best.get(size, (0, 0)), (top, rate))
-    overlap = sum(max(each) >= min(by_rate[rate]) for each in by_rate.values()) - 1
-    lost = sum(accuracy < 0.2 for each in by_rate.values() for accuracy in each)
-    print(f"{recipe}: best median accuracy {top:.3f}, at learning rate {rate:.4f}")
-    print(f"  other rates that overlap with its runs: {overlap}, runs below 0.2: {lost}")
-card.measure("val_accuracy", max(best.values())[0])
-ratio = best[large][1] / best[small][1]
-card.measure("best_rate_ratio", ratio)
-print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the linear rule "
-      f"{large / small:.1f}")
-
-# %% [markdown]
-# **Question.** The figure has one line for each batch size, and one more for the largest
-# batch with your warm-up. If the linear rule is right, the line of the large batch has the
-# shape and the height of the line of the small batch, and only lies further to the right.
-# Is that so? A difference counts only if it is larger than the scatter of runs at the same
-# rate. (An accuracy near 0.1 is a guess among ten classes: the rate was too large.)
-
-# %% [markdown]
-# First compare the heights. If the large batch stays less accurate at every rate, no rate
-# that we tried made up for its smaller number of steps, and it needs more epochs.
-
-# %% [markdown]
-# The best rates need more care. If the runs of other rates overlap with the runs of the
-# best rate, this rate may be best by chance. If the best rate is the smallest or the
-# largest that we tried, a better one may lie outside the range. In both cases, the ratio in
-# the last line is uncertain.
-
-# %% [markdown]
-# <details><summary>What larger experiments found</summary>
-#
-# With the warm-up, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the
-# linear rule held on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
-# 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
-# tasks, and found no simple rule for all of them. Optimizers made for large batches, such
-# as LAMB ([You et al. 2020](https://arxiv.org/abs/1904.00962)), need the same tuning
-# before a comparison is fair.
-#
-# </details>
-
-# %% [markdown]
-# ### Does it take a quarter of the time?
-#
-# Now you can answer the question of this lab. Apart from the exceptions of part 2, $N$
-# replicas train the same network as one device with the same global batch. Suppose that
-# this larger batch needs $e$ times as many epochs as the batch of one replica, and let $E$
-# be the efficiency in weak scaling. Without start-up and validation, the ratio of the two
-# training times is
-#
-# $$ \frac{T_N}{T_1} = \frac{e}{N\,E}. $$
-#
-# For $N = 4$ this is a quarter only if $E = 1$ and $e = 1$. Part 4 has not measured $e$, so
-# the next cell takes your own $E$, and $e = 1$ for the best case. If the large batch needs
-# more epochs, training takes longer than that. (If your replicas are simulated, $E$
-# describes one processor, not four GPUs.)
-
-# %%
-best_case = 1 / (counts[-1] * efficiency["weak"][counts[-1]])
-print(f"With {counts[-1]} replicas, training takes {best_case:.3f} times as long as with one")
-print(f"if e = 1, and {1 / counts[-1]:.3f} times if E = 1 as well")
 
 # %% [markdown]
 # ## What does not work on several replicas today
 #
 # Some things that work with `fit` on one device fail on several. The next cell tries four
-# of them on two simulated replicas, after one training that works. Try again after an
-# update, because the result depends on your versions.
+# of them on two simulated replicas, after one training that works. The result depends on
+# your versions.
 
 # %%
 def attempt(images=8, jit_compile=False, **options):
@@ -1023,11 +1025,10 @@ with no_hang("what does not work"):
 # <details><summary>Why does accumulation fail?</summary>
 #
 # The gradients are added up over the replicas only after the last small batch of a step,
-# which TensorFlow's graph decides with an `if`. But adding up gradients makes the
-# replicas wait for each other (the message calls it a `merge_call`), and TensorFlow does
-# not allow that inside an `if`. In a loop of your own ([lab
-# 06](06_many_gpus_loop.ipynb)), each replica can add up its own gradients before it calls
-# `apply`.
+# which TensorFlow's graph decides with an `if`. But to add them up, the replicas have to
+# wait for each other (the message calls it a `merge_call`), which TensorFlow does not
+# allow inside an `if`. In a loop of your own ([lab 06](06_many_gpus_loop.ipynb)), each
+# replica can add up its own gradients before it calls `apply`.
 #
 # </details>
 
@@ -1054,32 +1055,18 @@ with no_hang("what does not work"):
 #
 # where $\varepsilon_\infty$ is the best rate for the exact gradient. The [noise
 # scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
-# gradient is as large as the gradient itself. Far below $B$, twice the batch allows almost
-# twice the rate, as in the linear rule. Far above $B$, the gradient is nearly exact
-# already, so the best rate stops growing.
+# gradient is as large as the gradient itself. Far below $B$, twice the batch allows
+# almost twice the rate, as in the linear rule. Far above $B$, the best rate stops
+# growing.
 
 # %% [markdown]
-# Part 4 often cannot decide between the linear rule and this law, because many rates end at
-# nearly the same accuracy.
-
-# %% [markdown]
-# <details><summary>Why the rates of part 4 work against the linear rule</summary>
+# This law is about a *single* step: which learning rate lowers the loss most? We can
+# measure that directly:
 #
-# If $\varepsilon$ is `learning_rate`, then batches of 32 get rates from $\varepsilon$ to
-# $8\,\varepsilon$, and batches of 512 get rates from $2\,\varepsilon$ to
-# $16\,\varepsilon$. So the ratio of the two best rates reaches 16, as the linear rule
-# says, only if the small batch is best at its smallest rate and the large batch at its
-# largest.
-#
-# </details>
-
-# %% [markdown]
-# But the law is about a *single* step: which learning rate lowers the loss most? We can
-# measure this directly:
-#
-# 1. Take the network that you have trained, draw a random batch, and compute its gradient.
-# 2. With each of several learning rates, make one step against this gradient from the same
-#    weights, without momentum, and evaluate the loss on a fixed set of images.
+# 1. Take the network that you have trained, draw a random batch, and compute its
+#    gradient.
+# 2. With each of several learning rates, make one step against this gradient from the
+#    same weights, without momentum, and evaluate the loss on a fixed set of images.
 # 3. Do the same for many batches of this size. The best rate has the lowest mean loss.
 # 4. Repeat all this with other batch sizes.
 
@@ -1089,10 +1076,7 @@ with no_hang("what does not work"):
 #
 # $$ \frac{\varepsilon(b_2)}{\varepsilon(b_1)} = \frac{1 + B/b_1}{1 + B/b_2}. $$
 #
-# For $B$, enter the bend that your [lab 03](03_time_to_accuracy.ipynb) printed. It
-# estimates the noise scale from whole training runs.
-#
-# **Question.** What does this law say about batches of 512 and 2,048?
+# For $B$, enter the bend that your [lab 03](03_time_to_accuracy.ipynb) printed.
 
 # %%
 bend_of_lab_03 = 250  # change this: the bend that your lab 03 printed, in images
@@ -1241,13 +1225,11 @@ for size, rate in step_rate.items():
 
 # %% [markdown]
 # If all five measured rates agree with the fitted ones to within 15%, the formula passes
-# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible: lab 03
-# trained with other settings, and the noise scale changes during training, while these
-# steps all start from a single point.
+# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible,
+# because lab 03 trained with other settings, and the noise scale changes during training.
 #
 # Otherwise there are two suspects. The loss may not curve in the same way along the whole
-# step, or batch normalisation may distort the gradient of a small batch, because it takes
-# its statistics from only a few images.
+# step, or batch normalisation may distort the gradient of a small batch.
 
 # %% [markdown]
 # ## Quiz
@@ -1263,7 +1245,7 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# In the figure of part 3, how far is your machine from an efficiency of 1? Which costs
+# In the figure of part 2, how far is your machine from an efficiency of 1? Which costs
 # make up the difference, and are your replicas real or simulated?
 #
 # Write three to six sentences in the cell below, with numbers from your run. No check
@@ -1278,16 +1260,14 @@ session.finish()
 # Four GPUs can come close to a quarter of the time, if you take care of four things:
 #
 # - **Code.** Build and compile the model inside the scope, and give `fit` batches of the
-#   global size. Each replica holds all weights, gradients and momenta, but only a share of
-#   the activations.
-# - **Equality.** $N$ replicas end with the same weights as one device, up to rounding.
-#   Exceptions are batches that do not divide evenly, dropout, and batch normalisation that
-#   is not synchronised.
-# - **Speed.** A larger batch on each replica usually raises the efficiency. Say whether an
-#   efficiency is for weak or for strong scaling.
-# - **Learning rate.** Use a rule for the first rate that you try, and then tune it. Far
-#   above the noise scale of lab 01, the linear rule promises too much. If no rate makes up
-#   for the missing steps, you need more epochs.
+#   global size.
+# - **Speed.** Give each replica a larger batch, which usually raises the efficiency. Say
+#   whether an efficiency is for weak or for strong scaling.
+# - **Learning rate.** Start from a rule, and then tune the rate. Far above the noise
+#   scale of lab 01, the linear rule promises too much. If no rate makes up for the
+#   missing steps, you need more epochs.
+# - **Equality.** Watch the last batch, dropout and batch normalisation. Otherwise $N$
+#   replicas end with the same weights as one device, up to rounding.
 
 # %% [markdown]
 # **Question.** Your per-replica batch fills the GPU's memory, and eight GPUs reach the
