@@ -14,24 +14,19 @@
 # the gain end?
 #
 # In this lab you train a real network and measure its [throughput](../docs/glossary.md),
-# the number of images that it trains on per second. Two numbers are enough to predict it at
-# every batch size.
+# the number of images that it trains on per second. Two numbers are enough to predict it
+# at every batch size. You find them in four parts:
 #
-# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
-# uses the reference solution, so you can always continue. If you are stuck in exercise 2.1,
-# call `hint("2.1")` in a new cell. Each further call tells you more.
-
-# %% [markdown]
-# The lab has four parts, and the end of each is a good place for a break:
+# 1. *How fast is a first training?* You meet the network, and build a clock.
+# 2. *What does the batch size change?* You sweep it, and find the two numbers.
+# 3. *Can you trust the law?* You try to prove it wrong.
+# 4. *How much is left, and what does it cost?* You compare the training with your
+#    machine's limits.
 #
-# 1. You meet the network, and measure the throughput of a first training (up to *Exercise
-#    2.1*).
-# 2. You sweep the batch size, and find the two numbers of the law (*Exercise 2.2* and
-#    *Exercise 2.3*).
-# 3. You ask how certain they are, and try to prove the law wrong (from *How certain is the
-#    fit?*).
-# 4. You find out how much of the machine you use, and what a larger batch costs (from *How
-#    much of the machine do you use?*).
+# The end of a part is a good place for a break. Every exercise marked **TODO** has a
+# check below it. Until your answer passes, the lab uses the reference solution, so you
+# can always continue. If you are stuck in exercise 2.1, call `hint("2.1")` in a new cell.
+# Each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -105,7 +100,11 @@ from helpers.network import models, pipelines
 use_figures()
 
 # %% [markdown]
-# ## The data
+# ## 1. How fast is a first training?
+#
+# To judge the advice of your colleague, you first need a network, images and a clock.
+#
+# ### The data
 #
 # We use [Fashion-MNIST (Xiao et al. 2017)](https://arxiv.org/abs/1708.07747): grey images
 # of 28x28 pixels that show ten kinds of clothing. Each pixel is one byte.
@@ -117,20 +116,20 @@ summary = "The first eight training images with their classes."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# ## The model
+# ### The model
 #
 # The network is a wide residual network, after [Zagoruyko and Komodakis
 # (2016)](https://arxiv.org/abs/1605.07146). Its building block has two convolutions and a
-# shortcut around them, so the convolutions only have to learn what to *add* to the block's
-# input.
+# shortcut around them, so the convolutions only have to learn what to *add* to the
+# block's input.
 #
 # ![A residual block: the input passes two convolutions, each with batch normalisation and ReLU, and a shortcut adds the input to their result.](../helpers/lab_02/diagrams/residual_block.svg)
 #
 # Of the two functions below, the second builds the block, and calls the first under the
 # name `unit`.
 #
-# **Question.** Which line is the shortcut, and can this block add a negative number to its
-# input?
+# **Question.** Which line is the shortcut, and can this block add a negative number to
+# its input?
 
 # %%
 session.show_source(models.conv_bn_relu, models.residual_block)
@@ -145,20 +144,18 @@ session.show_source(models.conv_bn_relu, models.residual_block)
 # %% [markdown]
 # <details><summary>Where our block differs from the paper</summary>
 #
-# In the paper, batch normalisation and ReLU come before each convolution, and nothing
-# follows the last convolution. [He et al. (2016)](https://arxiv.org/abs/1603.05027) also
-# tried a ReLU directly before the addition, and found that it made the network worse. We
-# keep our block because both versions have the same convolutions, and this lab is about
-# speed. Where the paper uses strided convolutions to halve the image, we use pooling.
+# In the paper, batch normalisation and ReLU come before each convolution. [He et al.
+# (2016)](https://arxiv.org/abs/1603.05027) found that a ReLU directly before the
+# addition, as in our block, makes the network worse. But both versions have the same
+# convolutions, and this lab is about speed. Where the paper uses strided convolutions to
+# halve the image, we use pooling.
 #
 # </details>
 
 # %% [markdown]
-# The whole network consists of a first convolution, three stages of such blocks, an average
-# over the pixels that remain, and a dense layer that gives a probability to each class.
-#
-# **Question.** In the stages below, where does the number of channels change, and which
-# line adapts the shortcut to the new number?
+# The whole network consists of a first convolution, three stages of such blocks, an
+# average over the pixels that remain, and a dense layer that gives a probability to each
+# class.
 
 # %%
 session.show_source(models.three_stages)
@@ -181,26 +178,26 @@ print(f"Here we train {this_model.name}: {this_model.count_params():,} parameter
 del full_model
 
 # %% [markdown]
-# ## The input pipeline
+# ### The input pipeline
 #
-# The [host](../docs/glossary.md) has the easy part: it shuffles the indices of the images,
-# and gathers the bytes of whole batches. The arithmetic on the pixels is left to the first
-# layers of the model, which run on the *device* that trains.
+# The [host](../docs/glossary.md) only shuffles the indices of the images, and gathers the
+# bytes of whole batches. It leaves the arithmetic on the pixels to the first layers of
+# the model, which run on the *device* that trains.
 
 # %%
 session.show_source(pipelines.batches)
 
 # %% [markdown]
-# The layers in front of the network flip and shift each image at random, which is called
-# *augmentation*, so that no epoch shows exactly the same images as another. After that, a
-# layer scales the pixels to mean 0 and standard deviation 1.
+# These first layers flip and shift each image at random (*augmentation*), so that no two
+# epochs show exactly the same images. Then a layer scales the pixels to mean 0 and
+# standard deviation 1.
 #
-# **Question.** A float32 number takes four times as much memory as a byte. What do we save
-# by scaling the pixels on the device instead of on the host?
+# **Question.** A float32 number takes four times as much memory as a byte. What do we
+# save by scaling the pixels on the device instead of on the host?
 #
-# If the device is a GPU, every batch has to travel there from the host, and as bytes it is
-# only a quarter as large. On a laptop, handling whole batches saves time even though
-# nothing has to travel, as our [measurements](../docs/measurements.md) show.
+# If the device is a GPU, every batch has to travel there from the host, and as bytes it
+# is only a quarter as large. On a laptop nothing has to travel, but handling whole
+# batches saves time all the same ([measurements](../docs/measurements.md)).
 
 # %%
 session.show_source(pipelines.with_preprocessing)
@@ -230,7 +227,7 @@ def build_model():
     return model
 
 # %% [markdown]
-# ## Exercise 2.1: print the throughput
+# ### Exercise 2.1: print the throughput
 #
 # A Keras [callback](https://keras.io/api/callbacks/base_callback/) can print the throughput
 # after every epoch, because [`fit`](https://keras.io/api/models/model_training_apis/) calls
@@ -295,9 +292,9 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train, which takes a minute or two on a laptop. `TrainingDashboard`, a callback that
-# comes with this course, draws the curves as they grow. To stop early, press the square in
-# the notebook's toolbar.
+# Now train, which takes a minute or two on a laptop. Our callback `TrainingDashboard`
+# draws the curves as they grow. To stop early, press the square in the notebook's
+# toolbar.
 #
 # **Predict:** will the first epoch be as fast as the others? Guess the throughput of the
 # first epoch, divided by the throughput of a typical epoch.
@@ -343,18 +340,19 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # time until its first step ended?
 #
 # In the first step, TensorFlow runs your Python code once to record a graph
-# ([tracing](../docs/glossary.md)), plans the execution of this graph, and allocates memory.
-# A training pays for this start-up only once, but it can be a large part of a short first
-# epoch.
+# ([tracing](../docs/glossary.md)), plans its execution, and allocates memory. A training
+# pays for this start-up only once, so from here on we leave it out. Of the remaining
+# values we take the median, because a single hiccup of the machine hardly moves it.
 #
-# From here on we leave the start-up out, and take the median of the remaining values,
-# because a single hiccup of the machine hardly moves it.
-#
-# Your validation accuracy may jump from one epoch to the next. That has nothing to do with
-# speed, so *Going deeper* near the end of this lab takes it apart.
+# (If your validation accuracy jumps from one epoch to the next, that has nothing to do
+# with speed. *Going deeper* near the end of this lab takes it apart.)
 
 # %% [markdown]
-# ## Exercise 2.2: sweep the batch size
+# ## 2. What does the batch size change?
+#
+# ### Exercise 2.2: sweep the batch size
+#
+# Now put your colleague to the test: train with many batch sizes, and compare.
 #
 # **Predict:** what will the throughput be at each batch size, as a multiple of the
 # throughput that you just measured? Will it follow a straight line, level off, or reach a
@@ -368,13 +366,15 @@ predicted = card.predict("throughput_over_usual", my_curve) or {}
 guess = {size: times * usual for size, times in predicted.items()}
 
 # %% [markdown]
-# The function `measure` below measures a single point with the model that you have trained:
-# one step runs without a clock, and then our callback `EpochRecorder` times a short epoch.
-# The data set repeats without end, so a batch may even be larger than the data set.
+# The function `measure` below measures one batch size with the model that you have
+# trained. It runs one step without a clock, and then our callback `EpochRecorder` times a
+# short epoch. The data set repeats without end, so a batch may even be larger than the
+# data set.
 #
-# If a batch does not fit in memory, `measure` raises `MemoryError`. On a CPU the operating
-# system would kill the notebook's kernel instead, so `memory_guard` refuses batches that it
-# estimates to be too large. The dict `held` records how the memory in use grows.
+# If a batch does not fit in memory, `measure` raises `MemoryError`. On a CPU the
+# operating system would kill the notebook's kernel instead, so `memory_guard` refuses
+# batches that it estimates to be too large. The dict `held` records how the memory in use
+# grows.
 
 # %%
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
@@ -443,10 +443,10 @@ sweep = check("2.2", sweep)
 # %% [markdown]
 # The next cell runs your sweep over the given sizes. Then it keeps doubling the batch,
 # until it no longer fits in memory or the next size would take longer than
-# `patience_seconds`. It repeats the whole sweep twice, because three measurements some time
-# apart tell you more about this machine than three in a row. On a laptop this takes a
-# minute or two. To measure everything again, insert the line
-# `for one_round in rounds: one_round.clear()` below the first line of that cell.
+# `patience_seconds`. It repeats the whole sweep twice, because three measurements some
+# time apart tell you more about this machine than three in a row. On a laptop this takes
+# a minute or two. (To measure everything again, insert the line `for one_round in rounds:
+# one_round.clear()` below the first line of that cell.)
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -483,15 +483,14 @@ show_figure(figures.throughput_bars(points, guess), summary, session.caption())
 card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured.items()})
 
 # %% [markdown]
-# **Question.** Where does the curve bend, and beyond which size is it no longer worth
-# doubling the batch?
+# **Question.** Is your colleague right? Where does the curve bend, and beyond which size
+# is it no longer worth doubling the batch?
 #
-# Some bars may not fit the pattern, because of their batch size, or because the machine was
-# busy at that moment. One number per size cannot tell you, so part 3 looks at all three
-# rounds.
+# Some bars may not fit the pattern, because of their batch size, or because the machine
+# was busy at that moment. Part 3 looks into this.
 
 # %% [markdown]
-# ## Exercise 2.3: why it saturates
+# ### Exercise 2.3: why it saturates
 #
 # Every training step pays a fixed price of $t_0$ seconds, however many images it has:
 # Python prepares the call, TensorFlow launches several hundred operations, and the
@@ -542,14 +541,15 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # You need about five lines.
 
 # %% [markdown]
-# Why the weights? Steps with large batches take longest, so a plain fit would follow them
-# and almost ignore the rest. If each error is divided by the measured time $t_i$, an error
-# of 1% counts the same at every size.
+# Why the weights? Only small batches reveal the fixed cost, but steps with large batches
+# take longest, so a plain fit would follow these and almost ignore the rest. If each
+# error is divided by the measured time $t_i$, an error of 1% counts the same at every
+# size.
 #
-# [`np.polyfit(x, y, 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html)
-# fits a straight line, and returns its slope first and then its height at zero. It
-# multiplies each error by its weight *before* squaring it, so `w=1 / y` minimises the sum
-# above.
+# [`np.polyfit(x, y,
+# 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html) fits a
+# straight line, and returns its slope first and then its height at zero. It multiplies
+# each error by its weight *before* squaring it, so `w=1 / y` minimises the sum above.
 
 # %% name="2.3-fit" points=2
 # TODO 2.3: fit the fixed cost per step in seconds and the peak in images/s.
@@ -594,43 +594,27 @@ summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Your colleague is right, up to a point, and the output above tells you where this point
-# lies on your machine. The batch size $b_{1/2} = t_0\, r_\infty$ reaches half of the peak.
-# Far below it, a step is mostly fixed cost, so doubling the batch nearly doubles the
-# throughput. At $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain.
-# (In a run of ours on two processor cores, $b_{1/2}$ was 18 images.)
+# So your colleague is right, up to a point, and your own numbers say where this point
+# lies. The batch size $b_{1/2} = t_0\, r_\infty$ reaches half of the peak. Far below it,
+# a step is mostly fixed cost, so doubling the batch nearly doubles the throughput. At
+# $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain. (In a run of
+# ours on two processor cores, $b_{1/2}$ was about 18 images.)
 #
-# The right panel draws both machines on the same curve. For each of them, the batch size is
-# divided by its own $b_{1/2}$, and the throughput by its own peak. The triangles come from
-# the older lab.
+# No batch size ever reaches the peak of the law, because the fixed cost never disappears.
+# But a measured point can lie above it, since every measurement has an error.
+#
+# In the right panel, both machines lie on one curve, because each batch size is divided
+# by the machine's own $b_{1/2}$, and each throughput by its own peak.
 
 # %% [markdown]
-# By the law, no batch size ever reaches the peak, because the fixed cost never disappears.
-# A measured point can still lie above the fitted peak, since every measurement has an
-# error.
+# ## 3. Can you trust the law?
 #
-# **Question.** How much do the weights of the fit matter? Suppose that your longest step is
-# off by 5%. How large is this error, compared with the fixed cost?
-
-# %%
-steps_seen = numpy.array([step_seconds[size] for size in measured])
-slope, start = numpy.polyfit(list(measured), steps_seen, 1)
-print(f"5% of the longest step: {50 * steps_seen[-1]:.2f} ms")
-print(f"Without weights: fixed cost {1000 * start:.2f} ms, peak {1 / slope:.1f} images/s")
-print(f"A step of {smallest} images takes {1000 * steps_seen[0]:.2f} ms;")
-print(f"  the line without weights says {1000 * (start + slope * smallest):.2f} ms,")
-print(f"  your fit says {1000 * smallest / fitted(smallest):.2f} ms")
-
-# %% [markdown]
-# Only small batches reveal the fixed cost, and a plain fit pays little attention to them.
-# It may even return a fixed cost below zero.
-
-# %% [markdown]
-# ## How certain is the fit?
+# ### How certain is the fit?
 #
-# How far can you trust these two numbers? For a first answer, the next cell fits the law to
-# each of your three rounds alone. For a second answer, a [bootstrap](../docs/glossary.md)
-# ([Efron 1979](https://doi.org/10.1214/aos/1176344552)) *redraws* the sweep:
+# With two numbers you can now predict every batch size, but would the same sweep give the
+# same two numbers tomorrow? For a first answer, the next cell fits the law to each of
+# your three rounds alone. For a second answer, a [bootstrap](../docs/glossary.md) ([Efron
+# 1979](https://doi.org/10.1214/aos/1176344552)) *redraws* the sweep:
 #
 # 1. At each size, take the speed that the law gives, for example 800 images/s.
 # 2. Multiply it by the ratio of measured to fitted speed at a size chosen at random. A
@@ -666,21 +650,25 @@ print(f"  fixed cost {1000 * low[0]:.2f} to {1000 * high[0]:.2f} ms")
 print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 
 # %% [markdown]
-# **Question.** Do the fits of the three rounds lie within the range of the redrawn sweeps?
+# **Question.** Do the fits of the three rounds lie within the range of the redrawn
+# sweeps?
 #
-# The range belongs to your own fit, which used the median of three rounds at each size. A
-# single round scatters more than a median, so it may lie a little outside. If the rounds
-# lie far outside, trust the rounds more than the range. The machine was probably faster or
-# slower for a whole round. Redrawing cannot see this, because it assumes that the errors at
-# different sizes are independent.
+# A single round may lie a little outside, because your own fit used the median of three
+# rounds, which scatters less. If the rounds lie far outside, trust them more than the
+# range: the machine was probably faster or slower for a whole round. Redrawing cannot see
+# this, because it assumes that the errors at different sizes are independent.
+
+# %% [markdown]
+# ### Try to break the law
 #
-# A *residual* is the difference between a measurement and the law. If the residuals of all
-# three rounds at one size lie on the same side of zero, the law may miss something at that
-# size. If they scatter around zero, the machine was simply faster at one moment and slower
-# at another.
+# A law is worth something only if new measurements could prove it wrong. So look for its
+# weakest place. A *residual* is the difference between a measurement and the law. If the
+# residuals of all three rounds at one size lie on the same side of zero, the law may miss
+# something at that size. If they scatter around zero, the machine was simply faster at
+# one moment and slower at another.
 #
-# **Question.** Does one round lie above the others at nearly every size? And which sizes
-# would you measure again?
+# **Question.** In the next figure, does one round lie above the others at nearly every
+# size? And at which sizes would you doubt the law?
 
 # %%
 def band(batch_size, error=1):
@@ -695,13 +683,10 @@ summary = f"At half of the sizes, the rounds differ by a factor of at most {spre
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# ## Try to break the law
-#
-# A law is worth something only if new measurements could prove it wrong. Choose a batch
-# size that was not in the sweep, and at which you expect the law to fail: 1? 47? 3000? (At
-# some size, for example, a library may switch to a different algorithm.) We measure your
-# size in alternation with a *control*, which is a size from the sweep. The control shows
-# how fast the machine is right now, so we can correct for any change.
+# Now choose a batch size that was not in the sweep, and at which you expect the law to
+# fail: 1? 47? 3000? (At some size, for example, a library may switch to a different
+# algorithm.) The lab measures your size in alternation with a *control*, a size from the
+# sweep, which shows how fast the machine is right now.
 #
 # From the redrawn sweeps, the lab computes a range for the result. If the law holds, the
 # range should contain the new measurement nine times out of ten. (On a busy machine, or
@@ -732,20 +717,20 @@ print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# You cannot prove a law with one more size at which it holds. But if it fails at one size
-# again and again, it misses something. So try to catch the law out: change the size, and
-# run the two cells once more. If the law fails, run them again with the same size. Also
-# look at the range of `t0` above: if it reaches down to zero, your points cannot tell a
-# fixed cost from none at all.
+# One more size at which the law holds does not prove it, but a size at which it fails
+# again and again shows that it misses something. So change the size, and run the two
+# cells once more. If the law fails, run them again with the same size.
 
 # %% [markdown]
-# ## How much of the machine do you use?
+# ## 4. How much is left, and what does it cost?
 #
-# The peak that you know is the peak of *this network*. How much more could the machine do?
-# Our yardstick is a large matrix product, as in [lab 00](00_devices.ipynb), which is almost
-# pure arithmetic. If the product reaches $P$ operations per second, and one image of the
-# training needs $F$ operations, then training with $r(b)$ images per second reaches the
-# share
+# ### How much of the machine do you use?
+#
+# The peak that you know is the peak of *this network*. How much more could the machine
+# do? Our yardstick is a large matrix product, as in [lab 00](00_devices.ipynb), which is
+# almost pure arithmetic. If the product reaches $P$ operations per second, and one image
+# of the training needs $F$ operations, then training with $r(b)$ images per second
+# reaches the share
 #
 # $$ u(b) = \frac{F\, r(b)}{P} $$
 #
@@ -776,29 +761,26 @@ card.measure("matrix_product_operations_per_second", machine_peak)
 print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
-# **Question.** Is this the speed that the figure in lab 00 showed for the largest product?
-# If it is lower, other programs may be using a part of the machine. The shares below then
-# refer only to the part that is left to you.
-
-# %% [markdown]
+# **Question.** Is this the speed that the figure in lab 00 showed for the largest
+# product? If it is lower, other programs may be using a part of the machine.
+#
 # Now count $F$, the operations for one image. A convolution computes each value of its
 # output from all weights of one filter, and each of these weights takes a multiplication
-# and an addition. A training step takes three times as many operations as the forward pass
-# alone. The backward pass computes two gradients, for the weights and for the inputs, and
-# each of them costs as much as the forward pass.
+# and an addition. A training step takes three times as many operations as the forward
+# pass alone, because the backward pass computes two gradients, for the weights and for
+# the inputs, and each of them costs as much as the forward pass.
 
 # %% [markdown]
 # <details><summary>How we count at the border of an image, and what we leave out</summary>
 #
 # At the border, a filter hangs over the edge, where *padding* has put zeros. We leave out
-# the products with these zeros. For example, a filter of width 3 takes $n$ positions along
-# a side of $n$ pixels, and covers 3 pixels at each, which makes $3 n$ products. But at the
-# first and at the last position, one of the 3 pixels lies beyond the edge, so $3 n - 2$
-# products remain. For any odd width $k$, the same count gives $k n - (k^2 - 1) / 4$.
+# the products with these zeros. Along a side of $n$ pixels, a filter of width 3 has $3 n$
+# products, but the first and the last position each lose one, so $3 n - 2$ remain. For
+# any odd width $k$, the same count gives $k n - (k^2 - 1) / 4$.
 #
 # Batch normalisation, ReLU, dropout, pooling, augmentation and the update of the weights
-# are not counted. On the other hand, the count includes one gradient that training does not
-# need: the gradient with respect to the input of the first layer.
+# are not counted. But the count includes a gradient that training does not need, with
+# respect to the input of the first layer.
 #
 # </details>
 
@@ -829,14 +811,13 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# With small batches, much of each step is fixed cost. But where the curve is flat, that
-# cost is only a small part of a step. So it cannot explain why training still stays below
-# the speed of the product. The main suspects are the layers whose operations we did not
-# count.
+# Even where the curve is flat, and the fixed cost is only a small part of a step,
+# training stays below the speed of the product. The main suspects are the layers whose
+# operations we did not count.
 #
-# **Question.** How much faster would training be without the batch normalisation, ReLU and
-# dropout between the convolutions? The next cell builds such a network. It learns nothing
-# useful, but we only want to know its running time.
+# **Question.** How much faster would training be without the batch normalisation, ReLU
+# and dropout between the convolutions? The next cell builds such a network. It learns
+# nothing useful, but we only want to know its running time.
 
 # %%
 class Nothing(layers.Layer):
@@ -866,38 +847,36 @@ print("The same ratio in each turn:", ", ".join(f"{each:.2f}" for each in gains)
 print(f"The share of the product's speed would then be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# The time that the bare network saves was spent in batch normalisation, ReLU and dropout.
-# These layers read and write every value but compute little with it, so the speed of memory
-# may limit them. The gap that still remains is due to the convolutions and the work around
-# them.
+# The layers that the bare network leaves out read and write every value but compute
+# little with it, so the speed of memory may limit them. The gap that still remains is due
+# to the convolutions and the work around them.
 #
-# In practice, the yardstick is often the peak in the device's data sheet. Then this share
+# In practice, the yardstick is often the peak in the device's data sheet. Then the share
 # is called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
 # 2022](https://arxiv.org/abs/2204.02311)).
 
 # %% [markdown]
-# ## What does a larger batch cost?
+# ### What does a larger batch cost?
 #
-# Speed has a price, and the first part of this price is memory. The weights are stored
-# once, however large the batch is.
+# The first price of speed is memory. The weights are stored once, however large the batch
+# is.
 #
 # **Question.** What else does a step have to keep in memory, and until when? At your
 # largest batch, do the weights take most of the memory, half of it, or hardly any?
 
 # %% [markdown]
-# In the next figure, the points show how much the memory in use has grown since the sweep
-# began. Your first training had batches of `batch_size`, and TensorFlow has kept its memory
-# and uses it again. Only larger batches can therefore show any growth, and all points lie
-# below the true need by about the same amount. The dashed line is an estimate: three bytes
-# for each value in the outputs of all layers.
+# In the next figure, the dashed line is an estimate of this memory: three bytes for each
+# value in the outputs of all layers. The points show how much the memory in use has grown
+# since the sweep began. TensorFlow still has the memory of your first training, and uses
+# it again. Only batches larger than `batch_size` can therefore show any growth, and all
+# points lie below the true need by about the same amount.
 
 # %% [markdown]
 # <details><summary>Why three bytes?</summary>
 #
 # A float32 number takes four, but some layers reuse the memory of their input, so the
-# average is lower. The three bytes come from measurements of WRN-16-1 on a CPU. At the
-# `laptop` scale you train the same network, so a good estimate there does not prove that it
-# also works for other networks.
+# average is lower. The three bytes come from measurements of WRN-16-1 on a CPU, and may
+# not suit other networks.
 #
 # </details>
 
@@ -917,13 +896,12 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 
 # %% [markdown]
 # The backward pass needs the outputs that the layers computed in the forward pass, so a
-# step keeps these outputs for every image of the batch until the backward pass has used
-# them. They grow with the batch, while the weights and gradients do not ([lab
-# 05](05_many_gpus_fit.ipynb) has the details).
+# step keeps them for every image of the batch. They grow with the batch, while the
+# weights and gradients do not ([lab 05](05_many_gpus_fit.ipynb) has the details).
 
 # %% [markdown]
-# Take a batch that is $c$ times as large as $b_{1/2}$. If you double it, the law says that
-# the throughput is multiplied by
+# Take a batch that is $c$ times as large as $b_{1/2}$. If you double it, the law says
+# that the throughput is multiplied by
 #
 # $$ \frac{r(2 c\, b_{1/2})}{r(c\, b_{1/2})} = \frac{2c + 2}{2c + 1}, $$
 #
@@ -933,10 +911,10 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 #
 # > **Limits.** This text is based on runs on CPUs; only the table from the older lab was
 # > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
-# > products and convolutions to TF32, which keeps 10 of the 23 binary digits after the
-# > point, in the training as well as in the product. The lab does not measure whether
-# > memory limits the layers between the convolutions, nor how well the network learns with
-# > each batch size.
+# > products and convolutions to TF32, in the training as well as in the product. The lab
+# > does not measure whether memory limits the layers between the convolutions, whether
+# > the numbers in the network without them stay finite, or how well the network learns
+# > with each batch size.
 
 # %% [markdown]
 # ## Going deeper: why does the validation accuracy jump?
@@ -945,25 +923,24 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 # continue with the quiz.
 #
 # In one of our runs, the validation accuracy fell from 0.74 to 0.32 from one epoch to the
-# next. Yours may have jumped as well, although the training accuracy rose steadily. Does
-# the network forget and learn again?
+# next, although the training accuracy rose steadily. Does the network forget and learn
+# again?
 #
-# During training, batch normalisation uses the mean and the variance of the current batch.
-# During validation it uses *running averages* instead. Every training step updates such an
-# average $m$ with the value $m_b$ of its own batch:
+# During training, batch normalisation uses the mean and the variance of the current
+# batch. During validation it uses *running averages* instead. Every training step updates
+# such an average $m$ with the value $m_b$ of its own batch:
 #
 # $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
 #
-# The factor is the layer's `momentum`. Our networks set it to 0.9, while Keras' default is
-# 0.99. The running averages therefore describe roughly the last ten batches, each computed
-# with the weights that the network had at that time.
+# The factor 0.9 is the layer's `momentum`. (Keras' default is 0.99.) The running averages
+# therefore describe roughly the last ten batches, each computed with the weights that the
+# network had at that time.
 
 # %% [markdown]
 # Is the accuracy low because of the weights, or because of the running averages? To
-# separate these causes, show the network the validation images again, with the weights that
-# it had after your training. This time let each batch use its own statistics, as in
-# training. The argument `training=True` does this. (It also turns dropout on. We leave out
-# the augmentation.)
+# separate these causes, show the network the validation images again, with the weights
+# that it had after your training. This time `training=True` lets each batch use its own
+# statistics, as in training. (It also turns dropout on. We leave out the augmentation.)
 #
 # **Predict:** what will the validation accuracy be if each batch uses its own statistics?
 
@@ -989,11 +966,9 @@ card.outcome("accuracy_with_own_statistics", own_accuracy)
 # %% [markdown]
 # If the second number is far above the first, the weights are good, but the running
 # averages are not. Either ten batches are too few for a good average, or the averages are
-# out of date, because the weights have changed since then.
-#
-# To find out, the next cell keeps the weights fixed while thirty more batches update the
-# averages. If the accuracy then rises to the second number, the averages had been out of
-# date.
+# out of date. To find out, the next cell keeps the weights fixed while thirty more
+# batches update the averages. If the accuracy then rises to the second number, they had
+# been out of date.
 
 # %%
 trained_model.set_weights(trained_weights)  # training=True has changed the averages
@@ -1004,8 +979,7 @@ print(f"Validation accuracy, averages updated by 30 more batches: {settled_accur
 
 # %% [markdown]
 # If the accuracy is still low, either ten batches are too few, or the shifted and flipped
-# training images differ too much from the validation images. Even then the network needs
-# better averages, not better weights.
+# training images differ too much from the validation images.
 #
 # So never trust the validation accuracy of a single epoch. In labs
 # [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
@@ -1038,13 +1012,13 @@ session.finish()
 # ## What you learned
 #
 # How many images a second? That depends on the batch size, and on two numbers: the fixed
-# cost $t_0$ of a step, and the peak $r_\infty$. A batch of $t_0\, r_\infty$ images reaches
-# half of the peak, and nine times as many reach 90%. Beyond that, a larger batch buys
-# little speed, needs more memory, and leaves fewer updates in an epoch.
+# cost $t_0$ of a step, and the peak $r_\infty$. A batch of $t_0\, r_\infty$ images
+# reaches half of the peak, and nine times as many reach 90%. Beyond that, a larger batch
+# buys little speed, needs more memory, and leaves fewer updates in an epoch.
 #
-# **Question.** If a GPU that is twice as fast halves only the cost per image, what happens
-# to the batch size that reaches half of the peak? And is the fastest epoch also the fastest
-# *training*? That is the subject of [lab 03](03_time_to_accuracy.ipynb).
+# **Question.** If a GPU that is twice as fast halves only the cost per image, what
+# happens to the batch size that reaches half of the peak? And is the fastest epoch also
+# the fastest *training*? That is the subject of [lab 03](03_time_to_accuracy.ipynb).
 #
 # To read on: Zagoruyko and Komodakis, ["Wide Residual
 # Networks"](https://arxiv.org/abs/1605.07146) (2016); He et al., ["Identity Mappings in
@@ -1053,3 +1027,4 @@ session.finish()
 # Shallue et al., ["Measuring the Effects of Data Parallelism on Neural Network
 # Training"](https://arxiv.org/abs/1811.03600) (2019); Williams, Waterman and Patterson,
 # ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).
+
