@@ -350,9 +350,10 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # %% [markdown]
 # ## 2. What does the batch size change?
 #
-# ### Exercise 2.2: sweep the batch size
-#
 # Now put your colleague to the test: train with many batch sizes, and compare.
+
+# %% [markdown]
+# ### Exercise 2.2: sweep the batch size
 #
 # **Predict:** what will the throughput be at each batch size, as a multiple of the
 # throughput that you just measured? Will it follow a straight line, level off, or reach a
@@ -445,8 +446,8 @@ sweep = check("2.2", sweep)
 # until it no longer fits in memory or the next size would take longer than
 # `patience_seconds`. It repeats the whole sweep twice, because three measurements some
 # time apart tell you more about this machine than three in a row. On a laptop this takes
-# a minute or two. (To measure everything again, insert the line `for one_round in rounds:
-# one_round.clear()` below the first line of that cell.)
+# a minute or two. (To measure everything again, insert the line
+# `for one_round in rounds: one_round.clear()` below the first line of that cell.)
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -546,10 +547,10 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # error is divided by the measured time $t_i$, an error of 1% counts the same at every
 # size.
 #
-# [`np.polyfit(x, y,
-# 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html) fits a
-# straight line, and returns its slope first and then its height at zero. It multiplies
-# each error by its weight *before* squaring it, so `w=1 / y` minimises the sum above.
+# [`np.polyfit(x, y, 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html)
+# fits a straight line, and returns its slope first and then its height at zero. It
+# multiplies each error by its weight *before* squaring it, so `w=1 / y` minimises the sum
+# above.
 
 # %% name="2.3-fit" points=2
 # TODO 2.3: fit the fixed cost per step in seconds and the peak in images/s.
@@ -717,9 +718,9 @@ print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# One more size at which the law holds does not prove it, but a size at which it fails
-# again and again shows that it misses something. So change the size, and run the two
-# cells once more. If the law fails, run them again with the same size.
+# One more size at which the law holds does not prove it. But if it fails at one size
+# again and again, it misses something. So change the size, and run the two cells once
+# more. If the law fails, run them again with the same size.
 
 # %% [markdown]
 # ## 4. How much is left, and what does it cost?
@@ -761,8 +762,8 @@ card.measure("matrix_product_operations_per_second", machine_peak)
 print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
-# **Question.** Is this the speed that the figure in lab 00 showed for the largest
-# product? If it is lower, other programs may be using a part of the machine.
+# **Question.** Is this the speed that the figure in [lab 00](00_devices.ipynb) showed for
+# the largest product? If it is lower, other programs may be using a part of the machine.
 #
 # Now count $F$, the operations for one image. A convolution computes each value of its
 # output from all weights of one filter, and each of these weights takes a multiplication

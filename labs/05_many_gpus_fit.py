@@ -523,8 +523,8 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 LinearWarmup = check("5.2", LinearWarmup)
 
 # %% [markdown]
-# In the figure, your schedule leads from the rate for a batch of 32 to the rate that the
-# linear rule gives to the global batch of part 1.
+# In part 1 your batch grew, but the rate stayed as for a batch of 32. In the figure, your
+# schedule leads from there to the rate that the linear rule gives to that batch.
 
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
