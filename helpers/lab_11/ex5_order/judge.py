@@ -3,6 +3,7 @@
 from collections import Counter
 from random import Random
 
+from helpers.checks.judging.copies import cannot_travel
 from helpers.lab_11.pipelines.pipeline_schedule import Box, peak_held, simulate
 from helpers.verdict import Wrong, phrase, wrong
 
@@ -25,8 +26,8 @@ def draw_question(rng: Random) -> dict:
 
 def judge(question: dict, observation: dict) -> Wrong | None:
     """Whether the lists of all stages work together, within the limits."""
-    if why := observation.get("cannot_travel"):
-        return wrong("travels", "cannot_travel", why=why)
+    if verdict := cannot_travel(observation):
+        return verdict
     calls, said = question["cases"], observation["said"]
     for call, work, again in zip(calls, said, observation["again"], strict=True):
         for read in (work, again):

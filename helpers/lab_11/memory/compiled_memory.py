@@ -29,12 +29,9 @@ def measure(sizes: Sizes, words: list[list[int]], repeats: int, seed: int) -> di
     Returns
     -------
     dict or None
-        `bytes` by kind as in exercise 11.1; `small_bytes`, the activations of networks
-        with one block, with two blocks, and with one block and twice the vocabulary;
-        `step_bytes` of the whole compiled step;
-        `operations` of the loss and its gradients; `process_bytes`, by which the process
-        grew in each repetition, empty where the system does not tell; `losses` of the
-        steps.
+        `bytes` by kind as in exercise 11.1; `step_bytes` of the whole compiled step;
+        `process_bytes`, by which the process grew in each repetition, empty where the
+        system does not tell; `losses` of the steps.
     """
     job = {"sizes": list(sizes), "words": words, "repeats": repeats, "seed": seed}
     try:
@@ -48,13 +45,7 @@ def work(job: dict) -> dict:
     """The results of `measure`, from inside the process with JAX."""
     sizes = Sizes(*job["sizes"])
     words = np.array(job["words"], "int32")
-    small = (
-        sizes._replace(blocks=1),
-        sizes._replace(blocks=2),
-        sizes._replace(blocks=1, vocabulary=2 * sizes.vocabulary),
-    )
     gradients, model = _gradients(sizes, words, job["seed"])
-    others = [_gradients(one, words)[0] if one != sizes else gradients for one in small]
     step, arguments = _step(model, words)
     planned, whole = gradients.memory_analysis(), step.memory_analysis()
     step_bytes = whole.argument_size_in_bytes + whole.temp_size_in_bytes
@@ -67,18 +58,12 @@ def work(job: dict) -> dict:
             "optimizer": optimizer,
             "activations": planned.temp_size_in_bytes,
         },
-        "small_bytes": [_temporary(one) for one in others],
         "step_bytes": step_bytes,
-        "operations": gradients.cost_analysis()["flops"],
     }
     return found | _run(step, arguments, words, job["repeats"] + 1)
 
 
-def _temporary(compiled):
-    return compiled.memory_analysis().temp_size_in_bytes
-
-
-def _gradients(sizes, words, seed=0):
+def _gradients(sizes, words, seed):
     """Compile the loss and its gradients, which are its output."""
     import jax
     import keras

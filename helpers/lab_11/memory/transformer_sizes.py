@@ -1,11 +1,8 @@
-"""Count by hand what a training step of the decoder needs: operations, and bytes.
-
-A multiplication and an addition are two operations. All bytes are those of float32.
-"""
+"""Count by hand the parameters of a transformer, and the bytes of its activations."""
 
 from typing import NamedTuple
 
-VALUE_BYTES = 4
+VALUE_BYTES = 4  # of float32
 
 
 class Sizes(NamedTuple):
@@ -31,26 +28,10 @@ class Sizes(NamedTuple):
 
 def parameters(sizes: Sizes) -> int:
     """All parameters of the decoder."""
+    dense = 12 * sizes.blocks * sizes.width**2 + sizes.width * sizes.vocabulary
     norms = (4 * sizes.blocks + 2) * sizes.width
     embeddings = (sizes.vocabulary + sizes.words) * sizes.width
-    return multiplied_parameters(sizes) + norms + embeddings
-
-
-def multiplied_parameters(sizes: Sizes) -> int:
-    """Parameters of the dense layers alone: embeddings only look up, norms only scale."""
-    return 12 * sizes.blocks * sizes.width**2 + sizes.width * sizes.vocabulary
-
-
-def operations_by_parameters(sizes: Sizes) -> int:
-    """Operations of a training step by the rule of thumb, six per parameter and word."""
-    return 6 * multiplied_parameters(sizes) * sizes.tokens
-
-
-def operations_by_hand(sizes: Sizes) -> int:
-    """Operations of a training step: of the dense layers, and of the attention."""
-    forward = 2 * multiplied_parameters(sizes)
-    forward += 4 * sizes.blocks * sizes.words * sizes.width
-    return 3 * forward * sizes.tokens
+    return dense + norms + embeddings
 
 
 def block_bytes(sizes: Sizes) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ def published(rows: Sequence[dict]) -> plt.Figure:
     """
     figure, axes = plt.subplots(figsize=(7.5, 3.4))
     places = np.arange(len(rows))
-    low, high = np.array([row["ranges"]["planner"] for row in rows]).T
+    low, high = np.array([row["range"] for row in rows]).T
     # The table of the figure names the rows because of these bars.
     axes.barh(
         places, high - low, 0.4, left=low, color=BLUE, alpha=0.4, label="_between them"
@@ -29,7 +29,7 @@ def published(rows: Sequence[dict]) -> plt.Figure:
     axes.plot(peak_days, places, "|", color=GREY, markersize=12, label="always at peak")
     days = [row["days"] for row in rows]
     axes.plot(days, places, "D", color=VIOLET, label="published")
-    words = ["hit" if row["hits"]["planner"] else "miss" for row in rows]
+    words = ["hit" if row["hit"] else "miss" for row in rows]
     names = [f"{row['name']}: {one}" for row, one in zip(rows, words, strict=True)]
     axes.set_yticks(places, names)
     axes.invert_yaxis()

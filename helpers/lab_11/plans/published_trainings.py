@@ -1,7 +1,6 @@
-"""Published trainings: the range of utilisations they give, and a score for forecasts."""
+"""Published trainings: forecasts of their days, and plans for what-if questions."""
 
 import functools
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,10 +10,8 @@ from typing import Any
 
 from helpers.errors import LabError
 from helpers.lab_11.plans import planner
-from helpers.run_card.interval_score import interval_score
 
 FILE = Path(__file__).with_name("published.toml")
-MONTH_DAYS = 30.0
 # The share of its peak that a device reaches: model operations utilisations in table 3 of
 # Chowdhery et al. (2022). The lowest is that of GPT-3, the highest that of PaLM; Gopher and
 # MT-NLG lie between them. Read again in reviews of the paper. PaLM's counts operations of
@@ -24,11 +21,6 @@ RANGE_SOURCE = {
     "title": "table 3 of Chowdhery et al., PaLM",
     "year": 2022,
     "url": "https://arxiv.org/abs/2204.02311",
-}
-GUESSES = {
-    "planner": "Planner",
-    "peak": "Guess: always at peak",
-    "month": "Guess: one month",
 }
 
 
@@ -82,15 +74,13 @@ def _training(name, entry, kinds):
 
 
 def forecasts() -> list[dict[str, Any]]:
-    """Forecast the trainings from 2023 on, and score the planner and two guesses.
-
-    A guess gets a range as wide as the planner's, so that only its place counts.
+    """Forecast the trainings from 2023 on.
 
     Returns
     -------
     list of dict
         `name`, `days` (published), `peak_days` (each device at its peak: 6 P D operations),
-        `ranges` of days, and `hits` and `scores`, each by the keys of `GUESSES`.
+        the `range` of days that is forecast, and whether it is a `hit`.
     """
     return [_forecast(one) for one in trainings().values() if one.used == "scored"]
 
@@ -99,21 +89,13 @@ def _forecast(training):
     model, cluster, days = training.model, training.cluster, training.days
     peak = cluster.devices * cluster.peak_operations_per_second
     operations = 6 * model.parameters * model.training_tokens
-    peak_days = operations / peak / planner.DAY_SECONDS
     low, high = _days(model, cluster, UTILISATIONS)
-    half = math.sqrt(high / low)
-    ranges = {
-        "planner": (low, high),
-        "peak": (peak_days / half, peak_days * half),
-        "month": (MONTH_DAYS / half, MONTH_DAYS * half),
-    }
     return {
         "name": training.title,
         "days": days,
-        "peak_days": peak_days,
-        "ranges": ranges,
-        "hits": {key: low <= days <= high for key, (low, high) in ranges.items()},
-        "scores": {key: interval_score(*ends, days) for key, ends in ranges.items()},
+        "peak_days": operations / peak / planner.DAY_SECONDS,
+        "range": (low, high),
+        "hit": low <= days <= high,
     }
 
 

@@ -7,7 +7,7 @@ The notebook calls `measure`. The work is done in a process of its own, by `work
 import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from helpers.machine import jax_process
 
@@ -16,43 +16,6 @@ if TYPE_CHECKING:
 
 WIDTH = 384  # numbers of a token
 TOKENS = 128  # of a sequence
-FLOAT = 4  # bytes of a number in float32
-SMALL = 4  # layers of the network from which the law takes its constant
-
-
-class Law(NamedTuple):
-    """The peak of k segments of n equal layers is ``k c + (n / k) s + e`` bytes."""
-
-    checkpoint: float  # c: the input of a layer
-    inside: float  # s: all that backward holds of a layer in the current segment
-    fixed: float = 0.0  # e: what does not depend on the segments
-
-    def peak(self, layers: int, segments: int) -> float:
-        """Bytes at the peak."""
-        return segments * self.checkpoint + layers / segments * self.inside + self.fixed
-
-
-def counted(batch_size: int) -> Law:
-    """The law whose bytes are counted from the shapes of the arrays.
-
-    Of a layer in the current segment, backward holds its input, the ReLU's mask of one
-    byte for each number, and a copy of the weights and of their gradient.
-    """
-    numbers = batch_size * TOKENS * WIDTH
-    return Law(FLOAT * numbers, (FLOAT + 1) * numbers + 2 * FLOAT * WIDTH * WIDTH)
-
-
-def law(batch_size: int, small_bytes: float) -> Law:
-    """The counted law, with the constant that a small network shows.
-
-    Parameters
-    ----------
-    batch_size : int
-    small_bytes : float
-        What the compiled step of `SMALL` layers in two segments holds.
-    """
-    without = counted(batch_size)
-    return without._replace(fixed=small_bytes - without.peak(SMALL, 2))
 
 
 def formula(layers: int, segments: int) -> float:
@@ -93,11 +56,10 @@ def measure(layers: int, batch_size: int, repeats: int, seed: int) -> dict | Non
     -------
     dict or None
         `kept` and `bytes`: what the compiled step holds besides its arguments and results,
-        without recomputation and by the number of segments; `small_bytes`: the same for two
-        segments of a network with `SMALL` layers; `kept_seconds` and `seconds`: the time of
-        a step in each round; `off`: how far the gradients with recomputation are from those
-        without, as a share of the largest. None where there is no JAX, after a line that
-        says so.
+        without recomputation and by the number of segments; `kept_seconds` and `seconds`:
+        the time of a step in each round; `off`: how far the gradients with recomputation
+        are from those without, as a share of the largest. None where there is no JAX, after
+        a line that says so.
     """
     timed = sorted({2, middle(layers), layers // 2})
     job = {
@@ -156,13 +118,9 @@ def work(job: dict) -> dict:
     shape = job["layers"], WIDTH, WIDTH
     weights = jax.random.normal(keys[1], shape) * math.sqrt(2 / WIDTH)
 
-    def compiled(some_weights, segments):
-        return jax.jit(training_step(segments)).lower(some_weights, x).compile()
-
     chosen = [0, *numbers_of_segments(job["layers"])]
-    steps = {segments: compiled(weights, segments) for segments in chosen}
+    steps = {k: jax.jit(training_step(k)).lower(weights, x).compile() for k in chosen}
     held = {segments: _temporary_bytes(step) for segments, step in steps.items()}
-    small = compiled(weights[:SMALL], 2)
     rounds, off = {segments: [] for segments in (0, *job["timed"])}, 0.0
     kept = jax.block_until_ready(steps[0](weights, x))
     for segments in job["timed"]:  # the first call of each, which is not timed
@@ -172,8 +130,8 @@ def work(job: dict) -> dict:
         for segments, seconds in rounds.items():
             seconds.append(_seconds(steps[segments], weights, x))
     return {
-        "kept": held.pop(0), "bytes": held, "small_bytes": _temporary_bytes(small),
-        "kept_seconds": rounds.pop(0), "seconds": rounds, "off": off,
+        "kept": held.pop(0), "bytes": held, "kept_seconds": rounds.pop(0),
+        "seconds": rounds, "off": off,
     }  # fmt: skip
 
 

@@ -1,18 +1,12 @@
 """The schedule of a pipeline: its least time, its memory, and real processes."""
 
-import json
 from itertools import product
 
 import pytest
 
 from helpers.exercise import find_exercise
 from helpers.lab_11.ex5_order import judge
-from helpers.lab_11.pipelines import (
-    pipeline,
-    pipeline_figures,
-    pipeline_schedule,
-    pipeline_trace,
-)
+from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedule
 from helpers.lab_11.pipelines.pipeline_schedule import gpipe
 
 ORDER = find_exercise("11.5").reference
@@ -116,17 +110,6 @@ def test_a_deadlock_leaves_boxes_out_and_names_who_waits():
         (0, "B", 0),
         (1, "F", 1),
     ]
-
-
-def test_a_trace_has_a_named_row_for_each_stage_and_every_box(tmp_path):
-    boxes = pipeline_schedule.simulate(lists_of(ORDER, 3, 4), 0.01, 0.02)
-    pipeline_trace.write(tmp_path / "trace.json", {"yours": boxes, "GPipe": boxes})
-    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
-    drawn = [event for event in events if event["ph"] == "X"]
-    assert len(drawn) == 2 * len(boxes)
-    assert {event["dur"] for event in drawn if event["cat"] == "forward"} == {10_000}
-    rows = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
-    assert rows == {(event["pid"], event["tid"]) for event in drawn}
 
 
 def test_a_figure_has_a_box_for_each_item():

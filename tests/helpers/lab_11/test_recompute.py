@@ -1,4 +1,4 @@
-"""Lab 11's recomputation: what JAX compiles, and what the law says of it."""
+"""Lab 11's recomputation: what JAX compiles, and what the formula says of it."""
 
 import math
 
@@ -7,7 +7,6 @@ import pytest
 from helpers.lab_11.ex2_segments.judge import least, parts_of, peak
 from helpers.lab_11.recomputation import recompute_figures
 from helpers.lab_11.recomputation import recompute_on_jax as recompute
-from helpers.lab_11.recomputation.recompute_on_jax import Law
 from helpers.machine import jax_process
 
 # One process compiles or trains for all of these tests.
@@ -17,13 +16,6 @@ pytestmark = pytest.mark.xdist_group("recompute")
 @pytest.fixture(scope="module")
 def measured():
     return recompute.measure(layers=16, batch_size=2, repeats=2, seed=0)
-
-
-def test_the_counted_law_predicts_what_the_compiler_plans(measured):
-    law = recompute.law(2, measured["small_bytes"])
-    for segments in recompute.between(16):
-        planned = measured["bytes"][segments]
-        assert law.peak(16, segments) == pytest.approx(planned, rel=0.02), segments
 
 
 def test_recomputation_saves_memory_and_changes_no_gradient(measured):
@@ -59,12 +51,6 @@ def test_the_formula_is_the_peak_that_exercise_2_asks_for(layers):
     firsts = tuple(range(0, layers, root))
     share = peak(parts_of((7,) * layers, firsts)) / (7 * layers)
     assert recompute.formula(layers, root) == pytest.approx(share)
-
-
-def test_the_law_is_lowest_where_its_derivative_is_zero():
-    law = Law(checkpoint=3.0, inside=12.0, fixed=5.0)
-    lowest = min(range(1, 101), key=lambda segments: law.peak(100, segments))
-    assert lowest == round(math.sqrt(100 * 12 / 3))
 
 
 def test_without_jax_one_line_says_so(monkeypatch, capsys):

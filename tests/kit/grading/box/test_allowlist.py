@@ -131,7 +131,6 @@ OF_ONE_LAB = {
         "pipelines/pipeline_explorer.py",
         "pipelines/pipeline_figures.py",
         "pipelines/pipeline_schedule.py",
-        "pipelines/pipeline_trace.py",
         "pipelines/pipeline_worker.py",
         "plans/__init__.py",
         "plans/plan_figures.py",
