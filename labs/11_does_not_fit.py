@@ -25,8 +25,8 @@
 # | 5 | a pipeline | splits the chain of layers | idle time |
 #
 # In section 6 a planner adds up the prices, and forecasts how long published trainings
-# took. If the kernel restarts between two sections, run the set-up again, and before
-# section 4 also section 1.
+# took. After a restart of the kernel, run the set-up again, and before section 4 also
+# section 1.
 
 # %% [markdown]
 # > **Limits.** Every network that is trained here fits on this machine. All bytes are real,
@@ -996,7 +996,7 @@ order = check("11.5", order)
 
 # %% [markdown]
 # Four processes now work in your order, one for each stage. They sleep for 8 ms in a
-# forward and 16 ms in a backward, but their messages are real.
+# forward and 16 ms in a backward.
 #
 # **Predict:** With 4 stages and 1, 4 and 16 micro-batches, what share of the time are the
 # stages idle, as a number from 0 to 1?
@@ -1033,8 +1033,7 @@ text = f"Idle share: {one:.1f}% with 1 micro-batch, {many:.1f}% with 16."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
 # %% [markdown]
-# Your shares may lie a little above the formula, because messages take time, too. Here is
-# the last step with 16 micro-batches:
+# Your shares may lie a little above the formula, because messages take time, too.
 
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
@@ -1048,7 +1047,7 @@ text = f"GPipe's step ends after {ends['GPipe']:.1f} ms, yours after {ends['your
 show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption())
 
 # %% [markdown]
-# Both orders take equally long, but yours holds fewer micro-batches.
+# In this step with 16 micro-batches, both orders take equally long, but yours holds fewer.
 #
 # **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
 # of them?
