@@ -9,42 +9,31 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# A notebook that trained a small network on eight cores of a TPU reports 269 seconds for 50
-# epochs. This lab rebuilds that training. With as many images and epochs, two cores of an
-# ordinary processor took [about 360 seconds](../docs/measurements.md). So the TPU was not
-# even one and a half times as fast, although it was made to multiply matrices. Two things
-# can slow such a chip down, and neither is its own fault. A batch of a new size needs a
-# newly compiled program, and after every step the fast cores have to wait for Python.
+# A notebook reports that eight cores of a TPU trained a small network for 50 epochs in
+# 269 seconds. This lab rebuilds that training. For as many images and epochs, two cores
+# of an ordinary processor took [about 360 seconds](../docs/measurements.md). So a chip
+# that was made to multiply matrices was not even one and a half times as fast. What held
+# it up?
 #
-# Suppose that you bring the training loop of [lab 06](06_many_gpus_loop.ipynb) to eight
-# such cores. Its idea is still right: each core gets images of its own, and in every step
-# all cores agree on the next weights. What has to change in your program, and what can
-# stay?
+# The idea of [lab 06](06_many_gpus_loop.ipynb) is still right on such cores: each core
+# gets images of its own, and in every step all cores agree on the next weights. What has
+# to change in your program, and what can stay?
 #
-# 1. *What is different about the device?* A core, its arithmetic, and the network that it
-#    will train.
-# 2. *What does a compiled program ask of your data?* Batches of one size, and a place for
-#    the images that are left over.
-# 3. *How do you keep fast cores busy?* You put many steps into one call, and measure what
-#    that buys on your machine.
-# 4. *Can the compiler divide the work?* You describe one program on a *mesh*, and no longer
-#    decide what each device does.
+# 1. *What is different about the device?*
+# 2. *What does a compiled program ask of your data?*
+# 3. *How do you keep fast cores busy?* Here you find out what held up the chip.
+# 4. *Can the compiler divide the work?* You only say how arrays are cut.
 
 # %% [markdown]
-# The end of a part is a good place for a break; part 4 needs only the set-up cells at the
-# top. If you are stuck, call `hint` with the number of the exercise in a new cell, for
-# example `hint("7.1")`: it asks a guiding question, and each further call tells you more.
+# > **Limits.** Without a TPU, this lab uses eight *simulated* cores. They show whether
+# > each core gets the right images and ends up with the right weights, but they share one
+# > processor, so their speed says nothing about real cores. We have never run this lab on
+# > a TPU: all statements about TPUs come from the linked documents. If we say that
+# > TensorFlow cannot do something, we have seen that only on simulated cores.
 
 # %% [markdown]
-# You probably have no TPU, but eight *simulated* cores can teach you something true,
-# because most questions of this lab are not about speed. Which images does each core get?
-# Do all cores end up with the same weights? Your code decides the answers, so a mistake
-# shows here as well.
-#
-# > **Limits.** Simulated cores share one processor, so their speed says nothing about real
-# > cores. We have never run this lab on a TPU. All statements about TPUs come from the
-# > linked documents. If we say that TensorFlow cannot do something, we have seen that only
-# > on simulated cores.
+# Part 4 needs only the set-up cells below. If you are stuck, call `hint("7.1")` in a new
+# cell: it asks a guiding question, and each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -97,21 +86,17 @@ use_figures()
 # ## 1. What is different about the device?
 #
 # A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
-# has memory of its own, and units for products of matrices. In generations 2 and 3, a unit
-# has 128x128 = 16,384 multipliers, which work at the same time. A board has four such chips
-# with two cores each, hence eight cores ([Jouppi et al.
-# 2020](https://doi.org/10.1145/3360307)). Many boards with a network of their own form a
-# [*pod*](../docs/glossary.md).
+# has its own memory, and units for products of matrices. In generations 2 and 3, a unit
+# has 128x128 = 16,384 multipliers, which work at the same time. A board has four such
+# chips with two cores each, hence eight cores ([Jouppi et al.
+# 2020](https://doi.org/10.1145/3360307)).
 
 # %% [markdown]
-# The cores cannot read files, so an ordinary computer beside them, the
-# [*host*](../docs/glossary.md), feeds them. TensorFlow lists the cores as [logical
-# devices](../docs/glossary.md) once
-# [`TPUClusterResolver`](https://www.tensorflow.org/api_docs/python/tf/distribute/cluster_resolver/TPUClusterResolver)
-# has found the TPU and
-# [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)
-# has started it. This kit does both if `TPU_NAME` is set in the environment, or if a TPU is
-# among the physical devices.
+# A core that multiplies so fast cannot even read a file. An ordinary computer beside it,
+# the [*host*](../docs/glossary.md), has to feed it. If there is a TPU, or if `TPU_NAME`
+# is set in the environment, this kit starts it with
+# [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system).
+# From then on, TensorFlow lists the cores as [logical devices](../docs/glossary.md).
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -137,19 +122,19 @@ if global_batch > lab.train_images:
 # %% [markdown]
 # On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# does on GPUs. Without a TPU, `MirroredStrategy` treats your processor as eight logical
-# devices. With $n$ cores and $b$ images per core, the [global batch](../docs/glossary.md)
-# has $B = n b$ images.
+# does on GPUs. Without a TPU, the kit splits your processor into logical devices, and
+# `MirroredStrategy` takes them as cores. With $n$ cores and $b$ images per core, the
+# [global batch](../docs/glossary.md) has $B = n b$ images.
 
 # %% [markdown]
-# Even the arithmetic differs. By default, a TPU rounds both factors of a matrix product to
-# [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant bits
-# instead of 24. It adds up the products in float32 ([Cloud TPU,
-# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)). A simulated core does not round
-# its factors, but we can imitate the rounding.
+# Even the arithmetic differs. By default, a TPU rounds both factors of a matrix product
+# to [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant
+# bits instead of 24. It adds up the products in float32 ([Cloud TPU,
+# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)).
 #
 # **Question.** In a product of two rounded 128x128 matrices, each element is a sum of 128
 # products that are slightly wrong. By how many percent will a typical element be wrong?
+# And how far can you count in whole numbers before bfloat16 changes one?
 
 # %%
 def rounded(numbers):
@@ -165,44 +150,23 @@ print(f"Typical error of an element of the product: {error:.2f}%")
 print(f"The first whole number that bfloat16 changes: {changed[0]}")
 
 # %% [markdown]
-# With 8 significant bits, you cannot even count to 257: it becomes 256. Rounding changes
-# each factor by at most $2^{-8} \approx 0.4\%$. The 128 errors do not pile up, because they
-# have both signs. The products have both signs, too, so the sum and its error grow alike,
-# and a typical element is about as wrong as a single product. Still, training on a TPU is
-# not quite training in float32.
+# With 8 significant bits, you cannot even count to 257: it becomes 256. And yet a typical
+# element is wrong by only a fraction of a percent. Rounding changes each factor by at
+# most $2^{-8} \approx 0.4\%$. The errors of the 128 products have both signs, so they do
+# not pile up. The products have both signs, too, so the sum and its error grow alike.
 #
-# ### The images
+# ### The training that we rebuild
 #
-# We use Fashion-MNIST ([Xiao et al. 2017](https://arxiv.org/abs/1708.07747)) again. The
-# training that we rebuild comes from [the MNIST example of
+# It is [the MNIST example of
 # PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
-# which replaces every pixel $x$ (0 to 1) by
-#
-# $$ \frac{x - 0.1307}{0.3081}, $$
-#
-# to give the pixels a mean of 0 and a standard deviation of 1.
-#
-# **Question.** Are these two numbers the mean and the standard deviation of *our* images?
+# but our images are those of Fashion-MNIST ([Xiao et al.
+# 2017](https://arxiv.org/abs/1708.07747)). As in the example, a pixel $x$ (0 to 1)
+# becomes $(x - 0.1307) / 0.3081$. The network has two 5x5 convolutions without padding,
+# with 10 and 20 channels, and two dense layers, with 50 and 10 outputs. That is little
+# work for such a core, as you will see in part 3.
 
 # %%
 x_train, y_train, x_test, y_test = session.load_images()
-mean, deviation = x_train.mean() / 255, x_train.std() / 255
-print(f"Pixels of our images: mean {mean:.4f}, deviation {deviation:.4f}")
-scaled = (x_train / 255 - lab.pixel_mean) / lab.pixel_deviation
-print(f"After the scaling:    mean {scaled.mean():.4f}, deviation {scaled.std():.4f}")
-del scaled
-
-# %% [markdown]
-# The two numbers belong to a different data set: MNIST's handwritten digits, where most
-# pixels are black. They were copied along with the code. Training works all the same,
-# because the first convolution can learn to shift and scale its inputs. The parameters
-# `pixel_mean` and `pixel_deviation` let you find out how much the wrong numbers cost.
-#
-# ### The network
-#
-# It has two 5x5 convolutions without padding, with 10 and 20 channels, and two dense
-# layers, with 50 and 10 outputs. That is little work for a core that multiplies 128x128
-# numbers at once, so this network shows how to use a TPU, but not how fast one is.
 
 # %%
 session.show_source(models.conv_pool_relu_bn)
@@ -219,18 +183,22 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # %% [markdown]
 # ## 2. What does a compiled program ask of your data?
 #
-# A TPU runs programs that the compiler [XLA](../docs/glossary.md) has made. Because XLA
-# plans memory and multiplications in advance, it has to know the size of every array. A
-# batch of a different size therefore needs a different program.
+# In a log of 2019, two batch sizes cost a user of eight TPU cores 6 and 8 seconds of
+# compiling ([tensorflow/tensorflow, issue
+# 29825](https://github.com/tensorflow/tensorflow/issues/29825)). Why should the *size* of
+# a batch cost anything?
 #
+# A TPU runs programs that the compiler [XLA](../docs/glossary.md) has made. Because XLA
+# plans memory and multiplications in advance, it has to know the size of every array.
 # Before XLA compiles,
 # [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
 # [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
 # to record a graph. You can watch that on any device.
 #
-# **Question.** The loop below has three cases. It calls `total` with tensors of the lengths
-# 128, 128, 128 and 100. It calls `count_up` with the Python numbers 10, 10, 9 and 8, and
-# then with the same numbers as tensors. How many traces does TensorFlow make in each case?
+# **Question.** The loop below has three cases. It calls `total` with tensors of the
+# lengths 128, 128, 128 and 100. It calls `count_up` with the Python numbers 10, 10, 9 and
+# 8, and then with the same numbers as tensors. How many traces does TensorFlow make in
+# each case?
 
 # %%
 traced = []
@@ -255,7 +223,7 @@ print(f"Traces for the tensors 10, 10, 9, 8: {traced.count('tensor')}")
 
 # %% [markdown]
 # A new shape needs a new trace. So does a new Python number, because it becomes a part of
-# the program. A tensor is data instead, and a single program works for all its values.
+# the program. A tensor is data instead, and one program works for all its values.
 # Exercise 7.1 rests on this difference.
 #
 # After the trace, XLA compiles the graph, which it can also do for your processor.
@@ -271,10 +239,8 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of each size takes long, because it needs a new program. On eight TPU
-# cores, two batch sizes once cost 6 and 8 seconds of compiling ([tensorflow/tensorflow,
-# issue 29825](https://github.com/tensorflow/tensorflow/issues/29825)). So all batches
-# should have the same size.
+# A batch of 100 images means less work than a batch of 128, and still the first of them
+# takes long, because it needs a new program. So all batches should have the same size.
 #
 # ### A shard for every core
 #
@@ -284,12 +250,11 @@ for size in (128, 128, 100, 100):
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
-# steps. In each of them, all $n$ cores get a whole batch of $b$ images. No image is lost
-# for good, because every epoch shuffles all images again.
+# steps, each with a whole batch of $b$ images for all $n$ cores. No image is lost for
+# good, because every epoch shuffles all images again.
 #
-# The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw the
-# same random order, each works out its own shard without asking the others. You write such
-# a function in exercise 9.2 of [lab 09](09_many_machines.ipynb), but here it is given.
+# The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw
+# the same random order, each works out its own shard without asking the others.
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
@@ -311,10 +276,9 @@ print(f"Steps in an epoch: {steps}")
 print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# So far a shard is only a list of numbers. A [*distributed value*](../docs/glossary.md)
-# brings the images to their cores. The strategy calls `of_one_core` once for each core,
-# with a `context` that says which core this is. It returns one object that holds all eight
-# batches.
+# A [*distributed value*](../docs/glossary.md) brings the images of a shard to their core.
+# The strategy calls `of_one_core` once for each core, with a `context` that says which
+# core this is, and returns one object that holds all batches.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -330,9 +294,10 @@ def for_all_cores(strategy, data, rows):
     return strategy.experimental_distribute_values_from_function(of_one_core)
 
 # %% [markdown]
-# The first line of `of_one_core` does, because it picks the rows of this core. If two cores
-# picked the same rows, no error would tell you. To see what each core really receives, we
-# send the numbers of the images instead of the images, and look at the last step.
+# The first line of `of_one_core` does, because it picks the rows of this core. If two
+# cores picked the same rows, no error would tell you. So we send the numbers of the
+# images instead of the images, and look at what each core really receives in the last
+# step.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
@@ -346,16 +311,14 @@ for core in range(cores):
 # %% [markdown]
 # ### One step on all cores
 #
-# A step is the same as in lab 06. Core $r$ computes its share of the mean loss, which is
-# the sum of its losses $\ell_i$ divided by the size of the *global* batch:
+# Here nothing changes since lab 06. Core $r$ computes its share of the mean loss, which
+# is the sum of its losses $\ell_i$ divided by the size of the *global* batch:
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
-# The function
 # [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
-# divides by $n$ times the size of the core's own batch, which is $B$ because all cores have
-# whole batches. Then `apply` adds up the gradients of all cores before it changes the
-# weights.
+# divides by $n b = B$, because all cores have whole batches. Then `apply` adds up the
+# gradients of all cores before it changes the weights.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -372,14 +335,9 @@ def core_step(model, optimizer, images, labels):
 # %% [markdown]
 # The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$,
 # where $\eta_1$ is the rate of one core ([Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677); [lab 05](05_many_gpus_fit.ipynb) asks how far you
-# can trust it).
-#
-# In part 3, one call makes many steps, so the images come in *blocks*. A block holds the
-# images of several steps for every core, and `one_step` makes step `i` of a block inside a
-# `tf.function`. On a TPU, XLA compiles the function that you pass to `strategy.run`. We do
-# not ask for `jit_compile=True` ourselves, because it fails on simulated cores: the
-# compiled program looks for the weights on its own device, but they are on another.
+# 2017](https://arxiv.org/abs/1706.02677)). In part 3, one call makes many steps, so the
+# images come in *blocks*: a block holds the images of several steps for every core, and
+# `one_step` makes step `i` of a block.
 
 # %%
 def new_training(strategy):
@@ -403,23 +361,50 @@ def new_training(strategy):
 # %% [markdown]
 # ## 3. How do you keep fast cores busy?
 #
-# Between two steps, a fast device sits idle while the host gathers images and calls the
-# next step. Suppose that a step takes $s$ seconds on the device, and that each call costs
-# another $c$ seconds on the host, however many steps it contains. If each call makes $k$
-# steps with a global batch of $B$ images, the throughput is
+# The 269 seconds of the opening are a puzzle. An epoch of 60,000 images has 58 steps with
+# $8 \times 128$ images each, so in 50 epochs a step took
+#
+# $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms,} $$
+#
+# tests included.
+#
+# **Question.** Our network is small. How much of the 93 ms can be arithmetic?
+
+# %% [markdown]
+# <details><summary>How much of the 93 ms can be arithmetic?</summary>
+#
+# Very little. The sides of an image shrink from 28 pixels to 24, 12, 8 and 4. Each value
+# of a convolution's output takes one multiplication for each weight of its filter. With
+# the dense layers, an image takes
+#
+# $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
+#
+# multiplications forward, and at most twice as many backward, for two gradients. For a
+# core's 128 images these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill
+# 93 ms, a round would have to take 8 µs, in which the clock of any chip ticks hundreds of
+# times. So most of the 93 ms must have gone elsewhere: into Python, new batches, tests or
+# compiling.
+#
+# </details>
+
+# %% [markdown]
+# Most of it must be something else. Between two steps, for example, a fast device sits
+# idle while the host gathers images and calls the next step. Suppose that a step takes
+# $s$ seconds on the device, and that each call costs another $c$ seconds on the host,
+# however many steps it contains. If each call makes $k$ steps with a global batch of $B$
+# images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
-# because $k$ steps share the cost of a call. That is why TensorFlow's guide ["Use
-# TPUs"](https://www.tensorflow.org/guide/tpu) puts a loop over many steps *inside* a
-# `tf.function`, so that Python is called only once. Keras' `fit` offers the same with
+# because $k$ steps share the cost of a call. So you put a loop over many steps *inside* a
+# `tf.function`, which Keras' `fit` does with
 # [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
 # The last call of an epoch needs care. If an epoch has 29 steps and a call makes 10, nine
-# are left for the third call, and you know from part 2 what a block of a new shape would
-# cost. Dropping them would be a waste, because their batches are whole. So we fill the
-# block up with copies of its first steps, and tell the program to stop before the copies.
+# are left for the third call, and part 2 showed what a block of a new shape would cost.
+# So we fill the block up with copies of its first steps, and tell the program to stop
+# before the copies.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -438,35 +423,35 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # %% [markdown]
 # ### Exercise 7.1: many steps in one call
 #
-# Let one program make 10 steps in one call and only 9 in the next. Part 2 showed which
-# arguments can change without a new trace.
+# You want one program that makes 10 steps in one call and only 9 in the next.
 #
-# **Write** `steps_in_one_call(one_step, cores)`, which returns a function
-# `run(block, count)` that makes `count` steps of a block. Here `count` is a Python number,
-# from 1 to the number of steps in the block. The given `one_step(block, i)` makes step `i`,
-# counted from 0, and returns the losses of all cores as a float32 tensor of shape
-# `(cores,)`. `run` only passes the block on to it.
+# **Write** `steps_in_one_call(one_step, cores)`, which returns a function `run(block,
+# count)` that makes `count` steps of a block. Here `count` is a Python number, from 1 to
+# the number of steps in the block. The given `one_step(block, i)` makes step `i`, counted
+# from 0, and returns the losses of all cores as a float32 tensor of shape `(cores,)`.
+# `run` only passes the block on to it.
 
 # %% [markdown]
 # **Rules**
 #
 # - `run` makes the first `count` steps of a block, in their order.
-# - `run` returns the mean loss of each core over these steps, as a float32 tensor of shape
-#   `(cores,)`.
+# - `run` returns the mean loss of each core over these steps, as a float32 tensor of
+#   shape `(cores,)`.
 # - Python calls `one_step` only while TensorFlow traces, which happens in the first `run`
-#   for blocks of a given length. Later calls of `run` for this length never call it again,
-#   whatever `count` is.
+#   for blocks of a given length. Later calls of `run` for this length never call it
+#   again, whatever `count` is.
 # - The loop over the steps runs in TensorFlow, not in Python. So tracing calls `one_step`
 #   no more often for a long block than for a short one, and a `run` with many steps takes
 #   Python no more work than a `run` with one.
 
 # %% [markdown]
-# **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`, then
-# `run(block, 2)` returns `[0.6, 0.8]`.
+# **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`,
+# then `run(block, 2)` returns `[0.6, 0.8]`.
 #
 # You need about eight lines. `tf.function` turns a `for` loop over `tf.range(...)` into a
 # TensorFlow loop, and `tf.zeros(cores)` has a zero for each core from which a sum can
-# start. Leave out `jit_compile`, for the reason given above.
+# start. Leave out `jit_compile`: on a TPU, XLA compiles the step anyway, and on simulated
+# cores it fails.
 
 # %% name="7.1-steps-in-one-call" points=3
 # TODO 7.1: make `count` steps of a block in one call, by one program for all counts.
@@ -502,9 +487,9 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # %% [markdown]
 # ### The test must not lose an image
 #
-# A test has no next epoch that brings back a dropped image, yet its batches need one size,
-# too. So the last batch is *filled up* with images that have already been classified, and
-# afterwards the additional answers are cut off.
+# A test has no next epoch that brings back a dropped image. So its last batch is *filled
+# up* with images that have already been classified, and afterwards the additional answers
+# are cut off.
 
 # %%
 def predict(images):
@@ -526,9 +511,8 @@ def predict_step(images):
 # %% [markdown]
 # ### The loop, with a line from every core
 #
-# Python prints a line for each core only once per call, because it has to wait for the
-# device whenever it reads a loss. Long calls have a price, however: while a call runs,
-# Python cannot print, test, save or stop.
+# Long calls have a price: while a call runs, Python cannot print, test, save or stop. So
+# it prints a line for each core only once per call.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -547,10 +531,10 @@ def train(epochs, train_block, test_accuracy):
     return history
 
 # %% [markdown]
-# Train the first epoch. All cores start from the same weights.
+# All cores start from the same weights, and train the first epoch.
 #
-# **Question.** Will all cores print the same loss at the same step? And how many times does
-# TensorFlow trace `one_step` for all these calls?
+# **Question.** Will all cores print the same loss at the same step? And how many times
+# does TensorFlow trace `one_step` for all these calls?
 
 # %%
 trained_model, one_step = new_training(strategy)
@@ -575,19 +559,17 @@ for variable in trained_model.trainable_variables:
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
-# The losses differ because every core has its own images, which change from epoch to epoch.
-# If one core's loss stays far above the others, there is probably a mistake in its input.
-# The weights do not differ: every core changes the same weights by the same sum of
-# gradients.
+# The losses differ, because every core has its own images. But not a single weight
+# differs, because every core changes the same weights by the same sum of gradients. If
+# one core's loss stays far above the others, there is probably a mistake in its input.
 
 # %% [markdown]
 # ### All epochs
 #
-# Nobody wants to read the lines of eight cores over fifty epochs. So `train` now prints to
-# a file beside the [run card](../docs/glossary.md). You can watch this file with `tail -f`.
-# The dashboard counts calls.
+# From now on, `train` prints to a file beside the [run card](../docs/glossary.md), which
+# you can watch with `tail -f`. The dashboard counts calls.
 #
-# **Predict** the test accuracy after the last epoch.
+# **Predict:** what is the test accuracy after the last epoch?
 
 # %%
 my_accuracy_guess = None  # change this
@@ -634,43 +616,16 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The first marker comes late, because the first epoch includes tracing and, on a TPU,
-# compiling. The target depends on the scale; at full scale it is 89%, as in the notebook
-# that we follow.
+# compiling. At full scale the target is 89%, as in the notebook that we follow.
 #
-# **Question.** That notebook reports 269 s for 50 epochs on eight TPU cores. With 58 steps
-# in an epoch (60,000 images, $8 \times 128$ in each step), its run took
-#
-# $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms} $$
-#
-# per step, tests included. How long is a step in your run? In that time your processor does
-# the arithmetic of all eight cores. So how much of the 93 ms can be arithmetic?
-
-# %% [markdown]
-# <details><summary>How much of the 93 ms can be arithmetic?</summary>
-#
-# Very little. The sides of an image shrink from 28 pixels to 24, 12, 8 and 4. Each value of
-# a convolution's output takes one multiplication for each weight of its filter: 25 in the
-# first convolution, and $25 \times 10$ in the second. With the dense layers, an image takes
-#
-# $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
-#
-# multiplications forward, and at most twice as many backward, for two gradients. For a
-# core's 128 images these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill
-# 93 ms, a round would have to take 8 µs, in which the clock of any chip ticks hundreds of
-# times. So even if small layers leave most multipliers idle, most of the 93 ms must have
-# gone elsewhere: into Python, new batches, tests or compiling.
-#
-# </details>
-
-# %% [markdown]
 # ### What do long calls buy?
 #
-# By the law for $r(k)$, the gain of long calls depends on the cost $c$ of a call, compared
-# with the time $s$ of a step. However many steps a call makes, the gain stays below $1 +
-# c/s$. The next cells train on all cores with one step in a call, and then with
-# `steps_per_call` steps.
+# By the law for $r(k)$, their gain stays below $1 + c/s$, however many steps a call
+# makes. The next cells train with one step in a call, and then with `steps_per_call`
+# steps.
 #
-# **Predict:** how many times as fast is training with the long calls, in images per second?
+# **Predict:** how many times as fast is training with the long calls, in images per
+# second?
 
 # %%
 my_long_calls_guess = None  # change this
@@ -702,47 +657,52 @@ print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# Compare the three gains. Are all of them above 1? If they differ more from each other than
-# from 1, chance alone may explain them. Long calls help most if steps are short, because
-# then the cost $c$ of a call is a large part of $c + s$; try `batch_size=16`.
+# Are all three gains above 1? If they differ more from each other than from 1, chance
+# alone may explain them. Long calls help most if steps are short, because then the cost
+# $c$ of a call is a large part of $c + s$; try `batch_size=16`.
+#
+# What held up the chip, then? Divide your global batch by your images per second: the
+# result is the length of your step, in which one processor does the arithmetic of all
+# eight cores. If it is shorter than 93 ms, even this processor was faster than the TPU,
+# which must have spent most of its time waiting. Long calls remove the part of the
+# waiting that Python causes. On a TPU, $s$ should be much smaller than here, so that the
+# same $c$ would weigh more.
 
 # %% [markdown]
-# What has to change on a TPU, and what can stay? The idea of lab 06 stays, down to each
-# core's share of the loss. The program around it changes. It is compiled for fixed shapes,
-# so batches and blocks have one size, and `count` is a tensor. Python must not hold it up,
-# so one call makes many steps. The three gains above show how much that is worth on your
-# machine. On a TPU, $s$ should be much smaller, so that the same $c$ would weigh more.
+# So the idea of lab 06 stays, down to each core's share of the loss. The program around
+# it changes: it is compiled for fixed shapes, so batches and blocks have one size, and it
+# must not wait for Python, so one call makes many steps.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
 #
-# With a strategy you write the program of *one core*, and have to decide which images each
-# core gets and where the cores exchange data. The compiler can do this for you if you write
-# the program of *one big device* instead, and only say how its arrays are divided.
-#
-# The devices form a [*mesh*](../docs/glossary.md), a grid whose axes have names, such as
-# 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md) gives each axis of
-# an array the name of a mesh axis, or None. XLA compiles one program in which every device
-# computes its part, and inserts the messages between devices.
+# In part 2, a single line gave each core its own images, and no error would have told you
+# about a mistake in it. With a strategy, such decisions are yours, because you write the
+# program of *one core*. Now you write the program of *one big device* instead, and only
+# say how its arrays are cut. The devices form a [*mesh*](../docs/glossary.md), a grid
+# whose axes have names, such as 2 x 4 devices along `data` and `model`. A
+# [*spec*](../docs/glossary.md) gives each axis of an array the name of a mesh axis, or
+# None. From this alone, XLA works out what each device computes, and inserts the messages
+# between devices.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
 # %% [markdown]
 # In Keras this is [`keras.distribution`](https://keras.io/api/distribution/), which needs
-# the JAX backend. Because a process can have only one backend, the cells below send their
-# work to a separate process, where
+# the JAX backend. So the cells below send their work to a separate process, where
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. They are simulated, but the compiled program is real, and so are its
-# messages and the bytes on each device.
+# eight devices. They are simulated, but the compiled program, its messages and the bytes
+# on each device are real.
 
 # %% [markdown]
 # ### Exercise 7.2: what does a device hold?
 #
-# Before you let the compiler divide arrays, make sure that you can predict what it will do.
+# With this function you can tell, before you start, whether a network fits on each
+# device.
 #
 # **Write** `shard_of(shape, spec, mesh, device)`, which returns the part of an array that
-# one device holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with the
-# size of each mesh axis by its name, and `device` is a number that counts from 0.
+# one device holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with
+# the size of each mesh axis by its name, and `device` is a number that counts from 0.
 
 # %% [markdown]
 # **Rules**
@@ -751,16 +711,16 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # - A mesh has one axis or more. Devices are numbered row by row: the number rises fastest
 #   along the last axis.
 # - Where the spec has None, a device holds the array's whole axis.
-# - Where the spec has the `name` of a mesh axis, the array's axis is cut into `mesh[name]`
-#   equal parts. Devices at the first position along that mesh axis hold the first part, and
-#   so on.
+# - Where the spec has the `name` of a mesh axis, the array's axis is cut into
+#   `mesh[name]` equal parts. Devices at the first position along that mesh axis hold the
+#   first part, and so on.
 # - If a size is not a multiple of the number of its parts, raise a `ValueError`.
 # - Do not modify `mesh`.
 
 # %% [markdown]
 # **Example.** On a mesh of 2 x 4, device 5 is in row 1 and column 1, because
-# $5 = 1 \times 4 + 1$. So it holds the second half of an axis that is cut along `data`, and
-# the second quarter of an axis that is cut along `model`:
+# $5 = 1 \times 4 + 1$. So it holds the second half of an axis that is cut along `data`,
+# and the second quarter of an axis that is cut along `model`:
 #
 # ```python
 # mesh = {"data": 2, "model": 4}
@@ -798,18 +758,13 @@ def shard_of(shape, spec, mesh, device):
 shard_of = check("7.2", shard_of)
 
 # %% [markdown]
-# ### Four layouts of one network
+# ### Cut the weights as well
 #
-# You can now predict what a device holds. How many messages does a layout cost in each
-# step? A dense network, 784 → 1,024 → 10, makes the same training steps in four layouts.
-# Its batch holds 1,024 images of noise, and is always cut along the first axis of the mesh.
-#
-# | layout | how the weights are cut | so the devices exchange | known as |
-# |---|---|---|---|
-# | *one device* | not at all | nothing | |
-# | *data parallel* | not at all, as with the strategy above | gradients | [data parallelism](../docs/glossary.md) |
-# | *2 x 4* | along `model`: the first layer by columns, the second by rows | partial sums of the outputs, and gradients | [tensor parallelism](../docs/glossary.md), [Megatron-LM](https://arxiv.org/abs/1909.08053) |
-# | *fully sharded* | along `data`, by rows, like the batch | weights, and gradients | stage 3 of [ZeRO](https://arxiv.org/abs/1910.02054), in [lab 11](11_does_not_fit.ipynb) |
+# A strategy cuts only the batch. On a mesh, you can cut the weights as well, and the
+# training step stays as it is. Our example is a dense network, 784 → 1,024 → 10, with a
+# batch of 1,024 images of noise. First, eight devices cut only the batch, which is called
+# [*data parallel*](../docs/glossary.md). Then a mesh of 2 x 4 also cuts the first layer
+# by columns and the second by rows. A training on one device shows the right result.
 
 # %%
 layouts = {
@@ -818,9 +773,6 @@ layouts = {
     "2 x 4": {"mesh": {"data": 2, "model": 4}, "weights": {
         "hidden/kernel": (None, "model"), "hidden/bias": ("model",),
         "classes/kernel": ("model", None)}},
-    "fully sharded": {"mesh": {"data": 8}, "weights": {
-        "hidden/kernel": ("data", None), "hidden/bias": ("data",),
-        "classes/kernel": ("data", None)}},
 }
 session.show_source(mesh_on_jax.training_step)
 
@@ -828,8 +780,8 @@ session.show_source(mesh_on_jax.training_step)
 # The step above does not mention devices at all.
 #
 # **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh
-# hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the data-parallel
-# step, if there are eight devices and four arrays of weights?
+# hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the
+# data-parallel step, if there are eight devices and four arrays of weights?
 
 # %%
 my_share_guess = None  # change this: percent
@@ -852,10 +804,10 @@ reduces = found["data parallel"]["collectives"]["all-reduce"]
 card.outcome("all_reduces_data_parallel", reduces)
 
 # %% [markdown]
-# Each device of the 2 x 4 mesh holds a quarter of the weights, not an eighth, because the
-# two rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
-# packed the gradients of all four arrays, and the loss, into one message. In all layouts
-# the losses of three steps agree up to rounding. So the gradients agree, too, because the
+# Each of the eight devices holds a quarter of the weights, not an eighth, because the two
+# rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
+# packed the gradients of all four arrays, and the loss, into one message. The losses of
+# three steps agree in all layouts up to rounding, and so do the gradients, because the
 # second and third loss depend on the updates before them.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
@@ -872,19 +824,19 @@ for name, one in found.items():
 
 # %%
 panels = {}
-for name in ("data parallel", "2 x 4", "fully sharded"):
+for name in ("data parallel", "2 x 4"):
     kernel = found[name]["arrays"]["hidden/kernel"]
     mesh, count = layouts[name]["mesh"], len(kernel["parts"])
     cuts = [shard_of(kernel["shape"], kernel["spec"], mesh, i) for i in range(count)]
     panels[f"{name}\n{tuple(kernel['spec'])}"] = cuts
 figure = figures.kernel_on_meshes(kernel["shape"], panels)
 summary = "Data parallel: all 8 devices hold the whole kernel. 2 x 4: four blocks of "
-summary += "columns, each on two devices. Fully sharded: eight blocks of rows."
+summary += "columns, each on two devices."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# What does each layout cost in communication? Each line below stands for one instruction
-# that communicates, with the bytes of its result on one device.
+# You asked for no messages. Each line below stands for one that XLA inserted, with the
+# bytes of its result on one device.
 
 # %%
 for name, one in found.items():
@@ -893,24 +845,28 @@ for name, one in found.items():
               f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# - *2 x 4*: the second matrix is cut by rows, so each device computes only a part of every
-#   sum in the network's *outputs*, and the first message adds up these parts. The second
-#   message adds up gradients over the two rows of the mesh, and contains only the quarter
-#   that a device needs.
-# - *Fully sharded*: each device holds an eighth of the weights and fetches the rest with
-#   all-gathers, so it pays for memory with messages. Each device needs the sum of the
-#   gradients only for its eighth, but XLA sends whole gradients to all devices here. A
-#   cheaper message for this, [*reduce-scatter*](../docs/glossary.md), comes in [lab
-#   09](09_many_machines.ipynb).
+# On the 2 x 4 mesh, the second matrix is cut by rows, so each device computes only a part
+# of every sum in the network's *outputs*, and the first message adds up these parts. The
+# second adds up gradients over the two rows of the mesh, and contains only the quarter
+# that a device needs.
 #
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Only the first message of 2 x 4 grows with the batch. It has ten numbers of four bytes
+# for each of a device's 512 images, which is 20,480 bytes. The other messages hold
+# gradients, so they grow with the network.
+#
+# </details>
+
+# %% [markdown]
 # ### Does the compiler change the result?
 #
-# Take the small convolutional network again, data parallel on eight devices. Its gradients
-# need one all-reduce, as you just saw. But it also has batch normalisation, whose means
-# depend on the images of the batch, and the program is written for one big device.
+# For the dense network, one message was enough. Now take the convolutional network again,
+# data parallel on eight devices. It also has batch normalisation, whose means depend on
+# the images of the batch.
 #
 # **Predict:** how many all-reduces does a step of this network have?
 
@@ -932,32 +888,63 @@ reduces = small["data parallel"]["collectives"]["all-reduce"]
 card.outcome("all_reduces_of_the_cnn", reduces)
 
 # %% [markdown]
-# The small messages are sums for batch normalisation, forwards and backwards. On a mesh,
-# batch normalisation takes the mean of a channel over the *global* batch,
+# Why so many? The small messages are sums for batch normalisation, forwards and
+# backwards. On a mesh, batch normalisation takes the mean of a channel over the *global*
+# batch,
 #
 # $$ \mu = \frac{1}{B} \sum_{i=1}^{B} x_i, $$
 #
-# where $x_i$ is the channel's average over all positions of image $i$, so the devices have
-# to exchange their sums within the step. With the strategy above, each core used the mean
-# of its own $b$ images instead, because we did not set `synchronized=True` ([lab
+# where $x_i$ is the channel's average over all positions of image $i$, so the devices
+# have to exchange their sums within the step. With the strategy above, each core used the
+# mean of its own $b$ images instead, because we did not set `synchronized=True` ([lab
 # 05](05_many_gpus_fit.ipynb)).
 #
-# Can the compiler divide the work, then? It can, and it does so without changing the
-# result. With a strategy, the result can depend on the number of cores, whereas a mesh
-# changes where the numbers are computed, but not their values.
+# Can the compiler divide the work, then? It can, and it sends more messages rather than
+# change the result. With a strategy, the result can depend on the number of cores,
+# whereas a mesh changes where the numbers are computed, but not their values.
 
 # %% [markdown]
-# ## If you know PyTorch/XLA
+# ## Going further: cut everything into eight parts
 #
-# In PyTorch/XLA, where this training comes from, each core has a process of its own, which
-# runs the whole script. Here one process describes the work of all cores.
+# On the 2 x 4 mesh, each matrix is still stored twice. *Fully sharded* also cuts the
+# weights along `data`, like the batch, so that no device has a whole matrix to multiply
+# its images with.
+
+# %%
+eighths = {"mesh": {"data": 8}, "weights": {
+    "hidden/kernel": ("data", None), "hidden/bias": ("data",),
+    "classes/kernel": ("data", None)}}
+with no_hang("the work on JAX"):
+    sharded = mesh_on_jax.compare(
+        {"fully sharded": eighths}, "mlp", batch=1024, steps=3, seed=lab.seed
+    )["fully sharded"]
+percent = 100 * sharded["bytes"][0] / found["one device"]["bytes"][0]
+losses_seen = ", ".join(f"{loss:.5f}" for loss in sharded["losses"])
+print(f"fully sharded: {sharded['bytes'][0]:,} bytes of weights on a device, ", end="")
+print(f"{percent:.1f}%")
+print(f"    messages {sharded['collectives']}; losses {losses_seen}")
+for message in sharded["messages"]:
+    print(f"fully sharded: {message['kind']} of {message['arrays']} arrays, "
+          f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# <details><summary>Which parts correspond to each other</summary>
+# Each device fetches the other seven eighths with all-gathers, so it pays for memory with
+# messages. It needs the sum of the gradients only for its eighth, but XLA sends whole
+# gradients here. A cheaper message, [*reduce-scatter*](../docs/glossary.md), comes in
+# [lab 09](09_many_machines.ipynb).
 #
-# According to PyTorch/XLA's [API
+# You meet both ways to cut weights again in [lab 11](11_does_not_fit.ipynb): 2 x 4 as
+# [*tensor parallelism*](../docs/glossary.md)
+# ([Megatron-LM](https://arxiv.org/abs/1909.08053)), and fully sharded as stage 3 of
+# [ZeRO](https://arxiv.org/abs/1910.02054).
+
+# %% [markdown]
+# <details><summary>If you know PyTorch/XLA</summary>
+#
+# There each core has a process of its own, which runs the whole script. Here one process
+# describes the work of all cores (according to the [API
 # guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8,
-# and its MNIST example:
+# and the MNIST example):
 #
 # | PyTorch/XLA | here |
 # |---|---|
@@ -977,7 +964,7 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # %% [markdown]
 # ## Quiz
 #
-# What do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("07")
@@ -988,10 +975,10 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the last figure, which shows the weights of the hidden layer in three layouts, and
-# the list of messages below it. Which layout would you choose for a network whose weights
-# do not fit on one device, and how would you pay for it in each step? What in this list
-# would differ on a real TPU?
+# Take the last figure, the weights of the hidden layer in two layouts, and the list of
+# messages below it. Which layout would you choose for a network whose weights do not fit
+# on one device, and how would you pay for it in each step? What in this list would differ
+# on a real TPU?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -1002,21 +989,31 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The idea of lab 06 survives on a TPU. Batches of one size and many steps in one call keep
-# the fast cores busy.
+# The idea of lab 06 survives on a TPU, where batches of one size and many steps in one
+# call keep the fast cores busy. On a mesh you say only how arrays are cut, and choose a
+# layout by its memory and its messages, not by its results.
 #
-# On a mesh you say only how arrays are cut, and the compiler works out what each device
-# computes and when the devices exchange data. The same step gave the same losses in every
-# layout, while the bytes on a device and the messages changed. So you choose a layout by
-# its memory and its messages, not by its results.
+# **Question.** Many boards with a network of their own form a
+# [*pod*](../docs/glossary.md). Why would 512 of its cores, with 128 images each, be a
+# different training, and not just a faster one? And whose mean and deviation are 0.1307
+# and 0.3081?
 
 # %% [markdown]
-# Two questions remain. How well does the network do with the mean and the deviation of our
-# own images, or with `learning_rate=0.00125`, so that eight cores together train with the
-# rate of one core, 0.01? And why would 512 cores with 128 images each be a different
-# training, and not just a faster one?
+# <details><summary>Answer</summary>
 #
-# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above all
-# its chapter on sharded matrices; Keras' [guide to
+# With 512 cores, the global batch has 65,536 images, more than the 60,000 of the whole
+# training set. An epoch would not have a single step.
+#
+# The two numbers belong to MNIST's handwritten digits, where most pixels are black. They
+# were copied along with the code. Training works all the same, because the first
+# convolution can learn to shift and scale its inputs. To see what the copy costs, set the
+# parameters `pixel_mean` and `pixel_deviation` to `x_train.mean() / 255` and
+# `x_train.std() / 255`.
+#
+# </details>
+
+# %% [markdown]
+# To read on: [*How to Scale Your Model*](https://jax-ml.github.io/scaling-book/), above
+# all its chapter on sharded matrices; Keras' [guide to
 # distribution](https://keras.io/guides/distribution/); and Jouppi et al. on the first TPU
 # ([2017](https://arxiv.org/abs/1704.04760)).

@@ -52,7 +52,7 @@ def compare(
     except jax_process.NoJaxError as error:
         found = json.loads(RECORDED.read_text(encoding="utf-8"))[network]
         print(f"{error} So these are the results of JAX {found['jax']} on another machine.")
-    return found["layouts"]
+    return {name: one for name, one in found["layouts"].items() if name in layouts}
 
 
 def training_step(model: "keras.Model", learning_rate: float) -> Callable:
