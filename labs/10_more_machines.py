@@ -11,21 +11,22 @@
 #
 # Rent 1,024 devices instead of 8, and every hour costs 128 times as much. You might hope
 # that the training is also done 128 times as fast. At the end of this lab you plan such a
-# training with your own numbers, and with the wrong all-reduce it can even finish *later*.
+# training with your own numbers, and with the wrong all-reduce it can even finish
+# *later*.
 #
-# The answer depends on your network and your machines, but you can find it before you pay:
+# You can find the answer before you pay:
 #
 # 1. Measure two waits: for the slowest machine, and for messages (sections 1 and 2).
-# 2. Build a law that forecasts the speed of a larger group, state its error in advance, and
-#    test it, here and against reports about 512 GPUs (sections 3 and 4).
-# 3. Find an all-reduce that scales better than the ring of [lab
-#    09](09_many_machines.ipynb), and plan the training (sections 5 and 6).
+# 2. Build a law that forecasts the speed of a larger group, and test it, here and against
+#    reports about 512 GPUs (sections 3 and 4).
+# 3. Replace the ring of [lab 09](09_many_machines.ipynb), and plan the training (sections
+#    5 and 6).
 
 # %% [markdown]
 # > **Limits.** The workers of this lab are real processes that talk over TCP, but they
-# > share the cores of one machine, and their network is its memory. To imitate a slow
-# > network, a sender sleeps for as long as the message would take. The speed of machines
-# > that you do not have is calculated, and an input without a source is called *assumed*.
+# > share one machine. To imitate a slow network, a sender sleeps for as long as the
+# > message would take. The speed of machines that you do not have is calculated, and an
+# > input without a source is called *assumed*.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -38,11 +39,10 @@ repeats: int = None  # measured steps of each kind; None: chosen by the scale
 # %% [markdown]
 # ## Set up
 #
-# All workers compute on the CPU, because several processes would compete for the GPU.
-#
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("10.1")`. It asks a guiding question, and each further call tells you more.
-# Technical terms are explained in the [glossary](../docs/glossary.md).
+# All workers compute on the CPU, because several processes would compete for the GPU. If
+# you are stuck, call `hint("10.1")` in a new cell: it asks a guiding question, and each
+# further call tells you more. The [glossary](../docs/glossary.md) explains technical
+# terms.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -84,22 +84,19 @@ from helpers.workers.processes import run_ring
 # %% [markdown]
 # ## 1. Everybody waits for the slowest
 #
-# A synchronous step ends only when the last [worker](../docs/glossary.md) has computed its
-# gradient, so a single late worker, a [*straggler*](../docs/glossary.md), delays all
-# others. The more workers there are, the more likely it is that one of them is late.
+# One late [worker](../docs/glossary.md), a [*straggler*](../docs/glossary.md), delays all
+# others, because a synchronous step ends only when the last worker has computed its
+# gradient. The more workers there are, the more likely it is that one of them is late.
 #
 # Suppose that each worker computes for at least $c = 20$ ms in a step, and sometimes for
-# longer, because another process runs, a disk is slow or a processor is hot. We assume that
-# this delay has an exponential distribution: short delays are common, and long ones are
-# rare.
-
-# %% [markdown]
-# The mean delay is $\sigma c$, where $\sigma$ is called the *spread*. With a spread of 0.5,
-# for example, a worker on its own needs $c\,(1 + \sigma) = 30$ ms in an average step, which
-# is 1.5 times $c$.
+# longer, because another process runs, a disk is slow or a processor is hot. We assume
+# that this delay has an exponential distribution: short delays are common, and long ones
+# are rare. Its mean is $\sigma c$, where $\sigma$ is called the *spread*. With a spread
+# of 0.5, a worker on its own needs $c\,(1 + \sigma) = 30$ ms in an average step, or 1.5
+# times $c$.
 #
-# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple of
-# $c = 20$ ms? And with 10,000 workers?
+# **Predict:** With spread 0.5 and 4 workers, how long is an average step, as a multiple
+# of $c = 20$ ms? And with 10,000 workers?
 
 # %%
 my_straggler_guess = {"of_4": None, "of_10000": None}  # change both to numbers
@@ -115,9 +112,9 @@ def waits(spread, n, steps):
     return at_least_seconds * (1 + spread * straggler_rng.exponential(size=(steps, n)))
 
 # %% [markdown]
-# First we measure with real processes. In each step every worker sleeps for a random time
-# instead of computing, and then the ring of lab 09 adds up a small array, so that all wait
-# for the last.
+# First we measure with real processes. Every worker sleeps for a random time instead of
+# computing, and then the ring of lab 09 adds up a small array, so that all wait for the
+# last.
 
 # %%
 waited = {spread: {} for spread in spreads}
@@ -134,8 +131,8 @@ card.measure("straggler_seconds", waited)
 
 # %% [markdown]
 # You cannot start 10,000 workers here, so we simulate them: for $N$ workers, we draw $N$
-# random times, take the largest, and average it over 200 steps. These times are new and no
-# messages are sent, so the curves need not pass exactly through the measured points.
+# random times, take the largest, and average it over 200 steps. No messages are sent, so
+# the curves need not pass exactly through the measured points.
 
 # %%
 simulated = {
@@ -151,20 +148,20 @@ text = f"10,000 workers with spread 0.5: a mean step takes {steps_of[10_000]:.1f
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Among 10,000 workers some are very late in every step, and yet a step takes only about
-# four times as long as for a worker alone. Why does it grow so slowly?
+# Some of 10,000 workers are very late in every step, and yet a step takes only about four
+# times as long as for a worker alone. Why does it grow so slowly?
 #
-# All delays of a step run at the same time. While $N$ of them run, the first one ends, on
-# average, after $1/N$ of the mean delay. An exponential delay has no memory: however long
-# it has lasted, the rest of it behaves like a new delay. The next of the other $N - 1$
-# delays therefore ends after a further $1/(N - 1)$ of the mean, and so on until the last,
-# which adds a whole mean delay. On average, a step takes
+# All delays of a step run at the same time. The first of $N$ delays ends, on average,
+# after $1/N$ of the mean delay. An exponential delay has no memory: however long it has
+# lasted, the rest of it behaves like a new delay. So the next one ends after a further
+# $1/(N - 1)$ of the mean, and so on until the last, which adds a whole mean delay. On
+# average, a step takes
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
-# For $\sigma = 0.5$ and $N = 10{,}000$ the formula gives $5.9\,c$ instead of $1.5\,c$,
-# while the step processes ten thousand times as many images. Stragglers of this kind waste
-# machine time, but more machines still help.
+# For $\sigma = 0.5$ and $N = 10{,}000$ this gives $5.9\,c$, while the step processes ten
+# thousand times as many images. Such stragglers waste machine time, but more machines
+# still help.
 
 # %% [markdown]
 # [Chen et al. 2016](https://arxiv.org/abs/1604.00981) win back some of this waste by
@@ -182,15 +179,13 @@ for dropped in (0, 100, 500):
 
 # %% [markdown]
 # Without the slowest 1%, a step is more than 40% shorter, because a few very late workers
-# cause much of the wait. Chen et al. make up for the lost gradients with a few more
-# workers.
+# cause much of the wait.
 
 # %% [markdown]
 # <details><summary>What if one worker is always slow?</summary>
 #
-# Every step then takes as long as that worker needs, and if you drop its gradients, you
-# lose its whole share of the data. You recognise it by a larger mean of its computing time,
-# because random delays hit all ranks alike.
+# If you drop its gradients, you lose its whole share of the data. You recognise it by the
+# mean of its computing time, because random delays hit all ranks alike.
 #
 # </details>
 
@@ -291,14 +286,14 @@ buckets = check("10.1", buckets)
 
 # %% [markdown]
 # Which bucket size is best for a real network? We take a WRN-16-4, a [wide residual
-# network](https://arxiv.org/abs/1605.07146) like those of [lab 02](02_throughput.ipynb). A
-# slow link joins the workers: a message takes 5 ms, plus its bytes divided by 100 MB/s. In
-# a ring of $N$ workers, an all-reduce takes $2\,(N - 1)$ such messages, one after the
-# other, each with an $N$-th of the bytes. From this the next cell calculates $a$ and $w$.
+# network](https://arxiv.org/abs/1605.07146) like those of [lab 02](02_throughput.ipynb).
+# A slow link joins the workers: a message takes 5 ms, plus its bytes divided by 100 MB/s.
+# In a ring of $N$ workers, an all-reduce takes $2\,(N - 1)$ such messages, each with an
+# $N$-th of the bytes. From this the next cell calculates $a$ and $w$.
 #
 # The workers really exchange all gradients. Only the slow link and backward, which takes
-# 0.2 s, are imitated by sleeping. Each layer's share of backward is *assumed* to equal its
-# share of the multiplications.
+# 0.2 s, are imitated by sleeping. Each layer's share of backward is *assumed* to equal
+# its share of the multiplications.
 
 # %%
 # The gradients in the order of backward: their sizes in bytes, and when each is ready.
@@ -357,53 +352,60 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # <details><summary>Why does the prediction have steps, and why is it too low?</summary>
 #
-# It has a step wherever the number of buckets changes. It is too low because it leaves out
-# the time to copy the bytes and to add them up.
+# It has a step wherever the number of buckets changes. It is too low because it leaves
+# out the time to copy the bytes and to add them up.
 #
 # </details>
 
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# How fast would 512 machines be? You cannot measure that here, but you can write down a
-# law, measure its constants with the workers that you have, and test its forecast for one
-# more worker before you believe it for hundreds. For $N$ devices the law needs
+# How fast would 512 machines be? You cannot measure that here, but you can fit a law to
+# the workers that you have, and let it forecast one more. If it fails there, you need not
+# believe it for hundreds.
 #
-# - $b$, the images of each device in a step;
-# - $t_0$, the fixed cost of a step, in seconds, and $r_\infty$, the peak, in images per
-#   second, both of one device as in lab 02;
-# - $G$, the size of the whole gradient, in bytes;
-# - $\ell$, the latency of a single message, in seconds, and $B$, the bandwidth of the link,
-#   in bytes per second (in lab 03, $B$ was the bend).
-#
-# In a step, a device computes for $C$ seconds. Then $2\,(N - 1)$ messages follow each other
-# in the ring, each with an $N$-th of the gradient, so an all-reduce takes $A$ seconds:
-#
-# $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(N - 1) \left( \ell + \frac{G}{N B} \right). $$
+# A forecast can fail only if it says beforehand how wrong it may be. So yours gets a
+# *stated error*. For example, a forecast of 1,000 images/s with a stated error of a
+# factor of 2 claims that you will measure between 500 and 2,000 images/s. A measurement
+# of 400 images/s would refute it.
 
 # %% [markdown]
-# How much of $A$ overlaps with computing depends on the buckets, so we forecast two limits:
+# In a step, a device with $b$ images computes for $C$ seconds. Then $2\,(N - 1)$ messages
+# follow each other in the ring of $N$ devices, each with an $N$-th of the gradient, so an
+# all-reduce takes $A$ seconds:
+#
+# $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(N - 1) \left( \ell + \frac{G}{N B} \right). $$
+#
+# - $t_0$ is the fixed cost of a step, in seconds, and $r_\infty$ the peak, in images per
+#   second, both of one device as in lab 02;
+# - $G$ is the size of the whole gradient, in bytes;
+# - $\ell$ is the latency of a single message, in seconds, and $B$ the bandwidth of the
+#   link, in bytes per second. (Section 2 had $a$ and $w$ for a whole all-reduce, which
+#   has many messages.)
+
+# %% [markdown]
+# How much of $A$ overlaps with computing depends on the buckets, so we forecast two
+# limits:
 #
 # - *In turn*: nothing overlaps.
-# - *Overlapped*: messages travel during all of backward, and only the rest of $A$ makes the
-#   step longer. Backward has twice as many operations as forward ([lab
-#   08](08_faster.ipynb)), so it takes two thirds of the computing time of the images,
-#   $b / r_\infty$.
+# - *Overlapped*: messages travel during all of backward, and only the rest of $A$ makes
+#   the step longer. Backward has twice as many operations as forward ([lab
+#   08](08_faster.ipynb)), so it takes two thirds of $b / r_\infty$, the computing time of
+#   the images.
 #
-# Good buckets bring a training closer to the second limit. Both limits leave out
-# stragglers, so the law may be too optimistic.
+# Both limits leave out stragglers, so the law may be too optimistic.
 
 # %% [markdown]
 # ### Exercise 10.2: a law for N devices
 #
-# Your law forecasts how fast a group of devices trains, and how much of its power is used.
+# Your law forecasts how fast a group of devices trains, and how much of its power is
+# used.
 #
-# **Write**
-# `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
-# which returns a new dict with two pairs, `"in_turn"` and `"overlapped"`. Each pair holds
-# the images per second of all devices together, and the
-# [*efficiency*](../docs/glossary.md). The arguments are $N$, $b$, $t_0$, $r_\infty$, $G$,
-# $\ell$ and $B$, in this order.
+# **Write** `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes,
+# latency_seconds, bytes_per_second)`, which returns a new dict with two pairs,
+# `"in_turn"` and `"overlapped"`. Each pair holds the images per second of all devices
+# together, and the [*efficiency*](../docs/glossary.md). The arguments are $N$, $b$,
+# $t_0$, $r_\infty$, $G$, $\ell$ and $B$, in this order.
 #
 # **Rules**
 #
@@ -413,11 +415,11 @@ show_figure(figure, text, session.caption())
 # - `"overlapped"`: messages travel during two thirds of the time of the *images*,
 #   $b / r_\infty$, and the rest of $A$, if there is any, is added to $C$. A step never
 #   takes less time than its computing.
-# - The efficiency is the speed of all devices, divided by `devices` times the speed of one
-#   device.
+# - The efficiency is the speed of all devices, divided by `devices` times the speed of
+#   one device.
 #
-# **Example.** Two devices have 100 images each, a fixed cost of 0.1 s, a peak of
-# 1000 images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for
+# **Example.** Two devices have 100 images each, a fixed cost of 0.1 s, a peak of 1000
+# images/s, a gradient of 4 MB, and a link with 1 ms and 40 MB/s. A device computes for
 # 0.2 s and sends for 0.102 s, of which 0.0667 s can overlap with computing.
 #
 #     forecast(2, 100, 0.1, 1000, 4e6, 0.001, 40e6)
@@ -454,14 +456,14 @@ def forecast(
 forecast = check("10.2", forecast)
 
 # %% [markdown]
-# The law needs your numbers. The $t_0$ and $r_\infty$ of lab 02 belong to another network
-# on a whole device, so here each worker trains two dense layers on one core. Together the
-# workers measure three things:
+# The law needs your numbers. Each worker trains two dense layers on one core, and
+# together the workers measure three things:
 #
-# - steps in which no worker sends, with three batch sizes, which give $t_0$ and $r_\infty$;
+# - steps in which no worker sends, with three batch sizes, which give $t_0$ and
+#   $r_\infty$;
 # - all-reduces of three sizes, which give $\ell$ and $B$;
-# - steps in which all workers train together. The law does not see these, because they will
-#   tell us how wrong it is.
+# - steps in which all workers train together. The law does not see these, because they
+#   will tell us how wrong it is.
 
 # %%
 n, hidden_units = lab.workers, 256
@@ -479,10 +481,9 @@ def law_of(one_round):
     return *step, network_bytes, *ring_link
 
 # %% [markdown]
-# Your workers share the cores of one machine. Three workers on two cores, for example, get
-# two thirds of a core each, so both computing and sending take 1.5 times as long. The
-# function `forecast_here` adds this to your law. It forecasts *in turn*, because a core
-# that computes cannot send at the same time.
+# Your workers share the cores of one machine. If three workers share two cores, computing
+# and sending take 1.5 times as long, and `forecast_here` adds this to your law. It
+# forecasts *in turn*, because a core that computes cannot send at the same time.
 
 # %%
 def forecast_here(law, workers, batch_size):
@@ -502,14 +503,15 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# An error bar is honest only if it is stated before the measurement. We get it in three
-# steps:
+# How large should the stated error be? We take it from the steps that the law has not
+# seen:
 #
-# 1. Each of the three rounds of measurements gives a law. Your law has the median of their
-#    constants.
-# 2. All four laws forecast the steps in which the workers trained together, which no law
-#    has seen. The worst of these forecasts is off by a factor $f$, for example 1.4.
-# 3. The stated error is a factor of $f^2$, here about 2, up or down, and never less than
+# 1. Each of the three rounds of measurements gives a law. Your law has the median of
+#    their constants.
+# 2. All four laws forecast the steps in which the workers trained together. If one of
+#    them forecasts 140 images/s, and 100 were measured, it is off by a factor of 1.4. The
+#    worst of these factors is $f$.
+# 3. The stated error is a factor of $f^2$ (for $f = 1.4$, about 2), but never less than
 #    1.1. The square leaves a margin for the new batch size and the additional worker.
 
 # %%
@@ -535,8 +537,7 @@ card.predict("held_out_by_the_law", forecast_speed)
 print(f"Forecast for {n + 1} workers: {forecast_speed:.1f} images/s, ", end="")
 print(f"from {low:.1f} to {high:.1f}")
 
-# %% [markdown]
-# The forecast is locked, and `n + 1` workers train together for the first time.
+
 
 # %%
 card.lock("held_out_by_the_law")
@@ -563,10 +564,12 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Where the curve of your law falls, one more worker makes the training *slower*. There are
-# two possible reasons. One more worker may lengthen the all-reduce by more than its images
-# are worth. Or there are more workers than cores: then they share the same cores, while the
-# ring grows.
+# Where the curve of your law falls, one more worker makes the training *slower*. Either
+# it lengthens the all-reduce by more than its images are worth, or there are more workers
+# than cores.
+#
+# If the measurement lies within the stated error, your law has passed a test that it
+# could have failed. (A wide range hits easily, so "Going further" scores yours.)
 
 # %% [markdown]
 # <details><summary>What is the grey point?</summary>
@@ -577,56 +580,16 @@ show_figure(figure, text, session.caption())
 # </details>
 
 # %% [markdown]
-# A wide range always hits, so a hit alone proves little. The next cell scores your range
-# against a simpler rule.
-
-# %% [markdown]
-# <details><summary>Was the law worth the effort?</summary>
-#
-# Common sense gives a range, too, without any law: `n + 1` workers should be at least as
-# fast as `n`, and at most $(n + 1) / n$ times as fast. The [*interval
-# score*](../docs/glossary.md) compares both ranges. It adds up the width of a range and a
-# penalty for a miss, so lower is better. For a range from $l$ to $u$ and a measurement $m$,
-# all in images per second, the score ([Gneiting and Raftery
-# 2007](https://doi.org/10.1198/016214506000001437)) is
-#
-# $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
-#
-# The first term measures the width, and the second is the penalty, which is zero if $m$
-# lies in the range. The factor of 20 is $2 / 0.1$: with it, your score is best on average
-# if you leave one chance in ten that the measurement lies outside your range.
-#
-# </details>
-
-# %%
-at_n = curve[n] * known_ratio
-ranges = {"the law": (low, high), "no law": (at_n, at_n * (n + 1) / n)}
-rules = {"the law": "your law", "no law": "the rule without a law"}
-scores = {}
-for name, (lowest, highest) in ranges.items():
-    scores[name] = laws.interval_score(lowest, highest, seen_speed)
-    print(f"Range by {rules[name]}: {lowest:.1f} to {highest:.1f} images/s, ", end="")
-    width = numpy.log(highest / lowest)
-    print(f"score {scores[name]:.2f}, of which {width:.2f} for the width")
-card.measure("interval_scores", scores)
-
-# %% [markdown]
-# If your law has the better score, you may look further ahead, with care. If it has the
-# worse score, compare the rounds of measurements: either they differ, which makes the range
-# wide, or they agree, and then the law itself is wrong.
-
-# %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
 #
-# On your machine the law looked one worker ahead, but a plan has to look ahead by hundreds.
-# Others have made this test. The library Horovod reports in its documentation how
-# efficiently VGG-16 trains on servers with four GPUs each, joined by a network with
-# 25 Gbit/s. An older README has the figure for 128 GPUs, and
+# Your law looked one worker ahead, but a plan has to look ahead by hundreds. The library
+# Horovod reports how efficiently VGG-16 trains on servers with four GPUs each, joined by
+# a network with 25 Gbit/s. An older README has the figure for 128 GPUs, and
 # [`docs/benchmarks.rst`](https://horovod.readthedocs.io/en/stable/benchmarks_include.html)
 # the figure for 512.
 #
-# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency fall,
-# according to your law with overlap, and according to the reports?
+# **Predict:** From 128 to 512 GPUs, by how many percentage points does the efficiency
+# fall, according to your law with overlap, and according to the reports?
 
 # %%
 my_fall_guess = {"by_the_law": None, "reported": None}  # percentage points, such as 5
@@ -649,20 +612,17 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 
 # %% [markdown]
 # At 128 GPUs the law is close to the report, but it misses most of the fall from there to
-# 512. At 512 GPUs, a plan by the law would have promised almost twelve points more than was
-# reported.
+# 512. At 512 GPUs, a plan by the law would have promised almost twelve points more than
+#      was reported.
 #
-# In the law, each device of a large ring sends the gradient almost exactly twice, with 128
-# devices as with 512. Only the latencies add up to more, and beside such a large gradient
-# they hardly count. So the law sees little of the fall. In the larger real cluster, a slow
-# GPU is more likely, and other traffic may share the network. The reports may even describe
-# different software, so nothing here can tell the cause.
-
-# %% [markdown]
-# Is the law too optimistic for other networks and clusters as well? The next figure adds
-# three more reports. Horovod has two other networks on 512 GPUs, and [Goyal et al.
-# (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on 256 GPUs, at about 90% of the
-# speed per GPU that they measured with 8 GPUs.
+# In the law, each device of a large ring sends the gradient almost exactly twice, with
+# 128 devices as with 512. In a larger real cluster, a slow GPU is more likely, and other
+# traffic may share the network. The reports may even describe different software, so
+# nothing here can tell the cause.
+#
+# Is the law too optimistic for others as well? Horovod reports on two more networks on
+# 512 GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on
+# 256 GPUs, at about 90% of the speed per GPU that they measured with 8 GPUs.
 
 # %%
 rows = laws.published_forecasts(forecast)
@@ -681,18 +641,18 @@ text = f"{inside} of {len(rows)} reports lie between the law's two limits."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# With overlap, the law promises 10 to 12 points more than each of the four reports, and in
-# three of them even 100%, because it hides all messages behind backward. A real cluster is
-# probably slower, so measure on a few machines before you plan for hundreds. All these
-# reports date from 2017, so do not carry their percentages over: [lab
-# 11](11_does_not_fit.ipynb) assumes links of 400 Gbit/s.
+# With overlap, the law promises 10 to 12 points more than each of the four reports, and
+# for three of them even 100%, because it hides all messages behind backward. So measure
+# on a few machines before you plan for hundreds. These reports date from 2017, so do not
+# carry their percentages over: [lab 11](11_does_not_fit.ipynb) assumes links of 400
+# Gbit/s.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
 #
-# Hardly. The ranges are wide, and the simple guess "90% for all" is right for three of the
-# four reports. Still, these systems overlap messages with backward, so a report below *in
-# turn* would have refuted the law.
+# Hardly. The ranges are wide, and the simple guess "90% for all" is right for three of
+# the four reports. Still, a report below *in turn* would have refuted the law, because
+# these systems overlap messages with backward.
 #
 # </details>
 
@@ -724,13 +684,13 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # ## 5. Can the messages scale better?
 #
-# Smaller gradients and more devices make the latency matter, because a ring of $N$ devices
-# pays it $2\,(N - 1)$ times, one after the other. In a [*tree*](../docs/glossary.md), each
+# A ring of 1,024 devices pays the latency 2,046 times, one after the other, because a
+# ring of $N$ devices pays it $2\,(N - 1)$ times. In a [*tree*](../docs/glossary.md), each
 # device waits for the sums of two others, adds its own gradient, and sends the sum to the
 # device above it. The total comes back down the same way. A tree has about $\log_2 N$
 # levels, so it pays the latency only $2 \log_2 N$ times. The price is a few more bytes: a
-# device sends twice the gradient in a tree, but only $2\,(N - 1) / N$ times the gradient in
-# a ring.
+# device sends twice the gradient in a tree, but only $2\,(N - 1) / N$ times the gradient
+# in a ring.
 
 # %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
@@ -742,18 +702,17 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # </details>
 
 # %% [markdown]
-# A third way has *two levels*: each machine first adds up the gradients of its own devices
-# over its fast links, and only then do the machines exchange their sums. These functions
-# calculate the time of each way.
+# With *two levels*, each machine first adds up the gradients of its own devices over its
+# fast links, and only then do the machines exchange their sums.
 
 # %%
 session.show_source(all_reduces.ring_seconds, all_reduces.tree_seconds)
 session.show_source(all_reduces.two_levels_seconds)
 
 # %% [markdown]
-# We compare them for a ResNet-50, whose gradient has 102 MB. Each device has a link of its
-# own to the other machines, with 25 Gbit/s. The eight devices of a machine are joined by
-# links with 2,400 Gbit/s, and every message has a latency of 10 microseconds.
+# We compare the three for a ResNet-50, whose gradient has 102 MB. Each device has a link
+# of its own to the other machines, with 25 Gbit/s. The eight devices of a machine are
+# joined by links with 2,400 Gbit/s, and every message has a latency of 10 microseconds.
 #
 # **Predict:** At what number of devices does a single tree become faster than a single
 # ring?
@@ -785,44 +744,42 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
 # On the left is the time that the tree saves on latencies, and on the right the time that
-# the ring saves on bytes ($\ell$, $G$ and $B$ as in section 3). A smaller gradient reduces
-# only the right side, so the tree becomes faster at fewer devices.
+# the ring saves on bytes ($\ell$, $G$ and $B$ as in section 3).
 #
-# Two levels are faster than both. A single ring leaves each machine through only one of its
-# eight links, but with two levels all eight work. Each device exchanges an eighth of the
-# gradient with other machines, in a ring of only $N / 8$ members. (Libraries get the same
-# bandwidth from several large rings, one for each link.)
+# Two levels are faster than both, because a single ring leaves each machine through only
+# one of its eight links. With two levels all eight work: each device exchanges an eighth
+# of the gradient with other machines. (Libraries get the same bandwidth from a large ring
+# for each link.)
 
 # %% [markdown]
 # ## 6. The plan
 #
 # Will more machines help *your* training? The explorer below calculates its time and its
-# price for any number of devices. It counts four things that slow down a large group:
+# price, and counts four things that slow down a large group:
 #
 # - messages, by your law, with the fastest of the three kinds of all-reduce;
-# - stragglers as in section 1, but milder: the times here come from a normal distribution,
-#   in which very long delays are much rarer;
+# - stragglers as in section 1, but milder: the times here come from a normal
+#   distribution, in which very long delays are much rarer;
 # - failures, and the time to save checkpoints at Young's interval (lab 09);
 # - the extra images that training needs with a large batch.
 
 # %% [markdown]
 # Why extra images? Each device adds its images to the batch. Far beyond the [*critical
 # batch size*](../docs/glossary.md), a larger batch saves hardly any steps ([McCandlish et
-# al. 2018](https://arxiv.org/abs/1812.06162)), so the training needs more images in all.
-# The critical batch size is the bend in the curve of [lab 03](03_time_to_accuracy.ipynb).
-# The explorer takes it from your run of that lab. Without such a run, it is *assumed* to be
+# al. 2018](https://arxiv.org/abs/1812.06162)). This size is the bend in the curve of [lab
+# 03](03_time_to_accuracy.ipynb). Without your run of that lab, it is *assumed* to be
 # 1,000 images.
 #
-# **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times as
-# fast is the training, and how many times as much does it cost?
+# **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times
+# as fast is the training, and how many times as much does it cost?
 
 # %% [markdown]
 # <details><summary>Where do the other inputs come from?</summary>
 #
-# In JupyterLab the explorer has sliders, which start at your own numbers. The fixed cost
-# $t_0$, the peak $r_\infty$ and the number of parameters come from your run of lab 02. That
-# lab used all cores, so a "device" of the plan is then a whole machine. Without such a run,
-# the numbers come from the workers above.
+# The fixed cost $t_0$, the peak $r_\infty$ and the number of parameters come from your
+# run of lab 02. That lab used all cores, so a "device" of the plan is then a whole
+# machine. Without such a run, they come from the workers above. In JupyterLab, the
+# explorer has sliders that start at these numbers.
 #
 # </details>
 
@@ -843,9 +800,8 @@ print(f"1,024 devices are {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"and cost {times_the_price:.2f} times as much")
 
 # %% [markdown]
-# The last line is the answer for your numbers: the gain and the price of 128 times as many
-# devices. How much of the missing speed is due to the all-reduce? We plan once more for
-# 1,024 devices, with each of the three kinds of all-reduce.
+# The last line is the answer for your numbers. How much of the missing speed is due to
+# the all-reduce? We plan once more for 1,024 devices, with each of its three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -856,25 +812,73 @@ for way in ("ring", "tree", "two levels"):
     print(f"{times:.2f} times as fast as 8 devices")
 
 # %% [markdown]
-# If your steps take only milliseconds, everything depends on the all-reduce: with a single
-# ring, 1,024 devices can be slower than 8, while the same devices with a tree are faster.
-# If your steps are long, every kind of all-reduce hides behind backward, and all three
-# plans are the same.
+# If your steps take only milliseconds, everything depends on the all-reduce: with a
+# single ring, 1,024 devices can be slower than 8, while the same devices with a tree are
+# faster. If your steps are long, every kind of all-reduce hides behind backward, and all
+# three plans are the same.
 #
 # No link can move the last limit, the critical batch size. Far beyond it, you pay for
 # images that save hardly any steps.
-
-# %% [markdown]
+#
 # **Question.** Which change gains you most: a faster link, compressed gradients, or
 # [gradient accumulation](../docs/glossary.md), which sends fewer messages per image but
-# makes the batch larger? Try the sliders before you rent machines. In a terminal,
-# `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such a plan from your
-# run cards.
+# makes the batch larger? Try the sliders before you rent machines.
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# It depends on your plan. A faster link and compressed gradients shorten only the time of
+# the bytes. So they gain nothing if the all-reduce hides behind backward anyway, and
+# little if it consists mostly of latencies. Accumulation saves bytes and latencies, but
+# it pays only as long as the larger batch stays well below the critical batch size.
+#
+# In a terminal, `labs plan --devices 64 --link 25Gbit --price 2 --watts 700` prints such
+# a plan from your run cards.
+#
+# </details>
+
+# %% [markdown]
+# ## Going further: was the law worth the effort?
+#
+# Common sense has a range for `n + 1` workers, too: they should be at least as fast as
+# `n` workers, and at most $(n + 1) / n$ times as fast. Is it better than yours in section
+# 3? The [*interval score*](../docs/glossary.md) adds up the width of a range and a
+# penalty for a miss, so lower is better.
+
+# %% [markdown]
+# <details><summary>The score as a formula</summary>
+#
+# For a range from $l$ to $u$ and a measurement $m$, all in images per second, the score
+# ([Gneiting and Raftery 2007](https://doi.org/10.1198/016214506000001437)) is
+#
+# $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
+#
+# The penalty is zero if $m$ lies in the range. With its factor of $20 = 2 / 0.1$, your
+# score is best on average if you leave one chance in ten that the measurement lies
+# outside.
+#
+# </details>
+
+# %%
+at_n = curve[n] * known_ratio
+ranges = {"the law": (low, high), "no law": (at_n, at_n * (n + 1) / n)}
+rules = {"the law": "your law", "no law": "the rule without a law"}
+scores = {}
+for name, (lowest, highest) in ranges.items():
+    scores[name] = laws.interval_score(lowest, highest, seen_speed)
+    print(f"Range by {rules[name]}: {lowest:.1f} to {highest:.1f} images/s, ", end="")
+    width = numpy.log(highest / lowest)
+    print(f"score {scores[name]:.2f}, of which {width:.2f} for the width")
+card.measure("interval_scores", scores)
+
+# %% [markdown]
+# If your law has the better score, you may look further ahead, with care. If it has the
+# worse score, compare the rounds of measurements: either they differ, which makes the
+# range wide, or they agree, and then the law itself is wrong.
+#
 # ## Quiz
 #
-# How much of this do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("10")
@@ -885,10 +889,10 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the figure of the buckets. Why does the time rise on both sides of the best size?
-# How far are the measured points from the predicted curve, and what happens on your machine
-# that the law leaves out? How would the best size change if the latency were ten times as
-# long?
+# Look at the figure of the buckets. Why does the time rise on both sides of the best
+# size? How far are the measured points from the predicted curve, and what happens on your
+# machine that the law leaves out? How would the best size change if the latency were ten
+# times as long?
 #
 # Write three to six sentences in the cell below, in your own words and with numbers from
 # your run. No check reads them, but your instructor may.
@@ -899,9 +903,9 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? Section 6 printed your answer for 1,024 devices instead of 8. In
-# a perfect world, they would be 128 times as fast, for the same price. For four of the
-# limits that prevent this, you have a number:
+# Will more machines help? Section 6 printed your answer. In a perfect world, 1,024
+# devices would be 128 times as fast as 8, for the same price. For four of the limits that
+# prevent this, you have a number:
 #
 # | limit | your number | remedy |
 # |---|---|---|
@@ -910,19 +914,24 @@ session.finish()
 # | the latency of a ring | the crossover (section 5) | a tree, or two levels |
 # | the critical batch size | its bend in lab 03, or 1,000 images (section 6) | none: stop there |
 #
-# The law connects these numbers, and you can trust it as far as you have tested it. Two
-# questions remain. Which measurement would have refuted your law? And what would you
-# measure on two rented machines before you rent two hundred?
+# The law connects these numbers, and you can trust it as far as you have tested it.
 #
-# All of this assumed that the whole network fits on every device. [Lab
-# 11](11_does_not_fit.ipynb) is about networks that do not.
+# **Question.** What would you measure on two rented machines before you rent two hundred?
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# The same as in section 3: steps without messages, with several batch sizes; all-reduces
+# of several sizes; and steps in which both machines train together, because these tell
+# you how wrong the law is.
+#
+# </details>
+
+# %% [markdown]
+# All of this assumed that the whole network fits on every device. [Lab
+# 11](11_does_not_fit.ipynb) is about networks that do not.
+#
 # To read on: [Li et al., "PyTorch Distributed" (2020)](https://arxiv.org/abs/2006.15704);
 # [Sergeev and Del Balso, "Horovod" (2018)](https://arxiv.org/abs/1802.05799), which calls
-# buckets *tensor fusion*; [Chen et al., "Revisiting Distributed Synchronous SGD"
-# (2016)](https://arxiv.org/abs/1604.00981); [Goyal et al., "Accurate, Large Minibatch SGD"
-# (2017)](https://arxiv.org/abs/1706.02677); [McCandlish et al., "An Empirical Model of
-# Large-Batch Training" (2018)](https://arxiv.org/abs/1812.06162); [Gneiting and Raftery,
-# "Strictly Proper Scoring Rules, Prediction, and Estimation"
-# (2007)](https://doi.org/10.1198/016214506000001437).
+# buckets *tensor fusion*; [McCandlish et al., "An Empirical Model of Large-Batch
+# Training" (2018)](https://arxiv.org/abs/1812.06162).
