@@ -362,7 +362,7 @@ def new_training(strategy):
 # ## 3. How do you keep fast cores busy?
 #
 # The 269 seconds of the opening are a puzzle. An epoch of 60,000 images has 58 steps with
-# $8 \times 128$ images each, so in 50 epochs a step took
+# $8 \times 128$ images each, so over 50 epochs a step took
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms,} $$
 #
@@ -388,11 +388,11 @@ def new_training(strategy):
 # </details>
 
 # %% [markdown]
-# Most of it must be something else. Between two steps, for example, a fast device sits
-# idle while the host gathers images and calls the next step. Suppose that a step takes
-# $s$ seconds on the device, and that each call costs another $c$ seconds on the host,
-# however many steps it contains. If each call makes $k$ steps with a global batch of $B$
-# images, the throughput is
+# Most of the 93 ms must be something else. Between two steps, for example, a fast device
+# sits idle while the host gathers images and calls the next step. Suppose that a step
+# takes $s$ seconds on the device, and that each call costs another $c$ seconds on the
+# host, however many steps it contains. If each call makes $k$ steps with a global batch
+# of $B$ images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
@@ -425,11 +425,11 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 #
 # You want one program that makes 10 steps in one call and only 9 in the next.
 #
-# **Write** `steps_in_one_call(one_step, cores)`, which returns a function `run(block,
-# count)` that makes `count` steps of a block. Here `count` is a Python number, from 1 to
-# the number of steps in the block. The given `one_step(block, i)` makes step `i`, counted
-# from 0, and returns the losses of all cores as a float32 tensor of shape `(cores,)`.
-# `run` only passes the block on to it.
+# **Write** `steps_in_one_call(one_step, cores)`, which returns a function
+# `run(block, count)` that makes `count` steps of a block. Here `count` is a Python
+# number, from 1 to the number of steps in the block. The given `one_step(block, i)` makes
+# step `i`, counted from 0, and returns the losses of all cores as a float32 tensor of
+# shape `(cores,)`. `run` only passes the block on to it.
 
 # %% [markdown]
 # **Rules**
@@ -620,9 +620,9 @@ show_figure(figure, summary, session.caption())
 #
 # ### What do long calls buy?
 #
-# By the law for $r(k)$, their gain stays below $1 + c/s$, however many steps a call
-# makes. The next cells train with one step in a call, and then with `steps_per_call`
-# steps.
+# By the law for $r(k)$, the gain of long calls stays below $1 + c/s$, however many steps
+# a call makes. The next cells train with one step in a call, and then with
+# `steps_per_call` steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per
 # second?

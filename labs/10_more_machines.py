@@ -401,11 +401,12 @@ show_figure(figure, text, session.caption())
 # Your law forecasts how fast a group of devices trains, and how much of its power is
 # used.
 #
-# **Write** `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes,
-# latency_seconds, bytes_per_second)`, which returns a new dict with two pairs,
-# `"in_turn"` and `"overlapped"`. Each pair holds the images per second of all devices
-# together, and the [*efficiency*](../docs/glossary.md). The arguments are $N$, $b$,
-# $t_0$, $r_\infty$, $G$, $\ell$ and $B$, in this order.
+# **Write**
+# `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
+# which returns a new dict with two pairs, `"in_turn"` and `"overlapped"`. Each pair holds
+# the images per second of all devices together, and the
+# [*efficiency*](../docs/glossary.md). The arguments are $N$, $b$, $t_0$, $r_\infty$, $G$,
+# $\ell$ and $B$, in this order.
 #
 # **Rules**
 #
@@ -613,12 +614,12 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # %% [markdown]
 # At 128 GPUs the law is close to the report, but it misses most of the fall from there to
 # 512. At 512 GPUs, a plan by the law would have promised almost twelve points more than
-#      was reported.
+# was reported.
 #
 # In the law, each device of a large ring sends the gradient almost exactly twice, with
-# 128 devices as with 512. In a larger real cluster, a slow GPU is more likely, and other
-# traffic may share the network. The reports may even describe different software, so
-# nothing here can tell the cause.
+# 128 devices as with 512, so the law expects hardly any fall. In a larger real cluster, a
+# slow GPU is more likely, and other traffic may share the network. The reports may even
+# describe different software, so nothing here can tell the cause.
 #
 # Is the law too optimistic for others as well? Horovod reports on two more networks on
 # 512 GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on
@@ -766,9 +767,9 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # %% [markdown]
 # Why extra images? Each device adds its images to the batch. Far beyond the [*critical
 # batch size*](../docs/glossary.md), a larger batch saves hardly any steps ([McCandlish et
-# al. 2018](https://arxiv.org/abs/1812.06162)). This size is the bend in the curve of [lab
-# 03](03_time_to_accuracy.ipynb). Without your run of that lab, it is *assumed* to be
-# 1,000 images.
+# al. 2018](https://arxiv.org/abs/1812.06162)), so the training needs more images in all.
+# This size is the bend in the curve of [lab 03](03_time_to_accuracy.ipynb). Without your
+# run of that lab, it is *assumed* to be 1,000 images.
 #
 # **Question.** Before you run the cell: with 1,024 devices instead of 8, how many times
 # as fast is the training, and how many times as much does it cost?
@@ -841,9 +842,9 @@ for way in ("ring", "tree", "two levels"):
 # ## Going further: was the law worth the effort?
 #
 # Common sense has a range for `n + 1` workers, too: they should be at least as fast as
-# `n` workers, and at most $(n + 1) / n$ times as fast. Is it better than yours in section
-# 3? The [*interval score*](../docs/glossary.md) adds up the width of a range and a
-# penalty for a miss, so lower is better.
+# `n` workers, and at most $(n + 1) / n$ times as fast. Is this range better than that of
+# your law in section 3? The [*interval score*](../docs/glossary.md) adds up the width of
+# a range and a penalty for a miss, so lower is better.
 
 # %% [markdown]
 # <details><summary>The score as a formula</summary>
