@@ -131,8 +131,8 @@ card.measure("straggler_seconds", waited)
 
 # %% [markdown]
 # You cannot start 10,000 workers here, so we simulate them: for $N$ workers, we draw $N$
-# random times, take the largest, and average it over 200 steps. No messages are sent, so
-# the curves need not pass exactly through the measured points.
+# random times, take the largest, and average it over 200 steps. These times are new and
+# no messages are sent, so the curves need not pass exactly through the measured points.
 
 # %%
 simulated = {
@@ -148,7 +148,7 @@ text = f"10,000 workers with spread 0.5: a mean step takes {steps_of[10_000]:.1f
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Some of 10,000 workers are very late in every step, and yet a step takes only about four
+# In every step some of the 10,000 workers are very late, and yet it takes only about four
 # times as long as for a worker alone. Why does it grow so slowly?
 #
 # All delays of a step run at the same time. The first of $N$ delays ends, on average,
