@@ -157,7 +157,7 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 #
 # ### The training that we rebuild
 #
-# It is [the MNIST example of
+# The training comes from [the MNIST example of
 # PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
 # but our images are those of Fashion-MNIST ([Xiao et al.
 # 2017](https://arxiv.org/abs/1708.07747)). As in the example, a pixel $x$ (0 to 1)
@@ -239,8 +239,9 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# A batch of 100 images means less work than a batch of 128, and still the first of them
-# takes long, because it needs a new program. So all batches should have the same size.
+# A batch of 100 images means less work than a batch of 128, and still the first batch of
+# 100 takes long, because it needs a new program. So all batches should have the same
+# size.
 #
 # ### A shard for every core
 #
@@ -941,10 +942,10 @@ for message in sharded["messages"]:
 # %% [markdown]
 # <details><summary>If you know PyTorch/XLA</summary>
 #
-# There each core has a process of its own, which runs the whole script. Here one process
-# describes the work of all cores (according to the [API
-# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8,
-# and the MNIST example):
+# In PyTorch/XLA, each core has a process of its own, which runs the whole script. Here one
+# process describes the work of all cores. The table follows the [API
+# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8 and
+# the MNIST example:
 #
 # | PyTorch/XLA | here |
 # |---|---|

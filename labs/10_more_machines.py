@@ -148,8 +148,8 @@ text = f"10,000 workers with spread 0.5: a mean step takes {steps_of[10_000]:.1f
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# In every step some of the 10,000 workers are very late, and yet it takes only about four
-# times as long as for a worker alone. Why does it grow so slowly?
+# Some of the 10,000 workers are very late in every step, and yet a step takes only about
+# four times as long as for a worker alone. Why does the time grow so slowly?
 #
 # All delays of a step run at the same time. The first of $N$ delays ends, on average,
 # after $1/N$ of the mean delay. An exponential delay has no memory: however long it has
