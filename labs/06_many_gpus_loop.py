@@ -14,21 +14,20 @@
 # copies of the network equal. How much of that is the strategy's work, and how much of it
 # is yours?
 #
-# To find out, you write the loop yourself. One of its lines is a trap: if you write it as
-# you would for one device, it runs on four without an error message, but no longer makes
-# the step that you wanted. You do this in four parts, and the end of each is a good place
-# for a break:
+# To find out, you write the loop yourself. One of its lines is a trap: written as for one
+# device, it runs on four without an error message, but no longer makes the step that you
+# wanted. There are four parts, and each ends at a good place for a break:
 #
-# 1. what a [strategy](../docs/glossary.md) needs: batches, and a network in its scope;
-# 2. a loss and a step for any number of replicas, and the damage that a wrong loss does;
+# 1. the trap, a single line of the loss;
+# 2. a step for any number of replicas, and the damage that a wrong loss does;
 # 3. a whole training loop, and a large network;
 # 4. the reasons why eight GPUs are not eight times as fast.
 
 # %% [markdown]
 # > **Limits.** Without a GPU, the CPU is split into *simulated* devices, which are threads
-# > of one processor. Because they compete for the same cores, a simulation can show that
-# > your code is right, but not how fast it would be on several devices. What the lab says
-# > about waiting for a GPU has not been tested on one.
+# > of one processor. They compete for the same cores, so a simulation can show that your
+# > code is right, but not how fast it would be on several devices. What the lab says about
+# > waiting for a GPU has not been tested on one.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -47,14 +46,9 @@ from_folders: bool = False  # train on image files, not on arrays
 # %% [markdown]
 # ## Set up
 #
-# The network is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et
-# al. 2018](https://arxiv.org/abs/1801.04381)), which was designed for mobile phones: it
-# needs few operations, but it has many layers. At `gpu` scale you train it at full width on
-# all digits, at 112x112 pixels; `smoke` and `laptop` use 64x64 pixels, about a third of the
-# width, and fewer digits.
-#
-# If you are stuck, for example in exercise 6.1, call `hint("6.1")` in a new cell. Each
-# further call tells you more.
+# The images are the handwritten digits of [MNIST](https://keras.io/api/datasets/mnist/)
+# (LeCun, Cortes and Burges 1998), in grey and with 28x28 pixels. If you are stuck in
+# exercise 6.1, call `hint("6.1")` in a new cell; each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -104,146 +98,31 @@ if lab.device["simulated"]:
 strategy = new_strategy()
 print(f"Replicas: {strategy.num_replicas_in_sync}")
 
-# %% [markdown]
-# ## 1. What the strategy needs
-#
-# [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is a set of
-# handwritten digits, in grey images of 28x28 pixels. It comes as one array, and by default
-# you train on it. But most people keep their images as files, with one folder for each
-# class, and part 4 measures how fast your machine can read them. So the next cell writes
-# such files (`train/0/00001.png` and so on) into your cache.
-
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images(digits=True)
-parts = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
-folder = write_class_folders("mnist", MNIST_CLASSES, **parts)
-print(f"Folders for training: {', '.join(sorted(p.name for p in folder.glob('train/*')))}")
-file_count = sum(1 for _ in folder.glob("train/*/*.png"))
-print(f"Image files: {file_count:,} to train on")
 
 # %% [markdown]
-# Keras reads such folders with
-# [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes
-# the name of the folder as the class.
+# ## 1. The trap
 #
-# **Question.** In which order will Keras read the images, and is it the order of the array?
-
-# %%
-def read_folder(part, **options):
-    """Batches of float32 images (28, 28, 1) and one-hot labels, read from files."""
-    return utils.image_dataset_from_directory(
-        folder / part, label_mode="categorical", class_names=MNIST_CLASSES, color_mode="grayscale",
-        image_size=(28, 28), verbose=False, **options,
-    )  # fmt: skip
-
-files = read_folder("train", shuffle=False, batch_size=lab.batch_size)
-read = [(images.numpy(), one_hot.numpy()) for images, one_hot in files]
-from_files = numpy.concatenate([images for images, _ in read])
-classes = numpy.concatenate([one_hot.argmax(axis=1) for _, one_hot in read])
-
-# %%
-figure = image_grid(from_files, classes, MNIST_CLASSES)
-show_figure(figure, "The first eight images from the folders: sorted by class.", session.caption())
-order = numpy.argsort(y_train, kind="stable")  # files are sorted by class, then by name
-different = (from_files != x_train[order]).any(axis=(1, 2, 3)).sum()
-print(f"Images that differ between files and array: {different}")
-print(f"Labels that differ: {(classes != y_train[order]).sum()}")
-
-# %% [markdown]
-# The files keep every pixel exactly, but they are sorted by class: at first, the network
-# would see nothing but the digit 0. So always shuffle images that you read from folders.
-
-# %% [markdown]
-# ### What a replica gets
+# On one device, the loss of a batch is the mean over its images, so you would write
+# `tf.reduce_mean(losses)`. On several devices, this line is the trap.
 #
-# The optimizer takes one step for each [global batch](../docs/glossary.md), which the
-# strategy cuts into one part for each [replica](../docs/glossary.md).
-#
-# At the end of an epoch, fewer images may be left than a global batch needs. Our pipeline
-# drops them, in training and in validation. Otherwise some replica might get no image at
-# all, and a network with convolutions and batch normalisation fails on such an empty batch.
-# In exercise 6.3 you train on the remainder as well, and [lab 07](07_tpu_cores.ipynb) shows
-# how to test without losing an image.
-
-# %%
-per_replica_batch = max(1, lab.batch_size // lab.replicas)
-global_batch = per_replica_batch * lab.replicas
-steps = lab.train_images // global_batch
-if global_batch > min(lab.train_images, lab.valid_images):
-    raise LabError(f"a global batch of {global_batch} needs more images, or fewer replicas")
-
-def pipeline(part, images, labels, seed):
-    """Full global batches, shuffled in every epoch if there is a seed."""
-    if not lab.from_folders:
-        return batches(images, labels, global_batch, seed, drop_remainder=True)
-    data = read_folder(part, shuffle=seed is not None, seed=seed, batch_size=None)
-    options = tensorflow.data.Options()
-    options.autotune.enabled = False  # as in helpers/network/pipelines.py
-    return data.batch(global_batch, drop_remainder=True).prefetch(2).with_options(options)
-
-# %%
-train = strategy.experimental_distribute_dataset(pipeline("train", x_train, y_train, lab.seed))
-valid = strategy.experimental_distribute_dataset(pipeline("test", x_valid, y_valid, None))
-images, one_hot = next(iter(train))
-parts = [len(part) for part in strategy.experimental_local_results(images)]
-print(f"Global batch: {global_batch} images, of which the replicas get {parts}")
-left_out = [n % global_batch for n in (lab.train_images, lab.valid_images)]
-print("Images left out of an epoch: {} in training, {} in validation".format(*left_out))
-
-# %% [markdown]
-# ### What the scope does
-#
-# Inside
-# [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
-# every variable is *mirrored*: each replica has a copy, and all copies start equal. That is
-# why you create everything that has variables there: the network, the metrics and the
-# optimizer. Build the optimizer there, too. Otherwise it creates its own variables, such as
-# Adam's running averages, only in the first step, while TensorFlow is turning this step
-# into a graph.
-
-# %%
-def new_metrics():
-    """Metrics of training and of validation; call this inside the scope."""
-    return {
-        "loss": Mean(),
-        "accuracy": CategoricalAccuracy(),
-        "valid_loss": Mean(),
-        "valid_accuracy": CategoricalAccuracy(),
-    }
-
-with strategy.scope():
-    mobilenet = mobilenet_v2(lab.image_size, classes=10, alpha=lab.alpha)
-    adam = optimizers.Adam(lab.learning_rate)
-    adam.build(mobilenet.trainable_variables)
-    epoch_metrics = new_metrics()
-print(f"The network has {mobilenet.count_params():,} parameters")
-
-# %% [markdown]
-# The layers around MobileNetV2 enlarge a digit, copy it to three channels, pool, and
-# classify.
-
-# %%
-session.show_source(enlarge_and_classify)
-
-# %% [markdown]
-# ## 2. A loss and a step
-#
-# A step should follow the mean loss of all images in the batch, but each replica sees only
-# some of them.
+# The [strategy](../docs/glossary.md) keeps a copy of the network on each device, a
+# [replica](../docs/glossary.md). It cuts each [global batch](../docs/glossary.md) into one
+# part per replica, so a replica sees only some of the images.
 
 # %% [markdown]
 # ### Exercise 6.1: whose mean?
 #
-# The step follows the gradient of the *mean* loss over the global batch,
+# The step should follow the gradient of the *mean* loss over the global batch,
 #
 # $$ L = \frac{1}{B} \sum_{i=1}^{B} \ell_i, $$
 #
 # where $B$ is the number of images in the global batch and $\ell_i$ is the loss of image
-# $i$. Each replica computes a gradient from its own part alone. The optimizer then **adds
-# up** the gradients of all replicas, and every copy of the network takes the same step.
-#
-# Replica $r$ therefore computes its *share* $s_r$ of the loss. If $\sum_r s_r = L$, the
-# gradients add up to the gradient of $L$.
+# $i$. From its own images, replica $r$ can compute only a *share* $s_r$ of this loss, and
+# the gradient of its share. The optimizer then **adds up** the gradients of all replicas,
+# and every copy of the network takes the same step. So if $\sum_r s_r = L$, the step
+# follows the gradient of $L$.
 
 # %% [markdown]
 # **Write** `global_loss(losses, global_batch)`, which runs on one replica and returns its
@@ -258,9 +137,9 @@ session.show_source(enlarge_and_classify)
 # - A share is one number, and it contains only what the replica's own images contribute.
 # - The gradient flows through the share, so compute it with TensorFlow and not with NumPy.
 #
-# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and the
-# other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line is
-# enough.
+# **Example.** The global batch has 4 images. One replica has the losses 1, 2 and 3, and
+# the other has only one loss, 6. The mean is 3, and the shares are 1.5 and 1.5. One line
+# is enough.
 
 # %% name="6.1-global-loss" points=2
 # TODO 6.1: this replica's share of the mean loss over the global batch.
@@ -288,13 +167,12 @@ global_loss = check("6.1", global_loss)
 #
 # TensorFlow's
 # [`tf.nn.compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)`(losses, global_batch_size=...)`
-# does the same as your line. Without the second argument, each replica assumes that all the
-# others have as many images as itself.
+# does the same as your line. But its second argument may be left out. Then each replica
+# assumes that all others have as many images as itself.
 
 # %% [markdown]
-# Take nine images with the losses 1, 2, ..., 9, whose mean is 5. For four replicas, the
-# strategy rounds 9/4 up and hands out 3 images at a time, so the replicas get 3, 3, 3 and
-# none.
+# Does that matter? Take nine images with the losses 1, 2, ..., 9, whose mean is 5. For
+# four replicas, the strategy rounds 9/4 up, so the replicas get 3, 3, 3 and no images.
 #
 # **Question.** If the argument is left out, what do the four shares add up to?
 
@@ -313,36 +191,35 @@ for n in (1, 2, 3, 4):
 #
 # $$ \frac{1}{n\, b_r} \sum_{i \in r} \ell_i, $$
 #
-# where $n$ is the number of replicas. An image counts more if its replica has few images,
-# and a replica without images counts as if its loss were 0. With a [*ragged*
+# where $n$ is the number of replicas. So an image counts more if its replica has few
+# images, and a replica without images counts as if its loss were 0. On a [*ragged*
 # batch](../docs/glossary.md), which does not divide evenly, training silently follows a
-# different loss. So always divide by the number of images that all replicas have together.
+# different loss.
 
 # %% [markdown]
 # <details><summary>A similar trap in the loss objects of Keras</summary>
 #
 # Inside `strategy.run`, `CategoricalCrossentropy()` already divides by the number of
-# replicas, so if you divide once more, the result is wrong again. Use
+# replicas. Use
 # [`keras.losses.categorical_crossentropy`](https://keras.io/api/losses/probabilistic_losses/)
 # instead: it returns one loss for each image, and leaves the division to you.
 #
 # </details>
 
 # %% [markdown]
-# ### Exercise 6.2: a step on all replicas
+# ## 2. From a share to a step
 #
-# A training step consists of two functions, of which the second runs the first on all
-# replicas:
+# Now your share becomes a training step, which consists of two functions:
 #
-# - `replica_step(x, y)` describes what every replica does with its own part of the batch.
-#   It is the step of [lab 04](04_custom_training_loop.ipynb), with a
-#   [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), and it
+# - `replica_step(x, y)` is what every replica does with its own part of the batch. It is
+#   the step of [lab 04](04_custom_training_loop.ipynb), with a
+#   [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), and
 #   returns the replica's share.
 # - `train_step(x, y)` is a
-#   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function). It hands the
-#   batch to all replicas with
+#   [`@tf.function`](https://www.tensorflow.org/api_docs/python/tf/function). It calls
 #   [`strategy.run(replica_step, args=(x, y))`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#run),
-#   which returns one object with the shares of all replicas. Then
+#   which runs the first function on all replicas and returns one object with all shares.
+#   Then
 #   [`strategy.reduce("SUM", shares, axis=None)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#reduce)
 #   adds them up to one number.
 #
@@ -352,19 +229,37 @@ for n in (1, 2, 3, 4):
 # %% [markdown]
 # They are added up in [`optimizer.apply`](https://keras.io/api/optimizers/), which waits
 # for the gradients of all replicas before it changes a weight. This exchange is called an
-# [*all-reduce*](../docs/glossary.md), and because every replica has to take part in it,
-# `apply` belongs in `replica_step`.
+# [*all-reduce*](../docs/glossary.md). Every replica has to take part in it, so `apply`
+# belongs in `replica_step`.
+#
+# Your step also updates the training metrics in this dict:
+
+# %%
+def new_metrics():
+    """Metrics of training and of validation; call this inside the scope."""
+    return {
+        "loss": Mean(),
+        "accuracy": CategoricalAccuracy(),
+        "valid_loss": Mean(),
+        "valid_accuracy": CategoricalAccuracy(),
+    }
 
 # %% [markdown]
 # <details><summary>Three options that you should leave out</summary>
 #
 # On simulated replicas, `jit_compile=True` and `gradient_accumulation_steps` end in an
-# error. With `mixed_float16`, an overflow on one replica could ruin the weights without any
-# message, which we did not measure. The reasons are the same as with `fit` in [lab 05](05_many_gpus_fit.ipynb).
+# error. With `mixed_float16`, an overflow on one replica could ruin the weights without
+# any message, which we did not measure. The reasons are the same as with `fit` in [lab
+# 05](05_many_gpus_fit.ipynb).
 #
 # </details>
 
 # %% [markdown]
+# ### Exercise 6.2: a step on all replicas
+#
+# Your step works for any network and any strategy, and the lab will train two networks
+# with it.
+#
 # **Write**
 # `make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)`, which
 # returns `train_step`, a function of a distributed batch.
@@ -381,7 +276,8 @@ for n in (1, 2, 3, 4):
 #   predictions of the same pass.
 # - Leave the two validation metrics alone, and reset no metric.
 # - `train_step` returns one number, the mean loss of the batch. With the right
-#   `global_loss`, this is the sum of the shares. With a wrong one, you may return either.
+#   `global_loss`, this is the sum of the shares. With a wrong one the two differ, and you
+#   may return either.
 # - `train_step` is a `tf.function`, so that Python does not run for every batch.
 #
 # **Example.** With an untrained network for ten classes, the first call of
@@ -431,32 +327,11 @@ def make_train_step(strategy, model, optimizer, metrics, global_loss, global_bat
 make_train_step = check("6.2", make_train_step)
 
 # %% [markdown]
-# A validation step needs no tape, no optimizer and no shares to add up, because the metrics
-# keep count.
-
-# %%
-def make_valid_step(strategy, model, metrics):
-    """A function that updates the validation metrics with a distributed batch."""
-
-    def replica_step(x, y):
-        probabilities = model(x, training=False)
-        losses = categorical_crossentropy(y, probabilities)
-        metrics["valid_loss"].update_state(losses)
-        metrics["valid_accuracy"].update_state(y, probabilities)
-
-    @tensorflow.function
-    def valid_step(x, y):
-        strategy.run(replica_step, args=(x, y))
-
-    return valid_step
-
-# %% [markdown]
 # ### The wrong loss, measured
 #
-# Suppose that every replica takes the mean over its own images, as you have always done on
-# one device. How much harm does this do? A small network takes its first step with your
-# `make_train_step`, once with your loss and once with the wrong one, on 1, 2 and 4
-# *simulated* replicas.
+# How much harm does the trap do? A small network takes its first step with your
+# `make_train_step`, once with your loss and once with the mean over each replica's own
+# images, on 1, 2 and 4 *simulated* replicas.
 #
 # **Predict:** on four replicas, by what factor does the wrong loss make this step longer,
 # with plain SGD and with Adam?
@@ -545,16 +420,14 @@ for name, curve in shown.items():
 #
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# Let $\eta$ be the learning rate. (Labs 01 and 05 call it $\varepsilon$, but Adam needs
-# this letter below.) With SGD, the step is exactly the one that a learning rate of $n \eta$
-# would make. No error message appears: the same script simply trains differently on a
+# With SGD and the learning rate $\eta$ (which labs 01 and 05 call $\varepsilon$), the step
+# is exactly that of the rate $n \eta$. The same script simply trains differently on a
 # machine with more devices, and you look for the reason everywhere but in the loss.
 
 # %% [markdown]
-# A learning rate of 0.2 is small for this network. On two devices the mistake doubles it,
-# so the script can even seem to train better. On four, the rate is four times as large, and
-# training may suffer. Do your curves show that? (Each is a single run, so other initial
-# weights may reverse a small difference.)
+# A rate of 0.2 is small for this network. On two devices the mistake doubles it, so the
+# script can even seem to train better. On four, training may suffer. Do your curves show
+# that? (Each is a single run, so other initial weights may reverse a small difference.)
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
@@ -566,22 +439,28 @@ for name, curve in shown.items():
 #
 # $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
 #
-# The mistake comes to light when the size of the gradient matters: for example, when
-# somebody clips the gradients, as is usual for large language models, or switches from Adam
-# to SGD.
+# The mistake comes to light when the size of the gradient matters, for example when
+# somebody clips the gradients or switches to SGD.
 
 # %% [markdown]
 # ## 3. A whole training loop
 #
-# A right step is not yet a training loop.
+# A right step is not yet a right training. So far, the lab created the network and
+# distributed the data for you.
+#
+# Inside
+# [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
+# every variable is *mirrored*: each replica has a copy, and all copies start equal. So
+# everything that has variables is created there: the network, the metrics and the
+# optimizer. Build the optimizer there, too, because it has variables of its own, such as
+# Adam's running averages.
 
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
 #
-# So far the lab opened the scope and distributed the data for you; now you do both. This
-# time no image is dropped, so in the last batch a replica may have fewer images than the
-# others, or none at all. Divide by the number of images that the batch really has, which
-# Python can count before each step:
+# Now you do both. No image is dropped, so in the last batch a replica may have fewer
+# images than the others, or none at all. Divide by the number of images that the batch
+# really has, which Python can count before each step:
 # `sum(len(part) for part in strategy.experimental_local_results(y))`.
 #
 # Two more functions help you.
@@ -609,8 +488,8 @@ for name, curve in shown.items():
 #   step.
 #
 # **Example.** `train_on(strategy, new_small, data, 3)` returns a network and a list of
-# three floats. You need about 20 lines, many of which you wrote in 6.2. Before you start:
-# which of them run once, which once in an epoch, and which once in a batch?
+# three floats. You need about 20 lines, many of which you wrote in 6.2. Which of them run
+# once, which once in an epoch, and which once in a batch?
 
 # %% name="6.3-train-on" points=3
 # TODO 6.3: train on a strategy's replicas, from the scope to every epoch's mean loss.
@@ -659,7 +538,7 @@ train_on = check("6.3", train_on)
 # %% [markdown]
 # Does your function give the same weights on any number of devices? The small network
 # trains for three epochs on 201 images in global batches of 64. The last batch has only
-# nine images, and three replicas cannot even share 64 equally.
+# nine, and three replicas cannot even share 64 equally.
 #
 # **Predict:** compare each weight after training on two, three or four devices with the
 # same weight after training on one. How large is the largest difference?
@@ -685,23 +564,20 @@ for n, difference in differences.items():
 card.outcome("largest_weight_difference", max(differences.values()))
 
 # %% [markdown]
-# Only rounding remains: float32 keeps about seven digits, and a sum in a different order is
-# rounded differently.
+# Only rounding remains: float32 keeps about seven digits, and a sum in a different order
+# is rounded differently.
 #
-# Test every loop that you write like this: train a small network with plain SGD on one
-# device and on several, with a remainder, and compare the weights. That exposes all the
-# wrong losses of this lab. But choose a network without dropout and without ordinary batch
-# normalisation. With either of them, the weights differ even if the loop is right ([lab
-# 05](05_many_gpus_fit.ipynb)).
+# Test every loop like this: train a small network with plain SGD on one device and on
+# several, with a remainder, and compare the weights. That exposes every wrong loss of this
+# lab. But with dropout or ordinary batch normalisation, the weights differ even if the
+# loop is right ([lab 05](05_many_gpus_fit.ipynb)).
 
 # %% [markdown]
 # <details><summary>A bug in TensorFlow that this test found</summary>
 #
-# When we compared three replicas with one device, the weights did not agree. The reason
-# was that `HierarchicalCopyAllReduce` in TensorFlow 2.21 added up the gradients of only
-# two of the three replicas, without any message. (Several GPUs use NCCL by default, which
-# is other code.) That is why `simulated_strategy` asks
-# for
+# On three replicas, `HierarchicalCopyAllReduce` in TensorFlow 2.21 added up the gradients
+# of only two, without any message. (Several GPUs use NCCL by default, which is other
+# code.) That is why `simulated_strategy` asks for
 # [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice)
 # instead.
 #
@@ -710,12 +586,92 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # ### The large network
 #
-# Your code gives the right weights, so you can now train MobileNetV2 on all devices. The
-# next cells use your step from 6.2, but our own loop, which also validates after each
-# epoch.
+# Your code gives the right weights, so you can now train a large network on all devices:
+# [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et al.
+# 2018](https://arxiv.org/abs/1801.04381)), which needs few operations, but has many
+# layers. At `gpu` scale it has its full width, and gets all digits at 112x112 pixels.
+# `smoke` and `laptop` use 64x64 pixels, about a third of the width, and fewer digits. The
+# layers around it enlarge a digit, copy it to three channels, pool, and classify.
+
+# %%
+utils.set_random_seed(lab.seed)
+with strategy.scope():
+    mobilenet = mobilenet_v2(lab.image_size, classes=10, alpha=lab.alpha)
+    adam = optimizers.Adam(lab.learning_rate)
+    adam.build(mobilenet.trainable_variables)
+    epoch_metrics = new_metrics()
+print(f"The network has {mobilenet.count_params():,} parameters")
+
+# %%
+session.show_source(enlarge_and_classify)
+
+# %% [markdown]
+# With convolutions and batch normalisation, a network fails if a replica gets no image. So
+# this pipeline drops the images that do not fill a global batch, in training and in
+# validation. ([Lab 07](07_tpu_cores.ipynb) shows how to test without losing an image.)
+#
+# The next cell also writes the digits as image files, which part 4 reads. (If you set
+# `from_folders`, the network trains on them, too.)
+
+# %%
+parts_of_data = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
+folder = write_class_folders("mnist", MNIST_CLASSES, **parts_of_data)
+
+def read_folder(part, **options):
+    """Batches of float32 images (28, 28, 1) and one-hot labels, read from files."""
+    return utils.image_dataset_from_directory(
+        folder / part, label_mode="categorical", class_names=MNIST_CLASSES, color_mode="grayscale",
+        image_size=(28, 28), verbose=False, **options,
+    )  # fmt: skip
+
+# %%
+per_replica_batch = max(1, lab.batch_size // lab.replicas)
+global_batch = per_replica_batch * lab.replicas
+steps = lab.train_images // global_batch
+if global_batch > min(lab.train_images, lab.valid_images):
+    raise LabError(f"a global batch of {global_batch} needs more images, or fewer replicas")
+
+def pipeline(part, images, labels, seed):
+    """Full global batches, shuffled in every epoch if there is a seed."""
+    if not lab.from_folders:
+        return batches(images, labels, global_batch, seed, drop_remainder=True)
+    data = read_folder(part, shuffle=seed is not None, seed=seed, batch_size=None)
+    options = tensorflow.data.Options()
+    options.autotune.enabled = False  # as in helpers/network/pipelines.py
+    return data.batch(global_batch, drop_remainder=True).prefetch(2).with_options(options)
+
+# %%
+train = strategy.experimental_distribute_dataset(pipeline("train", x_train, y_train, lab.seed))
+valid = strategy.experimental_distribute_dataset(pipeline("test", x_valid, y_valid, None))
+images, one_hot = next(iter(train))
+parts = [len(part) for part in strategy.experimental_local_results(images)]
+print(f"Global batch: {global_batch} images, of which the replicas get {parts}")
+left_out = [n % global_batch for n in (lab.train_images, lab.valid_images)]
+print("Images left out of an epoch: {} in training, {} in validation".format(*left_out))
+
+# %% [markdown]
+# The next cells use your step from 6.2, but our own loop, which also validates after each
+# epoch. A validation step needs no tape, no optimizer and no shares, because the metrics
+# keep count.
 #
 # **Question.** Which line of `train_epoch` waits for the devices, and why must it come
 # before the clock stops?
+
+# %%
+def make_valid_step(strategy, model, metrics):
+    """A function that updates the validation metrics with a distributed batch."""
+
+    def replica_step(x, y):
+        probabilities = model(x, training=False)
+        losses = categorical_crossentropy(y, probabilities)
+        metrics["valid_loss"].update_state(losses)
+        metrics["valid_accuracy"].update_state(y, probabilities)
+
+    @tensorflow.function
+    def valid_step(x, y):
+        strategy.run(replica_step, args=(x, y))
+
+    return valid_step
 
 # %%
 def train_epoch(number, train_step, valid_step):
@@ -734,11 +690,10 @@ def train_epoch(number, train_step, valid_step):
     return values | {"train_seconds": seconds}
 
 # %% [markdown]
-# While a GPU works, Python runs ahead, and waits only when it reads a result, such as a
-# metric. That is why the loop reads a metric before it stops the clock: otherwise the
-# measured time would not include the last steps. After the other steps the loop reads no
-# metric. If it did, Python would wait each time, and the GPU would get no new work
-# meanwhile. (On a CPU, TensorFlow finishes the step before Python continues.)
+# While a GPU works, Python runs ahead, and waits only when it reads a result. That is why
+# the loop reads a metric before it stops the clock: otherwise the measured time would not
+# include the last steps. If it read one after every step, the GPU would get no new work
+# while Python waits. (On a CPU, TensorFlow finishes the step before Python continues.)
 
 # %% [markdown]
 # The first epoch will take longer than the last one, because TensorFlow first runs your
@@ -786,13 +741,11 @@ card.outcome("val_accuracy", accuracy)
 # <details><summary>Why the curves of training and validation do not measure the same thing</summary>
 #
 # A training value is the mean over an epoch in which the weights kept changing, whereas a
-# validation value is measured with the weights at the end of the epoch. Besides, batch
-# normalisation ([Ioffe and Szegedy 2015](https://arxiv.org/abs/1502.03167)) uses the mean
-# and the standard deviation of the images *on this replica* in training, but running
-# averages of them in validation. In a short training these averages lag behind the
-# weights, so that validation looks worse than the network is. [Lab
-# 02](02_throughput.ipynb) takes such a case apart, and [lab 05](05_many_gpus_fit.ipynb)
-# has numbers for several replicas.
+# validation value is measured at its end. Besides, batch normalisation ([Ioffe and Szegedy
+# 2015](https://arxiv.org/abs/1502.03167)) uses the mean and the standard deviation of the
+# images *on this replica* in training, but running averages of them in validation. In a
+# short training these averages lag behind the weights, so that validation looks worse than
+# the network is ([lab 02](02_throughput.ipynb)).
 #
 # </details>
 
@@ -829,32 +782,26 @@ card.measure("gradient_mib", float(mib))
 print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 
 # %% [markdown]
-# All copies start equal, and the optimizer of each replica works with the same sum of
-# gradients. So no weight ever has to be copied from one replica to another. Only the
-# gradients travel, and in every step each replica waits until it has the sum of all.
+# All copies of a weight start equal, and the optimizer of each replica works with the same
+# sum of gradients. So no weight ever has to be copied: only the gradients travel.
 #
 # Running averages have no gradient, so each replica averages over its own images, and a
-# saved network has the averages of the first replica. If that is not good enough,
-# `BatchNormalization(synchronized=True)` from [lab 05](05_many_gpus_fit.ipynb) makes the
-# replicas exchange their statistics.
+# saved network has the averages of the first replica. If that is not good enough, use
+# `BatchNormalization(synchronized=True)` from [lab 05](05_many_gpus_fit.ipynb).
 
 # %% [markdown]
-# What does the strategy do for you, then? It mirrors the variables, splits the batches and
-# adds up the gradients, and your last output shows that the copies of every weight stay
-# equal. The division is yours. Each replica has to divide the sum of its losses by the
-# number of images on *all* replicas, even in a ragged batch. If it divides by its own
-# number of images, SGD's steps become too long, as your figure shows.
+# **What does the strategy do for you, then?** It mirrors the variables, splits the batches
+# and adds up the gradients, so that the copies of every weight stay equal. The division is
+# yours: each replica has to divide the sum of its losses by the number of images on *all*
+# replicas, even in a ragged batch.
 
 # %% [markdown]
 # ## 4. Why are eight GPUs not eight times as fast?
 #
-# Suppose that eight replicas share one global batch, which [lab 05](05_many_gpus_fit.ipynb)
-# called [*strong scaling*](../docs/glossary.md). (In [*weak scaling*](../docs/glossary.md),
-# each replica keeps its batch, so the global batch grows.)
-
-# %% [markdown]
-# The time of a step has four parts. With more replicas, only the first of them becomes
-# shorter:
+# Your loop is right on any number of devices, but is it also fast? Suppose that eight
+# replicas share one global batch, which [lab 05](05_many_gpus_fit.ipynb) called [*strong
+# scaling*](../docs/glossary.md). The time of a step has four parts, and with more
+# replicas, only the first of them becomes shorter:
 #
 # - *Computation*: if eight replicas share 64 images, each has 8 to work on.
 # - *Launch overhead*, a part of the fixed cost $t_0$ in [lab 02](02_throughput.ipynb),
@@ -866,8 +813,37 @@ print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 #   [host](../docs/glossary.md) to read, decode and send images.
 
 # %% [markdown]
-# How many images per second can the host deliver? Each file has to be found, opened and
-# decoded.
+# ### How fast can the host read?
+#
+# So far your images came from one array in memory. But most people keep them as files,
+# with one folder for each class, and each file has to be found, opened and decoded. In
+# part 3 the lab wrote such files (`train/0/00001.png` and so on) into your cache. Keras
+# reads them with
+# [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes
+# the name of the folder as the class.
+#
+# **Question.** In which order will Keras read the images?
+
+# %%
+print(f"Folders for training: {', '.join(sorted(p.name for p in folder.glob('train/*')))}")
+file_count = sum(1 for _ in folder.glob("train/*/*.png"))
+print(f"Image files: {file_count:,} to train on")
+files = read_folder("train", shuffle=False, batch_size=lab.batch_size)
+read = [(images.numpy(), one_hot.numpy()) for images, one_hot in files]
+from_files = numpy.concatenate([images for images, _ in read])
+classes = numpy.concatenate([one_hot.argmax(axis=1) for _, one_hot in read])
+
+# %%
+figure = image_grid(from_files, classes, MNIST_CLASSES)
+show_figure(figure, "The first eight images from the folders: sorted by class.", session.caption())
+order = numpy.argsort(y_train, kind="stable")  # files are sorted by class, then by name
+different = (from_files != x_train[order]).any(axis=(1, 2, 3)).sum()
+print(f"Images that differ between files and array: {different}")
+print(f"Labels that differ: {(classes != y_train[order]).sum()}")
+
+# %% [markdown]
+# The files keep every pixel, but they are sorted by class: at first, the network would see
+# nothing but the digit 0. So always shuffle images that you read from folders.
 #
 # **Predict:** how many times as fast can you read images from the array as from the files?
 
@@ -898,19 +874,20 @@ print(f"The array is {ratio:.1f} times as fast")
 card.outcome("array_over_files", ratio)
 
 # %% [markdown]
-# Your files came from the operating system's memory. From a slow disk, reading would take
-# even longer. As long as the host reads faster than a GPU trains, the GPU hardly ever has
-# to wait, because the host prepares the next batch in the meantime. (On a CPU, reading and
-# training compete for the same cores.) But with each replica that you add, the one host has
-# to read more images per second.
+# Your files came from the operating system's memory; from a slow disk, reading would take
+# even longer. As long as the host reads faster than the GPUs train, they hardly ever wait,
+# because the host prepares the next batch in the meantime. But with each replica that you
+# add, the one host has to read more images per second.
 
 # %% [markdown]
+# ### How much is left to gain?
+#
 # **Question.** Suppose that one tenth of a step takes as long as before, while eight
 # replicas share the rest. How many times as fast are eight replicas as one?
 #
-# If a fraction $f$ of the time of a step cannot be shared, and $n$ replicas share the rest,
-# then the step takes $f + (1 - f)/n$ times as long as on one device. The speed-up is the
-# inverse, which is [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560):
+# If a fraction $f$ of a step's time cannot be shared, and $n$ replicas share the rest, the
+# step takes $f + (1 - f)/n$ times as long as on one device. The speed-up is the inverse,
+# which is [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560):
 #
 # $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
 
@@ -929,33 +906,31 @@ print(f"The host reads image files {spare:.1f} times as fast as this training ne
 # %% [markdown]
 # With a tenth that cannot be shared, a thousand replicas are not even ten times as fast as
 # one. And the law still leaves out the costs that more replicas *add*: the all-reduce, the
-# waiting, and the reading. If you make training faster by more than the factor in the last
-# line, reading becomes the slowest part, and more GPUs no longer help. (The limit may come
-# even earlier, because the files were read while nothing trained.)
-
-# %% [markdown]
-# The remedy is to let the global batch grow with the number of replicas, so that each step
-# has more work to share. That is why [lab 05](05_many_gpus_fit.ipynb) scales the learning
-# rate. Training may then need more epochs, as you saw in [lab
-# 03](03_time_to_accuracy.ipynb).
+# waiting, and the reading. As soon as training is faster by the factor in the last line,
+# and perhaps earlier, reading becomes the slowest part, and more GPUs no longer help.
+#
+# The remedy is [*weak scaling*](../docs/glossary.md): each replica keeps its batch, so the
+# global batch grows, and each step has more work to share. That is why [lab
+# 05](05_many_gpus_fit.ipynb) scales the learning rate. Training may then need more epochs,
+# as you saw in [lab 03](03_time_to_accuracy.ipynb).
 
 # %% [markdown]
 # ## Exercise 6.4: find the bug
 #
-# The scripts that you inherit at work run without an error, but some of them are wrong all
-# the same. In this one, replicas share a batch and add up their gradients. Each step takes
-# several *micro-batches*, which [lab 05](05_many_gpus_fit.ipynb) called small batches, and
-# the learning rate falls from step to step. The docstring is right, but **one line** does
-# something else.
+# The wrong loss was not the only mistake without an error message. In the next script,
+# which you may have inherited at work, replicas share a batch and add up their gradients.
+# Each step takes several *micro-batches*, which [lab 05](05_many_gpus_fit.ipynb) called
+# small batches, and the learning rate falls from step to step. The docstring is right, but
+# **one line** does something else.
 
 # %%
 show_listing(script.train)
 
 # %% [markdown]
-# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of the
-# wrong line, the line as it should be (a text), and the cost of the bug. The cost is the
-# number of optimizer steps that change no weight, in a training run of `steps` steps with
-# `accumulate` micro-batches each.
+# **Write** `find_the_bug(steps, accumulate)`, which returns three things: the number of
+# the wrong line, the line as it should be (a text), and the cost of the bug. The cost is
+# the number of optimizer steps that change no weight, in a training run of `steps` steps
+# with `accumulate` micro-batches each.
 #
 # **Rules**
 #
@@ -998,10 +973,10 @@ for accumulate in (1, 2, 4, 8):
     print(f"Micro-batches per step: {accumulate}. Of 1,000 steps {wasted} change no weight")
 
 # %% [markdown]
-# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch in
-# a step the script is right, so every test on a small machine passes. The bug appears only
-# on the day when a batch no longer fits into memory, and somebody sets `accumulate` to more
-# than 1. Log the learning rate in every training, and look at it at least once.
+# Would you have noticed? The loss falls, nothing becomes `nan`, and with one micro-batch
+# in a step the script is right, so every test on a small machine passes. The bug appears
+# only on the day when a batch no longer fits into memory, and somebody sets `accumulate`
+# to more than 1. Log the learning rate in every training, and look at it at least once.
 
 # %% [markdown]
 # ## Quiz
@@ -1029,14 +1004,11 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The strategy's work is to mirror, split and add up; yours is the division by the number of
-# images on *all* replicas. With it, several devices make the same steps as one, up to the
-# rounding that you measured in 6.3, as long as the network has neither dropout nor ordinary
-# batch normalisation. Without it, SGD's steps are too long, while Adam hides the mistake.
-
-# %% [markdown]
-# Eight devices are not eight times as fast, because launch overhead, communication and
-# waiting do not shrink when more devices share a batch.
+# The strategy's work is to mirror, split and add up; yours is the division. With it,
+# several devices make the same steps as one, up to rounding, as long as the network has
+# neither dropout nor ordinary batch normalisation. Without it, SGD's steps are too long,
+# while Adam hides the mistake. Eight devices are not eight times as fast, because launch
+# overhead, communication and waiting do not shrink when more devices share a batch.
 
 # %% [markdown]
 # **Question.** In [lab 04](04_custom_training_loop.ipynb), `train_step` averages with
