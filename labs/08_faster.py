@@ -11,16 +11,16 @@
 #
 # You have one device, one network and one target accuracy, and every colleague recommends
 # another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on
-# processors with two cores. One change made training about ten times as fast. None of the
-# other six even doubled the speed, and on one processor a popular trick cut the speed in
-# half. Which change gains most on your machine, and would you have guessed it?
+# processors with two cores. One of them made training about ten times as fast. None of the
+# other six even doubled the speed, and on one processor a popular trick cut it in half.
+# Which change gains most on your machine, and would you have guessed it?
 #
-# You measure what the machine can do at best, and where a training step really spends its
-# time. Then you climb a ladder of changes, predicting each gain before you measure it. A
+# First you measure what the machine can do at best, and where a training step spends its
+# time. Then you climb a ladder of changes, and bet on each gain before you measure it. A
 # *waterfall* chart at the end shows what each change was worth.
 #
-# If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise. Each
-# further call tells you more. Terms are in the [glossary](../docs/glossary.md).
+# If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise;
+# each further call tells you more. Terms are in the [glossary](../docs/glossary.md).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -45,13 +45,12 @@ flip: bool = True
 # %% [markdown]
 # ## Set up
 #
-# On a laptop the network is shallow, and pools the image right after the first convolution.
-# On a GPU it is [WRN-16-10](https://arxiv.org/abs/1605.07146), as in [lab
-# 02](02_throughput.ipynb).
+# On a laptop the network is shallow and pools the image early. On a GPU it is
+# [WRN-16-10](https://arxiv.org/abs/1605.07146), as in [lab 02](02_throughput.ipynb).
 #
-# > **Limits.** Your factors hold only for this machine, this network and these batch sizes.
-# > Part 4 imitates a slow disk by sleeping, which uses no processor time. If part 2 finds
-# > no profiler, it shows another machine's profile, and says so.
+# > **Limits.** Your factors hold only for this machine, this network and these batch
+# > sizes. Part 4 imitates a slow disk by sleeping, which uses no processor time. If part 2
+# > finds no profiler, it shows another machine's profile, and says so.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -99,9 +98,9 @@ x_train, y_train, x_valid, y_valid = session.load_images()
 # %% [markdown]
 # ## The original
 #
-# Our ladder stands on the *original*, the training in the lab on which this course is
-# based. There, a Python generator shifts and flips one image at a time, batch normalisation
-# is [Keras' own
+# The ladder starts from the *original*, the training in the lab on which this course is
+# based. There, a Python generator shifts and flips one image at a time, batch
+# normalisation is [Keras' own
 # layer](https://keras.io/api/layers/normalization_layers/batch_normalization/), and every
 # number has 32 bits.
 
@@ -124,16 +123,15 @@ print(f"{original.name}: {original.count_params():,} parameters")
 # %% [markdown]
 # ## 1. What can this machine do?
 #
-# A data sheet tells you what a chip could do on its best day, so we prefer to measure.
-# Three numbers limit the speed of every layer:
+# A data sheet tells you what a chip could do on its best day, so we measure instead. Three
+# numbers limit the speed of every layer:
 #
 # - the *peak*: operations per second, if the processor never has to wait for data;
 # - the *bandwidth*: bytes per second that the memory delivers;
 # - *dispatch*: the time to call a layer, even if the layer computes nothing.
 #
 # **Question.** Suppose that every operation needs a new number of four bytes from memory.
-# Can the memory keep up, or by what factor is it too slow? Write your guess down before you
-# measure.
+# Can the memory keep up, or by what factor is it too slow? Write your guess down.
 
 # %%
 def seconds_of(call, at_least_seconds=0.3):
@@ -152,10 +150,9 @@ def product_speed(dtype):
     return 2 * lab.product**3 / seconds_of(lambda: (left @ right)[0, 0].numpy())
 
 # %% [markdown]
-# A *cache* is a small, fast memory inside the processor. Data that fit into the cache are
-# read from main memory only once, so we measure the main memory with arrays twice as large
-# as the cache, but of at most 128 MiB on a laptop. If your cache is larger, as on some
-# servers, the measured bandwidth is partly that of the cache.
+# To measure the main memory, and not the *cache*, a small and fast memory inside the
+# processor, we use arrays twice as large as the cache, but of at most 128 MiB on a laptop.
+# If your cache is larger, as on some servers, the bandwidth is partly that of the cache.
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))
@@ -193,19 +190,19 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # %% [markdown]
 # The *ridge* is the number of operations that the processor can perform while the memory
 # delivers one byte. If every operation needs four new bytes, the memory is therefore too
-# slow by four times the ridge: at a ridge of 6, the processor would wait for 23 of every 24
-# seconds.
+# slow by four times the ridge. At a ridge of 6, the processor would wait for 23 of every
+# 24 seconds.
 #
 # A layer with fewer operations per byte than the ridge waits for the memory, so a higher
-# peak would not help it. Above the ridge, a layer waits for the processor. A plot that
-# shows both limits is called a [*roofline*](../docs/glossary.md) ([Williams, Waterman and
-# Patterson 2009](https://doi.org/10.1145/1498765.1498785)).
+# peak would not help it. Above the ridge, it waits for the processor. A plot of both
+# limits is called a [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
+# 2009](https://doi.org/10.1145/1498765.1498785)).
 
 # %% [markdown]
-# The third limit is *dispatch*: in every call, Python has to start a graph and wait for its
-# result. For an empty call this takes the time $t_0$. (Other texts often use the word, or
-# *launch overhead*, for the shorter time to start one operation inside a graph.) A call
-# that performs $F$ operations and moves $D$ bytes therefore takes at least
+# The third limit, *dispatch*, is the time $t_0$ of an empty call, in which Python starts a
+# graph and waits for its result. (In [lab 02](02_throughput.ipynb), $t_0$ is the fixed
+# cost of a whole step.) A call that performs $F$ operations and moves $D$ bytes therefore
+# takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
@@ -214,14 +211,31 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # %% [markdown]
 # ## Exercise 8.1: count operations and bytes
 #
-# Your counts of $F$ and $D$ decide which of the three limits holds back each layer.
+# Your counts of $F$ and $D$ decide which of the three limits holds back a layer.
 #
 # **Write** `layer_costs(kind, inputs, outputs, kernel, value_bytes)`. It returns a dict
 # with the keys `"forward"` and `"backward"`, and each value is a pair: operations first,
 # then bytes moved. The shapes `inputs` and `outputs` are
 # `(batch, height, width, channels)`. The kernel's shape is
 # `(height, width, channels in, channels out)`, or `None` for a layer without a kernel.
+
+# %% [markdown]
+# **Example.** A ReLU gets an input $x$ of 4 values, with 4 bytes each.
 #
+# - Forward, it reads $x$ and writes its output $y$. That takes 4 operations, one per
+#   value, and moves 2 arrays of 16 bytes, so 32 bytes.
+# - Backward, the next layer passes back $g$, the gradient of the loss with respect to $y$.
+#   The ReLU reads $g$ and $y$, and writes $dx$, the gradient with respect to $x$. That
+#   takes 4 operations again, but moves 3 arrays, so 48 bytes.
+#
+# The call and its result:
+#
+#     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
+#     {"forward": (4, 32), "backward": (4, 48)}
+#
+# Forward, this is an eighth of an operation per byte. Is that above or below your ridge?
+
+# %% [markdown]
 # **Rules for operations**
 #
 # - Each value of a convolution's output takes two operations, a multiplication and an
@@ -232,42 +246,25 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # - A ReLU takes one operation per value in each direction.
 
 # %% [markdown]
-# The rules for bytes use these symbols: $x$ is the input, $y$ the output, $k$ the kernel,
-# and $g$ the gradient of the loss with respect to $y$, which the next layer passes back.
-# The gradients with respect to $x$ and $k$ are $dx$ and $dk$.
-#
-# All other symbols stand for one number per channel: the mean $\mu$, the standard deviation
-# $\sigma$, the learned scale $\gamma$ and shift $\beta$, the sums $s_1$ and $s_2$, and the
-# coefficients $a$, $b$ and $c$, which are known once both sums are complete. A channel has
-# $n$ values of $x$.
-
-# %% [markdown]
 # **Rules for bytes.** Count the *passes* that these formulas make over the data:
 #
 # | `kind` | forward | backward |
 # |---|---|---|
-# | `"norm"` | $\mu{=}\frac1n\sum x$, $\ \sigma^2{=}\frac1n\sum x^2{-}\mu^2$, $\ y{=}\gamma(x{-}\mu)/\sigma{+}\beta$ | $s_1{=}\sum g$, $\ s_2{=}\sum gx$, $\ dx{=}ag{+}bx{+}c$ |
 # | `"relu"` | $y=\max(x,0)$ | $dx=g$ where $y>0$, else 0 |
-# | `"conv"` | $y$ from $x$ and $k$ | $dx$ from $g$ and $k$; in a second pass $dk$ from $x$ and $g$ |
+# | `"conv"` | $y$ from $x$ and the kernel $k$ | $dx$ from $g$ and $k$; in a second pass $dk$ from $x$ and $g$ |
+# | `"norm"` | $\mu{=}\frac1n\sum x$, $\ \sigma^2{=}\frac1n\sum x^2{-}\mu^2$, $\ y{=}\gamma(x{-}\mu)/\sigma{+}\beta$ | $s_1{=}\sum g$, $\ s_2{=}\sum gx$, $\ dx{=}ag{+}bx{+}c$ |
 #
+# - Only $x$, $y$, $k$ and their gradients $dx$, $g$ and $dk$ are large arrays. Each of
+#   their values has `value_bytes` bytes.
+# - All other symbols stand for one number per channel, which costs nothing. (A channel has
+#   $n$ values of $x$. The numbers $a$, $b$ and $c$ are known once both sums are complete.)
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
 # - A formula that uses a sum has to wait until the sum is complete, so it needs another
-#   pass. Several sums share a pass if none needs the result of another *inside* its $\sum$.
-#   (In the table, $\mu$ is subtracted outside of the sum over $x^2$.)
-# - The input, the output, the kernel and their gradients are large arrays. Quantities with
-#   one number per channel, such as $\mu$, cost nothing.
-# - Each value has `value_bytes` bytes.
-
-# %% [markdown]
-# **Example**
+#   pass. Several sums share a pass if none needs the result of another *inside* its
+#   $\sum$. (In the table, $\mu$ is subtracted outside of the sum over $x^2$.)
 #
-#     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
-#     {"forward": (4, 32), "backward": (4, 48)}
-#
-# Forward, this ReLU reads $x$ and writes $y$: 2 arrays of 4 values with 4 bytes each, so 32
-# bytes. Backward, it reads $g$ and $y$ and writes $dx$: 3 arrays, so 48 bytes. Count the
-# other layers on paper, too. After that you need about fourteen lines.
+# Count on paper first. After that you need about fourteen lines.
 
 # %% name="8.1-layer-costs" points=2
 # TODO 8.1: operations and bytes of a layer, forward and backward.
@@ -299,9 +296,9 @@ def layer_costs(kind, inputs, outputs, kernel, value_bytes):
 layer_costs = check("8.1", layer_costs)
 
 # %% [markdown]
-# A stage is a group of blocks whose images have the same size. From each of the network's
-# three stages we take the last convolution, batch normalisation and ReLU, and call each of
-# these nine layers by itself, with the batch size of training.
+# Now for real layers. A *stage* is a group of blocks whose images have the same size. From
+# each of the three stages we take the last convolution, batch normalisation and ReLU, and
+# call each of these nine layers by itself, with the batch size of training.
 #
 # **Predict:** How many of the nine layers are limited by arithmetic, how many by memory,
 # and how many by dispatch?
@@ -380,13 +377,11 @@ summary = f"Half of the calls take at least {slower:.1f} times as long as their 
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Each layer appears as two points: one with the batch size of training, and one with arrays
-# twice as large as the cache (at most 128 MiB on a laptop). A hollow point means that the
-# arrays fit into the cache. The cache is faster than the memory that we measured, so the
-# point may lie above the sloping part of the roof. A short line marks a layer's dispatch
-# limit: the speed that it would have if it took no longer than an empty call.
-
-# %% [markdown]
+# Each layer appears as two points: one at the batch size of training, and one with arrays
+# as large as those of the memory test. A hollow point may lie above the sloping part of
+# the roof, because its arrays fit into the faster cache. A short line marks the speed that
+# the layer would have if it took no longer than an empty call.
+#
 # **Question.** What would help a layer that is limited by dispatch?
 
 # %% [markdown]
@@ -394,24 +389,23 @@ show_figure(figure, summary, session.caption())
 #
 # More work per call: a larger batch, or a graph of the whole step, in which all layers
 # share one call and pay $t_0$ only once. Neither a higher peak nor a faster memory would
-# help. Inside the graph, however, each operation still has a start-up cost of its own.
+# help.
 #
 # </details>
 
 # %% [markdown]
-# One layer stays far below the roof. By your count, batch normalisation reads or writes a
-# large array eight times. Keras does so more often, because it computes each small
-# operation of the formula in a separate pass. How much of a real step does that cost?
-
-# %% [markdown]
 # ## 2. Where does a step spend its time?
 #
-# TensorFlow can record a *profile* ([guide](https://www.tensorflow.org/guide/profiler)):
-# when each operation begins and ends. The package `xprof` reads it. Because the name of an
-# operation contains the name of its layer, we can add up the times for each kind of layer.
+# One layer stays far below the roof. By your count, batch normalisation reads or writes a
+# large array eight times. Keras does so more often, because it makes a separate pass for
+# each small operation of the formula. How much of a real step does that cost?
 #
-# **Predict:** Add up the times of all operations in a step of the original training. What
-# share of this sum belongs to batch normalisation?
+# A *profile* records when each operation begins and ends
+# ([guide](https://www.tensorflow.org/guide/profiler)). The name of an operation contains
+# the name of its layer, so we can add up the times for each kind of layer.
+#
+# **Predict:** Of the time of all operations in a step of the original training, what share
+# belongs to batch normalisation?
 
 # %%
 my_norm_share_guess = None  # change this; 0.1: a tenth of the operations' time
@@ -453,17 +447,13 @@ card.measure("recorded_profile_seconds" if recorded else "profile_seconds", by_l
 card.outcome("norm_share", None if recorded else by_layer[norm] / total)
 
 # %% [markdown]
-# This sum is not the time of a step. It can be larger, because operations can run in
-# parallel, and it leaves out the time in which no operation ran, such as time spent in
-# Python.
-
-# %% [markdown]
-# Keras 3 computes batch normalisation as a sequence of small operations: a mean, a
-# difference, a square, and so on. Yet since version 1, TensorFlow has had a single program
-# that computes all of them in one call
-# ([`FusedBatchNormV3`](https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3)
-# is its current form). We call a layer *fused* if it uses this program. Ours has the same
-# weights as the layer from Keras.
+# (The sum is not the time of a step: operations can run in parallel, and time spent in
+# Python is left out.)
+#
+# Keras 3 computes a mean, a difference, a square, and so on, although TensorFlow has a
+# single program for all of it
+# ([`FusedBatchNormV3`](https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3)).
+# A layer that uses it is called *fused*. Ours has the same weights as Keras' own.
 
 # %%
 figure = figures.profile_bars({"Keras' own": by_layer, "fused": fused_by_layer})
@@ -474,18 +464,19 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # %% [markdown]
 # ## Exercise 8.2: which change first?
 #
-# Your function picks the change to try first, by a simple law. If the operations that take
-# a share $f$ of a step's time become $k$ times as fast, then the whole step becomes
+# A change can make an operation far faster and still gain little, because the rest of the
+# step takes as long as before. If the operations that take a share $f$ of a step's time
+# become $q$ times as fast, then the whole step becomes
 #
-# $$ S = \frac{1}{(1 - f) + f / k} $$
+# $$ S = \frac{1}{(1 - f) + f / q} $$
 #
 # times as fast. This is Amdahl's law ([Amdahl
-# 1967](https://doi.org/10.1145/1465482.1465560)), and it is sobering: even with
-# $k = \infty$, an operation that takes 10% of the step can gain no more than a factor of
-# 1.11.
-#
-# **Write** `best_change(seconds, changes)`, which returns the name of the change that makes
-# the whole step shortest, and how many times as fast the step then is.
+# 1967](https://doi.org/10.1145/1465482.1465560)). Even with $q = \infty$, an operation
+# that takes 10% of the step gains no more than a factor of 1.11.
+
+# %% [markdown]
+# **Write** `best_change(seconds, changes)`, which returns the name of the change that
+# makes the whole step shortest, and how many times as fast the step then is.
 #
 # **Rules**
 #
@@ -540,31 +531,33 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 # %% [markdown]
 # ## 3. The ladder
 #
-# Each rung is one change:
+# A profile makes promises, and only a clock can confirm them. Each rung of our ladder is
+# one change:
 #
 # | rung | the change | what it saves | part |
 # |---|---|---|---|
 # | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | Python's work for each image | 3 |
-# | *fused batch norm* | the fused layer of part 2 | passes over the data | 3 |
-# | *no dropout* | no dropout layers | random numbers, and a product for each value | 3 |
+# | *fused batch norm* | the fused layer | passes over the data | 3 |
+# | *no dropout* | no dropout layers | random numbers, and a product per value | 3 |
 # | *fewer bits* | 16 bits | half of the bytes, perhaps arithmetic | 5 |
 # | *fewer steps* | another recipe | whole epochs | 6 |
-# | *steps together* | several steps in each call | returns to Python | 7 |
-# | *compiler* | XLA, which fuses operations | passes over the data, in the whole step | 7 |
+# | *steps together* | several steps per call | returns to Python | 7 |
+# | *compiler* | XLA, which fuses operations | passes over the data | 7 |
 #
 # We train with a rung and with the rung below in turn, several times, and take the median
 # of the ratios of their speeds. If the machine is slow for a minute, both runs of a pair
-# suffer, so their ratio hardly changes.
+# suffer.
+#
+# **Question.** Which rung will gain most? Write its name down; the waterfall will tell.
 
 # %% [markdown]
-# **Predict:** By what factor does each change speed up training, compared with the rung
-# below? A factor below 1 means that training becomes slower.
+# **Predict:** By what factor does each of the first three changes speed up training,
+# compared with the rung below? Below 1, training becomes slower. (The other bets come in
+# their parts.)
 
 # %%
-my_gains = {  # change these
-    "whole batches": None, "fused batch norm": None, "no dropout": None,
-    "fewer bits": None, "fewer steps": None, "steps together": None, "compiler": None,
-}
+# Change these: the speed of the rung / the speed of the rung below.
+my_gains = {"whole batches": None, "fused batch norm": None, "no dropout": None}
 card.predict("gains", my_gains)
 
 # %%
@@ -609,22 +602,21 @@ for below, above in pairwise(ladder):
     print(f"{above}: {gains[above]:.2f} times as fast, {speeds[above]:.1f} images/s")
 print(f"Images/sec of the original: {speeds['original']:.2f}")
 card.measure("images_per_second", speeds["no dropout"])
+card.outcome("gains", gains)
 
 # %% [markdown]
-# Did the profile predict the gain from the fused batch normalisation? A profile does not
-# see Python and the input pipeline. If your function recommended faster convolutions in
-# part 2, they have to wait: in this ladder, only fewer bits and the compiler can make them
-# faster.
+# Did the profile predict the gain from the fused batch normalisation? It does not see
+# Python and the input pipeline. If your function recommended faster convolutions, they
+# have to wait for fewer bits and for the compiler.
 
 # %% [markdown]
 # ## 4. Feed the network
 #
-# As soon as a fast step ends, the next step needs its batch. Our images are already in
-# memory, but images on a disk or across a network take time to load. Suppose that a step
-# takes $s$ seconds and that fetching a batch takes $f$ seconds. If they take turns,
-# training needs $s + f$ seconds per step. If the next batch is fetched while the current
-# step runs, which is called [prefetching](../docs/glossary.md), it needs only
-# $\max(s, f)$ seconds.
+# A fast step gains nothing if it has to wait for its batch. So far our images are in
+# memory, but images on a disk take time to load. Suppose that a step takes $t_s$ seconds
+# and fetching a batch $t_f$ seconds. If they take turns, training needs $t_s + t_f$
+# seconds per step. With [prefetching](../docs/glossary.md), the next batch is fetched
+# while the current step runs, so training needs only $\max(t_s, t_f)$.
 #
 # ![Two time lines. In the upper one, fetching a batch and training on it take turns. In the lower one, the next batch is fetched while a step runs, so four steps end sooner.](../helpers/lab_08/diagrams/prefetch.svg)
 
@@ -635,13 +627,13 @@ card.measure("images_per_second", speeds["no dropout"])
 #
 # **Write** `feed(fetch, images, batch_size)`, which returns an iterable over the images 0
 # to `images - 1` in batches. Here `fetch(numbers)` takes a list or an array of image
-# numbers, and returns these images as a float32 array. Each call takes a while, however few
-# images it fetches. There is at least one image, and only one loop runs at a time.
+# numbers, and returns these images as a float32 array. Each call takes a while, however
+# few images it fetches. There is at least one image, and only one loop runs at a time.
 #
 # **Rules**
 #
-# - The batches hold `batch_size` images each, in the order of their numbers. The last batch
-#   holds the images that are left.
+# - The batches hold `batch_size` images each, in the order of their numbers. The last
+#   batch holds the images that are left.
 # - Call `fetch` once for each batch.
 # - While a step runs on a batch, the next batch is being fetched.
 # - Before the first step ends, fetch at most eight batches, including the batch of that
@@ -656,8 +648,8 @@ card.measure("images_per_second", speeds["no dropout"])
 # A [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) does it
 # in three lines: `range` and `batch`, then `map` with
 # [`tf.numpy_function(fetch, [numbers], tf.float32)`](https://www.tensorflow.org/api_docs/python/tf/numpy_function),
-# and finally a method that works ahead. Python's threads and queues would do as well, since
-# any thread may call `fetch`.
+# and finally a method that works ahead. Python's threads would do as well, since any
+# thread may call `fetch`.
 
 # %% name="8.3-feed" points=2
 # TODO 8.3: batches that are fetched while the step before them runs.
@@ -679,10 +671,10 @@ def feed(fetch, images, batch_size):
 feed = check("8.3", feed)
 
 # %% [markdown]
-# The network now gets a data source that takes about as long for a batch as a step takes.
+# Now the network gets a source that is about as slow as a step.
 #
 # **Question.** By what factor is a step with your `feed` longer than a step that never
-# waits for data? If fetching and training took turns, the factor would be about 2.
+# waits? If fetching and training took turns, the factor would be about 2.
 
 # %%
 step_model = ladder["no dropout"][0]
@@ -724,15 +716,15 @@ print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as a
 
 # %% [markdown]
 # Our source only sleeps. A source that computes would share the cores with the step, so
-# overlapping would gain less. If fetching takes longer than a step, even perfect overlap
-# leaves you waiting, and only faster fetching helps: larger reads, several reads at once,
-# or data that fit into memory.
+# overlapping would gain less. And if fetching takes longer than a step, only faster
+# fetching helps: larger reads, several reads at once, or data that fit into memory.
 
 # %% [markdown]
 # ## 5. Fewer bits
 #
 # Half the bits mean half the bytes to move, and many processors also have units that
-# multiply short numbers faster. Two formats with 16 bits are in common use:
+# multiply short numbers faster. What is the price? The formats differ in how they spend
+# their bits:
 #
 # ![The bits of four number formats. float32 has 8 bits of exponent and 23 of fraction, TF32 8 and 10, bfloat16 8 and 7, and float16 5 and 10; each has one sign bit.](../helpers/lab_08/diagrams/float_formats.svg)
 #
@@ -741,14 +733,12 @@ print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as a
 # - float16 has more digits, but overflows to infinity above 65,504. Below $2^{-14}$, about
 #   $6 \times 10^{-5}$, its *normal range* ends: the smaller a number, the fewer digits it
 #   keeps. Below $2^{-24}$, about $6 \times 10^{-8}$, there is only 0.
-#
-# (TF32 is the format to which newer NVIDIA GPUs round the inputs of float32 products. On
-# them, the float32 peak of part 1 is really a peak in TF32.)
+# - TF32 is what newer NVIDIA GPUs use for float32 products, also in part 1.
 
 # %% [markdown]
-# Are gradients too small for float16? Backpropagation computes two kinds. The gradients of
-# the *activations*, which are the outputs of the layers, travel from each layer to the
-# layer before it. From them, each layer computes the gradients of its *weights*.
+# Are gradients too small for float16? The gradients of the *activations*, which are the
+# outputs of the layers, travel from each layer to the layer before it. From them, each
+# layer computes the gradients of its *weights*.
 #
 # **Predict:** In a batch of 256 images, what percentage of the gradients of each kind lies
 # below float16's normal range? Gradients that are exactly 0 do not count.
@@ -798,13 +788,12 @@ card.outcome("percent_below_normal", percent)
 # Few gradients of weights are that small, but many gradients of activations are. The loss
 # is a *mean* over the batch, so in a batch eight times as large, the gradients of the
 # activations shrink to about an eighth. The gradient of a weight is a sum over all images
-# and positions, so it does not shrink. But float16 may already have damaged the small
-# numbers in this sum.
-
-# %% [markdown]
-# **Question.** Does that damage show in the gradients of the weights? The next cell
-# computes them in mixed precision, with and without a scaled loss, and compares both with
-# float32.
+# and positions, so it does not shrink. But float16 may have damaged the small numbers in
+# this sum. The next cell computes the gradients of the weights in *mixed precision*, with
+# 16 bits for the arithmetic and 32 for the weights, and compares them with float32.
+#
+# **Question.** If small numbers were damaged, multiplying the loss by 1,024 makes them
+# larger, and the error smaller. Does it?
 
 # %%
 def weights_gradients(policy, times):
@@ -826,21 +815,19 @@ for times in (1.0, 2.0**10):
     print(f"mixed_float16, loss times {times:.1f}: gradients off by {percent_off:.2f}%")
 
 # %% [markdown]
-# Are both errors about the same? Then scaling the loss changed little, so the small
-# gradients had kept enough digits. Most of the error comes from other values that float16
-# rounds. But gradients shrink as the network learns, and a gradient that is rounded to 0 is
-# lost.
+# If both errors are about the same, the small gradients had kept enough digits, and most
+# of the error comes from other values that float16 rounds. But gradients shrink as the
+# network learns, and a gradient that is rounded to 0 is lost.
 
 # %% [markdown]
-# The remedy is [*loss scaling*](../docs/glossary.md). If you multiply the loss $L$ by a
-# factor $c$, all gradients grow by the same factor, and float16 can represent them. The
-# update then divides by $c$ again:
+# The remedy is [*loss scaling*](../docs/glossary.md). Multiply the loss $L$ by a factor
+# $c$, and all gradients grow by the same factor, so that float16 can represent them. The
+# update divides by $c$ again:
 #
 # $$ w \leftarrow w - \frac{\eta}{c}\, \nabla_w (c L), $$
 #
 # where $w$ stands for the weights and $\eta$ for the learning rate. If $c$ is too large,
-# gradients overflow to infinity. The best factor changes as the network learns, so it is
-# adjusted throughout training ([Micikevicius et al.
+# gradients overflow, so $c$ is adjusted throughout training ([Micikevicius et al.
 # 2018](https://arxiv.org/abs/1710.03740)).
 
 # %% [markdown]
@@ -860,8 +847,8 @@ for times in (1.0, 2.0**10):
 # - Convert the gradients to float32 first, and then divide them by the scale.
 # - A step is *good* if every value of every gradient is finite, and *bad* if any value is
 #   infinity or nan.
-# - A good step subtracts `learning_rate` times the gradients from the weights, and adds one
-#   to `good_steps`. When `good_steps` reaches `growth_steps`, the scale doubles and
+# - A good step subtracts `learning_rate` times the gradients from the weights, and adds
+#   one to `good_steps`. When `good_steps` reaches `growth_steps`, the scale doubles and
 #   `good_steps` starts again from 0.
 # - After a bad step, the weights stay as they are, the scale halves, and `good_steps`
 #   becomes 0.
@@ -900,8 +887,8 @@ def scaled_step(weights, gradients_at, learning_rate, state, growth_steps):
 scaled_step = check("8.4", scaled_step)
 
 # %% [markdown]
-# Watch your function search. It gets the gradients of the weights from above, and starts
-# with a scale that is far too high.
+# Watch your function search, with the gradients from above, and from a scale that is far
+# too high.
 
 # %%
 real_gradients = gradients[32]["weights"]
@@ -920,8 +907,8 @@ show_figure(figures.loss_scale(scales), summary, session.caption())
 card.measure("lowest_loss_scale", min(scales))
 
 # %% [markdown]
-# bfloat16 needs no loss scaling, because it has the range of float32. Its weakness is the
-# small number of digits.
+# bfloat16 needs no loss scaling, because it has the range of float32. Its weakness is its
+# few digits.
 #
 # **Question.** What happens to a weight of 1 in bfloat16 if you add 0.001 to it a thousand
 # times?
@@ -943,15 +930,21 @@ for dtype in ("float32", "bfloat16"):
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
-# thousand times. That is why *mixed* precision computes in 16 bits, but keeps some numbers
-# in float32: the weights, the optimizer's state, the running averages of batch
-# normalisation, and the softmax with its loss. Keras' policy
-# [`mixed_bfloat16`](https://keras.io/api/mixed_precision/) takes care of all but the
-# softmax, so our network sets its last layer to float32 itself.
+# thousand times. That is why [mixed precision](https://keras.io/api/mixed_precision/)
+# keeps the weights, the optimizer's state, the running averages of batch normalisation,
+# and the softmax with its loss in float32.
 #
-# But is mixed precision faster *here*? Some processors have to emulate bfloat16.
+# But is it faster *here*? Some processors have to emulate bfloat16.
+#
+# **Predict:** By what factor do 16 bits speed up training, compared with the rung *no
+# dropout*?
 
 # %%
+my_bits_guess = None  # change this
+card.predict("gain_of_fewer_bits", my_bits_guess)
+
+# %%
+card.lock("gain_of_fewer_bits")
 low = candidates()[1]
 below, above = ladder["no dropout"], (rung(conv_bn_relu, 0.0, policy=low), fast_data)
 gains["fewer bits"], speeds["fewer bits"], _ = gain_of(above, below)
@@ -960,24 +953,25 @@ policy = faster if lab.precision == "auto" else lab.precision
 print(f"fewer bits: {gains['fewer bits']:.2f} times as fast in {types[low]}")
 print(f"The next rungs train with the policy {policy}")
 card.measure("gain_of_fewer_bits", gains["fewer bits"])
+card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
-# If 16 bits make training slower here, the next rung drops them, unless you set a precision
-# in the first code cell.
+# If 16 bits make training slower here, the next rungs drop them, unless you set
+# `precision` in the first code cell.
 
 # %% [markdown]
 # ## 6. Fewer steps
 #
 # The fastest step is the one that you do not have to take. The number of steps depends on
-# the *recipe*. The original recipe uses a small constant learning rate, no momentum, and
-# images that are shifted and flipped. The fast recipe differs from it mainly in four ways:
+# the *recipe*. The original uses a small constant learning rate, no momentum, and images
+# that are shifted and flipped. The fast recipe differs from it mainly in four ways:
 #
 # - it adds momentum and weight decay;
 # - it smooths the labels: with 10 classes and the one-hot label $y$, it trains towards
 #   $0.9\, y + 0.1/10$ ([Szegedy et al. 2016](https://arxiv.org/abs/1512.00567));
 # - it leaves out augmentation, which does not pay off in so few epochs;
-# - its learning rate rises and falls once, which is called [one cycle](../docs/glossary.md)
-#   ([Smith and Topin 2019](https://arxiv.org/abs/1708.07120)).
+# - its learning rate rises and falls once, which is called [one
+#   cycle](../docs/glossary.md) ([Smith and Topin 2019](https://arxiv.org/abs/1708.07120)).
 
 # %% [markdown]
 # ## Exercise 8.5: one cycle
@@ -1062,16 +1056,17 @@ def fast_recipe(policy, seed, **options):
     return model
 
 # %% [markdown]
-# Now the two recipes race to the same target, as in [lab 03](03_time_to_accuracy.ipynb),
-# with the accuracy measured on the test images after each epoch. The original recipe stops
-# when it reaches the target. The fast recipe runs all its epochs, because a network trained
-# with one cycle becomes accurate only at its end. To save time, both use whole batches, a
-# fused layer and the precision chosen above. We assume that the precision does not change
-# the number of epochs.
+# Now the two recipes race to the same accuracy on the test images. The original stops when
+# it reaches the target. The fast recipe runs all its epochs, because a network trained
+# with one cycle becomes accurate only at its end. (To save time, both use whole batches, a
+# fused layer and the precision chosen above. We assume that these do not change the number
+# of epochs.)
 #
-# **Predict:** How many epochs does the original recipe need to reach the target?
+# **Predict:** How many epochs does the original recipe need to reach the target? Divided
+# by the epochs of the fast recipe, this is roughly your bet on *fewer steps*.
 
 # %%
+print(f"Epochs of the fast recipe: {lab.fast_epochs}")
 my_epochs_guess = None  # change this: the epochs of the original recipe to the target
 card.predict("original_epochs", my_epochs_guess)
 
@@ -1113,13 +1108,13 @@ for name, share in shares.items():
     print(f"{name}: {100 * share:.1f}% of the runs reached the target")
 
 # %% [markdown]
-# Did the original recipe miss the target? Then its bar in the waterfall is too short,
-# because it would have needed more epochs. Did the fast recipe miss it? Then the bar *fewer
-# steps* means nothing. Run the lab again with more `epochs` or `fast_epochs`.
+# (If the original missed the target, its bar in the waterfall is too short. If the fast
+# recipe missed it, the bar *fewer steps* means nothing. Then run the lab again with more
+# `epochs` or `fast_epochs`.)
 #
 # A step of the fast recipe also has less work to do, without augmentation and without
-# biases in its convolutions. *Fewer steps* therefore combines two factors: the smaller
-# number of epochs, and the speed of a step compared with the rung below.
+# biases in its convolutions. So *fewer steps* combines two factors: the number of epochs,
+# and the speed of a step compared with the rung below.
 
 # %%
 below = (rung(conv_bn_relu, 0.0, policy=policy), fast_data)
@@ -1133,11 +1128,19 @@ print(f"fewer steps: reaches the target {gains['fewer steps']:.2f} times as fast
 #
 # Two options of [`compile`](https://keras.io/api/models/model_training_apis/) remain. With
 # `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python. With
-# `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that fuses
-# operations but delays the first step. (The default, `"auto"`, uses it on a single GPU, and
-# not on a CPU.)
+# `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that
+# fuses operations but delays the first step. (The default, `"auto"`, uses it on a single
+# GPU, and not on a CPU.)
+#
+# **Predict:** By what factor does each option speed up training, compared with training
+# without it?
 
 # %%
+my_options_guess = {"steps together": None, "compiler": None}  # change these
+card.predict("gains_of_options", my_options_guess)
+
+# %%
+card.lock("gains_of_options")
 best, options = (fast_recipe(policy, 0), fast_data), {}
 together = fast_recipe(policy, 0, steps_per_execution=8), fast_data
 gains["steps together"], *_ = gain_of(together, best)
@@ -1148,37 +1151,34 @@ began = perf_counter()
 compiled.train_on_batch(few[0][: lab.batch_size], labels_of[: lab.batch_size])
 compile_seconds = perf_counter() - began
 gains["compiler"], *_ = gain_of((compiled, fast_data), best)
+
+# %%
 for name in ("steps together", "compiler"):
     print(f"{name}: {gains[name]:.2f} times as fast")
 print(f"The first step with the compiler took {compile_seconds:.1f} s")
 card.measure("gains", gains)
 card.measure("compile_seconds", compile_seconds)
+card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compiler")})
 
 # %% [markdown]
 # ## The waterfall
 #
-# The original time $T_0$ is the number of epochs that the original recipe needs, multiplied
-# by the seconds that one epoch takes with the original software. If the changes that we
-# keep gain the factors $g_1, g_2, \dots$, then after $k$ of them the time to the target is
+# The original time $T_0$ is the number of epochs that the original recipe needs,
+# multiplied by the seconds of one epoch with the original software. If the changes that we
+# keep gain the factors $g_1, g_2, \dots$, then after $i$ of them the time to the target is
 #
-# $$ T_k = \frac{T_0}{g_1\, g_2 \cdots g_k} \quad\text{seconds.} $$
+# $$ T_i = \frac{T_0}{g_1\, g_2 \cdots g_i} \quad\text{seconds.} $$
 #
-# The axis is logarithmic, so that a factor has the same length wherever it comes in the
-# order.
-
-# %% [markdown]
-# How do you read the bars?
-#
-# - The number on a bar is its factor, without the time for compiling.
-# - A *green* bar made training faster, and a *violet* bar made it slower.
-# - A *hatched* bar, with its name in brackets, is a change that we tried but did not keep,
-#   so the next bar starts where the hatched bar started. Only *fewer bits* and the options
-#   of part 7 can be dropped.
+# The axis is logarithmic, so that a factor has the same length wherever it comes. The
+# number on a bar is its factor, without the time for compiling. A *green* bar made
+# training faster, and a *violet* bar made it slower. A *hatched* bar, with its name in
+# brackets, is a change that we tried but did not keep, so the next bar starts where the
+# hatched bar started.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
 bars = [{"name": "original", "before": 0, "after": level, "kept": True}]
-for name in my_gains:
+for name in [*ladder, "fewer bits", "fewer steps", "steps together", "compiler"][1:]:
     after = level / gains[name]
     keep_if = {"fewer bits": policy != "float32"}
     keep_if |= dict.fromkeys(["steps together", "compiler"], after < level)
@@ -1194,33 +1194,66 @@ print(f"Training with the fast recipe took {median(fast_seconds):.1f} s. This in
       "start-up, which the bars leave out, but not the options of part 7")
 
 # %% [markdown]
-# **Question.** Which bar is the longest? And how long is the bar of the change that you
-# expected to gain most?
+# **Question.** Which bar is the longest? Is it the rung that you wrote down in part 3?
+#
+# That answers the question at the top. Divide the factor of the whole training by that of
+# the longest bar, and you know what the others gained together. In our runs on two cores,
+# the longest bar was *fewer steps*, with a factor of about ten, and all other changes
+# together gained at most a factor of about two. Most of the time had gone into steps that
+# nobody needed to take. On another machine the bars differ, because XLA and fewer bits
+# depend on the hardware.
+
+# %% [markdown]
+# ## Quiz
+#
+# How much of this do you remember? Every answer comes with an explanation.
 
 # %%
-card.outcome("gains", gains)
+quiz("08")
+
+# %%
+session.finish()
 
 # %% [markdown]
-# That answers the question at the top. Divide the factor of the whole training by the
-# factor of its longest bar, and you know how much all other changes gained together. In our
-# runs on two cores, the longest bar was *fewer steps*, with a factor of about ten, and the
-# rest gained at most a factor of about two. Most of the time had gone into steps that
-# nobody needed to take. On another machine the bars differ, because XLA and fewer bits need
-# suitable hardware.
-
-# %% [markdown]
-# ## How much of the machine does your training use?
+# ## Explain your figure
 #
-# After all this, how close does training come to the peak of part 1? If an image takes
-# $F_1$ operations in all convolutions, forward and backward, and training processes $r$
-# images per second, then it uses the share
+# Look at the waterfall. Which change gained most on your machine, and which gained least?
+# What does each of these two do to a training step? Write three to six sentences in the
+# cell below, with numbers from your run. No check reads them, but your instructor may.
+
+# %% [markdown] name="8.figure" points=2
+# **8.figure, your answer:**
+
+# %% [markdown]
+# ## What you learned
+#
+# Arithmetic, memory and dispatch each limit the speed of a layer. The lowest limit counts,
+# and for small arrays that is often dispatch. A profile shows where a step spends its
+# time, and Amdahl's law how much a change can gain at most, but only alternating runs show
+# how much it really gains. And the largest gain may lie in the steps that you need not
+# take.
+#
+# Two last questions. If your network becomes ten times as wide, which bars of your
+# waterfall become longer? And which of these changes could you have tested within a
+# minute?
+
+# %% [markdown]
+# ## Going further
+#
+# You may stop here: this part has no points and no predictions.
+#
+# ### How much of the machine does your training use?
+#
+# How close does training come to the peak of part 1? If an image takes $F_1$ operations in
+# all convolutions, forward and backward, and training processes $r$ images per second,
+# then it uses the share
 #
 # $$ \text{MFU} = \frac{F_1\, r}{P} $$
 #
 # of the peak $P$, measured for the same number format in operations per second. This is
 # [*model FLOPs utilization*](../docs/glossary.md) ([Chowdhery et al.
-# 2022](https://arxiv.org/abs/2204.02311)). That paper takes the peak from a data sheet, and
-# its largest model, with 540 billion parameters, reached 46.2%.
+# 2022](https://arxiv.org/abs/2204.02311)). That paper takes the peak from a data sheet.
+# Its largest model, with 540 billion parameters, reached 46.2%.
 
 # %%
 def operations_per_image(network):
@@ -1235,15 +1268,13 @@ def operations_per_image(network):
 
 of_image = operations_per_image(original)
 for name, bits in (("original", "float32"), ("fewer steps", policy)):
-    utilization = of_image * speeds[name] / peaks.get(bits, peak)
-    card.measure(f"mfu_{name.replace(' ', '_')}", utilization)
-    print(f"MFU, {name}: {100 * utilization:.2f}% of a matrix product's speed")
+    share = of_image * speeds[name] / peaks.get(bits, peak)
+    print(f"MFU, {name}: {100 * share:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# In [lab 02](02_throughput.ipynb), the layers are just as narrow, but the network reaches a
-# far larger share of a laptop's peak. (The two counts differ: lab 02 leaves out products
-# with padding, while here border values count like all others. By lab 02's count, our share
-# would be smaller still.) Why does our network reach so little? Roughly,
+# In [lab 02](02_throughput.ipynb), the layers are just as narrow, but the network reaches
+# a far larger share of a laptop's peak, although lab 02 counts fewer operations, because
+# it leaves out products with padding. Why does our network reach so little? Roughly,
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
@@ -1274,53 +1305,17 @@ print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
 # <details><summary>Why does this network use so little of the peak?</summary>
 #
 # Pooling by 4 leaves all later layers a sixteenth of the pixels and of the operations. But
-# the first convolution, its batch normalisation, its ReLU and the pooling work on the whole
-# image. In a profile (2 cores of an AMD EPYC, batch 32, fused layer) they took 54% of the
-# time, although the first convolution has at most 21% of the operations that the MFU
-# counts.
+# the layers up to the pooling work on the whole image. In a profile (2 cores of an AMD
+# EPYC, batch 32, fused layer) they took 54% of the time, although the first convolution
+# has at most 21% of the operations that the MFU counts.
 #
-# On that machine the MFU, computed from processor time, was 7%. Three changes raised it:
-#
-# - no pooling: 30%;
-# - width 10: 21%;
-# - batches of 2,048 images: only 8%.
-#
-# That is the price of a network small enough to train quickly.
+# On that machine the MFU, computed from processor time, rose from 7% to 30% without
+# pooling, and to 21% at width 10. Batches of 2,048 images raised it only to 8%. So a small
+# share is the price of a network small enough to train quickly.
 #
 # </details>
 
 # %% [markdown]
-# ## Quiz
-#
-# How much of this do you remember? Every answer comes with an explanation.
-
-# %%
-quiz("08")
-
-# %%
-session.finish()
-
-# %% [markdown]
-# ## Explain your figure
-#
-# Look at the waterfall. Which change gained most on your machine, and which gained least?
-# What does each of these two do to a training step? Write three to six sentences in the
-# cell below, with numbers from your run. No check reads them, but your instructor may.
-
-# %% [markdown] name="8.figure" points=2
-# **8.figure, your answer:**
-
-# %% [markdown]
-# ## What you learned
-#
-# Arithmetic, memory and dispatch each set a limit to the speed of a layer. The lowest limit
-# counts, and for small arrays that is often dispatch. A profile shows where a step spends
-# its time, and Amdahl's law says how much a change can gain at most, but only alternating
-# runs show how much it really gains.
-#
-# Two last questions. If your network becomes ten times as wide, which bars of your
-# waterfall become longer? And which of these changes could you have tested within a minute?
-#
 # To read on: [Williams, Waterman and Patterson, "Roofline"
 # (2009)](https://doi.org/10.1145/1498765.1498785); [Amdahl, "Validity of the Single
 # Processor Approach" (1967)](https://doi.org/10.1145/1465482.1465560); [Micikevicius et
