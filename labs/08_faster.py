@@ -546,7 +546,7 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 #
 # We train with a rung and with the rung below in turn, several times, and take the median
 # of the ratios of their speeds. If the machine is slow for a minute, both runs of a pair
-# suffer.
+# suffer, and their ratio hardly changes.
 #
 # **Question.** Which rung will gain most? Write its name down; the waterfall will tell.
 
