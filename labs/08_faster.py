@@ -930,9 +930,9 @@ for dtype in ("float32", "bfloat16"):
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
-# thousand times. That is why [mixed precision](https://keras.io/api/mixed_precision/)
-# keeps the weights, the optimizer's state, the running averages of batch normalisation,
-# and the softmax with its loss in float32.
+# thousand times. That is why [mixed precision](https://keras.io/api/mixed_precision/), as
+# we use it, keeps the weights, the optimizer's state, the running averages of batch
+# normalisation, and the softmax with its loss in float32.
 #
 # But is it faster *here*? Some processors have to emulate bfloat16.
 #
