@@ -16,11 +16,12 @@
 # the same target in a third of the time. The next record can be yours.
 #
 # A speed record is easy to claim by mistake: because of a lucky seed, a clock that stopped
-# too early, or a training that was tuned on the test images. You therefore find out first
-# which ingredients of a fast recipe help, and which may only have been lucky. Then you
-# write your own training, and rehearse its judging. You predict each gain before you
-# measure it. If the result surprises you, there is something that you do not understand
-# yet.
+# too early, or a training that was tuned on the test images. So this lab has three parts:
+#
+# 1. You find out which ingredients of a fast recipe help, and which were only lucky.
+# 2. You write your own training, and predict the gain of a change before you measure it. If
+#    the result surprises you, there is something that you do not understand yet.
+# 3. You rehearse how a judge will measure your training.
 
 # %% [markdown]
 # > **Limits.** Other programs on your machine affect every time that you measure. At laptop
@@ -66,7 +67,7 @@ import tensorflow as tf
 card = lab.card
 
 # %%
-from math import ceil, prod
+from math import ceil
 
 from keras import Input, Model, layers, utils
 
@@ -74,6 +75,7 @@ from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.figures import show_figure, use_figures
 from helpers.lab_12 import ablation, dry_run, figures, submission, trials
+from helpers.lab_12.sign_test import clearly_longer
 from helpers.network.models import lean_conv_bn_relu, plain_network
 from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.recipes import fast_loss, fast_optimizer
@@ -84,25 +86,20 @@ data = session.load_images()
 # %% [markdown]
 # ## 1. Ablate first
 #
-# The longest bar of your waterfall in lab 08 was probably *fewer steps*. A whole recipe
-# hides behind it, so you do not know which of its five ingredients made the training fast.
-# An [*ablation*](../docs/glossary.md) takes out one ingredient at a time, and measures how
-# much slower the training becomes.
+# The longest bar of your waterfall in lab 08 was probably *fewer steps*. Five ingredients
+# hide behind it, and you do not know which of them made the training fast. An
+# [*ablation*](../docs/glossary.md) takes out one ingredient at a time, and measures how much
+# slower the training becomes.
 #
 # | ingredient | fast recipe | without it, as in the original recipe |
 # |---|---|---|
 # | momentum | [Nesterov's](https://keras.io/api/optimizers/sgd/), 0.9 | none |
 # | one cycle | the rate [rises, then falls](https://arxiv.org/abs/1708.07120) | a constant rate of 0.01 |
 # | label smoothing | [0.1](https://arxiv.org/abs/1512.00567) | none |
-# | no augmentation | images as they are | shifted and flipped at random |
+# | plain images | images as they are | shifted and flipped at random |
 # | initialisation | [He's](https://arxiv.org/abs/1502.01852), without biases | Glorot's, with biases |
 
 # %% [markdown]
-# Take care with the fourth ingredient, which is itself something left out. The recipe
-# without it puts augmentation back, so there the images *are* shifted and flipped. Weight
-# decay stays in all recipes. The peak of the cycle (`peak_learning_rate`) and the constant
-# 0.01 are given for batches of 32 images, and grow with the square root of the batch size.
-#
 # If training to the target takes $t$ seconds with all ingredients, and $t_{-i}$ seconds
 # without ingredient $i$, then this ingredient is worth the factor
 #
@@ -110,16 +107,22 @@ data = session.load_images()
 #
 # This is its worth *in this recipe* only, because we do not tune the other settings again.
 # A larger learning rate, for example, might make up for missing momentum.
-#
-# With one cycle, the network becomes accurate only when the rate falls at the end. The lab
-# therefore runs longer and longer cycles until one reaches the target, and $t$ is the time
-# of this last training alone. A recipe without the cycle needs only one training, which
-# goes on until it gets there. Compiling and validating do not count.
 
 # %% [markdown]
-# To save time, the network has only three convolutions, and pools before each of them, so
-# that they see small images.
+# <details><summary>What counts as the time to the target?</summary>
 #
+# With one cycle, the network becomes accurate only when the rate falls at the end. The lab
+# therefore runs longer and longer cycles until one reaches the target, and counts only the
+# time of this last one. A recipe without the cycle needs a single training, which goes on
+# until it gets there. Compiling and validating do not count.
+#
+# All recipes use weight decay, and a network with only three convolutions. The peak of the
+# cycle (`peak_learning_rate`) and the constant 0.01 are given for batches of 32 images, and
+# grow with the square root of the batch size.
+#
+# </details>
+
+# %% [markdown]
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
 # them a place, where 1 is the most valuable. Ingredients may share a place.
 
@@ -128,7 +131,7 @@ my_places_guess = {  # change each None to a place from 1 to 5
     "momentum": None,
     "one cycle": None,
     "label smoothing": None,
-    "no augmentation": None,
+    "plain images": None,
     "initialisation": None,
 }
 card.predict("places", my_places_guess)
@@ -143,9 +146,9 @@ recipes = {"full recipe": ablation.Recipe(sizes)}
 recipes |= {one: ablation.Recipe(sizes, [one]) for one in ablation.INGREDIENTS}
 
 # %% [markdown]
-# For each seed, all recipes race to the target, one after another. If another program is
-# busy for a while, it slows all of them alike, and the comparison stays fair. If you
-# interrupt the next cell and run it again, it resumes with the seed that it had reached.
+# For each seed, all recipes race to the target, one after another, so that a busy machine
+# slows all of them alike. If you interrupt the next cell and run it again, it resumes with
+# the seed that it had reached.
 
 # %%
 races = card.points("races")
@@ -178,25 +181,25 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #
 # $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
 #
-# If $P$ is small, luck is a bad explanation. This [*sign test*](../docs/glossary.md)
-# assumes only that seeds do not influence each other. It even accepts failed runs, because
-# it asks only which of two runs was longer.
+# If $P$ is small, luck is a bad explanation. For four of five seeds, $P = 6/32 \approx
+# 0.19$, so luck is quite a good one. For all five, $P = 1/32 \approx 0.03$. This [*sign
+# test*](../docs/glossary.md) assumes only that seeds do not influence each other, but it
+# needs many of them.
 
 # %% [markdown]
-# Two runs with the same seed are a *pair*: in the table, they stand in the same column. The
+# Two runs with the same seed are a *pair*, which stands in one column of the table. A run
+# that never reached the target took infinitely long, so two such runs do not differ. The
 # times of recipe A are *clearly longer* than those of recipe B if $P <$ `alpha`, which is
-# 0.05 unless you change this parameter. Here $n$ is the number of pairs whose two times
-# differ, and $k$ is the number of pairs in which A took longer.
-#
-# Take one line of the table, with five seeds. If four of its times are longer than those of
-# the full recipe, $P = 6/32 \approx 0.19$, so they are not *clearly* longer. If all five
-# are longer, $P = 1/32 \approx 0.03$, and they are. The price of this test is that it needs
-# many seeds.
+# 0.05 unless you change this parameter. Here $n$ is the number of pairs whose times differ,
+# and in $k$ of them A took longer. You get a function for this test:
+
+# %%
+session.show_source(clearly_longer)
 
 # %% [markdown]
 # ### Exercise 12.1: what is it worth?
 #
-# You rank the ingredients, and claim no more than the runs show.
+# You turn the table into a ranking that claims no more than the runs show.
 #
 # **Write** `worth(full, without, alpha)`, which returns a dict with a row for every
 # ingredient. A row is a dict with the keys `"factor"`, `"low"`, `"high"`, `"verdict"` and
@@ -212,15 +215,15 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 # **Rules**
 #
 # - Two runs with the same seed are a pair. A run without a partner is left out.
-# - A run that never reached the target took infinitely long. Two failed runs do not differ.
 # - The factor of a pair is the seconds without the ingredient, divided by the seconds of
-#   the full recipe. If only one of the two runs failed, the factor is infinite or 0. If
-#   both failed, the pair has no factor.
+#   the full recipe. A run that never reached the target took infinitely long. So if only
+#   one run of a pair failed, the factor is infinite or 0. If both failed, the pair has no
+#   factor.
 # - `"factor"` is the median of the factors, and `"low"` and `"high"` are the smallest and
 #   the largest. A value is `None` if it is infinite, or if there are no factors.
 # - `"verdict"` is `"helps"` if the times without the ingredient are clearly longer than
-#   those of the full recipe (see above, with your argument `alpha`), `"hurts"` if they are
-#   clearly shorter, and otherwise `"cannot tell"`.
+#   those of the full recipe, `"hurts"` if they are clearly shorter, and otherwise
+#   `"cannot tell"`. *Clearly* means what `clearly_longer` says with your argument `alpha`.
 # - `"place"` is 1 plus the number of *other* ingredients that are clearly worth more.
 #   Ingredient A is clearly worth more than B if the times without A are clearly longer than
 #   the times without B.
@@ -233,9 +236,7 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
 #     # {"magic": {"factor": 1.75, "low": 1.5, "high": 2.0, "verdict": "helps", "place": 1}}
 #
 # In both pairs the time without "magic" is longer, and two heads in two tosses have the
-# probability 0.25, which is below 0.3. You need about twenty lines.
-# [`math.comb`](https://docs.python.org/3/library/math.html#math.comb) computes
-# $\binom{n}{i}$.
+# probability 0.25, which is below 0.3. You need about fifteen lines.
 
 # %% name="12.1-worth" points=3
 # TODO 12.1: rank the ingredients, and claim no more than the runs show.
@@ -261,22 +262,16 @@ def worth(full, without, alpha):
 def worth(full, without, alpha):
     """A row for each ingredient: its factor with a range, a verdict and a place."""
 
-    def pairs(ours, theirs):
-        both = [(ours[s], theirs[s]) for s in ours if s in theirs]
-        return [tuple(math.inf if t is None else t for t in pair) for pair in both]
-
-    def longer(ours, theirs):
-        signs = [a > b for a, b in pairs(ours, theirs) if a != b]
-        n, k = len(signs), sum(signs)
-        return sum(math.comb(n, i) for i in range(k, n + 1)) < alpha * 2**n
-
     def row(times):
-        factors = [a / b for a, b in pairs(times, full) if min(a, b) < math.inf] or [math.inf]
+        both = [(times[s], full[s]) for s in times if s in full]
+        pairs = [tuple(math.inf if t is None else t for t in pair) for pair in both]
+        factors = [a / b for a, b in pairs if min(a, b) < math.inf] or [math.inf]
         figures = statistics.median(factors), min(factors), max(factors)
         factor, low, high = (None if f == math.inf else f for f in figures)
-        clear = longer(times, full), longer(full, times)
-        verdict = "helps" if clear[0] else "hurts" if clear[1] else "cannot tell"
-        place = 1 + sum(longer(other, times) for other in without.values())
+        helps = clearly_longer(times, full, alpha)
+        hurts = clearly_longer(full, times, alpha)
+        verdict = "helps" if helps else "hurts" if hurts else "cannot tell"
+        place = 1 + sum(clearly_longer(one, times, alpha) for one in without.values())
         return {"factor": factor, "low": low, "high": high, "verdict": verdict, "place": place}
 
     return {name: row(times) for name, times in without.items()}
@@ -302,34 +297,23 @@ show_figure(figure, text, session.caption())
 card.outcome("places", {name: one["place"] for name, one in found_worth.items()}, choices=True)
 
 # %% [markdown]
-# The verdicts tell you which ingredients you may believe in. Very many seeds would show the
-# *true* median of the factors. With $n$ seeds, the range from the smallest to the largest
-# factor misses it only if all factors lie on the same side of it. That is as likely as $n$
-# coins that all show the same side, $2 \cdot 2^{-n}$. With five seeds this is about 6%, so
-# the range is a confidence interval of about 94%.
+# The verdicts tell you which ingredients you may believe in. How exact are the factors?
+# Very many seeds would show the *true* median. With $n$ seeds, the range from the smallest
+# to the largest factor misses it only if all factors lie on the same side of it, like $n$
+# coins that all show the same side. This has the probability $2 \cdot 2^{-n}$, which is
+# about 6% for five seeds. So their range is a confidence interval of about 94%.
 #
 # **Question.** The places alone need twenty tests, for ten pairs of ingredients in both
-# directions. Luck fools each test with a probability of at most `alpha`. If all ingredients
-# are worth the same, how many false claims do you expect at most? And what would you change
-# so that even one false claim is rare?
+# directions. If all ingredients are worth the same, luck fools each test with a probability
+# of at most `alpha`. How many false claims do you expect at most? And what would you change
+# so that even one is rare?
 
 # %% [markdown]
-# If the ingredients worked independently of each other, the recipe without any of them
-# would take $\prod_i w_i$ times as long:
-
-# %%
-known = [one["factor"] for one in found_worth.values() if one["factor"]]
-print(f"The product of {len(known)} factors: {prod(known):.2f}")
-
-# %% [markdown]
-# <details><summary>Do the parts make up the whole?</summary>
+# <details><summary>Answer</summary>
 #
-# An ingredient without which most runs never reach the target has no factor. The product
-# leaves it out, so the true product is larger.
-#
-# **Question.** Compare the product with the bar *fewer steps* of lab 08, which stands for
-# all five ingredients on a larger network. If two ingredients do the same job, is the
-# product of their factors too small or too large? And if neither helps without the other?
+# At most $20 \cdot 0.05 = 1$, on average. Even one becomes rare if each $P$ has to be below
+# a twentieth of `alpha`, 0.0025. That takes at least nine seeds, because eight heads in
+# eight tosses still have the probability $2^{-8} \approx 0.004$.
 #
 # </details>
 
@@ -375,8 +359,7 @@ print(f"The product of {len(known)} factors: {prod(known):.2f}")
 #
 # The start code trains the fast recipe, with building blocks from
 # [`helpers/network`](../helpers/network/recipes.py). Its accuracy is good, but a judge
-# would refuse it. Find out why, and repair it in a few lines. After that you can change
-# everything.
+# would refuse it. Find out why, and repair it in a few lines.
 
 # %% name="12.2-train" points=3
 # TODO 12.2: a training that reaches the target, and that a judge accepts.
@@ -420,13 +403,13 @@ train = check("12.2", train)
 # %% [markdown]
 # ### Change, predict, measure, keep
 #
-# From now on you work in a loop:
+# Now make it faster, in a loop:
 #
 # 1. Write one change into `candidate`, and predict its gain.
 # 2. Measure `candidate` against `train`.
 # 3. Keep the change only if `candidate` still reaches the target and the whole interval of
 #    the gain is above 1. Then copy it into exercise 12.2.
-# 4. Begin again with the next change, for example from the table below.
+# 4. Begin again with the next change.
 #
 # The gain is the time of `train` divided by the time of `candidate`. As in a judging, the
 # clock runs from the data to the last label, so building and compiling the network count.
@@ -444,18 +427,15 @@ train = check("12.2", train)
 # | a first layer that whitens the pixels | it is computed from the images, and need not be learned | [Page 2018](https://myrtle.ai/learn/how-to-train-your-resnet/) |
 
 # %% [markdown]
-# Which part of the time does your change make shorter? By [Amdahl's law](08_faster.ipynb),
-# a change that touches only half of the time cannot make the training more than twice as
-# fast.
-#
-# **Predict:** How many times as fast as `train` is `candidate`? The first candidate trains
-# for two epochs instead of three, with [the network of
-# `train`](../helpers/network/models.py) written out so that you can change its layers.
+# Choose your first change, from the table or an idea of your own. The next cell has the
+# fast recipe, with [its network](../helpers/network/models.py) written out so that you can
+# change the layers. As an example, it trains for two epochs instead of three: put your own
+# change in place of this one.
 
 # %%
 def candidate(x, y, seed):
     """Your candidate: `train` with one change."""
-    passes, size = 2, 64
+    passes, size = 2, 64  # our example of a change: `train` makes three passes
     utils.set_random_seed(seed)
     inputs = features = Input(x.shape[1:])
     for channels in (16, 32, 64):
@@ -467,6 +447,13 @@ def candidate(x, y, seed):
     network.compile(sgd, fast_loss(), jit_compile=False)
     network.fit(batches(x, y, size, seed), epochs=passes, verbose=0)
     return lambda images: network.predict(images, batch_size=500, verbose=0).argmax(axis=1)
+
+# %% [markdown]
+# Which part of the time does your change make shorter? By [Amdahl's law](08_faster.ipynb),
+# a change that touches only half of the time cannot make the training more than twice as
+# fast.
+#
+# **Predict:** How many times as fast as `train` is your candidate?
 
 # %%
 my_gain_guess = None  # change this to a number such as 1.2
@@ -490,15 +477,24 @@ card.outcome("gain", gain.middle)
 
 # %% [markdown]
 # The gain is the geometric mean of the ratios of all seeds. If its interval contains 1,
-# these few seeds cannot tell whether `candidate` is faster. A change that costs some
+# these few seeds cannot tell whether your candidate is faster. A change that costs some
 # accuracy can still be worth keeping: as long as the target is reached, the time that it
 # saves may buy more accuracy elsewhere.
 #
-# **Question.** With one third of the epochs gone, is `candidate` 1.5 times as fast? If not,
-# where is the rest of the time?
-#
 # The lab scores only this first prediction. Write the next ones down, because the
 # leaderboard shows a submission's predicted gain beside the measured one.
+#
+# **Question.** Our example leaves out a third of the epochs. Why does it not make the
+# training 1.5 times as fast?
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# It shortens only the epochs. Building the network, compiling it and predicting the labels
+# take as long as before. If the three epochs take the share $s$ of the time, then the gain
+# is $1 / (1 - s/3)$, which is 1.5 only for $s = 1$.
+#
+# </details>
 
 # %% [markdown]
 # ## 3. Rehearse the judging
@@ -520,10 +516,10 @@ card.outcome("gain", gain.middle)
 
 # %% [markdown]
 # A low score counts only if the mean accuracy is at or above the target, and a one-sided t
-# test over the seeds gives $p < 0.01$, so that luck is a bad explanation. The
-# [leaderboard](../docs/leaderboard.md) has the whole rule and the scores to beat.
-#
-# How far is the rehearsal from a record? These are the sizes:
+# test over the seeds gives $p < 0.01$, so that luck is a bad explanation. For that, the
+# mean of ten seeds must lie about 0.9 standard deviations above the target, and the mean of
+# four seeds about 2.3. The [leaderboard](../docs/leaderboard.md) has the whole rule and the
+# scores to beat. How far is the rehearsal from a record?
 #
 # | | rehearsal at laptop scale | judging for the easiest board, *sprint* |
 # |---|---|---|
@@ -531,25 +527,29 @@ card.outcome("gain", gain.middle)
 # | images to test with | 2,000 | 10,000 |
 # | target accuracy | 0.80 | 0.92 |
 # | seeds | 4 | 10 |
+
+# %% [markdown]
+# <details><summary>How do you rehearse at full size?</summary>
 #
-# So a training that passes here can still fail there. To rehearse at full size, restart the
-# kernel, and set `train_images = 60_000`, `valid_images = 10_000`, `target_accuracy = 0.92`
-# and `judge_seeds = 10` in the cell of the parameters. Then run the set-up, exercise 12.2
-# and this section.
+# Restart the kernel, and set `train_images = 60_000`, `valid_images = 10_000`,
+# `target_accuracy = 0.92` and `judge_seeds = 10` in the cell of the parameters. Then run
+# the set-up, exercise 12.2 and this section.
+#
+# </details>
 
 # %% [markdown]
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For
 # the score, divide the seconds of `train` in the last figure by those of the calibration
-# load, about 20 s on two quiet cores. (The rehearsal runs only a part of the load, and
-# scales its time up.)
+# load, about 20 s on two quiet cores. (The rehearsal runs a part of it, and scales its time
+# up.)
 
 # %%
 my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
 card.predict("rehearsal", my_rehearsal_guess)
 
 # %% [markdown]
-# In JupyterLab each seed appears as a dot as soon as it is measured. If you interrupt the
-# cell and run it again, it resumes with the seed that it had reached.
+# In JupyterLab each seed appears as a dot as soon as it is measured. Like the race, this
+# cell resumes if you interrupt it and run it again.
 
 # %%
 card.lock("rehearsal")
@@ -569,14 +569,11 @@ card.measure("rehearsal_score", middle)
 card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 
 # %% [markdown]
-# How fast can you reach the target? If your $p$ is below 0.01, the score is the answer for
-# your machine, with its interval. The judge's times are longer, because it starts a new
-# process for each seed, whereas this notebook has already warmed up TensorFlow. If many
+# How fast can you reach the target? If your $p$ is below 0.01, the score with its interval
+# is the answer for your machine. The judge's times are longer, because it starts a new
+# process for each seed, whereas TensorFlow is already warm in this notebook. If many
 # calibrations differ, another program was probably busy, or our part of the load was too
 # short. The judge runs the whole load, and repeats such seeds.
-#
-# **Question.** How far above the target must the mean accuracy of four seeds lie to give
-# $p < 0.01$, in standard deviations of the accuracies? And how far with ten seeds?
 
 # %% [markdown]
 # ### Hand it in
@@ -622,12 +619,11 @@ session.finish()
 #
 # Would you have known how fast you can reach the target? Compare your predictions with the
 # results. An ablation shows which ingredients carry a recipe, and a predicted gain shows
-# whether you understand a change, but both may claim only what paired runs over several
+# whether you understand a change. But both may claim only what paired runs over several
 # seeds can show. The judge's rule is the same idea, with more seeds and less trust.
 #
-# Two questions remain. If everybody tries twenty changes and hands in the fastest, how much
-# of the record is luck? And which change would help with a hundred times as many images,
-# although it hurts here?
+# One question remains: if everybody tries twenty changes and hands in the fastest, how much
+# of the record is luck?
 #
 # To read on: [Page, "How to train your ResNet"
 # (2018)](https://myrtle.ai/learn/how-to-train-your-resnet/); [Jordan, "94% on CIFAR-10 in

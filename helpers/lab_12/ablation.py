@@ -16,7 +16,7 @@ ORIGINAL_LEARNING_RATE = 0.01  # of the recipe without any ingredient, for 32 im
 RESOLUTION = 10_000  # steps of the cycle that is stretched
 SHIFT = 0.2
 INGREDIENTS = (
-    "momentum", "one cycle", "label smoothing", "no augmentation", "initialisation",
+    "momentum", "one cycle", "label smoothing", "plain images", "initialisation",
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ class Recipe:
         return attempts
 
     def _network(self):
-        augmented = "no augmentation" in self.dropped
+        augmented = "plain images" in self.dropped
         unit = conv_bn_relu if "initialisation" in self.dropped else lean_conv_bn_relu
         shift = SHIFT if augmented else 0
         return with_preprocessing(plain_network(unit), self.sizes.data[0], shift, augmented)

@@ -5,6 +5,7 @@ import statistics
 
 import keras
 
+from helpers.lab_12.sign_test import clearly_longer
 from helpers.network.models import plain_network
 from helpers.network.pipelines import batches
 from helpers.network.pipelines import with_preprocessing
@@ -16,22 +17,16 @@ from helpers.network.recipes import fast_optimizer
 def worth(full, without, alpha):
     """A row for each ingredient: its factor with a range, a verdict and a place."""
 
-    def pairs(ours, theirs):
-        both = [(ours[s], theirs[s]) for s in ours if s in theirs]
-        return [tuple(math.inf if t is None else t for t in pair) for pair in both]
-
-    def longer(ours, theirs):
-        signs = [a > b for a, b in pairs(ours, theirs) if a != b]
-        n, k = len(signs), sum(signs)
-        return sum(math.comb(n, i) for i in range(k, n + 1)) < alpha * 2**n
-
     def row(times):
-        factors = [a / b for a, b in pairs(times, full) if min(a, b) < math.inf] or [math.inf]
+        both = [(times[s], full[s]) for s in times if s in full]
+        pairs = [tuple(math.inf if t is None else t for t in pair) for pair in both]
+        factors = [a / b for a, b in pairs if min(a, b) < math.inf] or [math.inf]
         figures = statistics.median(factors), min(factors), max(factors)
         factor, low, high = (None if f == math.inf else f for f in figures)
-        clear = longer(times, full), longer(full, times)
-        verdict = "helps" if clear[0] else "hurts" if clear[1] else "cannot tell"
-        place = 1 + sum(longer(other, times) for other in without.values())
+        helps = clearly_longer(times, full, alpha)
+        hurts = clearly_longer(full, times, alpha)
+        verdict = "helps" if helps else "hurts" if hurts else "cannot tell"
+        place = 1 + sum(clearly_longer(one, times, alpha) for one in without.values())
         return {"factor": factor, "low": low, "high": high, "verdict": verdict, "place": place}
 
     return {name: row(times) for name, times in without.items()}

@@ -138,7 +138,14 @@ OF_ONE_LAB = {
         "plans/published_trainings.py",
         "plans/published.toml",
     },
-    "12": {"ablation.py", "dry_run.py", "patterns.py", "submission.py", "trials.py"},
+    "12": {
+        "ablation.py",
+        "dry_run.py",
+        "patterns.py",
+        "sign_test.py",
+        "submission.py",
+        "trials.py",
+    },
 }
 
 
