@@ -20,7 +20,7 @@
 # 1. You write a ring that adds up the gradients of all processes.
 # 2. You let several processes train one network, each on its own images.
 # 3. You kill one of them, and calculate how often a job should save.
-# 4. You find a bug that no error message reports (exercise 9.5).
+# 4. You find a bug that no error message reports.
 
 # %% [markdown]
 # > **Limits.** Your workers are real processes that talk over TCP, but they share the CPU
@@ -184,6 +184,14 @@ ring_all_reduce = check("9.1", ring_all_reduce)
 show_ring(ring_all_reduce, 4, session.caption())
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# After $N - 1 = 3$ rounds. The three other chunks are finished in the same round, and each
+# worker holds one of the four.
+#
+# </details>
+
+# %% [markdown]
 # In the check the workers were threads. Now they become processes that talk over TCP. If
 # two of them add up the largest array, of 4 MB, each sends
 # $2 \cdot (2 - 1) \cdot 4 / 2 = 4$ MB.
@@ -256,9 +264,9 @@ show_figure(figure, text, session.caption())
 # TensorFlow's
 # [`MultiWorkerMirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MultiWorkerMirroredStrategy)
 # performs such an all-reduce inside `optimizer.apply`. Every machine runs the same script.
-# It reads in the environment variable
-# [`TF_CONFIG`](https://www.tensorflow.org/guide/distributed_training) which worker it is,
-# and where the others are:
+# The environment variable
+# [`TF_CONFIG`](https://www.tensorflow.org/guide/distributed_training) tells it which worker
+# it is, and where the others are:
 #
 #     {"cluster": {"worker": ["10.0.0.1:23456", "10.0.0.2:23456"]},
 #      "task": {"type": "worker", "index": 0}}
@@ -558,19 +566,14 @@ print(f"Exit codes of the workers: {codes_after_kill}")
 print(f"Worker 0 failed with {seen['reason']}, {notice_seconds:.2f} s after the kill")
 
 # %% [markdown]
-# Worker 0 was waiting for a sum. It noticed the death because the operating system closes
-# the connections of a killed process. A machine that loses power closes none, so there only
-# a time limit helps.
+# Worker 0 noticed the death because the operating system closes the connections of a killed
+# process. A machine that loses power closes none, so there only a time limit helps.
 #
-# Now all workers start again, and resume. (In the same cell they then train a second time,
-# for the section "A polite end" below. You need not read those three lines of code yet.)
+# Now all workers start again, and resume:
 
 # %%
 with durable.start(killed_folder, lab.workers, "resume") as job:
-    job.wait_for(f"polite: at step {stop_at}", 1, durable.START_SECONDS)
-    job.terminate(1)  # sends SIGTERM to worker 1: see "A polite end" below
-    durable.tell(killed_folder)
-    exit_codes = job.wait(durable.START_SECONDS, check=False)
+    job.wait(durable.START_SECONDS)
     resumed_at = durable.first_step(job, "resumed at step")
 difference = durable.largest_difference(killed_folder, "uninterrupted", "resumed")
 print(f"The workers resumed at step {resumed_at}")
@@ -581,8 +584,8 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 
 # %% [markdown]
 # What survives is the last checkpoint. A difference of 0 means that the training ended as
-# if nothing had happened, to the last digit. A checkpoint achieves that only if it contains
-# the complete state, including the momentum and the place in the data.
+# if nothing had happened, to the last digit. For that, a checkpoint has to contain the
+# complete state, including the momentum and the place in the data.
 
 # %% [markdown]
 # ### A polite end
@@ -590,29 +593,37 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # Clusters often give notice: they send SIGTERM, and then leave you a minute or so to save.
 # TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler)
-# uses that time. You have already run it: in the second training of the last job, worker 1
-# received SIGTERM at the very step at which it was killed the first time. The next cell
-# shows the code of that training. The cell after it starts the workers again, to see where
-# they resume:
+# uses that time. Below you see a training with this handler. The workers run it from the
+# beginning, and worker 1 receives SIGTERM at the step at which it was killed before.
 
 # %%
 session.show_source(durable.polite)
+
+# %%
+with durable.start(killed_folder, lab.workers, "until SIGTERM") as job:
+    job.wait_for(f"polite: at step {stop_at}", 1, durable.START_SECONDS)
+    job.terminate(1)  # it sends SIGTERM
+    durable.tell(killed_folder)
+    codes_after_sigterm = job.wait(durable.START_SECONDS, check=False)
+print(f"Worker 1 received SIGTERM at step {stop_at}")
+print(f"Exit codes of the workers: {codes_after_sigterm}")
+
+# %% [markdown]
+# Only one worker received the signal, but all of them agreed on a step, saved together, and
+# exited with code 42, which means "start me again". At which step do they resume?
 
 # %%
 with durable.start(killed_folder, lab.workers, "resume after SIGTERM") as job:
     job.wait(durable.START_SECONDS)
     polite_at = durable.first_step(job, "polite: begins at step")
 difference = durable.largest_difference(killed_folder, "uninterrupted", "polite")
-print(f"Worker 1 received SIGTERM at step {stop_at}")
-print(f"Exit codes of the workers: {exit_codes}")
 print(f"After the new start, the workers resumed at step {polite_at}")
 print(f"Largest difference of a weight from the uninterrupted training: {difference:.1e}")
 card.measure("polite_end", {"goes_on_at_step": polite_at, "weight_difference": difference})
 
 # %% [markdown]
-# Only one worker received the signal, but all of them agreed on a step, saved together, and
-# exited with code 42, which means "start me again". Because a machine that dies gives no
-# notice, save at regular intervals as well.
+# This time no step had to be repeated. But a machine that dies gives no notice, so save at
+# regular intervals as well.
 
 # %% [markdown]
 # ### How often should you save?
@@ -714,6 +725,14 @@ print(f"with {3600 * lost:.1f} s lost for each hour of training")
 #
 # **Question.** Why does $R$ not appear in it?
 
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Each failure costs one restart, whatever the interval. So $R / M$ raises the whole curve
+# and leaves its minimum where it is.
+#
+# </details>
+
 # %%
 young = (2 * save_seconds * failure_seconds) ** 0.5
 print(f"Young's formula: {young / 60:.2f} min; your search: {found / 60:.2f} min")
@@ -764,7 +783,7 @@ card.outcome("save_interval", result)
 # </details>
 
 # %% [markdown]
-# ## Exercise 9.5: find the bug
+# ## 4. A bug without an error message
 #
 # A crash at least tells you that something is wrong. This script, like the one in [lab
 # 06](06_many_gpus_loop.ipynb), is wrong without an error message. It makes the batches of
@@ -778,6 +797,10 @@ from helpers.notebook.listing import show_listing
 show_listing(script.batches_of)
 
 # %% [markdown]
+# ### Exercise 9.5: find the bug
+#
+# You repair the script, and find out how much it has cost.
+#
 # **Write** `find_the_bug(workers, epochs)`, which returns three values: the number of the
 # wrong line, the corrected line as text, and the cost of the bug.
 #
@@ -865,15 +888,22 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What survives when a machine dies? Nothing that was in memory. Only the last checkpoint
-# survives, but if it holds the complete state, the job resumes as if nothing had happened.
-# The best interval between two saves balances the time for saving and the time for
-# repeating lost steps. As long as no machine dies, the workers train like a single one:
-# each reads its own part of the same order, and a ring adds up the gradients.
+# What survives when a machine dies? Only the last checkpoint. But if it holds the complete
+# state, the job resumes as if nothing had happened. The best interval between two saves
+# balances the time for saving and the time for repeating lost steps. As long as no machine
+# dies, the workers train like a single one: each reads its own part of the same order, and
+# a ring adds up the gradients.
 #
 # **Question.** If a thousand machines become four thousand, how does the best interval
-# change? And apart from checkpoints, which results of a long training would you store every
-# hour?
+# change?
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# They fail four times as often, so $M$ falls to a quarter. If a save takes as long as
+# before, $\tau^* = \sqrt{2\, d\, M}$ is halved.
+#
+# </details>
 
 # %% [markdown]
 # To read on: [Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of

@@ -34,6 +34,7 @@ from helpers.workers import own_functions  # noqa: E402
 START_SECONDS = 300  # until a worker is where it is waited for, on a busy machine
 REPLY_SECONDS = 60  # of a stopped worker, for what the lab does to it
 LOOK_SECONDS = 0.02
+SIGNAL_SENT, SAVED_ON_REQUEST = "signal-sent", "saved-on-request"
 
 
 def prepare(
@@ -59,6 +60,8 @@ def prepare(
 def start(folder: Path, workers: int, what: str) -> AbstractContextManager[cluster.Job]:
     """Start the workers: `helpers.machine.cluster.start`.
 
+    A job until SIGTERM starts from the beginning, even if it has run before.
+
     Parameters
     ----------
     folder : Path
@@ -67,6 +70,9 @@ def start(folder: Path, workers: int, what: str) -> AbstractContextManager[clust
     what : str
         Of `PARTS`.
     """
+    if what == "until SIGTERM":
+        (folder / SIGNAL_SENT).unlink(missing_ok=True)
+        shutil.rmtree(folder / SAVED_ON_REQUEST, ignore_errors=True)
     command = [sys.executable, "-m", "helpers.lab_09.workers.durable", str(folder), what]
     return cluster.start(command, workers, folder, cluster.ON_THE_CPU)
 
@@ -118,7 +124,7 @@ def largest_difference(folder: Path, one: str, other: str, rank: int = 0) -> flo
 
 def tell(folder: Path) -> None:
     """Tell a worker that waits for a signal that it has been sent."""
-    (folder / "signal-sent").touch()
+    (folder / SIGNAL_SENT).touch()
 
 
 class Worker:
@@ -201,14 +207,13 @@ def resumed(worker: Worker) -> None:
 
 def polite(worker: Worker) -> None:
     """Train until a worker receives SIGTERM: then all of them save together, and exit."""
-    worker.start_over()
     step = tf.Variable(0, dtype=tf.int64)
     checkpoint = tf.train.Checkpoint(
         model=worker.model, optimizer=worker.optimizer, step=step
     )
     resolver = worker.strategy.cluster_resolver
     handler = tf.distribute.experimental.PreemptionCheckpointHandler(
-        resolver, checkpoint, str(worker.folder / "saved-on-request")
+        resolver, checkpoint, str(worker.folder / SAVED_ON_REQUEST)
     )
     print(f"polite: begins at step {int(step)}", flush=True)
     batches = [b for e in range(worker.settings["epochs"]) for b in worker.data(e, 0)]
@@ -221,7 +226,7 @@ def polite(worker: Worker) -> None:
     while int(step) < len(batches):
         if int(step) == stop_at and worker.rank == 1:
             print(f"polite: at step {stop_at}", flush=True)
-            wait_for_file(worker.folder / "signal-sent")
+            wait_for_file(worker.folder / SIGNAL_SENT)
         handler.run(one_step, batches[int(step)])
     worker.keep_weights("polite")
 
@@ -237,7 +242,8 @@ def wait_for_file(path: Path) -> None:
 
 PARTS = {
     "until killed": (uninterrupted, killed),
-    "resume": (resumed, polite),
+    "resume": (resumed,),
+    "until SIGTERM": (polite,),
     "resume after SIGTERM": (polite,),
 }
 

@@ -43,14 +43,21 @@ def test_killed_and_asked_to_end_a_training_ends_as_if_it_had_not_been(tmp_path)
     (folder / "saves" / "ckpt-4.data-00000-of-00001").write_bytes(b"half")
 
     with durable.start(folder, 2, "resume") as job:
+        assert job.wait(LIMIT) == [0, 0]
+        assert durable.first_step(job, "resumed at step") == 6
+    for rank in (0, 1):
+        assert durable.largest_difference(folder, "uninterrupted", "resumed", rank) == 0
+
+    # What an earlier run of the same job has left does not disturb it.
+    durable.tell(folder)
+    (folder / "saved-on-request").mkdir()
+    (folder / "saved-on-request" / "checkpoint").write_text("an older one")
+    with durable.start(folder, 2, "until SIGTERM") as job:
         job.wait_for("polite: at step 7", 1, LIMIT)
         job.terminate(1)
         durable.tell(folder)
         assert job.wait(LIMIT, check=False) == [42, 42]
-        assert durable.first_step(job, "resumed at step") == 6
         assert durable.first_step(job, "polite: begins at step") == 0
-    for rank in (0, 1):
-        assert durable.largest_difference(folder, "uninterrupted", "resumed", rank) == 0
     assert not list(folder.glob("polite-*"))
     assert len(list((folder / "saved-on-request").glob("*.index"))) == 1
 
