@@ -13,11 +13,11 @@
 # keep a whole GPU from your colleagues until tonight. And for matrices that small, the CPU,
 # the computer's ordinary processor, may well have been faster.
 #
-# For large matrices you do need a GPU, but how large is large? You begin with the price of
-# convenience: how much speed do you lose if you write the arithmetic as a loop in Python?
-# Then you claim one GPU, and learn to time work that continues after the Python call has
-# returned. With this clock you measure from which size the fast device beats the slow one.
-# Without a GPU, you compare a single thread of the CPU with all of its threads.
+# For large matrices you do need a GPU, but how large is large? To find out, you claim one
+# GPU, build a clock for work that goes on after the Python call has returned, and let two
+# devices race at every size. The *fast device* is your GPU. The *slow device* is your CPU.
+# If you have no GPU, the fast device is the CPU with all of its threads, and the slow
+# device is the same CPU with a single thread.
 
 # %% [markdown]
 # Where the text says *Predict*, replace `None` in the next cell by your guess. You may
@@ -63,18 +63,17 @@ use_figures()
 card = lab.card
 
 # %% [markdown]
-# ## The same product, by Python and by your processor
+# ## The same product, in Python and in NumPy
 #
-# Most of the work in a network goes into matrix products. To compute one number in the
-# product of two $n \times n$ matrices, you multiply $n$ pairs of numbers and add up the
-# results:
+# Before you ask for a faster device, see what your CPU can do. Most of the work in a
+# network goes into matrix products. To compute one number in the product of two
+# $n \times n$ matrices, you multiply $n$ pairs of numbers and add up the results:
 #
 # ![Three grids: a row of the first matrix times a column of the second gives one number of the product.](../helpers/lab_00/diagrams/matrix_product.svg)
 #
 # The product has $n^2$ numbers, and each of them takes $n$ multiplications and $n$
 # additions, which makes $2 n^3$ operations. You could write them as three nested loops in
-# Python, or leave them to NumPy's `@`, which computes the same product on the same
-# processor.
+# Python, or leave them to NumPy's `@`, which computes the same product on the same CPU.
 #
 # **Predict:** how many times as fast as these loops is NumPy?
 
@@ -117,11 +116,11 @@ card.measure("numpy_over_python", python_seconds / numpy_seconds)
 card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 
 # %% [markdown]
-# The cell timed only one of the $n^2$ numbers and multiplied that time by $n^2$, so you did
-# not have to wait for the loops. They are slow because in Python every number is an object:
-# for every single pair, Python checks the types of both numbers and creates new objects for
-# the results. NumPy checks the types once. Then a compiled library multiplies several
-# numbers with each instruction, and it may use all cores.
+# The loops would have kept you waiting, so the cell timed only one of the $n^2$ numbers and
+# multiplied its time by $n^2$. They are slow because in Python every number is an object:
+# for every single pair, Python checks both types and creates new objects for the results.
+# NumPy checks the types once. Then a compiled library multiplies several numbers with each
+# instruction, and it may use all cores.
 #
 # A GPU goes much further. Thousands of small units apply the same instruction to different
 # numbers, and recent NVIDIA GPUs also have *tensor cores*, which are made for matrix
@@ -132,19 +131,16 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 #
 # When TensorFlow first uses a GPU, it takes nearly *all* of the GPU's memory, because one
 # large block becomes less fragmented than many small ones ([guide to
-# GPUs](https://www.tensorflow.org/guide/gpu)). TensorFlow gives nothing back until the
-# process ends. The next person on the server finds the GPU full, and their training stops
-# with an out-of-memory error. Worse, TensorFlow does this to *every* GPU that it sees, even
-# if it uses only one.
-
-# %% [markdown]
-# Before you take a GPU, check who is using it and how much of its memory is free. In a
-# terminal, `nvidia-smi` shows this once, and
+# GPUs](https://www.tensorflow.org/guide/gpu)). It gives nothing back until the process
+# ends, so the next person's training stops with an out-of-memory error. Worse, TensorFlow
+# does this to *every* GPU that it sees, even if it uses only one.
+#
+# So look first at who is using which GPU. In a terminal, `nvidia-smi` shows this once, and
 # [`nvitop`](https://github.com/XuehaiPan/nvitop) (`pip install nvitop`) shows it live, with
 # the owner of each process.
 
 # %% [markdown]
-# Environment variables can limit which GPUs TensorFlow sees. If you start JupyterLab with
+# Then hide the other GPUs from TensorFlow. If you start JupyterLab with
 #
 #     CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=2 jupyter lab
 #
@@ -162,7 +158,8 @@ for kind in ("CPU", "GPU"):
 # %% [markdown]
 # ## Exercise 0.1: claim one GPU
 #
-# You can also set this limit in Python, as long as TensorFlow has not started yet.
+# You can also make this choice in Python, as long as TensorFlow has not started yet. Then
+# your notebook leaves the other GPUs, and unused memory, to your colleagues.
 #
 # **Write** `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`, which claims
 # one GPU and a share of its memory, and returns a dict that describes the result. You need
@@ -173,24 +170,18 @@ for kind in ("CPU", "GPU"):
 # - Make only the GPU with this `index` visible
 #   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)),
 #   while the CPU stays visible.
-# - Let its memory grow
-#   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)),
-#   or cap it
-#   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)),
-#   if the caller asks for this.
-#
-# | Case | What happens |
-# |---|---|
-# | `memory_growth` is true (the default) | the GPU's memory grows as needed |
-# | `memory_limit_mib` is given, 1 or more | its memory is capped at so many MiB |
-# | neither growth nor a limit | both settings stay as they are |
-# | both, as in `claim_gpu(memory_limit_mib=1024)`: growth is the default | `ValueError` |
-# | there are GPUs, but none with this `index`, or it is negative | `ValueError` |
-# | there is no GPU at all, whatever `index` is | print that you are going on with the CPU |
-# | no GPU, but the caller asks for both | either: print that line, or raise `ValueError` |
-# | TensorFlow has already started | `DeviceError`, see below |
-#
+# - With `memory_growth`, let this GPU's memory grow as needed
+#   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
+# - With a `memory_limit_mib` of 1 or more, cap its memory at so many MiB
+#   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
+# - With neither, leave both settings as they are.
+# - If the caller asks for both, raise a `ValueError`. Growth is the default, so
+#   `claim_gpu(memory_limit_mib=1024)` asks for both.
+# - If there are GPUs, but none with this `index`, or `index` is negative, raise a
+#   `ValueError`, too.
 # - Raise a `ValueError` before you change anything.
+# - If there is no GPU at all, print that you are going on with the CPU, whatever `index`
+#   is. If the caller asks for both, you may raise the `ValueError` instead.
 # - If TensorFlow has already started, the three `tf.config` functions raise a
 #   `RuntimeError`. Turn it into a `DeviceError` that tells the reader, in one line, to
 #   restart the kernel.
@@ -250,25 +241,23 @@ claim_gpu = check("0.1", claim_gpu)
 # %% [markdown]
 # Now claim a GPU for real: `gpu_index` in the first cell says which. In later labs that use
 # a GPU, the set-up does this for you, with [memory growth](../docs/glossary.md).
-#
-# From here on, the GPU is the *fast device*, and the CPU is the *slow* one. Without a GPU,
-# all threads of the CPU are the fast device, and a single thread is the slow one.
 
 # %%
 print(session.claim_once(claim_gpu, lab.gpu_index))
 gpus = tensorflow.config.list_logical_devices("GPU")
-fast, slow = ("GPU:0", "CPU:0") if gpus else ("CPU:0", "one CPU thread")
-fast_name, slow_name = (fast, slow) if gpus else ("all CPU threads", slow)
-print(f"Comparing {slow_name} with {fast_name}")
+fast = "GPU:0" if gpus else "CPU:0"  # TensorFlow's name for the fast device
+fast_name, slow_name = (fast, "CPU:0") if gpus else ("all CPU threads", "one CPU thread")
+print(f"Fast device: {fast_name}")
+print(f"Slow device: {slow_name}")
 
 # %% [markdown]
 # ## Exercise 0.2: time it, really
 #
-# The obvious way to time a device gives a wrong answer, because a GPU works independently
-# of Python. [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) puts
-# the job into a queue and returns at once. Python waits only when it needs the numbers of
-# the result. The next cell makes TensorFlow work in this way on a CPU, too, and takes both
-# times: until the call returns, and until the product is finished.
+# The obvious clock flatters a GPU, because the GPU works independently of Python.
+# [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) only puts the
+# job into a queue, and Python waits only when it needs the numbers of the result. The next
+# cell makes TensorFlow work in this way on the CPU, too, and takes both times: until the
+# call returns, and until the product is finished.
 #
 # **Predict:** divide the time until the product is finished by the time until the call
 # returns. How large is this ratio?
@@ -296,12 +285,13 @@ print(f"Ratio: {finished / returned:.1f}")
 card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
-# If you stop the clock when the call returns, you measure how long it takes to join the
-# queue. So read a number of the result before you stop the clock. To deliver this number,
-# Python has to wait until the product is finished. One number is enough. Even that has a
-# price, the same at every size, which you will measure below.
+# The shorter time is only the time to join the queue. So read a number of the result before
+# you stop the clock: to deliver it, Python has to wait until the product is finished. One
+# number is enough. Even that has a price, which you will measure below.
 
 # %% [markdown]
+# For the race you need an honest clock, one that runs until the product is finished.
+#
 # **Write** `time_matmul(device, m, k, n, repeats)`, which times the product of an m x k and
 # a k x n matrix on `device`. It returns the median time in seconds and the speed in
 # GFLOP/s, that is, in billions of floating-point operations per second. You need about ten
@@ -352,7 +342,7 @@ def time_matmul(device, m, k, n, repeats):
 time_matmul = check("0.2", time_matmul)
 
 # %% [markdown]
-# Now compute the first product of this lab with TensorFlow on the fast device.
+# Now compute the first product of this lab on the fast device.
 #
 # **Question.** How many times as fast as the loops in Python will it be?
 
@@ -386,34 +376,38 @@ for name, (high, inner, wide) in shapes.items():
     print(f"The {name} product: {per_byte:.1f} operations for each byte")
 
 # %% [markdown]
-# Arithmetic is only part of the work: the processor also has to read both matrices from
-# memory and write the result back. In float32 each number has 4 bytes, so the product of an
-# m x k and a k x n matrix has
+# Arithmetic is only part of the work: the device also has to read both matrices from memory
+# and write the result back. In float32 each number has 4 bytes, so the product of an m x k
+# and a k x n matrix has
 #
 # $$ \frac{2 m k n}{4\,(m k + k n + m n)} \text{ operations per byte.} $$
 #
 # For square matrices this is $n / 6$, which grows with their size. In the flat product,
 # however, each number of the large result takes only 200 operations for its 4 bytes, so
-# there are at most 50 operations per byte.
+# there are at most 50 operations per byte. [Lab 08](08_faster.ipynb) turns this comparison
+# into a picture, the [roofline](../docs/glossary.md).
 
 # %% [markdown]
-# Is that enough? The data sheet of an
+# <details><summary>Are 50 operations per byte enough?</summary>
+#
+# On a GPU, they may not be. The data sheet of an
 # [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 1,555 GB/s for
 # its memory, and 156,000 GFLOP/s for products in TF32, a number format with fewer digits
 # than float32. In the time that it takes to move one byte, this GPU can do 100 operations.
-# The flat product has at most 50 for each byte, so at least half of the arithmetic units'
-# time is wasted, and faster units would not help.
+# So at least half of its arithmetic units' time is wasted on the flat product, and faster
+# units would not help.
 #
-# In the time that it takes to move one byte, a CPU can do far fewer operations. Its memory
-# may therefore limit neither product. [Lab 08](08_faster.ipynb) turns this comparison into
-# a picture, the [roofline](../docs/glossary.md).
+# In the same time, a CPU can do far fewer operations. Its memory may therefore limit
+# neither product.
+#
+# </details>
 
 # %% [markdown]
 # ## Exercise 0.3: from which size does the fast device win?
 #
-# It takes time to launch a product on a GPU, or to distribute it over all threads of a CPU.
-# At small sizes, the fast device may therefore lose. We compare square matrices with 16,
-# 32, 64 and more rows: the GPU against the CPU, or all threads against a single one.
+# Now the race can begin. It takes time to launch a product on a GPU, or to distribute it
+# over all threads of a CPU, so at small sizes the fast device may lose. The matrices are
+# square, with 16, 32, 64 and more rows.
 #
 # **Predict:** at which size does the fast device begin to win?
 
@@ -422,9 +416,9 @@ my_crossover_guess = None  # change this: rows of the matrices, such as 16 or 40
 crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
-# With a GPU, your function times both devices. Without a GPU, separate processes time one
-# thread and all threads, because TensorFlow fixes its number of threads when it starts.
-# They use the reference solution of exercise 0.2.
+# With a GPU, your function times both devices. Without a GPU, each device needs a process
+# of its own, because TensorFlow fixes its number of threads when it starts. These processes
+# use the reference solution of exercise 0.2.
 
 # %%
 def sweep(device):
@@ -435,7 +429,7 @@ def sweep(device):
 card.lock("crossover_size")
 tested = [16 * 2**i for i in range(20) if 16 * 2**i <= lab.largest]
 if gpus:
-    slow_seconds, fast_seconds = sweep(slow), sweep(fast)
+    slow_seconds, fast_seconds = sweep(slow_name), sweep(fast_name)
 else:
     slow_seconds = one_thread.time_products(tested, lab.repeats, threads=1)
     fast_seconds = one_thread.time_products(tested, lab.repeats)
@@ -443,8 +437,8 @@ card.measure("sizes", tested)
 card.measure("seconds", {"slow": slow_seconds, "fast": fast_seconds})
 
 # %% [markdown]
-# A device that wins once may lose again at the next size, so look for the size from which
-# the fast device always wins.
+# A device that wins once may lose again at the next size. To rely on the fast device, you
+# need the size from which it always wins.
 #
 # **Write** `crossover(sizes, slow_seconds, fast_seconds)`, which takes three lists of the
 # same length, 1 or more, and returns this size. The sizes are in rising order. You need
@@ -502,9 +496,9 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# To the left of the green line, the fast device has no clear advantage. At the largest
-# size, it buys you the ratio that the cell printed. If your figure has no green line, the
-# gain is not clear at any size.
+# That answers the question of this lab on your machine. To the left of the green line, the
+# fast device has no clear advantage. At the largest size, it buys you the ratio that the
+# cell printed. If your figure has no green line, the gain is not clear at any size.
 #
 # **Question.** Compare two sizes in the left panel, 16 and 64 rows. The larger product has
 # $4^3 = 64$ times as many operations. How many times as long does it take? If multiplying
@@ -513,10 +507,20 @@ print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fa
 # %% [markdown]
 # ## Where does the floor come from?
 #
-# Towards the smallest sizes, both curves in the left panel level off at a *floor*, a time
-# that even the smallest product needs. A part of it may come from the measurement itself:
-# your clock keeps running while Python reads one number of the result, which is a separate
-# operation on the device.
+# Below some size, smaller matrices hardly save any time. There, both curves in the left
+# panel level off at a *floor*, a time that even the smallest product needs. With a floor of
+# $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices
+# takes about
+#
+# $$ t(n) = t_f + \frac{2 n^3}{P} $$
+#
+# seconds. The floor stays the same while the work grows, so the speed in the right panel
+# rises until the device is busy nearly all the time. This is why we train on batches, and
+# why [lab 02](02_throughput.ipynb) asks how large they should be.
+
+# %% [markdown]
+# A part of the floor may come from the measurement itself. Your clock keeps running while
+# Python reads one number of the result, which is a separate operation on the device.
 #
 # **Question.** What share of the smallest product's time is spent on reading this number?
 
@@ -536,84 +540,12 @@ card.measure("share_of_asking", reading / both)
 # less, because many operations run before Python reads a number.
 
 # %% [markdown]
-# Look again at the figure of exercise 0.3. Its right panel shows the speed. With a floor of
-# $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices
-# takes about
-#
-# $$ t(n) = t_f + \frac{2 n^3}{P} $$
-#
-# seconds. The floor stays the same while the work grows, so the speed rises until the
-# device is busy nearly all the time. This is why we train on batches, and why [lab
-# 02](02_throughput.ipynb) asks how large they should be.
-
-# %% [markdown]
 # <details><summary>What else belongs to these times?</summary>
 #
 # On a GPU, both printed times also include the launch of every operation, and the copy of
-# the number to the CPU's memory. The overhead even shifts the crossover. If both devices
+# the number to the CPU's memory. This overhead even shifts the crossover. If both devices
 # pay the same, their times become more alike, and the matrices have to be larger before one
 # device wins by a factor of 1.2.
-#
-# </details>
-
-# %% [markdown]
-# ## How many threads work?
-#
-# Does TensorFlow distribute even a small product over all threads of the CPU? A second
-# clock can answer this:
-# [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
-# the processor time of all threads, so two busy threads advance it by two seconds per
-# second.
-#
-# **Predict:** how many threads work on the smallest product, and how many on the largest?
-
-# %%
-my_threads_guess = {"smallest": None, "largest": None}  # change these
-card.predict("busy_threads", my_threads_guess)
-
-# %%
-def busy_threads(size):
-    """Mean number of busy threads while the CPU multiplies: CPU seconds per second."""
-    with tensorflow.device("CPU:0"):
-        square = tensorflow.random.normal((size, size))
-        tensorflow.matmul(square, square)
-        began, cpu_began = perf_counter(), process_time()
-        while perf_counter() < began + 0.1:
-            tensorflow.matmul(square, square)
-        return (process_time() - cpu_began) / (perf_counter() - began)
-
-card.lock("busy_threads")
-busy = [busy_threads(size) for size in tested]
-by_size = zip(tested, busy, strict=True)
-busy_text = "  ".join(f"{size}: {threads:.1f}" for size, threads in by_size)
-print(f"Busy threads by size: {busy_text}")
-card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
-
-# %% [markdown]
-# A number close to 1.0 means that a single thread did all the work, although the others
-# were allowed to help: TensorFlow considered the product too small to be worth
-# distributing.
-
-# %% [markdown]
-# <details><summary>Does a product finish sooner when more threads work on it?</summary>
-#
-# If you have no GPU, compare these numbers with the figure. More threads do not always
-# help, because distributing the work takes time, and this clock also counts a thread that
-# only waits in a loop for the others. If the curves separate at a size where a single
-# thread did all the work, look for another cause, for example other programs on a busy
-# machine.
-#
-# </details>
-
-# %% [markdown]
-# **Question.** Exercise 0.3 printed a ratio at the largest size. If you have no GPU, is it
-# equal to the number of threads that worked on that product?
-
-# %% [markdown]
-# <details><summary>What if the ratio is smaller, or the curves never separate?</summary>
-#
-# The threads may have to wait for something that they share, such as memory, or the machine
-# may have other work to do. Run `htop` in a terminal to see who else is using it.
 #
 # </details>
 
@@ -621,9 +553,9 @@ card.outcome("busy_threads", {"smallest": busy[0], "largest": busy[-1]})
 # ## Do both devices get the same answer?
 #
 # Speed is worth little if the answers are wrong. The next cell multiplies the same two
-# 500x500 matrices on each device, and adds up all numbers of the product in float32, a
-# format that keeps about seven digits. The fast device does this a second time in a
-# different order: first within every column, and then across the columns.
+# 500x500 matrices on each device, and adds up all numbers of the product in float32, which
+# keeps about seven digits. Then the fast device adds them up once more, in a different
+# order: first within every column, and then across the columns.
 #
 # **Predict:** to how many digits will the sums in the two orders agree? (Two sums agree to
 # four digits if they differ by one part in ten thousand.)
@@ -671,8 +603,8 @@ card.outcome("equal_digits", numpy.median(digits))
 # not always `a + (b + c)`. A GPU and a CPU add in different orders. On NVIDIA GPUs since
 # the A100, TensorFlow also [rounds the factors of float32 products to
 # TF32](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution),
-# which keeps about three decimal digits. One thread and all threads of a CPU, in contrast,
-# may agree to the last digit.
+# which keeps about three decimal digits. Without a GPU, in contrast, your two devices may
+# agree to the last digit.
 #
 # None of these sums is wrong. The product has a quarter of a million numbers. In their sum,
 # positive and negative numbers mostly cancel each other, but their rounding errors remain.
@@ -728,3 +660,46 @@ session.finish()
 # To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point
 # Arithmetic"](https://doi.org/10.1145/103162.103163) (1991); Williams, Waterman and
 # Patterson, ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).
+
+# %% [markdown]
+# ## Going further
+#
+# You may stop here: this part has no points and no predictions.
+#
+# ### No GPU? How many threads work?
+#
+# If you have no GPU, does TensorFlow distribute even a small product over all threads of
+# the CPU? A second clock can answer this:
+# [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
+# the processor time of all threads, so two busy threads advance it by two seconds per
+# second.
+#
+# **Question.** How many threads work on the smallest product, and how many on the largest?
+
+# %%
+def busy_threads(size):
+    """Mean number of busy threads while the CPU multiplies: CPU seconds per second."""
+    with tensorflow.device("CPU:0"):
+        square = tensorflow.random.normal((size, size))
+        tensorflow.matmul(square, square)
+        began, cpu_began = perf_counter(), process_time()
+        while perf_counter() < began + 0.1:
+            tensorflow.matmul(square, square)
+        return (process_time() - cpu_began) / (perf_counter() - began)
+
+busy = [busy_threads(size) for size in tested]
+by_size = zip(tested, busy, strict=True)
+busy_text = "  ".join(f"{size}: {threads:.1f}" for size, threads in by_size)
+print(f"Busy threads by size: {busy_text}")
+
+# %% [markdown]
+# A number close to 1.0 means that a single thread did all the work, although the others
+# were allowed to help: TensorFlow considered the product too small to be worth
+# distributing. More threads do not always help, because distributing the work takes time.
+#
+# **Question.** Compare the last number with the ratio that exercise 0.3 printed at the
+# largest size. Are they equal?
+#
+# The ratio may be smaller, because the threads wait for something that they share, such as
+# memory, or because other programs are running. Even a thread that only waits in a loop for
+# the others counts as busy. `htop` shows in a terminal who else is using the machine.
