@@ -15,18 +15,18 @@
 #
 # Training walks downhill on a surface that has as many directions as the network has
 # weights. Nobody can look at such a surface, so this lab uses a model with only two
-# weights. You can draw its surface like a map, and see where the noise of small batches
-# helps or hurts. The lab uses only NumPy and runs in seconds.
+# weights, whose surface you can draw like a map. The lab uses only NumPy and runs in
+# seconds.
 #
 # It has four parts, and the end of each is a good place for a break:
 #
-# 1. You write the gradient and the mini-batches, and race three batch sizes over equal
-#    epochs (up to *What does an epoch buy?*).
-# 2. You read the batch size from a loss curve, and find out which size is still worth it
-#    (from *Exercise 1.3*).
-# 3. You meet two other surfaces: in *A narrow valley* noise hurts, and on *A saddle* it
-#    helps.
-# 4. You stop counting steps and take out a clock (*What does a step cost?*).
+# 1. *A race down a bowl.* You write the gradient and the mini-batches. Which batch size
+#    gets furthest in an epoch?
+# 2. *How large a batch is still worth it?* You compare the noise of a batch with its
+#    signal.
+# 3. *Other surfaces.* In a narrow valley noise hurts, and on a saddle it helps.
+# 4. *Without a map.* In a real training you have only a clock and a loss curve. What does
+#    each of them tell you about the batch size?
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; here it sets only how many steps are timed
@@ -67,11 +67,11 @@ use_figures()
 card = lab.card
 
 # %% [markdown]
-# ## Points around a line
+# ## 1. A race down a bowl
 #
 # The next cell draws points that scatter around a straight line, which the model has to
-# recover. It has two weights: the *slope* $w_1$ and the *intercept* $w_2$, which is the
-# height of the line at $x = 0$.
+# recover. The model has two weights: the *slope* $w_1$ and the *intercept* $w_2$, which is
+# the height of the line at $x = 0$.
 
 # %%
 START = (-1.0, -1.5)  # slope and intercept before the first step
@@ -91,8 +91,9 @@ show_figure(figure, summary, session.caption())
 #
 # $$ L(w) = \frac{1}{n} \sum_{i=1}^{n} (w_1 x_i + w_2 - y_i)^2 $$
 #
-# Imagine the loss of each pair of slope and intercept as the height of a landscape.
-# Training is a walk from the start to its lowest point.
+# Imagine this loss as the height of a landscape, with one place for each pair of slope and
+# intercept. Training is a walk from the start to the lowest point. Even there the loss is
+# above 0, because no straight line can pass through all of the points.
 
 # %%
 def mean_squared_error(weights, x, y):
@@ -105,19 +106,15 @@ print(f"Loss at the start: {mean_squared_error(START, all_x, all_y):.3f}")
 print(f"Lowest possible loss, that of the best line: {lowest:.3f}")
 
 # %% [markdown]
-# Even the best line has a loss above 0, because no straight line can pass through all of
-# the points.
-
-# %% [markdown]
-# ## Exercise 1.1: which way is up?
+# ### Exercise 1.1: which way is up?
 #
 # To walk downhill you need to know which way is up. The [gradient](../docs/glossary.md)
 # says how fast the loss rises if you increase each weight a little, and gradient descent
 # steps in the opposite direction.
 #
-# **Write** `gradient(weights, x, y)`, the gradient of the mean squared error. `weights` is
-# an array of slope and intercept, and `x` and `y` are arrays of points. You need about
-# three lines: one for the errors, and then the chain rule.
+# **Write** `gradient(weights, x, y)`, which returns the gradient of the mean squared error.
+# `weights` is an array of slope and intercept, and `x` and `y` are arrays of points. You
+# need about three lines: one for the errors, and then the chain rule.
 #
 # **Rules**
 #
@@ -151,12 +148,12 @@ def gradient(weights, x, y):
 gradient = check("1.1", gradient)
 
 # %% [markdown]
-# ## Walking down
+# ### Walking down
 #
 # The next function is all you need for gradient descent. Each step receives a *batch*, the
-# indices of the points that it may look at. It computes the gradient $g$ of the loss on
-# these points, and moves the weights $w$ in the opposite direction, as far as the [learning
-# rate](../docs/glossary.md) $\varepsilon$ says:
+# indices of the points that it may look at. The step computes the gradient $g$ of the loss
+# on these points. Then it moves the weights $w$ in the opposite direction, as far as the
+# [learning rate](../docs/glossary.md) $\varepsilon$ says:
 #
 # $$ w \leftarrow w - \varepsilon\, g $$
 
@@ -171,8 +168,8 @@ def descend(gradient, x, y, start, batches, learning_rate):
 
 # %% [markdown]
 # We begin with the *full batch*: every step uses all points, so it follows the steepest way
-# down. With a small learning rate the walk takes forever, but with a large learning rate, a
-# step goes past the lowest point and up on the other side.
+# down. With a small learning rate the walk takes forever, while with a large learning rate
+# a step goes past the lowest point and up on the other side.
 #
 # **Question.** Above which learning rate do the steps lead further and further *away*?
 
@@ -199,10 +196,10 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # When does a path diverge? The contours of this surface are ellipses. If you cut the
-# surface along one of their two axes, you see a parabola, and its second derivative is
-# called the *curvature*. So there are two curvatures, one for each axis. A path diverges if
-# its learning rate is above $2 / c$, where $c$ is the larger curvature. The function below
-# computes both as the eigenvalues of the matrix of second derivatives, with
+# surface along one of their two axes, you see a parabola, whose second derivative is called
+# the *curvature*. So there are two curvatures, one for each axis. Let $c$ be the larger
+# one: a path diverges if its learning rate is above $2 / c$. The next cell computes both
+# curvatures as the eigenvalues of the matrix of second derivatives, with
 # [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
 
 # %% [markdown]
@@ -235,15 +232,16 @@ limit = largest_learning_rate(all_x)
 print(f"The full batch diverges above learning rate {limit:.3f}")
 
 # %% [markdown]
-# ## Exercise 1.2: mini-batches
+# ### Exercise 1.2: mini-batches
 #
-# A step that looks at all points is exact but expensive. The gradient of a few points costs
-# much less, and is right on average, but it is *noisy*.
+# A step that looks at all points is exact, but it uses up a whole epoch. The gradient of a
+# few points costs much less and is right on average, but it is *noisy*.
 #
 # ![Two fans of arrows: gradients of small batches scatter widely around the gradient of all points, and gradients of large batches lie close to it.](../helpers/lab_01/diagrams/gradient_noise.svg)
 #
 # Networks are trained with such [mini-batches](../docs/glossary.md). An
-# [epoch](../docs/glossary.md) is over when each point has been in one batch.
+# [epoch](../docs/glossary.md) is over when each point has been in one batch. To race batch
+# sizes against each other, you need the batches of an epoch.
 #
 # **Write** `epoch_batches(points, batch_size, rng)`, which returns the batches of one epoch
 # in order, as a list or as anything else to loop over. Here `points` is the number of
@@ -296,13 +294,13 @@ def train(learning_rate, batch_size, steps, shuffle=0):
     return descend(gradient, all_x, all_y, START, batches, learning_rate)
 
 # %% [markdown]
-# ## Turn the knobs
+# ### Turn the knobs
 #
-# In JupyterLab you see sliders below. Click one and move it with the arrow keys; the line
-# underneath tells you how the path ended. *Draw step by step* draws the path as it grows,
-# and a second click stops it. Outside JupyterLab you see three settings side by side.
-
-# %% [markdown]
+# How does a noisy path look? In JupyterLab you see sliders below. Click one and move it
+# with the arrow keys; the line underneath tells you how the path ended. *Draw step by step*
+# draws the path as it grows, and a second click stops it. Outside JupyterLab you see three
+# settings side by side.
+#
 # **Question.** Try to answer these before you use the sliders:
 #
 # - What does the path look like with batches of 1, and what does it look like with all
@@ -340,16 +338,15 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"full batch in {full} of 20 shuffles")
 
 # %% [markdown]
-# At some learning rates the full batch converges, while batches of 1 are thrown out. You
-# will see why in part 3, in *A narrow valley*. Wherever a count lies between 0 and 20, a
-# single run would have told you little about the learning rate.
+# There are such learning rates, and part 3 will show you why. Wherever a count lies between
+# 0 and 20, a single run would have told you little about the learning rate.
 
 # %% [markdown]
-# ## What does an epoch buy?
+# ### What does an epoch buy?
 #
-# The panels above compare equal numbers of steps, although a step with the full batch uses
-# 256 times as many points as a step with one. It is fairer to compare epochs, because an
-# epoch uses each point once, whatever the batch size.
+# So far every batch size made 60 steps, although a step with the full batch uses 256 times
+# as many points as a step with one. It is fairer to compare epochs, because an epoch uses
+# each point once, whatever the batch size.
 #
 # **Predict:** you saw the loss at the start. What will it be after *one* epoch with batches
 # of `batch_size` points and the learning rate `learning_rate`?
@@ -383,13 +380,12 @@ medians = {str(size): numpy.median(losses, axis=0) for size, losses in curves.it
 card.measure("loss_by_epoch", medians)
 
 # %% [markdown]
-# The lines are medians over 20 shuffles, and each band contains eight out of ten shuffles.
-# The full batch spends a whole epoch on one exact step. The middle batch size makes many
-# inexact steps instead, and comes close to the lowest loss in its first epoch. Batches of 1
-# make even more steps, but their path keeps wandering somewhat above the lowest loss, and
-# more epochs do not change that.
-
-# %% [markdown]
+# That answers the opening question: in the first epoch, 256 careless steps get much
+# further down than one exact step. But then their path keeps wandering a little above the
+# lowest loss, and more epochs do not change that. The middle batch size does better than
+# both. (The lines are medians over 20 shuffles, and each band contains eight out of ten
+# shuffles.)
+#
 # **Question.** Does the full batch end lower than batches of 1? The last line of the
 # summary counts the shuffles in which it does. And how could you bring the path with
 # batches of 1 further down?
@@ -408,17 +404,369 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
     print(f"{height:.4f} above the lowest loss")
 
 # %% [markdown]
-# This is a first answer to the question of this lab: **noise is cheap far from the lowest
-# point, but expensive near it.** That is why people reduce the learning rate towards the
-# end of a training, as in [lab 02](02_throughput.ipynb), which divides it by 10 after
-# certain epochs.
+# So **noise is cheap far from the lowest point, but expensive near it.** That is why people
+# reduce the learning rate towards the end of a training, as [lab 02](02_throughput.ipynb)
+# does.
 
 # %% [markdown]
-# ## Exercise 1.3: which batch size was it?
+# ## 2. How large a batch is still worth it?
 #
-# In a real training you cannot see the surface. All you see is one number per step: the
-# loss of that step's batch. The next cell trains four times, with the same points and the
-# same learning rate, but with batches of 1, 4, 16 and 64.
+# The middle batch size won the race. But when is a batch of four times as many points
+# worth its price? To decide, compare its noise with its signal. The gradient of a batch
+# is the exact gradient $G$, which is the signal, plus noise. Suppose that the noise of a
+# single point is ten times as long as the signal, so its squared length is 100 times as
+# large. If you average 100 points drawn independently, the squared length of the noise
+# falls to a hundredth. Noise and signal are then equally long, and 100 is the batch size
+# that we are looking for.
+#
+# In symbols: the gradients of the single points scatter around $G$. Compute the variance of
+# this scatter for each weight, and let $V$ be the sum of these variances. The mean of $b$
+# such gradients has noise with a mean squared length of only $V / b$, while the signal has
+# the squared length $|G|^2$. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162)
+# call the batch size at which the two are equal the [noise scale](../docs/glossary.md):
+#
+# $$ B = \frac{V}{|G|^2} $$
+#
+# **Predict:** how large is $B$ at the start, and how large is it after 15 exact steps, near
+# the lowest point?
+
+# %%
+my_scale_guess = {"start": None, "step 15": None}  # change these: batch sizes
+scale_guess = card.predict("noise_scale", my_scale_guess)
+
+# %%
+card.lock("noise_scale")
+
+def single_gradients(weights, x, y):
+    """The gradient of each point alone, shape (points, 2)."""
+    return numpy.array([gradient(weights, x[[i]], y[[i]]) for i in range(len(x))])
+
+def noise_scale(single):
+    """V / |G|², from the gradients of single points."""
+    return single.var(axis=0).sum() / numpy.sum(single.mean(axis=0) ** 2)
+
+descent, scales = train(0.1, lab.train_points, 30), {}
+for step in (0, 5, 10, 15, 20, 30):
+    scales[step] = noise_scale(single_gradients(descent[step], all_x, all_y))
+    loss_here = full_loss(descent[step])
+    print(f"Step {step}: loss {loss_here:.3f}, noise scale {scales[step]:,.2f}")
+card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
+
+# %% [markdown]
+# Far from the lowest point, the gradients of the single points agree on the direction. Near
+# it, they still differ from point to point, but their mean $G$ approaches 0, so $B$ grows
+# without bound. McCandlish et al. observe the same growth in their networks.
+
+# %% [markdown]
+# ### What does the noise cost?
+#
+# The step of a small batch has two parts: the exact step, which leads downhill, and a
+# random part, which leads up the walls of the bowl. If you make the step twice as long, the
+# first part gains at most twice as much, but the random part does four times the harm. So
+# the best step is shorter than the best exact step, and you need more of them.
+#
+# How many more? McCandlish et al. show this for a bowl that is equally curved in all
+# directions. There, batches of $b$ points need
+#
+# $$ 1 + \frac{B}{b} $$
+#
+# steps to get as far as one exact step. To test this law, the next cells draw many batches,
+# and compute by how much their steps lower the loss. (The learning rates that they print as
+# well come after the figure.)
+
+# %%
+def best_step(steps, exact, curvature):
+    """The learning rate at which these steps lower the loss most, and by how much."""
+    # Along a step the loss is a parabola. Its slope at the start, and its curvature:
+    slope = numpy.mean(steps @ exact)
+    curved = numpy.mean(numpy.sum(steps @ curvature * steps, axis=1))
+    return slope / curved, slope**2 / (2 * curved)
+
+def steps_needed(single, batch_size, curvature):
+    """Best learning rate and number of steps, both divided by those of exact steps."""
+    rng, exact = numpy.random.default_rng(lab.seed), single.mean(axis=0)
+    # With replacement, as if there were infinitely many points.
+    drawn = rng.integers(len(single), size=(2**20 // batch_size, batch_size))
+    rate, fall = best_step(single[drawn].mean(axis=1), exact, curvature)
+    exact_rate, exact_fall = best_step(exact[None], exact, curvature)
+    return rate / exact_rate, exact_fall / fall
+
+# %%
+needed, laws = {}, {"start": scales[0], "step 15": scales[15]}
+for place, weights in {"start": descent[0], "step 15": descent[15]}.items():
+    single, needed[place] = single_gradients(weights, all_x, all_y), {}
+    print(f"{place}, noise scale {laws[place]:.2f}; compared with exact steps:")
+    for size in (1, 4, 16, 64, 256):
+        rate, steps = steps_needed(single, size, curvature_matrix(all_x))
+        needed[place][size] = steps
+        law = 1 + laws[place] / size
+        print(f"  batch size {size}: {steps:.2f} times the steps (law {law:.2f}), ", end="")
+        print(f"{rate:.3f} times the learning rate (law {1 / law:.3f})")
+figure = figures.steps_needed(needed, laws, scale_guess)
+summary = "Twice the batch needs half the steps, but only far below the noise scale."
+show_figure(figure, summary, session.caption())
+
+# %% [markdown]
+# Far below the noise scale, twice the batch needs half the steps, which is called [perfect
+# scaling](../docs/glossary.md). Far above it, doubling the batch saves next to nothing:
+# these are *diminishing returns*. In between, at $b = B$, you make twice as many steps as a
+# huge batch needs, and look at twice as many points as a tiny batch needs. Since $B$ grows
+# during a training, a batch size that is wasteful at the start may be right at the end.
+
+# %% [markdown]
+# Now look at the learning rates that the cell printed. Because the best step is shorter,
+# the best rate is smaller, and in a round bowl it is smaller by the same factor:
+#
+# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
+#
+# where $\varepsilon_\infty$ is the best learning rate of an exact step. Far below the noise
+# scale, the best rate grows in proportion to the batch, but far above it hardly grows at
+# all. For Adam and similar optimizers, [Li et al. (2024)](https://arxiv.org/abs/2405.14578)
+# derive a different law.
+#
+# With real networks, [lab 03](03_time_to_accuracy.ipynb) uses the first law to find the
+# fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the second to choose the
+# learning rate of a large batch.
+
+# %% [markdown]
+# ## 3. Other surfaces
+#
+# In the bowl, noise has a price that you can compute. On other surfaces it can ruin a
+# training, or rescue it.
+#
+# ### A narrow valley
+#
+# Move all points to the right by 2, together with the line from which the path starts. The
+# points keep their pattern, but they now lie far from $x = 0$, where the intercept is
+# measured. A steeper line therefore stays close to them only if its intercept is lower. So
+# the bowl becomes a narrow valley that runs from the upper left to the lower right. Its
+# walls are steep, and its floor is nearly flat.
+#
+# The next cells use 0.9 times the learning rate above which the full batch diverges.
+#
+# **Predict:** with which batch sizes (1, 16, or all 256 points) will the path be thrown out
+# of the valley within 60 steps, in most of 20 shuffles?
+
+# %%
+my_thrown_out = None  # change this: a list of batch sizes, such as [16, 256], or []
+card.predict("batch_sizes_thrown_out", my_thrown_out)
+
+# %%
+x_moved = all_x + 2
+valley_rate = 0.9 * largest_learning_rate(x_moved)
+
+def valley_loss(weights):
+    """The loss over all moved points."""
+    return mean_squared_error(weights, x_moved, all_y)
+
+def train_in_valley(learning_rate, batch_size, steps, shuffle=0):
+    """The path of the weights on the moved points."""
+    batches = batches_of(lab.train_points, batch_size, steps, shuffle)
+    return descend(gradient, x_moved, all_y, (-1.0, 0.5), batches, learning_rate)
+
+# %%
+card.lock("batch_sizes_thrown_out")
+valley_settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
+valley = ((-2.0, 4.0), (-6.0, 4.0))
+explore(train_in_valley, valley_loss, valley_settings, 60, valley, session.caption())
+
+# %%
+valley_limit = largest_learning_rate(x_moved)
+print(f"The full batch diverges above learning rate {valley_limit:.3f} ", end="")
+print(f"in the valley, and above {limit:.3f} in the bowl")
+thrown = {
+    size: times_thrown_out(train_in_valley, valley_loss, rate, size)
+    for rate, size in valley_settings
+}
+for size, times in thrown.items():
+    print(f"Batch size {size}: thrown out in {times} of 20 shuffles")
+ends = (train_in_valley(valley_rate, 1, 60, shuffle)[-1] for shuffle in SHUFFLES)
+back = sum(valley_loss(end) < valley_loss((-1.0, 0.5)) for end in ends)
+print(f"Batches of 1 end with a lower loss than at the start in {back} of 20 shuffles")
+often = [size for size, times in thrown.items() if times > 10]
+card.outcome("batch_sizes_thrown_out", often)
+
+# %% [markdown]
+# Here **noise hurts**: the learning rate is small enough for the full batch, but batches of
+# 1 throw the path out of the valley. Some paths come back, and the last line counts those
+# whose loss ends lower than it began.
+
+# %% [markdown]
+# What throws the paths out? Along its steepest direction, the squared error of a single
+# point at $x$ has the curvature $2 (x^2 + 1)$. Far to the right, this is larger than the
+# largest curvature of all points together, so a step that follows such a point may be too
+# long. If this is the reason, a learning rate that is small enough for the steepest *point*
+# should throw out no path.
+
+# %%
+point_curvatures = 2 * (x_moved**2 + 1)
+too_steep = numpy.mean(point_curvatures * valley_rate > 2)
+print(f"Steepest point: curvature {point_curvatures.max():.2f}")
+print(f"All points together: largest curvature {2 / largest_learning_rate(x_moved):.2f}")
+print(f"For {100 * too_steep:.1f}% of the points the rate {valley_rate:.3f} is too large")
+safe_rate = 0.9 * 2 / point_curvatures.max()
+times = times_thrown_out(train_in_valley, valley_loss, safe_rate, 1)
+print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 shuffles")
+
+# %% [markdown]
+# The best remedy is not a different batch size. Move the points back, and the bowl is round
+# again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
+# 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the idea
+# of doing the same between the layers of a network ([Ioffe and Szegedy
+# 2015](https://arxiv.org/abs/1502.03167)).
+
+# %% [markdown]
+# ### A saddle
+#
+# Is there a surface on which noise helps? Take points in two groups: in one group $y$ rises
+# with $x$, and in the other group it falls. We want a line through *one* of these groups,
+# so we use a loss that nearly ignores points far away from the line. A point with the error
+# $e$ contributes
+#
+# $$ \frac{e^2}{1 + e^2}, $$
+#
+# which is nearly the squared error if the point is close, and at most 1 if it is far away.
+
+# %%
+cross_rng = numpy.random.default_rng(lab.seed)
+side = cross_rng.uniform(-2, 2, lab.train_points // 4)
+height = 0.8 * side + cross_rng.normal(0, 0.3, len(side))
+# A quarter of the points, mirrored in both axes, so that neither group is better.
+x_cross = numpy.concatenate([side, -side, side, -side])
+y_cross = numpy.concatenate([height, height, -height, -height])
+
+def cross_loss(weights):
+    """The mean of error**2 / (1 + error**2) over the crossing points."""
+    squares = (weights[0] * x_cross + weights[1] - y_cross) ** 2
+    return numpy.mean(squares / (1 + squares))
+
+figure = figures.points_and_lines(x_cross, y_cross, {"where we start": (0.0, 1.5)})
+show_figure(figure, "Two groups of points that cross, like an X.", session.caption())
+
+# %% [markdown]
+# Two lines are equally good, so the surface has two lowest points. Between them lies a
+# [saddle](../docs/glossary.md). From here the surface falls to the left and to the right,
+# where the slope $w_1$ changes. It rises upwards and downwards, where the intercept $w_2$
+# changes. Our path starts at $w_1 = 0$, above the saddle. Because the two groups mirror
+# each other, the gradient there points neither to the left nor to the right.
+#
+# **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
+# middle after 200 steps, in most of 20 shuffles?
+
+# %%
+my_leavers = None  # change this: a list of batch sizes, such as [16, 256], or []
+card.predict("batch_sizes_that_leave_the_saddle", my_leavers)
+
+# %%
+def cross_gradient(weights, x, y):
+    """How fast the loss of the crossing points rises with slope and intercept."""
+    errors = weights[0] * x + weights[1] - y
+    pull = 2 * errors / (1 + errors**2) ** 2
+    return numpy.array([numpy.mean(pull * x), numpy.mean(pull)])
+
+def train_on_cross(learning_rate, batch_size, steps, shuffle=0):
+    """The path of the weights on the crossing points."""
+    batches = batches_of(len(x_cross), batch_size, steps, shuffle)
+    start = (0.0, 1.5)
+    return descend(cross_gradient, x_cross, y_cross, start, batches, learning_rate)
+
+# %%
+card.lock("batch_sizes_that_leave_the_saddle")
+saddle_settings = [(0.2, size) for size in (1, lab.batch_size, len(x_cross))]
+saddle = ((-1.6, 1.6), (-1.3, 1.8))
+explore(train_on_cross, cross_loss, saddle_settings, 200, saddle, session.caption())
+
+# %%
+AWAY = 0.35  # about half way to the lowest points, which have slopes near 0.7 and -0.7
+leavers = []
+for rate, size in saddle_settings:
+    ends = [train_on_cross(rate, size, 200, shuffle)[-1, 0] for shuffle in SHUFFLES]
+    left, right = (sum(side * slope > AWAY for slope in ends) for side in (-1, 1))
+    print(f"Batch size {size}: {left} of 20 shuffles ended left, {right} right")
+    leavers += [size] if left + right > 10 else []
+card.outcome("batch_sizes_that_leave_the_saddle", leavers)
+slopes = numpy.abs(train_on_cross(0.2, len(x_cross), 2000)[:, 0])
+print(f"All points, after 200 steps: {slopes[200]:.0e} from the middle")
+print(f"All points, after 2000 steps: {slopes[-1]:.2f} from the middle")
+
+# %% [markdown]
+# Here **noise helps**. The full batch walks to the saddle and is still there after 200
+# steps, because the gradient at this point is 0. A batch of a few points, however, is never
+# quite balanced. Its noise pushes the weights to one side, which depends on chance, and
+# from there it is downhill.
+#
+# Even the full batch leaves the saddle in the end, as the last two lines show, because
+# rounding errors are a kind of noise, too. Near a saddle even the smallest error to the
+# side grows from step to step.
+
+# %% [markdown]
+# <details><summary>Does a real network meet a saddle?</summary>
+#
+# A real network would not start exactly in the middle. But near any saddle the gradient is
+# small, so even a path that starts to the side can linger there. And [Dauphin et al.
+# (2014)](https://arxiv.org/abs/1406.2572) argue that a surface with many directions has
+# many saddles.
+#
+# </details>
+
+# %% [markdown]
+# ## 4. Without a map
+#
+# For a real network you have no map on which you can watch the path. What remains is a
+# clock and a loss curve.
+#
+# ### What does a step cost?
+#
+# In the race, each point counted the same, so an exact step cost as much as 256 careless
+# ones. Does a clock agree?
+#
+# **Predict:** how many times as long as a step with one point does a step with all points
+# take?
+
+# %%
+my_price_guess = None  # change this: time of a full step / time of a step with one point
+card.predict("full_step_over_single_step", my_price_guess)
+
+# %%
+card.lock("full_step_over_single_step")
+
+def steps_per_second(batch_size, copies=1):
+    """Gradient steps per second on copies of the points; drawing batches is not timed."""
+    more_x, more_y = numpy.tile(all_x, copies), numpy.tile(all_y, copies)
+    batches = batches_of(len(more_x), batch_size, 20) * (lab.timed_steps // 20)
+    began = perf_counter()
+    descend(gradient, more_x, more_y, START, batches, 0.01)
+    return len(batches) / (perf_counter() - began)
+
+# %%
+n = lab.train_points
+# Measured in turns. The fastest run of each was disturbed least by other programs.
+turns = [
+    (steps_per_second(1), steps_per_second(n), steps_per_second(64 * n, 64))
+    for _ in range(5)
+]
+single, full, large = (max(speeds) for speeds in zip(*turns, strict=True))
+card.measure("steps_per_second", single)
+card.measure("full_batch_steps_per_second", full)
+print(f"Steps/sec: {single:.2f}")
+print(f"Full batch steps/sec: {full:.2f}")
+print(f"A step with all {n} points takes {single / full:.2f} times as long as with one")
+print(f"A step with {64 * n:,} points takes {full / large:.2f} times as long as with {n}")
+card.outcome("full_step_over_single_step", single / full)
+
+# %% [markdown]
+# With one point there is hardly anything to compute, so a step consists almost entirely of
+# the overhead of Python and NumPy. A step with the full batch has the same overhead, and
+# therefore takes nowhere near 256 times as long. With even more points, the arithmetic
+# becomes visible. So a larger batch is nearly free at first, but only at first. [Lab
+# 02](02_throughput.ipynb) measures this with a real network.
+
+# %% [markdown]
+# ### Exercise 1.3: which batch size was it?
+#
+# The other thing that you can see is the loss of each step's batch. How much does its
+# jitter tell you? The next cell trains four times, with the same points and the same
+# learning rate, but with batches of 1, 4, 16 and 64.
 #
 # **Question.** Which curve belongs to which batch size, and how can you tell?
 
@@ -448,6 +796,8 @@ show_figure(figure, summary, session.caption())
 # $$ \mathrm{Var}(\text{losses}) = \frac{\sigma^2}{b}. $$
 
 # %% [markdown]
+# If the law is right, a loss curve gives away the batch size that made it.
+#
 # **Write** `which_batch_size(losses, example_variance, sizes)`, which guesses the batch
 # size behind a loss curve, and returns the entry of `sizes` that fits best. `losses` is an
 # array with one loss per step, and `sizes` is a rising list of batch sizes. You need about
@@ -497,408 +847,15 @@ for name, size in hidden.items():
 card.measure("batch_sizes_by_the_law", found)
 
 # %% [markdown]
-# A loss that jitters is not necessarily a sign of trouble, and four times the batch size
-# halves the jitter. To see whether the loss is still falling, average it over many steps.
+# So a loss that jitters is not necessarily a sign of trouble: the batches may simply be
+# small, and batches of four times the size halve the jitter. To see whether the loss is
+# still falling, average it over many steps.
 
 # %% [markdown]
-# The law assumes that the points of a batch are drawn independently, but an epoch draws
-# them *without replacement*, so that no point comes twice. That multiplies the variance by
-# the factor
+# ### What does the batch size do to the path?
 #
-# $$ \frac{n - b}{n - 1}. $$
-#
-# **Question.** For which of the four batch sizes does this factor matter?
-
-# %%
-n = lab.train_points
-print("Variance of the losses, divided by example_variance / b:")
-for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
-    flat = numpy.var(loss_curves[name][240:])
-    # The losses of many batches, with the weights fixed at the best line.
-    at_best = [numpy.mean(squared_errors[b]) for b in batches_of(n, size, 10_000)]
-    law = example_variance / size
-    ratio = f"flat half {flat / law:.2f}, at the best line {numpy.var(at_best) / law:.2f}"
-    print(f"Batch size {size}: {ratio}, (n - b) / (n - 1) = {(n - size) / (n - 1):.2f}")
-
-# %% [markdown]
-# The factor is close to 1 as long as a batch is a small part of all points, which is the
-# usual case in practice. With 64 of 256 points it is noticeably smaller.
-
-# %% [markdown]
-# <details><summary>Why else may the flat half of a curve differ from the law?</summary>
-#
-# Its 240 losses give only a rough estimate of the variance. Besides, the weights keep
-# wandering, most of all with batches of 1, and away from the best line the losses are
-# higher and scatter more.
-#
-# </details>
-
-# %% [markdown]
-# ## How large a batch is still worth it?
-#
-# How much noise is too much? Compare it with the signal. The gradient of a batch is the
-# exact gradient $G$, which is the signal, plus noise. Suppose that the noise of a single
-# point is ten times as long as the signal, so its squared length is 100 times as large. If
-# you average 100 points drawn independently, the squared length of the noise falls to a
-# hundredth. Noise and signal are then equally long, and 100 is the batch size that we are
-# looking for.
-#
-# In symbols: the gradients of the single points scatter around $G$. Compute the variance of
-# this scatter for each weight, and let $V$ be the sum of these variances. The mean of $b$
-# such gradients has noise with a mean squared length of only $V / b$, while the signal has
-# the squared length $|G|^2$. [McCandlish et al. (2018)](https://arxiv.org/abs/1812.06162)
-# call the batch size at which the two are equal the [noise scale](../docs/glossary.md):
-#
-# $$ B = \frac{V}{|G|^2} $$
-#
-# **Predict:** how large is $B$ at the start, and how large is it after 15 exact steps, near
-# the lowest point?
-
-# %%
-my_scale_guess = {"start": None, "step 15": None}  # change these: batch sizes
-scale_guess = card.predict("noise_scale", my_scale_guess)
-
-# %%
-card.lock("noise_scale")
-
-def single_gradients(weights, x, y):
-    """The gradient of each point alone, shape (points, 2)."""
-    return numpy.array([gradient(weights, x[[i]], y[[i]]) for i in range(len(x))])
-
-def noise_scale(single):
-    """V / |G|², from the gradients of single points."""
-    return single.var(axis=0).sum() / numpy.sum(single.mean(axis=0) ** 2)
-
-descent, scales = train(0.1, lab.train_points, 30), {}
-for step in (0, 5, 10, 15, 20, 30):
-    scales[step] = noise_scale(single_gradients(descent[step], all_x, all_y))
-    loss_here = full_loss(descent[step])
-    print(f"Step {step}: loss {loss_here:.3f}, noise scale {scales[step]:,.2f}")
-card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
-
-# %% [markdown]
-# Far from the lowest point, the gradients of the single points agree on the direction. Near
-# it, these gradients still differ from point to point, but their mean $G$ approaches 0, so
-# $B$ grows without bound. McCandlish et al. observe the same in their networks: the noise
-# scale grows as the loss falls.
-
-# %% [markdown]
-# What does the noise cost? The step of a small batch has two parts: the exact step, which
-# leads downhill, and a random part, which leads up the walls of the bowl. If you make the
-# step twice as long, the first part gains at most twice as much, but the random part does
-# four times the harm. So the best step is shorter than the best exact step, and you need
-# more of them.
-#
-# How many more? Suppose that the bowl is equally curved in all directions. McCandlish et
-# al. show that batches of $b$ points then need $1 + B/b$ steps to get as far as one exact
-# step. To test this law, the next cells draw many batches, and compute by how much their
-# steps lower the loss. (The learning rates that they print as well come after the figure.)
-
-# %%
-def best_step(steps, exact, curvature):
-    """The learning rate at which these steps lower the loss most, and by how much."""
-    # Along a step the loss is a parabola. Its slope at the start, and its curvature:
-    slope = numpy.mean(steps @ exact)
-    curved = numpy.mean(numpy.sum(steps @ curvature * steps, axis=1))
-    return slope / curved, slope**2 / (2 * curved)
-
-def steps_needed(single, batch_size, curvature):
-    """Best learning rate and number of steps, both divided by those of exact steps."""
-    rng, exact = numpy.random.default_rng(lab.seed), single.mean(axis=0)
-    # With replacement, as if there were infinitely many points.
-    drawn = rng.integers(len(single), size=(2**20 // batch_size, batch_size))
-    rate, fall = best_step(single[drawn].mean(axis=1), exact, curvature)
-    exact_rate, exact_fall = best_step(exact[None], exact, curvature)
-    return rate / exact_rate, exact_fall / fall
-
-# %%
-needed, laws = {}, {"start": scales[0], "step 15": scales[15]}
-for place, weights in {"start": descent[0], "step 15": descent[15]}.items():
-    single, needed[place] = single_gradients(weights, all_x, all_y), {}
-    print(f"{place}, noise scale {laws[place]:.2f}; compared with exact steps:")
-    for size in (1, 4, 16, 64, 256):
-        rate, steps = steps_needed(single, size, curvature_matrix(all_x))
-        needed[place][size] = steps
-        law = 1 + laws[place] / size
-        print(f"  batch size {size}: {steps:.2f} times the steps (law {law:.2f}), ", end="")
-        print(f"{rate:.3f} times the learning rate (law {1 / law:.3f})")
-figure = figures.steps_needed(needed, laws, scale_guess)
-summary = "Twice the batch needs half the steps, but only far below the noise scale."
-show_figure(figure, summary, session.caption())
-
-# %% [markdown]
-# Far below the noise scale, twice the batch needs half the steps, which is called [perfect
-# scaling](../docs/glossary.md). Far above it, doubling the batch saves next to nothing:
-# these are *diminishing returns*. In between, at $b = B$, you make twice as many steps as a
-# huge batch needs, and look at twice as many points as a tiny batch needs. Since $B$ grows
-# during a training, a batch size that is wasteful at the start need not be wasteful at the
-# end.
-
-# %% [markdown]
-# Now look at the learning rates that the cell printed. In the same round bowl, the best
-# rate is smaller by the same factor:
-#
-# $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
-#
-# where $\varepsilon_\infty$ is the best learning rate of an exact step. Far below the noise
-# scale, the best rate grows in proportion to the batch, but far above it hardly grows at
-# all. For Adam and similar optimizers, [Li et al. (2024)](https://arxiv.org/abs/2405.14578)
-# derive a different law.
-#
-# With real networks, [lab 03](03_time_to_accuracy.ipynb) uses the first law to find the
-# fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the second to choose the
-# learning rate of a large batch.
-
-# %% [markdown]
-# ## A narrow valley
-#
-# In a round bowl, noise is only a nuisance. Now move all points to the right by 2, together
-# with the line from which the path starts. The points keep their pattern, but they now lie
-# far from $x = 0$, where the intercept is measured. A steeper line therefore stays close to
-# them only if its intercept is lower. The bowl becomes a narrow valley that runs from the
-# upper left to the lower right.
-
-# %% [markdown]
-# The walls of this valley are steep, and its floor is nearly flat. The next cells use 0.9
-# times the learning rate above which the full batch diverges.
-#
-# **Predict:** with which batch sizes (1, 16, or all 256 points) will the path be thrown out
-# of the valley within 60 steps, in most of 20 shuffles?
-
-# %%
-my_thrown_out = None  # change this: a list of batch sizes, such as [16, 256], or []
-card.predict("batch_sizes_thrown_out", my_thrown_out)
-
-# %%
-x_moved = all_x + 2
-valley_rate = 0.9 * largest_learning_rate(x_moved)
-
-def valley_loss(weights):
-    """The loss over all moved points."""
-    return mean_squared_error(weights, x_moved, all_y)
-
-def train_in_valley(learning_rate, batch_size, steps, shuffle=0):
-    """The path of the weights on the moved points."""
-    batches = batches_of(lab.train_points, batch_size, steps, shuffle)
-    return descend(gradient, x_moved, all_y, (-1.0, 0.5), batches, learning_rate)
-
-# %%
-card.lock("batch_sizes_thrown_out")
-valley_settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
-valley = ((-2.0, 4.0), (-6.0, 4.0))
-explore(train_in_valley, valley_loss, valley_settings, 60, valley, session.caption())
-
-# %%
-valley_limit = largest_learning_rate(x_moved)
-print(f"The full batch diverges above learning rate {valley_limit:.3f} ", end="")
-print(f"in the valley, and above {limit:.3f} in the bowl")
-thrown = {
-    size: times_thrown_out(train_in_valley, valley_loss, rate, size)
-    for rate, size in valley_settings
-}
-for size, times in thrown.items():
-    print(f"Batch size {size}: thrown out in {times} of 20 shuffles")
-ends = (train_in_valley(valley_rate, 1, 60, shuffle)[-1] for shuffle in SHUFFLES)
-back = sum(valley_loss(end) < valley_loss((-1.0, 0.5)) for end in ends)
-print(f"Batches of 1 end with a lower loss than at the start in {back} of 20 shuffles")
-often = [size for size, times in thrown.items() if times > 10]
-card.outcome("batch_sizes_thrown_out", often)
-
-# %% [markdown]
-# Here **noise hurts**: the learning rate is small enough for the full batch, but batches of
-# 1 throw the path out of the valley. A path may also come back: the line "Batches of 1"
-# counts the paths whose loss ends lower than it began.
-
-# %% [markdown]
-# What throws the paths out? Along its steepest direction, the squared error of a single
-# point at $x$ has the curvature $2 (x^2 + 1)$. Far to the right, this is larger than the
-# largest curvature of all points together, so a step that follows such a point may be too
-# long. If this is the reason, no path should be thrown out at a learning rate that is small
-# enough for the steepest *point*.
-
-# %%
-point_curvatures = 2 * (x_moved**2 + 1)
-too_steep = numpy.mean(point_curvatures * valley_rate > 2)
-print(f"Steepest point: curvature {point_curvatures.max():.2f}")
-print(f"All points together: largest curvature {2 / largest_learning_rate(x_moved):.2f}")
-print(f"For {100 * too_steep:.1f}% of the points the rate {valley_rate:.3f} is too large")
-safe_rate = 0.9 * 2 / point_curvatures.max()
-times = times_thrown_out(train_in_valley, valley_loss, safe_rate, 1)
-print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 shuffles")
-
-# %% [markdown]
-# The best remedy is not a different batch size. Move the points back, and the bowl is round
-# again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
-# 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the idea
-# of doing the same between the layers of a network ([Ioffe and Szegedy
-# 2015](https://arxiv.org/abs/1502.03167)).
-
-# %% [markdown]
-# Does the law for the number of steps, $1 + B/b$, hold in the valley, too? The next cell
-# tests it for batches of 256, with the weights after 30 exact steps.
-
-# %%
-weights = train_in_valley(valley_rate, lab.train_points, 30)[-1]
-single = single_gradients(weights, x_moved, all_y)
-_, steps = steps_needed(single, 256, curvature_matrix(x_moved))
-scale_there = noise_scale(single)
-print(f"Noise scale: {scale_there:.1f}")
-print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times as many steps")
-print(f"  as exact ones; measured: {steps:.2f} times as many")
-
-# %% [markdown]
-# The law does not hold here. In a round bowl, noise does the same harm in every direction.
-# In the valley it does much more harm when it pushes the weights up one of the steep walls.
-# The formula $V / |G|^2$ treats all directions as equally curved, so the paper calls it the
-# *simple* noise scale. It gives you an order of magnitude at best.
-
-# %% [markdown]
-# ## A saddle
-#
-# Is there a surface on which noise helps? Take points in two groups: in one group $y$ rises
-# with $x$, and in the other group it falls. We want a line through *one* of these groups,
-# so we use a loss that nearly ignores points far away from the line. A point with the error
-# $e$ contributes
-#
-# $$ \frac{e^2}{1 + e^2}, $$
-#
-# which is nearly the squared error if the point is close, and at most 1 if it is far away.
-
-# %%
-cross_rng = numpy.random.default_rng(lab.seed)
-side = cross_rng.uniform(-2, 2, lab.train_points // 4)
-height = 0.8 * side + cross_rng.normal(0, 0.3, len(side))
-# A quarter of the points, mirrored in both axes, so that neither group is better.
-x_cross = numpy.concatenate([side, -side, side, -side])
-y_cross = numpy.concatenate([height, height, -height, -height])
-
-def cross_loss(weights):
-    """The mean of error**2 / (1 + error**2) over the crossing points."""
-    squares = (weights[0] * x_cross + weights[1] - y_cross) ** 2
-    return numpy.mean(squares / (1 + squares))
-
-figure = figures.points_and_lines(x_cross, y_cross, {"where we start": (0.0, 1.5)})
-show_figure(figure, "Two groups of points that cross, like an X.", session.caption())
-
-# %% [markdown]
-# Two lines are equally good, so the surface has two lowest points. Between them lies a
-# [saddle](../docs/glossary.md). From here the surface falls to the left and to the right,
-# where the slope $w_1$ changes. It rises upwards and downwards, where the intercept $w_2$
-# changes. Our path starts at $w_1 = 0$, with a higher intercept than the saddle. Because
-# the two groups mirror each other, the gradient at $w_1 = 0$ points neither to the left nor
-# to the right.
-#
-# **Predict:** with which batch sizes (1, 16, or all 256 points) will the path have left the
-# middle after 200 steps, in most of 20 shuffles?
-
-# %%
-my_leavers = None  # change this: a list of batch sizes, such as [16, 256], or []
-card.predict("batch_sizes_that_leave_the_saddle", my_leavers)
-
-# %%
-def cross_gradient(weights, x, y):
-    """How fast the loss of the crossing points rises with slope and intercept."""
-    errors = weights[0] * x + weights[1] - y
-    pull = 2 * errors / (1 + errors**2) ** 2
-    return numpy.array([numpy.mean(pull * x), numpy.mean(pull)])
-
-def train_on_cross(learning_rate, batch_size, steps, shuffle=0):
-    """The path of the weights on the crossing points."""
-    batches = batches_of(len(x_cross), batch_size, steps, shuffle)
-    start = (0.0, 1.5)
-    return descend(cross_gradient, x_cross, y_cross, start, batches, learning_rate)
-
-# %%
-card.lock("batch_sizes_that_leave_the_saddle")
-saddle_settings = [(0.2, size) for size in (1, lab.batch_size, len(x_cross))]
-saddle = ((-1.6, 1.6), (-1.3, 1.8))
-explore(train_on_cross, cross_loss, saddle_settings, 200, saddle, session.caption())
-
-# %%
-AWAY = 0.35  # about half way to the lowest points, which have slopes near 0.7 and -0.7
-leavers = []
-for rate, size in saddle_settings:
-    ends = [train_on_cross(rate, size, 200, shuffle)[-1, 0] for shuffle in SHUFFLES]
-    left, right = (sum(side * slope > AWAY for slope in ends) for side in (-1, 1))
-    print(f"Batch size {size}: {left} of 20 shuffles ended left, {right} right")
-    leavers += [size] if left + right > 10 else []
-card.outcome("batch_sizes_that_leave_the_saddle", leavers)
-slopes = numpy.abs(train_on_cross(0.2, len(x_cross), 2000)[:, 0])
-print(f"All points, after 200 steps: {slopes[200]:.0e} from the middle")
-print(f"All points, after 2000 steps: {slopes[-1]:.2f} from the middle")
-
-# %% [markdown]
-# Here **noise helps**. The full batch walks to the saddle and is still there after 200
-# steps, because the gradient at this point is 0. A batch of a few points, however, is never
-# quite balanced. Its noise pushes the weights to one side, and from there it is downhill.
-# Which side it is depends on chance.
-#
-# Even the full batch leaves the saddle in the end, as the last two lines show. Rounding
-# errors are a kind of noise, too, and near a saddle even the smallest error to the side
-# grows from step to step.
-
-# %% [markdown]
-# <details><summary>Does a real network meet a saddle?</summary>
-#
-# A real network would not start exactly in the middle. But near any saddle the gradient is
-# small, so even a path that starts to the side can linger there. And [Dauphin et al.
-# (2014)](https://arxiv.org/abs/1406.2572) argue that a surface with many directions has
-# many saddles.
-#
-# </details>
-
-# %% [markdown]
-# ## What does a step cost?
-#
-# So far we have only counted steps, but the batch size also determines what each of them
-# costs.
-#
-# **Predict:** how many times as long as a step with one point does a step with all points
-# take?
-
-# %%
-my_price_guess = None  # change this: time of a full step / time of a step with one point
-card.predict("full_step_over_single_step", my_price_guess)
-
-# %%
-card.lock("full_step_over_single_step")
-
-def steps_per_second(batch_size, copies=1):
-    """Gradient steps per second on copies of the points; drawing batches is not timed."""
-    more_x, more_y = numpy.tile(all_x, copies), numpy.tile(all_y, copies)
-    batches = batches_of(len(more_x), batch_size, 20) * (lab.timed_steps // 20)
-    began = perf_counter()
-    descend(gradient, more_x, more_y, START, batches, 0.01)
-    return len(batches) / (perf_counter() - began)
-
-# %%
-n = lab.train_points
-# Measured in turns. The fastest run of each was disturbed least by other programs.
-turns = [
-    (steps_per_second(1), steps_per_second(n), steps_per_second(64 * n, 64))
-    for _ in range(5)
-]
-single, full, large = (max(speeds) for speeds in zip(*turns, strict=True))
-card.measure("steps_per_second", single)
-card.measure("full_batch_steps_per_second", full)
-print(f"Steps/sec: {single:.2f}")
-print(f"Full batch steps/sec: {full:.2f}")
-print(f"A step with all {n} points takes {single / full:.2f} times as long as with one")
-print(f"A step with {64 * n:,} points takes {full / large:.2f} times as long as with {n}")
-card.outcome("full_step_over_single_step", single / full)
-
-# %% [markdown]
-# With one point there is hardly anything to compute, so a step consists almost entirely of
-# the overhead of Python and NumPy. A step with the full batch has the same overhead, and
-# therefore takes nowhere near 256 times as long. With even more points, the arithmetic
-# becomes visible: a larger batch is nearly free at first, but only at first. [Lab
-# 02](02_throughput.ipynb) measures this with a real network.
-
-# %% [markdown]
-# What does the batch size do to the path, then? It sets the noise of each step, and a batch
-# that is four times as large has half the noise. Far from the lowest point, many noisy
-# steps beat a few exact ones, as your curves over the epochs show. Near the lowest point, a
-# larger batch is worth its price. The noise scale, which grew as the loss fell, tells you
+# It sets the noise of each step. Far from the lowest point, many noisy steps beat a few
+# exact ones. Near it, a larger batch is worth its price, and the noise scale tells you
 # roughly how large it should be. The same noise throws you out of a narrow valley and frees
 # you from a saddle.
 
@@ -937,22 +894,71 @@ session.finish()
 # ## What you learned
 #
 # Whether the noise of small batches is cheap, harmful or helpful depends on where the path
-# is. But we have counted steps, and a step with more points need not take longer. Measured
-# in seconds, the race may have a different winner.
+# is. The race counted points, but a step with more points need not take longer. Measured in
+# seconds, it may have a different winner.
 #
 # **Question.** Which batch size is best if a step with more points takes nearly the same
 # time? And to reduce the noise, we lowered the learning rate: which setting could you have
 # raised instead?
 #
-# To read on: Bottou, Curtis and Nocedal, ["Optimization Methods for Large-Scale Machine
-# Learning"](https://arxiv.org/abs/1606.04838) (2018); McCandlish, Kaplan, Amodei and the
-# OpenAI Dota Team, ["An Empirical Model of Large-Batch
-# Training"](https://arxiv.org/abs/1812.06162) (2018); Smith, Kindermans, Ying and Le,
+# To read on, beyond the papers that the sections link: Bottou, Curtis and Nocedal,
+# ["Optimization Methods for Large-Scale Machine
+# Learning"](https://arxiv.org/abs/1606.04838) (2018); Smith, Kindermans, Ying and Le,
 # ["Don't Decay the Learning Rate, Increase the Batch
-# Size"](https://arxiv.org/abs/1711.00489) (2018); LeCun, Bottou, Orr and Müller,
-# ["Efficient BackProp"](https://doi.org/10.1007/3-540-49430-8_2) (1998); Ioffe and Szegedy,
-# ["Batch Normalization"](https://arxiv.org/abs/1502.03167) (2015); Jin, Ge, Netrapalli,
-# Kakade and Jordan, ["How to Escape Saddle Points
-# Efficiently"](https://arxiv.org/abs/1703.00887) (2017); Dauphin, Pascanu, Gulcehre, Cho,
-# Ganguli and Bengio, ["Identifying and Attacking the Saddle Point Problem in
-# High-Dimensional Non-Convex Optimization"](https://arxiv.org/abs/1406.2572) (2014).
+# Size"](https://arxiv.org/abs/1711.00489) (2018); Jin, Ge, Netrapalli, Kakade and Jordan,
+# ["How to Escape Saddle Points Efficiently"](https://arxiv.org/abs/1703.00887) (2017).
+
+# %% [markdown]
+# ## Going further
+#
+# You may stop here: this part has no points and no predictions.
+#
+# ### What if no point may come twice?
+#
+# The law $\sigma^2 / b$ assumes that the points of a batch are drawn independently. But an
+# epoch draws them *without replacement*: no point comes twice. That multiplies the variance
+# by the factor
+#
+# $$ \frac{n - b}{n - 1}. $$
+#
+# **Question.** For which of the four batch sizes does this factor matter?
+
+# %%
+n = lab.train_points
+print("Variance of the losses, divided by example_variance / b:")
+for name, size in sorted(hidden.items(), key=lambda pair: pair[1]):
+    flat = numpy.var(loss_curves[name][240:])
+    # The losses of many batches, with the weights fixed at the best line.
+    at_best = [numpy.mean(squared_errors[b]) for b in batches_of(n, size, 10_000)]
+    law = example_variance / size
+    ratio = f"flat half {flat / law:.2f}, at the best line {numpy.var(at_best) / law:.2f}"
+    print(f"Batch size {size}: {ratio}, (n - b) / (n - 1) = {(n - size) / (n - 1):.2f}")
+
+# %% [markdown]
+# The factor is close to 1 as long as a batch is a small part of all points, which is the
+# usual case in practice. With 64 of 256 points it is noticeably smaller.
+#
+# The flat half of a curve may differ from the law for two more reasons. Its 240 losses give
+# only a rough estimate of the variance. Besides, the weights keep wandering, most of all
+# with batches of 1, and away from the best line the losses are higher and scatter more.
+
+# %% [markdown]
+# ### Does the law for the steps hold in the valley?
+#
+# The law $1 + B/b$ was made for a round bowl. The next cell tests it in the valley of part
+# 3, for batches of 256, with the weights after 30 exact steps.
+
+# %%
+weights = train_in_valley(valley_rate, lab.train_points, 30)[-1]
+single = single_gradients(weights, x_moved, all_y)
+_, steps = steps_needed(single, 256, curvature_matrix(x_moved))
+scale_there = noise_scale(single)
+print(f"Noise scale: {scale_there:.1f}")
+print(f"With batches of 256, by the law: {1 + scale_there / 256:.2f} times as many steps")
+print(f"  as exact ones; measured: {steps:.2f} times as many")
+
+# %% [markdown]
+# Here the law fails. In a round bowl, noise does the same harm in every direction. In the
+# valley it does much more harm when it pushes the weights up one of the steep walls. The
+# formula $V / |G|^2$ treats all directions as equally curved, so the paper calls it the
+# *simple* noise scale. It gives you an order of magnitude at best.
