@@ -656,10 +656,6 @@ session.finish()
 # **Question.** Why do later labs print images per second for a whole epoch, instead of
 # timing a step? And what would the curves of this lab look like if you added two matrices
 # instead of multiplying them?
-#
-# To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point
-# Arithmetic"](https://doi.org/10.1145/103162.103163) (1991); Williams, Waterman and
-# Patterson, ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).
 
 # %% [markdown]
 # ## Going further
@@ -703,3 +699,8 @@ print(f"Busy threads by size: {busy_text}")
 # The ratio may be smaller, because the threads wait for something that they share, such as
 # memory, or because other programs are running. Even a thread that only waits in a loop for
 # the others counts as busy. `htop` shows in a terminal who else is using the machine.
+
+# %% [markdown]
+# To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point
+# Arithmetic"](https://doi.org/10.1145/103162.103163) (1991); Williams, Waterman and
+# Patterson, ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).

@@ -900,13 +900,6 @@ session.finish()
 # **Question.** Which batch size is best if a step with more points takes nearly the same
 # time? And to reduce the noise, we lowered the learning rate: which setting could you have
 # raised instead?
-#
-# To read on, beyond the papers that the sections link: Bottou, Curtis and Nocedal,
-# ["Optimization Methods for Large-Scale Machine
-# Learning"](https://arxiv.org/abs/1606.04838) (2018); Smith, Kindermans, Ying and Le,
-# ["Don't Decay the Learning Rate, Increase the Batch
-# Size"](https://arxiv.org/abs/1711.00489) (2018); Jin, Ge, Netrapalli, Kakade and Jordan,
-# ["How to Escape Saddle Points Efficiently"](https://arxiv.org/abs/1703.00887) (2017).
 
 # %% [markdown]
 # ## Going further
@@ -962,3 +955,11 @@ print(f"  as exact ones; measured: {steps:.2f} times as many")
 # valley it does much more harm when it pushes the weights up one of the steep walls. The
 # formula $V / |G|^2$ treats all directions as equally curved, so the paper calls it the
 # *simple* noise scale. It gives you an order of magnitude at best.
+
+# %% [markdown]
+# To read on: the papers that the sections link, and also Bottou, Curtis and Nocedal,
+# ["Optimization Methods for Large-Scale Machine
+# Learning"](https://arxiv.org/abs/1606.04838) (2018); Smith, Kindermans, Ying and Le,
+# ["Don't Decay the Learning Rate, Increase the Batch
+# Size"](https://arxiv.org/abs/1711.00489) (2018); Jin, Ge, Netrapalli, Kakade and Jordan,
+# ["How to Escape Saddle Points Efficiently"](https://arxiv.org/abs/1703.00887) (2017).
