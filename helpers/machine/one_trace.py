@@ -8,7 +8,6 @@ for a residual network, while the steps of a smoke run take a tenth of that.
 
 import keras
 
-
 _USUAL = keras.Model._maybe_symbolic_build
 
 
