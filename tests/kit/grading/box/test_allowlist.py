@@ -74,7 +74,7 @@ OF_ONE_LAB = {
     "02": {"memory.py"},
     "04": {"models.py", "newswires.py", "probing.py", "words.toml"},
     "05": {"probing.py", "words.toml"},
-    "03": {"ex5_find_the_bug/script.py"},
+    "03": {"ex5_find_the_bug/script.py", "ladder.py"},
     "06": {
         "class_folders.py",
         "models.py",
