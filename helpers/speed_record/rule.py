@@ -38,7 +38,7 @@ HELD_OUT_SHARE = 0.95  # of the target's accuracy
 HELD_OUT_TIMES = 2  # as long as the slowest seed
 
 # Work while nothing is asked of the submission, between training and predicting.
-IDLE_SECONDS = 0.5  # after as long again, in which threads come to rest
+IDLE_SECONDS = 0.5  # after as long again, in which work is charged as training
 IDLE_SHARE = 0.1  # of one core
 
 # One training in the box.

@@ -104,11 +104,12 @@ def _judged(talk, cpu_seconds, code, seed, data, rng, deadline):
     began = time.perf_counter()
     talk.train(code, seed, data.x_train, data.y_train, deadline)
     trained = time.perf_counter() - began
-    working = _idle_work(cpu_seconds)
+    late, working = _work_after_training(cpu_seconds)
+    trained += late
     asked = time.perf_counter()
     labels = talk.predict(data.x_test[order], deadline)
     predicted = time.perf_counter() - asked
-    # The judge's own wait is not the submission's time.
+    # The judge's own wait is not the submission's time, except for what it worked in it.
     total, cpu = trained + predicted, cpu_seconds() - before
     accuracy = float(np.mean(labels == data.y_test[order]))
     outcome = Outcome(accuracy, total, trained, predicted, cpu)
@@ -142,12 +143,16 @@ def _warm_up(talk, code, rng, deadline):
     talk.predict(x, deadline)
 
 
-def _idle_work(cpu_seconds):
-    """Seconds of processor time in `IDLE_SECONDS` in which there is nothing to do."""
-    time.sleep(rule.IDLE_SECONDS)  # an honest thread pool comes to rest
-    before = cpu_seconds()
-    time.sleep(rule.IDLE_SECONDS)
-    return cpu_seconds() - before
+def _work_after_training(cpu_seconds):
+    """Seconds of processor time in each of two waits of `IDLE_SECONDS`, with nothing to do.
+
+    In the first wait an honest thread pool comes to rest.
+    """
+    used = [cpu_seconds()]
+    for _ in range(2):
+        time.sleep(rule.IDLE_SECONDS)
+        used.append(cpu_seconds())
+    return used[1] - used[0], used[2] - used[1]
 
 
 def _unlike(talk, images, labels, rng, deadline):

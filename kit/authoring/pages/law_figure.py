@@ -135,8 +135,8 @@ def _in_words(points, device, known, unseen, law, race):
     )
     half, most = 100 * median(off), 100 * max(off)
     runs = race.best_seconds
-    taken, of_control = median(runs), median(race.control_seconds)
-    choice = "a good choice" if taken < of_control else "not the best choice"
+    control_runs = race.control_seconds
+    taken, of_control = median(runs), median(control_runs)
     forecast = race.by_laws(race.best)
     late = f"{abs(taken / forecast - 1):.0%} {'longer' if taken > forecast else 'shorter'}"
     says = (
@@ -145,13 +145,23 @@ def _in_words(points, device, known, unseen, law, race):
         f"and the worst is off by {most:.0f}%.\n"
         f"Right, on the same machine: a race to accuracy {race.target:g} with batches of "
         f"{', '.join(most_sizes)} and {last} images. From its runs, two laws forecast that "
-        f"batches of {race.best:,} images are best, with {forecast:.2f} s. This size was "
-        f"{choice}: it took {taken:.2f} s (the median of {len(runs)} runs from "
-        f"{min(runs):.2f} to {max(runs):.2f} s), while the winner of the race, "
-        f"{race.control:,} images, took {of_control:.2f} s in runs that alternated with "
-        f"them. The time was {late} than forecast."
+        f"batches of {race.best:,} images are best, with {forecast:.2f} s. Runs with this "
+        f"size took {taken:.2f} s (the median of {len(runs)}, from {min(runs):.2f} to "
+        f"{max(runs):.2f} s), which is {late} than forecast. The winner of the race, "
+        f"{race.control:,} images, ran in alternation with them, and took {of_control:.2f} "
+        f"s ({min(control_runs):.2f} to {max(control_runs):.2f}). "
+        f"{_compared(runs, control_runs)}"
     )
     return alternative, says
+
+
+def _compared(runs, control_runs):
+    """Whether one size was faster: it was not shown if the two have similar runs."""
+    if max(runs) < min(control_runs):
+        return "So the laws found a faster size."
+    if min(runs) > max(control_runs):
+        return "So the winner of the race remains the fastest size."
+    return "The two ranges overlap, so these runs do not show which size is faster."
 
 
 def _stored_card(number):

@@ -73,3 +73,16 @@ def test_a_run_that_missed_its_target_is_not_published(monkeypatch):
     monkeypatch.setattr(law_figure, "_stored_card", lambda number: card)
     with pytest.raises(LabError, match="labs outputs 03"):
         law_figure._stored_race()
+
+
+@pytest.mark.parametrize(
+    ("runs", "of_control", "said"),
+    [
+        ([1.0, 1.2, 1.4], [1.5, 1.6], "found a faster size"),
+        ([1.0, 1.2, 1.4], [0.8, 0.9], "remains the fastest"),
+        ([1.0, 1.2, 1.6], [1.5, 1.7], "do not show which"),
+        ([1.6, 1.7], [1.5, 1.6], "do not show which"),
+    ],
+)
+def test_a_difference_within_the_scatter_is_not_called_a_gain(runs, of_control, said):
+    assert said in law_figure._compared(runs, of_control)

@@ -85,6 +85,22 @@ def train(x, y, seed):
     return lambda images: np.zeros(len(images), int)
 """
 
+# It works on for less time than the judge waits for threads to come to rest.
+SHORT_THREAD_AFTER_RETURN = """
+import threading
+import time
+
+
+def train(x, y, seed):
+    def work():
+        until = time.monotonic() + 0.4
+        while time.monotonic() < until:
+            pass
+
+    threading.Thread(target=work, daemon=True).start()
+    return lambda images: (0 * images[:, 0, 0, 0]).astype(int)
+"""
+
 PROCESS_AFTER_RETURN = """
 import os
 import time

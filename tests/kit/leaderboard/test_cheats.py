@@ -70,6 +70,12 @@ def test_work_after_train_has_returned_is_refused(code, data):
     assert "went on working" in found.problem
 
 
+def test_a_thread_that_ends_soon_after_train_has_returned_is_charged(data):
+    found = run(submissions.SHORT_THREAD_AFTER_RETURN, data)
+    assert found.problem is None
+    assert found.train_seconds > 0.2
+
+
 def test_training_while_predicting_is_refused(data):
     found = run(submissions.TRAINING_WHILE_PREDICTING, data)
     assert found.predicts_long
