@@ -14,10 +14,10 @@
 # the computer's ordinary processor, may well have been faster.
 #
 # For large matrices you do need a GPU, but how large is large? To find out, you claim one
-# GPU, build a clock for work that goes on after the Python call has returned, and let two
-# devices race at every size. The *fast device* is your GPU. The *slow device* is your CPU.
-# If you have no GPU, the fast device is the CPU with all of its threads, and the slow
-# device is the same CPU with a single thread.
+# GPU, and build a clock that does not stop before the work is really done. Then you let two
+# devices race on matrices of many sizes. The *fast device* is your GPU. The *slow device*
+# is your CPU. If you have no GPU, the fast device is the CPU with all of its threads, and
+# the slow device is the same CPU with a single thread.
 
 # %% [markdown]
 # Where the text says *Predict*, replace `None` in the next cell by your guess. You may
@@ -92,7 +92,8 @@ def microseconds(job, calls=100):
         times.append(perf_counter() - began)
     return 1e6 * numpy.median(times)
 
-# Size of a square product with as many operations as a later product of other shapes.
+# Chosen so that this square product takes about as many operations as the flat product
+# that comes after exercise 0.2.
 square = round((100 * lab.rows * lab.columns) ** (1 / 3))
 left, right = numpy.random.default_rng(lab.seed).normal(size=(2, square, square))
 left, right = left.astype("float32"), right.astype("float32")
@@ -165,38 +166,43 @@ for kind in ("CPU", "GPU"):
 # one GPU and a share of its memory, and returns a dict that describes the result. You need
 # about twenty lines.
 #
-# **Rules**
-#
-# - Make only the GPU with this `index` visible
-#   ([`tf.config.set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices)),
-#   while the CPU stays visible.
-# - With `memory_growth`, let this GPU's memory grow as needed
-#   ([`tf.config.experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)).
-# - With a `memory_limit_mib` of 1 or more, cap its memory at so many MiB
-#   ([`tf.config.set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration)).
-# - With neither, leave both settings as they are.
-# - If the caller asks for both, raise a `ValueError`. Growth is the default, so
-#   `claim_gpu(memory_limit_mib=1024)` asks for both.
-# - If there are GPUs, but none with this `index`, or `index` is negative, raise a
-#   `ValueError`, too.
-# - Raise a `ValueError` before you change anything.
-# - If there is no GPU at all, print that you are going on with the CPU, whatever `index`
-#   is. If the caller asks for both, you may raise the `ValueError` instead.
-# - If TensorFlow has already started, the three `tf.config` functions raise a
-#   `RuntimeError`. Turn it into a `DeviceError` that tells the reader, in one line, to
-#   restart the kernel.
-
-# %% [markdown]
-# `DeviceError` comes with this course: it is a `RuntimeError` that a notebook shows as a
-# single line. The check simulates machines with several GPUs, so you can solve this
-# exercise on any machine.
-#
 # **Example:** with two GPUs, `claim_gpu(1)` returns
 #
 #     {"gpu": 1, "memory_growth": True, "memory_limit_mib": None}
 #
 # and without any GPU it returns
 # `{"gpu": None, "memory_growth": False, "memory_limit_mib": None}`.
+#
+# Three functions do the work:
+# [`set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices),
+# [`experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)
+# and
+# [`set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration),
+# all of them in `tf.config`.
+
+# %% [markdown]
+# **Rules**
+#
+# | Call | GPUs | Result |
+# |---|---|---|
+# | `claim_gpu(1)` | 2 | only GPU 1 is visible, and its memory grows as needed |
+# | `claim_gpu(1, memory_growth=False, memory_limit_mib=1024)` | 2 | only GPU 1 is visible, and its memory is capped at 1024 MiB |
+# | `claim_gpu(1, memory_growth=False)` | 2 | only GPU 1 is visible, and both settings stay as they are |
+# | `claim_gpu(1, memory_limit_mib=1024)` | 2 | `ValueError`: this asks for both, because growth is the default |
+# | `claim_gpu(2)` or `claim_gpu(-1)` | 2 | `ValueError`: no GPU has this `index` |
+# | `claim_gpu(index)`, whatever `index` is | 0 | it prints that you are going on with the CPU |
+#
+# - The CPU stays visible. A limit is 1 or more.
+# - Raise a `ValueError` before you change anything.
+# - Without any GPU, a call that asks for both growth and a limit may still raise its
+#   `ValueError`.
+# - If TensorFlow has already started, the three `tf.config` functions raise a
+#   `RuntimeError`. Turn it into a `DeviceError` that tells the reader, in one line, to
+#   restart the kernel.
+#
+# `DeviceError` comes with this course: it is a `RuntimeError` that a notebook shows as a
+# single line. The check simulates machines with several GPUs, so you can solve this
+# exercise on any machine.
 
 # %% name="0.1-claim-gpu" points=2
 # TODO 0.1: make one GPU visible, with memory growth or a limit.
@@ -286,8 +292,8 @@ card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
 # The shorter time is only the time to join the queue. So read a number of the result before
-# you stop the clock: to deliver it, Python has to wait until the product is finished. One
-# number is enough. Even that has a price, which you will measure below.
+# you stop the clock: to deliver it, Python has to wait until the product is finished.
+# Reading one number is enough. It takes a little time itself, which you will measure later.
 
 # %% [markdown]
 # For the race you need an honest clock, one that runs until the product is finished.
@@ -479,8 +485,8 @@ def crossover(sizes, slow_seconds, fast_seconds):
 crossover = check("0.3", crossover)
 
 # %% [markdown]
-# Times vary from run to run, so the next cell counts a win only if the other device takes
-# more than 1.2 times as long.
+# Times vary from run to run, so a narrow win may be luck. The next cell counts a win of the
+# fast device only if the slow device takes more than 1.2 times as long.
 
 # %%
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
@@ -496,9 +502,9 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# That answers the question of this lab on your machine. To the left of the green line, the
-# fast device has no clear advantage. At the largest size, it buys you the ratio that the
-# cell printed. If your figure has no green line, the gain is not clear at any size.
+# What does the fast device buy you on your machine? To the left of the green line, nothing
+# that you can be sure of. At the largest size, the printed ratio says how many times as
+# fast it is. If your figure has no green line, the gain is not clear at any size.
 #
 # **Question.** Compare two sizes in the left panel, 16 and 64 rows. The larger product has
 # $4^3 = 64$ times as many operations. How many times as long does it take? If multiplying
@@ -554,8 +560,8 @@ card.measure("share_of_asking", reading / both)
 #
 # Speed is worth little if the answers are wrong. The next cell multiplies the same two
 # 500x500 matrices on each device, and adds up all numbers of the product in float32, which
-# keeps about seven digits. Then the fast device adds them up once more, in a different
-# order: first within every column, and then across the columns.
+# keeps about seven digits. Then the fast device adds up the same numbers in a different
+# order. First it computes the sum of each column, and then the sum of these sums.
 #
 # **Predict:** to how many digits will the sums in the two orders agree? (Two sums agree to
 # four digits if they differ by one part in ten thousand.)
@@ -578,9 +584,9 @@ print(f"On {fast_name}, columns first: {by_column:.6f}")
 print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 
 # %% [markdown]
-# A single pair of matrices may not be typical, so the next cell draws a hundred pairs. If
-# adding up in the two orders gives the sums $s_1$ and $s_2$, these agree to
-# $-\log_{10}(|s_1 - s_2| / |s_1|)$ digits.
+# A single pair of matrices may not be typical, so the next cell draws a hundred pairs. Let
+# the two orders give the sums $s_1$ and $s_2$. They agree to
+# $-\log_{10}(|s_1 - s_2| / |s_1|)$ digits, which is 4 in the example above.
 
 # %%
 def equal_digits(seed):
@@ -649,9 +655,9 @@ session.finish()
 #
 # You decide which processor your code is on before TensorFlow starts, when you claim one
 # GPU and a share of its memory. Below some size the fast device buys you nothing, because a
-# single call brings too little work. Above that size, it buys you the ratio of the two
-# times. To trust such numbers, time the work until it is done, leave out the first call,
-# take the median, and know what the measurement itself adds.
+# single call brings too little work. Above that size, the ratio of the two times says how
+# much it buys you. To trust such numbers, time the work until it is done, leave out the
+# first call, take the median, and know what the measurement itself adds.
 #
 # **Question.** Why do later labs print images per second for a whole epoch, instead of
 # timing a step? And what would the curves of this lab look like if you added two matrices
@@ -691,7 +697,7 @@ print(f"Busy threads by size: {busy_text}")
 # %% [markdown]
 # A number close to 1.0 means that a single thread did all the work, although the others
 # were allowed to help: TensorFlow considered the product too small to be worth
-# distributing. More threads do not always help, because distributing the work takes time.
+# distributing.
 #
 # **Question.** Compare the last number with the ratio that exercise 0.3 printed at the
 # largest size. Are they equal?
