@@ -198,8 +198,9 @@ show_figure(figure, summary, session.caption())
 # When does a path diverge? The contours of this surface are ellipses. If you cut the
 # surface along one of their two axes, you see a parabola, whose second derivative is called
 # the *curvature*. So there are two curvatures, one for each axis. Let $c$ be the larger
-# one: a path diverges if its learning rate is above $2 / c$. The next cell computes both
-# curvatures as the eigenvalues of the matrix of second derivatives, with
+# one: a path diverges if its learning rate is above $2 / c$. All second derivatives
+# together form a 2x2 matrix. Its eigenvectors point along the two axes, and its eigenvalues
+# are the two curvatures. The next cell computes them with
 # [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
 
 # %% [markdown]
@@ -240,8 +241,7 @@ print(f"The full batch diverges above learning rate {limit:.3f}")
 # ![Two fans of arrows: gradients of small batches scatter widely around the gradient of all points, and gradients of large batches lie close to it.](../helpers/lab_01/diagrams/gradient_noise.svg)
 #
 # Networks are trained with such [mini-batches](../docs/glossary.md). An
-# [epoch](../docs/glossary.md) is over when each point has been in one batch. To race batch
-# sizes against each other, you need the batches of an epoch.
+# [epoch](../docs/glossary.md) is over when each point has been in one batch.
 #
 # **Write** `epoch_batches(points, batch_size, rng)`, which returns the batches of one epoch
 # in order, as a list or as anything else to loop over. Here `points` is the number of
@@ -338,8 +338,9 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"full batch in {full} of 20 shuffles")
 
 # %% [markdown]
-# There are such learning rates, and part 3 will show you why. Wherever a count lies between
-# 0 and 20, a single run would have told you little about the learning rate.
+# So the answer to the third question is yes: at some learning rates the full batch
+# converges, while batches of 1 are thrown out. Part 3 will show you why. Wherever a count
+# lies between 0 and 20, a single run would have told you little about the learning rate.
 
 # %% [markdown]
 # ### What does an epoch buy?
@@ -411,13 +412,13 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
 # %% [markdown]
 # ## 2. How large a batch is still worth it?
 #
-# The middle batch size won the race. But when is a batch of four times as many points
-# worth its price? To decide, compare its noise with its signal. The gradient of a batch
-# is the exact gradient $G$, which is the signal, plus noise. Suppose that the noise of a
-# single point is ten times as long as the signal, so its squared length is 100 times as
-# large. If you average 100 points drawn independently, the squared length of the noise
-# falls to a hundredth. Noise and signal are then equally long, and 100 is the batch size
-# that we are looking for.
+# The middle batch size won the race. But when is a batch of four times as many points worth
+# its price? To decide, compare its noise with its signal. The gradient of a batch is the
+# exact gradient $G$, which is the signal, plus noise. Both are arrows. Suppose that the
+# noise of a single point is ten times as long as the signal, so its *squared* length is 100
+# times as large. If you average 100 points drawn independently, this squared length falls
+# to a hundredth. Noise and signal are then equally long, and 100 is the batch size that we
+# are looking for.
 #
 # In symbols: the gradients of the single points scatter around $G$. Compute the variance of
 # this scatter for each weight, and let $V$ be the sum of these variances. The mean of $b$
@@ -463,16 +464,19 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # The step of a small batch has two parts: the exact step, which leads downhill, and a
 # random part, which leads up the walls of the bowl. If you make the step twice as long, the
 # first part gains at most twice as much, but the random part does four times the harm. So
-# the best step is shorter than the best exact step, and you need more of them.
+# with a small batch, the best step is shorter than with the exact gradient, and you need
+# more steps.
 #
 # How many more? McCandlish et al. show this for a bowl that is equally curved in all
 # directions. There, batches of $b$ points need
 #
 # $$ 1 + \frac{B}{b} $$
 #
-# steps to get as far as one exact step. To test this law, the next cells draw many batches,
-# and compute by how much their steps lower the loss. (The learning rates that they print as
-# well come after the figure.)
+# steps to get as far as one exact step. If $B = 100$, for example, you need 101 times as
+# many steps with batches of 1, twice as many with batches of 100, and only 1.01 times as
+# many with batches of 10,000. To test this law, the next cells draw many batches, and
+# compute by how much their steps lower the loss. (They also print learning rates, which the
+# fold after the figure explains.)
 
 # %%
 def best_step(steps, exact, curvature):
@@ -509,24 +513,28 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # Far below the noise scale, twice the batch needs half the steps, which is called [perfect
 # scaling](../docs/glossary.md). Far above it, doubling the batch saves next to nothing:
-# these are *diminishing returns*. In between, at $b = B$, you make twice as many steps as a
-# huge batch needs, and look at twice as many points as a tiny batch needs. Since $B$ grows
-# during a training, a batch size that is wasteful at the start may be right at the end.
+# these are *diminishing returns*. In between lies $b = B$. There you make twice as many
+# steps as with a huge batch, because $1 + B/b = 2$. You also look at twice as many points
+# as with a tiny batch, because $b\,(1 + B/b) = b + B$ is $2B$ instead of about $B$. Since
+# $B$ grows during a training, a batch size that is wasteful at the start may be right at
+# the end. [Lab 03](03_time_to_accuracy.ipynb) uses this law to find the fastest batch size
+# for a real network.
 
 # %% [markdown]
-# Now look at the learning rates that the cell printed. Because the best step is shorter,
-# the best rate is smaller, and in a round bowl it is smaller by the same factor:
+# <details><summary>What do the printed learning rates say?</summary>
+#
+# Because the best step of a small batch is shorter, its best learning rate is smaller, too.
+# In a round bowl it is smaller by the same factor:
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
 # where $\varepsilon_\infty$ is the best learning rate of an exact step. Far below the noise
 # scale, the best rate grows in proportion to the batch, but far above it hardly grows at
 # all. For Adam and similar optimizers, [Li et al. (2024)](https://arxiv.org/abs/2405.14578)
-# derive a different law.
+# derive a different law. [Lab 05](05_many_gpus_fit.ipynb) compares this one with a simpler
+# rule.
 #
-# With real networks, [lab 03](03_time_to_accuracy.ipynb) uses the first law to find the
-# fastest batch size, and [lab 05](05_many_gpus_fit.ipynb) uses the second to choose the
-# learning rate of a large batch.
+# </details>
 
 # %% [markdown]
 # ## 3. Other surfaces
@@ -538,8 +546,9 @@ show_figure(figure, summary, session.caption())
 #
 # Move all points to the right by 2, together with the line from which the path starts. The
 # points keep their pattern, but they now lie far from $x = 0$, where the intercept is
-# measured. A steeper line therefore stays close to them only if its intercept is lower. So
-# the bowl becomes a narrow valley that runs from the upper left to the lower right. Its
+# measured. Imagine that you turn the line to make it steeper. To stay close to the points,
+# it has to turn around them, not around $x = 0$, so its intercept becomes lower. The bowl
+# therefore becomes a narrow valley that runs from the upper left to the lower right. Its
 # walls are steep, and its floor is nearly flat.
 #
 # The next cells use 0.9 times the learning rate above which the full batch diverges.
@@ -720,8 +729,8 @@ print(f"All points, after 2000 steps: {slopes[-1]:.2f} from the middle")
 # In the race, each point counted the same, so an exact step cost as much as 256 careless
 # ones. Does a clock agree?
 #
-# **Predict:** how many times as long as a step with one point does a step with all points
-# take?
+# **Predict:** divide the time of a step with all points by the time of a step with one
+# point. How large is this ratio?
 
 # %%
 my_price_guess = None  # change this: time of a full step / time of a step with one point
