@@ -102,8 +102,6 @@ use_figures()
 # %% [markdown]
 # ## 1. How fast is a first training?
 #
-# To judge the advice of your colleague, you first need a network, images and a clock.
-#
 # ### The data
 #
 # We use [Fashion-MNIST (Xiao et al. 2017)](https://arxiv.org/abs/1708.07747): grey images
@@ -161,9 +159,10 @@ session.show_source(models.conv_bn_relu, models.residual_block)
 session.show_source(models.three_stages)
 
 # %% [markdown]
-# WRN-16-10 has 16 convolutions: the first one, two in each of six blocks, and one for each
-# of three shortcuts. It is ten times as wide as the narrowest network of its kind, so its
-# three stages have 160, 320 and 640 channels.
+# The full network is called WRN-16-10, because it has 16 convolutions and is 10 times as
+# wide as the narrowest of its kind. The first convolution stands alone, and each of six
+# blocks has two. The last three are 1x1 convolutions in shortcuts, one at the start of each
+# stage, where the number of channels changes. The stages have 160, 320 and 640 channels.
 #
 # **Question.** How many weights does a 3x3 convolution from 640 to 640 channels have? Is
 # that most of the model, or only a small part?
@@ -180,9 +179,10 @@ del full_model
 # %% [markdown]
 # ### The input pipeline
 #
-# The [host](../docs/glossary.md) only shuffles the indices of the images, and gathers the
-# bytes of whole batches. It leaves the arithmetic on the pixels to the first layers of
-# the model, which run on the *device* that trains.
+# The [host](../docs/glossary.md), the computer with the CPU that feeds the training, does
+# as little as possible. It shuffles the indices of the images, and then copies the bytes of
+# a whole batch at once. The first layers of the model do the arithmetic on the pixels, on
+# the *device* that trains.
 
 # %%
 session.show_source(pipelines.batches)
@@ -247,8 +247,8 @@ def build_model():
 #   no validation, stop it when the epoch ends.
 # - Count the time between batches, but not the time that other callbacks take between
 #   epochs.
-# - Print the right speed even if one callback serves several calls of `fit`, with or
-#   without validation, and even if one of these calls was interrupted.
+# - The same callback may serve several calls of `fit`, some with validation and some
+#   without, and a call may be interrupted. So let no time from an earlier epoch remain.
 #
 # **Example:** with `PrintThroughput(10_000)` among its callbacks, `fit` prints for each
 # epoch a line such as
@@ -444,10 +444,9 @@ sweep = check("2.2", sweep)
 # %% [markdown]
 # The next cell runs your sweep over the given sizes. Then it keeps doubling the batch,
 # until it no longer fits in memory or the next size would take longer than
-# `patience_seconds`. It repeats the whole sweep twice, because three measurements some
-# time apart tell you more about this machine than three in a row. On a laptop this takes
-# a minute or two. (To measure everything again, insert the line
-# `for one_round in rounds: one_round.clear()` below the first line of that cell.)
+# `patience_seconds`. It repeats the whole sweep twice, because three measurements some time
+# apart tell you more about this machine than three in a row. On a laptop this takes a
+# minute or two.
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -613,17 +612,20 @@ show_figure(figure, summary, session.caption())
 # ### How certain is the fit?
 #
 # With two numbers you can now predict every batch size, but would the same sweep give the
-# same two numbers tomorrow? For a first answer, the next cell fits the law to each of
-# your three rounds alone. For a second answer, a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)) *redraws* the sweep:
+# same two numbers tomorrow? For a first answer, the next cell fits the law to each of your
+# three rounds alone.
+#
+# Three fits are few. To get 300, we invent sweeps that could have happened just as well:
+# the law, plus errors as large as yours. Such a [bootstrap](../docs/glossary.md) ([Efron
+# 1979](https://doi.org/10.1214/aos/1176344552)) *redraws* the sweep in three steps:
 #
 # 1. At each size, take the speed that the law gives, for example 800 images/s.
-# 2. Multiply it by the ratio of measured to fitted speed at a size chosen at random. A
-#    ratio of 1.02, for example, gives 816 images/s.
+# 2. Choose any size of the sweep at random, and divide its measured speed by its fitted
+#    speed. Multiply the speed from point 1 by this ratio. A ratio of 1.02, for example,
+#    gives 816 images/s.
 # 3. Fit the law to these new speeds.
 #
-# All this is repeated 300 times. The closer together the 300 fits lie, the more you can
-# trust your own fit.
+# The closer together the 300 fits lie, the more you can trust your own fit.
 
 # %% [markdown]
 # <details><summary>Why the code makes the errors a little wider</summary>
@@ -654,10 +656,11 @@ print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 # **Question.** Do the fits of the three rounds lie within the range of the redrawn
 # sweeps?
 #
-# A single round may lie a little outside, because your own fit used the median of three
-# rounds, which scatters less. If the rounds lie far outside, trust them more than the
-# range: the machine was probably faster or slower for a whole round. Redrawing cannot see
-# this, because it assumes that the errors at different sizes are independent.
+# A single round may lie a little outside. The range was computed from medians of three
+# rounds, and a median scatters less than a single round. If the rounds lie far outside,
+# trust them more than the range: the machine was probably faster or slower for a whole
+# round. Redrawing cannot see this, because it assumes that the errors at different sizes
+# are independent.
 
 # %% [markdown]
 # ### Try to break the law
@@ -718,9 +721,9 @@ print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# One more size at which the law holds does not prove it. But if it fails at one size
-# again and again, it misses something. So change the size, and run the two cells once
-# more. If the law fails, run them again with the same size.
+# One more size at which the law holds does not prove it. So change the size, and run the
+# two cells once more. If the law fails there, repeat the run with the same size: a law that
+# fails at one size again and again misses something.
 
 # %% [markdown]
 # ## 4. How much is left, and what does it cost?
@@ -812,48 +815,12 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# Even where the curve is flat, and the fixed cost is only a small part of a step,
-# training stays below the speed of the product. The main suspects are the layers whose
-# operations we did not count.
+# Even where the curve is flat, and the fixed cost is only a small part of a step, training
+# stays below the speed of the product. The main suspects are the layers whose operations we
+# did not count. *Going further*, after the summary, removes them.
 #
-# **Question.** How much faster would training be without the batch normalisation, ReLU
-# and dropout between the convolutions? The next cell builds such a network. It learns
-# nothing useful, but we only want to know its running time.
-
-# %%
-class Nothing(layers.Layer):
-    """Return the input unchanged."""
-    def call(self, inputs, **ignored):
-        return inputs
-
-def stripped(layer):
-    """A copy of a layer, or a layer that does nothing."""
-    if isinstance(layer, (layers.BatchNormalization, layers.ReLU, layers.Dropout)):
-        return Nothing()
-    return layer.from_config(layer.get_config())
-
-bare = clone_model(this_model, clone_function=stripped)
-bare = pipelines.with_preprocessing(bare, x_train, lab.shift, lab.flip, lab.seed)
-bare.compile("sgd", "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
-
-# %%
-pairs = [(measure(fastest), measure(fastest, bare)) for _ in range(3)]
-whole_speed, bare_speed = (median(speeds) for speeds in zip(*pairs, strict=True))
-gains = [without / whole for whole, without in pairs]
-gain = median(gains)
-card.measure("bare_over_whole", gain)
-print(f"Batch size {fastest}, all layers: {whole_speed:.1f} images/s")
-print(f"Without the layers in between: {bare_speed:.1f} images/s, {gain:.2f} times as fast")
-print("The same ratio in each turn:", ", ".join(f"{each:.2f}" for each in gains))
-print(f"The share of the product's speed would then be {100 * gain * share:.1f}%")
-
-# %% [markdown]
-# The layers that the bare network leaves out read and write every value but compute
-# little with it, so the speed of memory may limit them. The gap that still remains is due
-# to the convolutions and the work around them.
-#
-# In practice, the yardstick is often the peak in the device's data sheet. Then the share
-# is called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
+# In practice, the yardstick is often the peak in the device's data sheet. Then the share is
+# called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
 # 2022](https://arxiv.org/abs/2204.02311)).
 
 # %% [markdown]
@@ -868,9 +835,9 @@ print(f"The share of the product's speed would then be {100 * gain * share:.1f}%
 # %% [markdown]
 # In the next figure, the dashed line is an estimate of this memory: three bytes for each
 # value in the outputs of all layers. The points show how much the memory in use has grown
-# since the sweep began. TensorFlow still has the memory of your first training, and uses
-# it again. Only batches larger than `batch_size` can therefore show any growth, and all
-# points lie below the true need by about the same amount.
+# since the sweep began. TensorFlow has kept the memory of your first training, and uses it
+# again. So only batches larger than `batch_size` can show any growth. For the same reason,
+# every point is too low, by about the same amount.
 
 # %% [markdown]
 # <details><summary>Why three bytes?</summary>
@@ -913,9 +880,7 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 # > **Limits.** This text is based on runs on CPUs; only the table from the older lab was
 # > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
 # > products and convolutions to TF32, in the training as well as in the product. The lab
-# > does not measure whether memory limits the layers between the convolutions, whether
-# > the numbers in the network without them stay finite, or how well the network learns
-# > with each batch size.
+# > does not measure how well the network learns with each batch size.
 
 # %% [markdown]
 # ## Going deeper: why does the validation accuracy jump?
@@ -966,10 +931,11 @@ card.outcome("accuracy_with_own_statistics", own_accuracy)
 
 # %% [markdown]
 # If the second number is far above the first, the weights are good, but the running
-# averages are not. Either ten batches are too few for a good average, or the averages are
-# out of date. To find out, the next cell keeps the weights fixed while thirty more
-# batches update the averages. If the accuracy then rises to the second number, they had
-# been out of date.
+# averages are not. There are two possible reasons. Ten batches may be too few for a good
+# average. Or the averages are out of date, because they come from batches that older
+# weights have processed. To find out, the next cell keeps the weights fixed while thirty
+# more batches update the averages. If the accuracy then rises to the second number, the
+# averages were out of date.
 
 # %%
 trained_model.set_weights(trained_weights)  # training=True has changed the averages
@@ -1020,7 +986,53 @@ session.finish()
 # **Question.** If a GPU that is twice as fast halves only the cost per image, what
 # happens to the batch size that reaches half of the peak? And is the fastest epoch also
 # the fastest *training*? That is the subject of [lab 03](03_time_to_accuracy.ipynb).
+
+# %% [markdown]
+# ## Going further
 #
+# You may stop here: this part has no points and no predictions.
+#
+# ### Which layers keep training below the peak?
+#
+# The suspects of part 4 are the batch normalisation, ReLU and dropout between the
+# convolutions. The next cell builds a network without them. It learns nothing useful, but
+# we only want to know its running time.
+#
+# **Question.** How much faster will training be?
+
+# %%
+class Nothing(layers.Layer):
+    """Return the input unchanged."""
+    def call(self, inputs, **ignored):
+        return inputs
+
+def stripped(layer):
+    """A copy of a layer, or a layer that does nothing."""
+    if isinstance(layer, (layers.BatchNormalization, layers.ReLU, layers.Dropout)):
+        return Nothing()
+    return layer.from_config(layer.get_config())
+
+bare = clone_model(this_model, clone_function=stripped)
+bare = pipelines.with_preprocessing(bare, x_train, lab.shift, lab.flip, lab.seed)
+bare.compile("sgd", "categorical_crossentropy", metrics=["accuracy"], jit_compile=False)
+
+# %%
+pairs = [(measure(fastest), measure(fastest, bare)) for _ in range(3)]
+whole_speed, bare_speed = (median(speeds) for speeds in zip(*pairs, strict=True))
+gains = [without / whole for whole, without in pairs]
+gain = median(gains)
+print(f"Batch size {fastest}, all layers: {whole_speed:.1f} images/s")
+print(f"Without the layers in between: {bare_speed:.1f} images/s, {gain:.2f} times as fast")
+print("The same ratio in each turn:", ", ".join(f"{each:.2f}" for each in gains))
+print(f"The share of the product's speed would then be {100 * gain * share:.1f}%")
+
+# %% [markdown]
+# The layers that the bare network leaves out read and write every value but compute little
+# with it, so the speed of memory may limit them. (The lab does not measure whether it does,
+# or whether the numbers in the bare network stay finite.) The gap that still remains is due
+# to the convolutions and the work around them.
+
+# %% [markdown]
 # To read on: Zagoruyko and Komodakis, ["Wide Residual
 # Networks"](https://arxiv.org/abs/1605.07146) (2016); He et al., ["Identity Mappings in
 # Deep Residual Networks"](https://arxiv.org/abs/1603.05027) (2016); Efron, ["Bootstrap
