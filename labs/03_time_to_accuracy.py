@@ -148,7 +148,10 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # ### Exercise 3.1: stop when it is good enough
 #
 # About one measurement in three is off by more than this standard deviation. A single good
-# epoch may be luck, so a careful callback waits for several good epochs in a row.
+# epoch may be luck, so a careful callback waits for several good epochs in a row. You will
+# need it, and the callback of exercise 3.2, in your own trainings. The race itself uses a
+# simpler rule, because many runs replace the patience, and counts only the seconds of
+# training.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -221,8 +224,8 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # %% [markdown]
 # ### Exercise 3.2: where did the time go?
 #
-# You know when to stop the clock, but not yet which seconds it should count. A `fit` does
-# more than train:
+# You know when to stop the clock, but which seconds should it count? A `fit` does more than
+# train:
 #
 # - *Start-up* comes first: TensorFlow traces the graph of the training step, plans it and
 #   allocates memory. In a short training this can take a third of the time, or more.
@@ -316,8 +319,8 @@ training_history = compiled_model.fit(
 )
 
 # %% [markdown]
-# Neither start-up nor validation says how fast a batch size learns, so neither counts in
-# the race: all runs use the same compiled model, and the clock stops during validation.
+# Neither start-up nor validation says how fast a batch size learns, so the race counts
+# neither: all runs use the same compiled model, and the clock stops during validation.
 
 # %%
 speeds = [lab.train_images / seconds for seconds in recorder.epochs["train_seconds"]]
@@ -383,9 +386,10 @@ def train_to_target(batch_size, rate, seed, train_set, valid_set, looks):
     return {"batch_size": batch_size, "seed": seed, "wall_seconds": seconds} | accuracies
 
 # %% [markdown]
-# A trial or run ends at its first look with at least the target accuracy: it has *reached
-# the target*. No patience is needed here, because each size has several runs. A trial also
-# ends when it can no longer beat the best rate so far.
+# The finishing line is simpler than in exercise 3.1: a trial or run has *reached the
+# target* at its first look with at least the target accuracy, and ends there. A lucky look
+# matters less here, because each size has several runs. A trial also ends when it can no
+# longer beat the best rate so far.
 
 # %%
 fifth = lab.train_images // 5
@@ -445,8 +449,9 @@ card.outcome("rate_ratio", (rate_ratio_guess if inside else rate_ratio) if both 
 # if a loss became `nan` (not a number), or an accuracy stayed near 0.1, the rate was too
 # large and training diverged.
 #
-# Each rate had only one trial, and its neighbours on the ladder differ by a factor of 3.
-# So any ratio in the printed range may be right, and counts as right.
+# Read the ratio with caution. Each rate had only one trial, and the ladder has no rates
+# between one rung and the next, which is three times as high. So any ratio in the printed
+# range counts as a right prediction.
 #
 # **Question.** Which of the two rules agrees with your range?
 
@@ -650,10 +655,10 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats} runs")
 
 # %% [markdown]
-# Unless a share "by one run" is 100%, a race with one run of each size is partly luck.
-# That is why the medians decide. A size is *in front* if it came first in at least 5% of
-# the races by the median. If several sizes are in front, the race is undecided, and each
-# of them counts as a right prediction.
+# If no size comes first in 100% of the races "by one run", the result of such a race is
+# partly luck. That is why the medians decide. A size is *in front* if it came first in at
+# least 5% of the races by the median. If several sizes are in front, the race is undecided,
+# and each of them counts as a right prediction.
 
 # %%
 in_front = [size for size, share in by_median.items() if share >= 5]
@@ -695,7 +700,8 @@ for size, needed in typical_steps.items():
 #   images: the size with the fastest epochs is faster, but its track is longer by an even
 #   larger factor.
 #
-# (If several sizes are in front, your answer is certain only if all comparisons agree.)
+# (If several sizes are in front, compare each of them with the size that has the fastest
+# epochs. Your answer is certain only if all of them give the same answer.)
 #
 # A very small batch is slow, because it pays the fixed cost of each step for only a few
 # images. A very large batch is fast, but saves hardly any more steps, so its track is
@@ -720,10 +726,10 @@ for size, needed in typical_steps.items():
 #
 # For example, if batches of 100 take 300 steps and batches of 200 take 200 steps, then
 # $n_0 = 100$ and $B = 200$, because $100\,(1 + 200/100) = 300$ and
-# $100\,(1 + 200/200) = 200$. With more sizes, no two numbers fit exactly, so the next cell
-# takes those with the smallest relative errors, as in exercise 2.3. It prints the measured
-# steps divided by those of the fit. If such a ratio is far from 1, either the law misses
-# something, or the ladder gave this size a poor rate.
+# $100\,(1 + 200/200) = 200$. With more sizes, no pair of numbers fits exactly, so the next
+# cell takes the pair with the smallest relative errors, as in exercise 2.3. It prints the
+# measured steps divided by those of the fit. If such a ratio is far from 1, either the law
+# misses something, or the ladder gave this size a poor rate.
 
 # %%
 def relative_fit(rows, measured):
@@ -818,8 +824,6 @@ for size in lab.batch_sizes:
 # %% [markdown]
 # ### Exercise 3.4: derive the best batch size
 #
-# Your function turns the four fitted numbers into the fastest batch size.
-#
 # **Write** `best_batch_size(floor, bend, t0_seconds, peak, devices=1)`, which returns the
 # pair `(batch_size, seconds)`: the batch size at which $T$ is smallest, and the value of
 # $T$ there. The arguments are $n_0$, $B$, $t_0$, $r_\infty$ and the number of devices
@@ -872,9 +876,9 @@ best_batch_size = check("3.4", best_batch_size)
 # 02. The best batch size is their geometric mean: large enough for the machine, but small
 # enough for the learning.
 #
-# Probably no batch in your race had this size, so this is a genuine forecast. To show how
-# certain it is, the bootstrap draws new runs of each size 200 times, and fits all four
-# numbers each time.
+# Probably no batch in your race had this size, so this is a genuine forecast. How certain
+# is it? To find out, the next cell uses the bootstrap again: 200 times, it draws from the
+# runs that you have, and fits all four numbers to the draw.
 
 # %%
 def redrawn_laws(chance):
@@ -913,8 +917,9 @@ print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 
 # %% [markdown]
 # The test trains several times with this batch size, at a rate between those of its
-# neighbours in the race. In turns with it, the winner of the race runs again as the
-# *control*: if its time has changed, so has the machine.
+# neighbours in the race. The winner of the race runs again as the *control*, in alternation
+# with the new size. If the control's time has changed since the race, the machine may have
+# changed, too.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast, or a better number if you distrust it.
@@ -973,8 +978,8 @@ text += f"and the laws predicted {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If the forecast is wrong, the first two printed lines show which law is to blame. But if
-# the control's time has changed, too, the machine may be part of the reason.
+# If the forecast is wrong, the first two printed lines show which law is to blame. If the
+# control's time has changed, too, the machine may be part of the reason.
 #
 # **Question.** Is the new size faster than the control by more than the scatter of the
 # runs?
@@ -1019,8 +1024,8 @@ for devices in (1, 4, 16, 64):
 # %% [markdown]
 # ## Exercise 3.5: find the bug
 #
-# Could a wrong clock have named another winner? The script below runs without an error,
-# and is wrong all the same. It is a race like yours: `new_run(batch_size)` creates a run,
+# Could a wrong clock have named another winner? The script below runs without an error, and
+# is wrong all the same. It is a race like yours: `new_run(batch_size)` creates a run,
 # `train` trains it up to its next look, `validate` takes the look, and `clock()` returns
 # the time in seconds. The docstring is right, but because of **one line** the script does
 # something else.
@@ -1213,13 +1218,14 @@ show_figure(figure, summary, session.caption())
 # same order of magnitude. Is your bend within a factor of ten of the median? (This is a
 # weak test, because the sizes of the race span only a factor of 64.)
 #
-# If so, a single training can tell two cases apart. If your batch size is ten times below
-# the noise scale, twice the batch saves nearly half of the steps, so more hardware would
-# pay off. If it is ten times above, most of its images are wasted.
+# If so, one training is enough to tell two cases apart. With a batch of a tenth of the
+# noise scale, doubling the batch saves nearly half of the steps, so more hardware would pay
+# off. With a batch of ten times the noise scale, most of the images in it are wasted.
 #
-# They need not agree better than that. The noise scale changes as the network learns, and
-# the theory assumes plain gradient descent with the best rate at every step. If the signal
-# is weak, the formula even divides by almost nothing, and an estimate may be negative.
+# The noise scale and the bend need not agree better than that. The noise scale changes as
+# the network learns, and the theory assumes plain gradient descent with the best rate at
+# every step. If the signal is weak, the formula even divides by almost nothing, and an
+# estimate may be negative.
 
 # %% [markdown]
 # ## Quiz
