@@ -86,9 +86,9 @@ use_figures()
 # one of 46 topics, which the network has to recognise from the words. Only the words of a
 # text are stored, each as a number: the more frequent the word, the smaller the number.
 #
-# A network has learned nothing if it is right no more often than somebody who always
-# guesses the most frequent topic. The next cell prints how often that is. (Our stored
-# outputs used 10,254 newswires of Lewis' collection. Keras' copy has 11,228.)
+# A network has to do better than somebody who always guesses the most frequent topic. The
+# next cell prints how often such a guess is right. (Your counts may differ from our stored
+# outputs, which used 10,254 newswires of Lewis' collection. Keras' copy has 11,228.)
 #
 # **Question.** How much of the newswire below can you still understand?
 
@@ -185,8 +185,9 @@ def pipeline(x, y, shuffle):
 # Our network follows [Kim 2014](https://arxiv.org/abs/1408.5882), who classified sentences
 # with convolutions that slide along the text. Its first layer is an
 # [*embedding*](../docs/glossary.md), a table with a row of learned numbers for each word.
-# After each convolution, we keep the larger of every two neighbouring values, so the last
-# layer still knows roughly where in the text a value came from.
+# After each convolution, we keep only the larger of every two neighbouring values. This
+# shortens the text but keeps its order, so the last layer still knows roughly where a value
+# came from.
 #
 # **Question.** Before you run the next two cells: which layer has most of the parameters?
 
@@ -336,8 +337,8 @@ valid_step = check("4.2", valid_step)
 #
 # Both exercises asked for one graph. What would you lose without it?
 #
-# Python is slow at starting many small operations, and your step is written in Python.
-# Without [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
+# Python is slow at starting many small operations. Without
+# [`@tf.function`](https://www.tensorflow.org/guide/function), Python launches every
 # operation of the step itself, which is called *eager* execution. With it, Python runs once
 # to record a graph ([tracing](../docs/glossary.md)), which TensorFlow then executes without
 # Python. `jit_compile=True` goes further: [XLA](../docs/glossary.md) compiles the graph
@@ -395,8 +396,9 @@ show_figure(figure, text, session.caption())
 card.outcome("times_as_fast_as_eager", ratios)
 
 # %% [markdown]
-# Is XLA worth it? Its steps first have to save the time of its compilation. And graph and
-# XLA may differ by less than the five rounds of one version differ among themselves.
+# Is XLA worth it? Compiling takes time, which the faster steps first have to win back. And
+# they may not be faster at all: graph and XLA may differ by less than the scatter of the
+# five rounds.
 
 # %%
 saved = [one["graph"] - one["jit_compile"] for one in rounds]
@@ -410,17 +412,21 @@ print(f"XLA makes up for its compilation after training for: {break_even}")
 
 # %% [markdown]
 # The graph makes a step fast, and a loop of your own keeps this speed. Only the first call
-# is slow, because TensorFlow traces the graph, and XLA has to compile it as well.
+# is slow, because TensorFlow traces the graph, and XLA has to compile it as well. As for
+# XLA, trust your own measurement. (We have not measured this comparison on a GPU.)
+
+# %% [markdown]
+# <details><summary>How often does a training pay for a first call?</summary>
 #
-# How often does a training pay for a first call? A loop of your own hands finished batches
-# to the step, so TensorFlow traces it once for each *shape* of a batch, and the smaller
-# last batch has a shape of its own. `fit` needs no second trace for that batch: it fetches
+# In a loop of your own, TensorFlow traces the step once for each *shape* of a batch. The
+# last batch is smaller, so it costs a second trace. `fit` avoids this, because it fetches
 # the batches inside its graph, where their size is left open (`None`). XLA compiles once
-# for each shape in both.
+# for each shape, in your loop as well as in `fit`.
 #
 # XLA merges operations, which saves trips to memory, but its code for an operation such as
-# a convolution may be slower than TensorFlow's. So trust your own measurement. (We have not
-# measured this comparison on a GPU.)
+# a convolution may be slower than TensorFlow's.
+#
+# </details>
 
 # %% [markdown]
 # ## Exercise 4.3: the epoch loop
@@ -569,9 +575,9 @@ card.predict("last_valid_loss_apart", my_difference_guess)
 # <details><summary>Why does the next cell repeat the pipeline?</summary>
 #
 # The pipeline draws a new order each time that it is read from the start. Your loop starts
-# it once in every epoch, whereas `fit` would start it twice and train on only one of the
-# two orders. With `repeat()`, `fit` reads one endless stream, in which the orders follow
-# each other as in your loop.
+# it once in every epoch. Without `repeat()`, `fit` would start it twice and train on only
+# one of the two orders. With `repeat()`, `fit` reads one endless stream, in which the
+# orders follow each other as in your loop.
 #
 # </details>
 
@@ -609,10 +615,9 @@ text += f"{by_fit['accuracy'][-1]:.3f} and {by_fit['valid_accuracy'][-1]:.3f}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If the curves agree, there is no trick: `fit` does exactly what you wrote, so your loop
-# belongs in the first column of your list. On a CPU the curves often agree in every digit.
-# A GPU may add up numbers in a different order each time (we have not measured this), and
-# then they can drift apart.
+# If the curves agree, `fit` hides no trick, so your loop belongs in the first column of
+# your list. On a CPU the curves often agree in every digit. A GPU may add up numbers in a
+# different order each time (we have not measured this), and then they can drift apart.
 
 # %% [markdown]
 # ## When validation turns
@@ -646,8 +651,8 @@ titles = {name: f"Stopped by {name}" for name in networks}
 networks["last epoch"], titles["last epoch"] = trained_model, "Trained to the last epoch"
 
 # %% [markdown]
-# With the network of the last epoch, you now have three. When one of them is wrong, how
-# sure is it of its answer?
+# With the network of the last epoch, you now have three networks. When one of them is
+# wrong, how sure is it of its answer?
 
 # %%
 probabilities = {name: m.predict(x_valid, verbose=0) for name, m in networks.items()}
@@ -776,9 +781,9 @@ card.measure("points_gained_at_the_front", 100 * (max(front) - max(end)))
 # If the loss rises only because the network becomes too sure of itself, a single number can
 # repair it. Divide the logarithm of each probability $p_i$ by a *temperature* $T$ and
 # normalise again, so that $p_i$ becomes $p_i^{1/T} / \sum_j p_j^{1/T}$ ([Guo et al.
-# 2017](https://arxiv.org/abs/1706.04599)). The order of the topics does not change, and
-# therefore neither does the accuracy. We choose $T$ on one half of the validation set, and
-# evaluate the loss on the other half.
+# 2017](https://arxiv.org/abs/1706.04599)). The order of the topics stays the same, and so
+# does the accuracy. We choose $T$ on one half of the validation set, and evaluate the loss
+# on the other half.
 #
 # **Question.** Take the network that was trained to the end, and adjust its temperature.
 # Will its loss be as low as the loss of the network that was stopped by its loss?
@@ -813,9 +818,8 @@ print("of the network stopped by val_loss")
 card.measure("loss_when_cooled", cooled_ratio)
 
 # %% [markdown]
-# In the last line, a ratio of about 1 means that the network of the last epoch was only too
-# sure of itself. If the ratio is clearly above 1, a part of the rise has a different
-# reason.
+# If the last ratio is about 1, the network of the last epoch was only too sure of itself.
+# If it is clearly above 1, a part of the rise has a different reason.
 #
 # Finally, compare the two stopped networks. Once both temperatures are adjusted, does the
 # network stopped by its accuracy still have the higher loss? If not, you could stop by the
@@ -850,10 +854,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What does `fit` do for you? Exactly what you wrote, as the comparison of the validation
-# losses shows. Both are fast, because the step runs as a graph. When the validation loss
-# rises, the probabilities get worse, although the answers may still get better, so first
-# ask which of the two you need.
+# What does `fit` do for you? If the losses agree, it runs exactly the loop that you wrote.
+# Your loop and `fit` are both fast, because the step runs as a graph. When the validation
+# loss rises, the probabilities get worse, although the answers may still get better, so
+# first ask which of the two you need.
 #
 # **Question.** We chose when to stop by looking at the validation set: is its accuracy at
 # that point still an honest estimate for new newswires? And how would you change your step
