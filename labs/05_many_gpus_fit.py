@@ -115,7 +115,7 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # <details><summary>If you know PyTorch</summary>
 #
-# The idea is that of
+# The idea is the same as in
 # [`DistributedDataParallel`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
 # (DDP), but the work is divided differently:
 #
@@ -134,9 +134,9 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # ## 1. What changes in the code?
 #
-# On one device you create a model, compile it and call `fit`. With several replicas you
-# also have to say which variables need a copy on each, and how many images they take
-# together.
+# On one device you create a model, compile it and call `fit`. With several replicas, you
+# have two more things to say: which variables need a copy on every replica, and how many
+# images all replicas together take in a step.
 
 # %% [markdown]
 # ### Exercise 5.1: a model on every replica
@@ -264,8 +264,8 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 
 # %% [markdown]
 # Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. Four GPUs therefore give you no room for
-# more weights, but they do give you room for a larger batch.
+# Every replica holds the other three in full. Four GPUs therefore give you room for a
+# larger batch, but not for more weights.
 
 # %% [markdown]
 # <details><summary>What this count leaves out, and what changes in a large language model</summary>
@@ -284,14 +284,18 @@ print(f"One more image on each replica needs {activations / lab.batch_size:.2f} 
 # ## 2. How much faster are they?
 #
 # Are four replicas four times as fast? You can ask this in two ways, which are easily
-# confused:
+# confused. In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$
+# replicas do $N$ times the work in a step. In [*strong scaling*](../docs/glossary.md) the
+# global batch is fixed, so each replica gets $1/N$ of it. With 32 images for each of four
+# replicas:
 #
-# - In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
-#   do $N$ times the work in a step. Does the step still take only as long as before?
-# - In [*strong scaling*](../docs/glossary.md) the global batch is fixed, so each replica
-#   gets $1/N$ of it. Does a step take $1/N$ of the time?
+# | | One replica takes | Each of four takes | If perfect, a step takes |
+# |---|---|---|---|
+# | weak scaling | 32 images | 32 images | as long as with one replica |
+# | strong scaling | 128 images | 32 images | a quarter as long |
 #
-# In both cases the [*efficiency*](../docs/glossary.md) is
+# The four replicas do the same in both rows, but you compare them with different runs of
+# one replica. In both cases the [*efficiency*](../docs/glossary.md) is
 #
 # $$ E = \frac{r_N}{N\, r_1}, $$
 #
@@ -365,20 +369,18 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Both efficiencies describe the same run with all replicas. But each compares it with
-# another run of a single replica, which takes its usual batch in weak scaling, and the
-# whole global batch in strong scaling. With the larger batch this replica is usually
-# faster, because more images share the fixed cost of a step ([lab
-# 02](02_throughput.ipynb)). So $r_1$ is larger in strong scaling, and $E$ smaller. Always
-# say which kind of scaling an efficiency refers to. (If your two efficiencies differ by
-# less than the three runs of a case, you cannot say which of them is larger.)
+# With the whole global batch, a single replica is usually faster, because more images share
+# the fixed cost of a step ([lab 02](02_throughput.ipynb)). So $r_1$ is larger in strong
+# scaling, and $E$ is smaller. Always say which kind of scaling an efficiency refers to. (If
+# your two efficiencies differ by less than the three runs of a case, you cannot say which
+# of them is larger.)
 
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas share the cores of one processor. Several of them can be faster than
-# one only because a single replica does not keep all cores busy all the time. Real
-# devices share no cores. Even so, their efficiency usually stays below 1, for four
+# Simulated replicas share the cores of one processor. If several of them are faster than
+# one, this is only because a single replica leaves some cores idle for part of the time.
+# Real devices share no cores, and yet their efficiency usually stays below 1, for four
 # reasons:
 #
 # 1. **They communicate.** Every step needs an all-reduce.
@@ -524,7 +526,7 @@ LinearWarmup = check("5.2", LinearWarmup)
 
 # %% [markdown]
 # In part 1 your batch grew, but the rate stayed as for a batch of 32. In the figure, your
-# schedule leads from there to the rate that the linear rule gives to that batch.
+# schedule leads from this rate to the one that the linear rule gives to your batch.
 
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
@@ -549,9 +551,8 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # then makes one step with their mean. This saves no time, but the device needs memory for
 # the activations of only one small batch.
 #
-# In the next cells, all small batches have the same size, so that batch normalisation
-# works in the same way in every run. The runs differ only in the number of small batches
-# that make up a step.
+# In the next cells, all small batches have the same size, so that batch normalisation works
+# in the same way in every run. Only their number in a step differs.
 
 # %% [markdown]
 # We train each batch size with four learning rates. They are multiples of its rate by the
@@ -564,8 +565,9 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 #
 # Each rate gets `seeds` runs, which start from different weights. The largest batch is
 # trained a second time at the same rates, with your warm-up. A callback sets the rate of
-# each *step*, because by the source of Keras 3.15 a schedule in the optimizer would count
-# small batches.
+# each *step*. According to the source of Keras 3.15, a schedule in the optimizer would
+# count the small batches instead, so with 16 of them in a step it would run 16 times too
+# fast.
 
 # %%
 class FollowSchedule(Callback):
@@ -676,10 +678,11 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 
 # %% [markdown]
 # Look at the heights first: if the large batch stays less accurate at every rate, no rate
-# that we tried made up for its smaller number of steps, and it needs more epochs. The
-# best rates say less, because other rates often do as well, and because their ratio can
-# reach the value of the linear rule only at the ends of both ranges. That is why *Going
-# deeper*, near the end of this lab, tests the rule on single steps.
+# that we tried made up for its smaller number of steps, and it needs more epochs. The best
+# rates say less. Other rates are often just as good. And the ratio of the two best rates
+# can follow the linear rule only if the small batch is best at its lowest rate, and the
+# large batch at its highest. That is why *Going deeper*, below, tests the rule on single
+# steps.
 #
 # In a run of ours on two processor cores, two of the three runs at the highest rate ended
 # as guesses without the warm-up, but none of them did with it.
@@ -715,10 +718,10 @@ print(f"if e = 1, and {1 / counts[-1]:.3f} times if E = 1 as well")
 # %% [markdown]
 # ## 4. Do several devices train the same network as one?
 #
-# Your answer rests on an assumption: $N$ replicas train the same network as one device
-# with the same global batch. If they do not, the time does not matter, because you have
-# paid for the wrong network. So you compare the weights of two runs, which start from the
-# same weights, and get the same global batches in the same order.
+# Your answer rests on an assumption: $N$ replicas train the same network as one device with
+# the same global batch. If they do not, you have paid for the wrong network. So you compare
+# two runs, which start from the same weights, and get the same global batches in the same
+# order.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -924,14 +927,14 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error, and the log shows nothing unusual. Yet the images do not count
-# equally, because `fit` takes the mean of each share, and then the mean of these means.
-# An image in a small share therefore counts for more. If only one image is left, the
-# replica without an image contributes a gradient of zero, so the step is half as long.
-# (Other layers or versions may end in an error.)
+# Without any error or warning, the images do not count equally, because `fit` takes the
+# mean of each share, and then the mean of these means. An image in a small share therefore
+# counts for more. If only one image is left, the replica without an image contributes a
+# gradient of zero, so the step is half as long. (Other layers or versions may end in an
+# error.)
 #
-# That is why our training drops such a remainder with `drop_remainder=True`. The images
-# left out get their chance in the next epoch, because the order changes.
+# That is why our training drops such a remainder with `drop_remainder=True`. The order
+# changes, so these images get their chance in the next epoch.
 
 # %% [markdown]
 # <details><summary>Do you have to leave images out?</summary>
@@ -945,8 +948,9 @@ for left in (4, 3, 1):
 # %% [markdown]
 # ### Can one device stand for many?
 #
-# In part 3, one device computed the shares of a large batch one after the other. Does
-# such an accumulation end with the weights that several replicas find at once?
+# In part 3, one device computed the shares of a large batch one after the other. Does it
+# end with the same weights as several replicas, which compute their shares at the same
+# time?
 #
 # **Predict:** are the trained weights the same, even with ordinary batch normalisation?
 
@@ -1036,18 +1040,18 @@ with no_hang("what does not work"):
 # <details><summary>Why should you avoid mixed_float16 as well?</summary>
 #
 # Because small gradients become zero in float16, Keras multiplies the loss by a large
-# factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows.
-# In the source of Keras 3.15 it checks only the first replica, so an overflow on another
-# could ruin the weights without any message. (We did not measure this.) `mixed_bfloat16`
-# has the range of float32 and needs no such factor.
+# factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows. In
+# the source of Keras 3.15 it checks only the first replica, so an overflow on another
+# replica could silently ruin the weights. (We did not measure this.) `mixed_bfloat16` has
+# the range of float32 and needs no such factor.
 #
 # </details>
 
 # %% [markdown]
 # ## Going deeper: which rule is right for one step?
 #
-# This section is for a second reading: for now you can run its cells, skip its text, and
-# continue with the quiz.
+# On a first reading, skip this text and only run the cells, because they belong to your run
+# card. The quiz does not ask about them.
 #
 # In [lab 01](01_gradient_descent.ipynb), the best learning rate of a step was
 #
@@ -1055,20 +1059,17 @@ with no_hang("what does not work"):
 #
 # where $\varepsilon_\infty$ is the best rate for the exact gradient. The [noise
 # scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
-# gradient is as large as the gradient itself. Far below $B$, twice the batch allows
-# almost twice the rate, as in the linear rule. Far above $B$, the best rate stops
-# growing.
+# gradient is as large as the gradient itself. Far below $B$, twice the batch allows almost
+# twice the rate, as in the linear rule. Far above $B$, the best rate stops growing, because
+# then the curvature of the loss limits it.
 
 # %% [markdown]
-# This law is about a *single* step: which learning rate lowers the loss most? We can
-# measure that directly:
+# This law is about a *single* step, so we can test it directly:
 #
-# 1. Take the network that you have trained, draw a random batch, and compute its
-#    gradient.
-# 2. With each of several learning rates, make one step against this gradient from the
-#    same weights, without momentum, and evaluate the loss on a fixed set of images.
-# 3. Do the same for many batches of this size. The best rate has the lowest mean loss.
-# 4. Repeat all this with other batch sizes.
+# 1. Compute the gradient of a random batch for the network that you have trained.
+# 2. With each of several learning rates, make one step against it from the same weights,
+#    without momentum, and evaluate the loss on a fixed set of images.
+# 3. Repeat this with many batches of each size. The best rate has the lowest mean loss.
 
 # %% [markdown]
 # In the ratio of the best rates of two batch sizes $b_1$ and $b_2$, the unknown
@@ -1092,9 +1093,9 @@ for one, other in pairs:
     print(f"{linear:g} by the linear rule, {law:.1f} by the law")
 
 # %% [markdown]
-# **Predict:** in each of these pairs, how many times as large is the best learning rate
-# of the larger batch? Remember that the $B$ of lab 03 was fitted to whole training runs,
-# not to single steps.
+# **Predict:** in each of these pairs, how many times as large is the best learning rate of
+# the larger batch? (The $B$ of lab 03 was fitted to whole training runs, not to single
+# steps.)
 
 # %%
 my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
@@ -1190,20 +1191,16 @@ card.outcome("best_rate_ratios", step_ratios)
 
 # %% [markdown]
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
-#
-# Far above $B$, the best step is no longer limited by the noise, but by the curvature of
-# the loss.
 
 # %% [markdown]
 # If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03 is
-# the wrong number for these steps. To tell these two cases apart, write the law as
+# the wrong number for these steps. To find out, write the law as a straight line in $1/b$,
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
-# \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
+# \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}. $$
 #
-# which is a straight line in $1/b$. A weighted fit as in [exercise
-# 2.3](02_throughput.ipynb) finds $\varepsilon_\infty$ and $B$ from the five measured rates
-# themselves:
+# A weighted fit as in [exercise 2.3](02_throughput.ipynb) then finds $\varepsilon_\infty$
+# and $B$ from the five measured rates.
 
 # %%
 def fit_rates(rates):
@@ -1228,8 +1225,9 @@ for size, rate in step_rate.items():
 # this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible,
 # because lab 03 trained with other settings, and the noise scale changes during training.
 #
-# Otherwise there are two suspects. The loss may not curve in the same way along the whole
-# step, or batch normalisation may distort the gradient of a small batch.
+# If the rates disagree, there are two suspects. The law treats the loss along a step as a
+# parabola, and the true curve may have another shape. Or batch normalisation may distort
+# the gradient of a small batch.
 
 # %% [markdown]
 # ## Quiz
