@@ -167,8 +167,8 @@ global_loss = check("6.1", global_loss)
 #
 # TensorFlow's
 # [`tf.nn.compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)`(losses, global_batch_size=...)`
-# does the same as your line. But its second argument may be left out. Then each replica
-# assumes that all others have as many images as itself.
+# does the same as your line. But if you leave out its second argument, each replica assumes
+# that all others have as many images as itself.
 
 # %% [markdown]
 # Does that matter? Take nine images with the losses 1, 2, ..., 9, whose mean is 5. For
@@ -248,8 +248,8 @@ def new_metrics():
 # <details><summary>Three options that you should leave out</summary>
 #
 # On simulated replicas, `jit_compile=True` and `gradient_accumulation_steps` end in an
-# error. With `mixed_float16`, an overflow on one replica could ruin the weights without
-# any message, which we did not measure. The reasons are the same as with `fit` in [lab
+# error. With `mixed_float16`, an overflow on one replica could silently ruin the weights,
+# which we did not measure. The reasons are the same as with `fit` in [lab
 # 05](05_many_gpus_fit.ipynb).
 #
 # </details>
@@ -276,8 +276,8 @@ def new_metrics():
 #   predictions of the same pass.
 # - Leave the two validation metrics alone, and reset no metric.
 # - `train_step` returns one number, the mean loss of the batch. With the right
-#   `global_loss`, this is the sum of the shares. With a wrong one the two differ, and you
-#   may return either.
+#   `global_loss`, the sum of the shares is the same. (With a wrong one, the two differ, and
+#   the check accepts both.)
 # - `train_step` is a `tf.function`, so that Python does not run for every batch.
 #
 # **Example.** With an untrained network for ten classes, the first call of
@@ -421,13 +421,14 @@ for name, curve in shown.items():
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
 # With SGD and the learning rate $\eta$ (which labs 01 and 05 call $\varepsilon$), the step
-# is exactly that of the rate $n \eta$. The same script simply trains differently on a
+# is exactly the step of the rate $n \eta$. The same script simply trains differently on a
 # machine with more devices, and you look for the reason everywhere but in the loss.
 
 # %% [markdown]
 # A rate of 0.2 is small for this network. On two devices the mistake doubles it, so the
-# script can even seem to train better. On four, training may suffer. Do your curves show
-# that? (Each is a single run, so other initial weights may reverse a small difference.)
+# script can even seem to train better. On four devices, training may suffer. Do your curves
+# show that? (Each is a single run, so other initial weights may reverse a small
+# difference.)
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
@@ -446,28 +447,28 @@ for name, curve in shown.items():
 # ## 3. A whole training loop
 #
 # A right step is not yet a right training. So far, the lab created the network and
-# distributed the data for you.
-#
-# Inside
-# [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
-# every variable is *mirrored*: each replica has a copy, and all copies start equal. So
-# everything that has variables is created there: the network, the metrics and the
-# optimizer. Build the optimizer there, too, because it has variables of its own, such as
-# Adam's running averages.
+# distributed the data for you. Now you do this yourself, without dropping an image.
 
 # %% [markdown]
 # ### Exercise 6.3: from a strategy to epochs
 #
-# Now you do both. No image is dropped, so in the last batch a replica may have fewer
-# images than the others, or none at all. Divide by the number of images that the batch
-# really has, which Python can count before each step:
-# `sum(len(part) for part in strategy.experimental_local_results(y))`.
+# Compared with exercise 6.2, three things are new:
 #
-# Two more functions help you.
-# [`strategy.experimental_distribute_dataset(data)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#experimental_distribute_dataset)
-# cuts each global batch into one part for each replica. A
-# [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) that is created
-# inside the scope combines the values of all replicas by itself.
+# 1. *The scope.* Inside
+#    [`strategy.scope()`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#scope)
+#    every variable is *mirrored*: each replica has a copy, and all copies start equal. So
+#    create everything that has variables there: the network, the metrics, and the
+#    optimizer, whose variables, such as Adam's running averages, `optimizer.build` creates
+#    (here `build()` calls it). A
+#    [`keras.metrics.Mean()`](https://keras.io/api/metrics/reduction_metrics/) from the
+#    scope combines the values of all replicas by itself.
+# 2. *The data.*
+#    [`strategy.experimental_distribute_dataset(data)`](https://www.tensorflow.org/api_docs/python/tf/distribute/Strategy#experimental_distribute_dataset)
+#    cuts each global batch into one part for each replica.
+# 3. *The division.* In the last batch, a replica may have fewer images than the others, or
+#    none at all. So divide by the number of images that *this* batch really has. Python can
+#    count them before each step:
+#    `sum(len(part) for part in strategy.experimental_local_results(y))`.
 
 # %% [markdown]
 # **Write** `train_on(strategy, build, data, epochs)`, which returns the network and a list
@@ -484,8 +485,8 @@ for name, curve in shown.items():
 #   training mode.
 # - Each batch is one step of the optimizer that `build` made, along the gradient of the
 #   *mean* cross-entropy over the images in this batch.
-# - An epoch's loss is the mean over all images of this epoch, each measured in its own
-#   step.
+# - An epoch's loss is the mean over all images of this epoch. For each image, take the loss
+#   from the step that trained on it.
 #
 # **Example.** `train_on(strategy, new_small, data, 3)` returns a network and a list of
 # three floats. You need about 20 lines, many of which you wrote in 6.2. Which of them run
@@ -586,9 +587,16 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # ### The large network
 #
-# Your code gives the right weights, so you can now train a large network on all devices:
-# [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et al.
-# 2018](https://arxiv.org/abs/1801.04381)), which needs few operations, but has many
+# Your code gives the right weights, so now train a large network on all devices. `train_on`
+# reports only the training loss, but here we also validate after each epoch, so the lab
+# puts your step from 6.2 into a loop of its own. Convolutions and batch normalisation fail
+# on a replica without images, so our pipeline drops images that do not fill a global batch,
+# in training and in validation. ([Lab 07](07_tpu_cores.ipynb) shows how to test without
+# losing an image.)
+
+# %% [markdown]
+# The network is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et
+# al. 2018](https://arxiv.org/abs/1801.04381)), which needs few operations, but has many
 # layers. At `gpu` scale it has its full width, and gets all digits at 112x112 pixels.
 # `smoke` and `laptop` use 64x64 pixels, about a third of the width, and fewer digits. The
 # layers around it enlarge a digit, copy it to three channels, pool, and classify.
@@ -606,12 +614,8 @@ print(f"The network has {mobilenet.count_params():,} parameters")
 session.show_source(enlarge_and_classify)
 
 # %% [markdown]
-# With convolutions and batch normalisation, a network fails if a replica gets no image. So
-# this pipeline drops the images that do not fill a global batch, in training and in
-# validation. ([Lab 07](07_tpu_cores.ipynb) shows how to test without losing an image.)
-#
-# The next cell also writes the digits as image files, which part 4 reads. (If you set
-# `from_folders`, the network trains on them, too.)
+# The next cell writes the digits as image files, which part 4 reads. (If you set
+# `from_folders`, the network trains on these files, too.)
 
 # %%
 parts_of_data = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
@@ -650,9 +654,8 @@ left_out = [n % global_batch for n in (lab.train_images, lab.valid_images)]
 print("Images left out of an epoch: {} in training, {} in validation".format(*left_out))
 
 # %% [markdown]
-# The next cells use your step from 6.2, but our own loop, which also validates after each
-# epoch. A validation step needs no tape, no optimizer and no shares, because the metrics
-# keep count.
+# A validation step needs no tape, no optimizer and no shares, because the metrics keep
+# count.
 #
 # **Question.** Which line of `train_epoch` waits for the devices, and why must it come
 # before the clock stops?
@@ -815,12 +818,11 @@ print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 # %% [markdown]
 # ### How fast can the host read?
 #
-# So far your images came from one array in memory. But most people keep them as files,
-# with one folder for each class, and each file has to be found, opened and decoded. In
-# part 3 the lab wrote such files (`train/0/00001.png` and so on) into your cache. Keras
-# reads them with
-# [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which takes
-# the name of the folder as the class.
+# So far your images came from one array in memory. But most people keep them as files in
+# one folder for each class, and each file has to be found, opened and decoded. In part 3
+# the lab wrote such files (`train/0/00001.png` and so on) into your cache. Keras reads them
+# with [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/), which
+# takes the folder's name as the class.
 #
 # **Question.** In which order will Keras read the images?
 
@@ -882,8 +884,8 @@ card.outcome("array_over_files", ratio)
 # %% [markdown]
 # ### How much is left to gain?
 #
-# **Question.** Suppose that one tenth of a step takes as long as before, while eight
-# replicas share the rest. How many times as fast are eight replicas as one?
+# **Question.** On one device, a tenth of each step is work that cannot be shared. If eight
+# replicas share the other nine tenths, by what factor does training get faster?
 #
 # If a fraction $f$ of a step's time cannot be shared, and $n$ replicas share the rest, the
 # step takes $f + (1 - f)/n$ times as long as on one device. The speed-up is the inverse,
@@ -904,10 +906,10 @@ spare = input_speeds["files"] / speeds[-1]
 print(f"The host reads image files {spare:.1f} times as fast as this training needs them")
 
 # %% [markdown]
-# With a tenth that cannot be shared, a thousand replicas are not even ten times as fast as
+# With a tenth that cannot be shared, even a thousand replicas are not ten times as fast as
 # one. And the law still leaves out the costs that more replicas *add*: the all-reduce, the
-# waiting, and the reading. As soon as training is faster by the factor in the last line,
-# and perhaps earlier, reading becomes the slowest part, and more GPUs no longer help.
+# waiting, and the reading. Look at the last printed factor: once training is that much
+# faster, and perhaps earlier, reading is the slowest part, and more GPUs no longer help.
 #
 # The remedy is [*weak scaling*](../docs/glossary.md): each replica keeps its batch, so the
 # global batch grows, and each step has more work to share. That is why [lab
@@ -917,10 +919,10 @@ print(f"The host reads image files {spare:.1f} times as fast as this training ne
 # %% [markdown]
 # ## Exercise 6.4: find the bug
 #
-# The wrong loss was not the only mistake without an error message. In the next script,
-# which you may have inherited at work, replicas share a batch and add up their gradients.
-# Each step takes several *micro-batches*, which [lab 05](05_many_gpus_fit.ipynb) called
-# small batches, and the learning rate falls from step to step. The docstring is right, but
+# The wrong loss is not the only silent mistake. You may have inherited a script like the
+# next one at work. Its replicas share a batch, and add up their gradients. Each step takes
+# several *micro-batches* (the small batches of [lab 05](05_many_gpus_fit.ipynb)), and the
+# learning rate falls from step to step. The docstring says what the script should do, but
 # **one line** does something else.
 
 # %%
