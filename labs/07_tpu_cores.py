@@ -11,9 +11,9 @@
 #
 # A notebook reports that eight cores of a TPU trained a small network for 50 epochs in
 # 269 seconds. This lab rebuilds that training. For as many images and epochs, two cores
-# of an ordinary processor took [about 360 seconds](../docs/measurements.md). So a chip
-# that was made to multiply matrices was not even one and a half times as fast. What held
-# it up?
+# of an ordinary processor took [about 360 seconds](../docs/measurements.md). So chips that
+# were made to multiply matrices were not even one and a half times as fast. What held them
+# up?
 #
 # The idea of [lab 06](06_many_gpus_loop.ipynb) is still right on such cores: each core
 # gets images of its own, and in every step all cores agree on the next weights. What has
@@ -21,15 +21,15 @@
 #
 # 1. *What is different about the device?*
 # 2. *What does a compiled program ask of your data?*
-# 3. *How do you keep fast cores busy?* Here you find out what held up the chip.
+# 3. *How do you keep fast cores busy?* Here you find out what held up the chips.
 # 4. *Can the compiler divide the work?* You only say how arrays are cut.
 
 # %% [markdown]
 # > **Limits.** Without a TPU, this lab uses eight *simulated* cores. They show whether
 # > each core gets the right images and ends up with the right weights, but they share one
 # > processor, so their speed says nothing about real cores. We have never run this lab on
-# > a TPU: all statements about TPUs come from the linked documents. If we say that
-# > TensorFlow cannot do something, we have seen that only on simulated cores.
+# > a TPU: all statements about TPUs come from the linked documents. Where we say that
+# > something does not work in TensorFlow, we tried it only on simulated cores.
 
 # %% [markdown]
 # Part 4 needs only the set-up cells below. If you are stuck, call `hint("7.1")` in a new
@@ -152,8 +152,9 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 # %% [markdown]
 # With 8 significant bits, you cannot even count to 257: it becomes 256. And yet a typical
 # element is wrong by only a fraction of a percent. Rounding changes each factor by at
-# most $2^{-8} \approx 0.4\%$. The errors of the 128 products have both signs, so they do
-# not pile up. The products have both signs, too, so the sum and its error grow alike.
+# most $2^{-8} \approx 0.4\%$. The errors of the 128 products have both signs, so many of
+# them cancel. The same is true of the products themselves. So a longer sum has a larger
+# error, but hardly a larger error in percent.
 #
 # ### The training that we rebuild
 #
@@ -162,8 +163,7 @@ print(f"The first whole number that bfloat16 changes: {changed[0]}")
 # but our images are those of Fashion-MNIST ([Xiao et al.
 # 2017](https://arxiv.org/abs/1708.07747)). As in the example, a pixel $x$ (0 to 1)
 # becomes $(x - 0.1307) / 0.3081$. The network has two 5x5 convolutions without padding,
-# with 10 and 20 channels, and two dense layers, with 50 and 10 outputs. That is little
-# work for such a core, as you will see in part 3.
+# with 10 and 20 channels, and two dense layers, with 50 and 10 outputs.
 
 # %%
 x_train, y_train, x_test, y_test = session.load_images()
@@ -195,10 +195,13 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
 # to record a graph. You can watch that on any device.
 #
-# **Question.** The loop below has three cases. It calls `total` with tensors of the
-# lengths 128, 128, 128 and 100. It calls `count_up` with the Python numbers 10, 10, 9 and
-# 8, and then with the same numbers as tensors. How many traces does TensorFlow make in
-# each case?
+# **Question.** In the loop below, TensorFlow meets three kinds of arguments:
+#
+# - `total` gets tensors of the lengths 128, 128, 128 and 100;
+# - `count_up` gets the Python numbers 10, 10, 9 and 8;
+# - `count_up` gets the same four numbers as tensors.
+#
+# How many traces does each of the three need?
 
 # %%
 traced = []
@@ -224,7 +227,6 @@ print(f"Traces for the tensors 10, 10, 9, 8: {traced.count('tensor')}")
 # %% [markdown]
 # A new shape needs a new trace. So does a new Python number, because it becomes a part of
 # the program. A tensor is data instead, and one program works for all its values.
-# Exercise 7.1 rests on this difference.
 #
 # After the trace, XLA compiles the graph, which it can also do for your processor.
 #
@@ -312,8 +314,8 @@ for core in range(cores):
 # %% [markdown]
 # ### One step on all cores
 #
-# Here nothing changes since lab 06. Core $r$ computes its share of the mean loss, which
-# is the sum of its losses $\ell_i$ divided by the size of the *global* batch:
+# Here nothing changes compared with lab 06. Core $r$ computes its share of the mean loss,
+# which is the sum of its losses $\ell_i$ divided by the size of the *global* batch:
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
@@ -367,12 +369,12 @@ def new_training(strategy):
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms,} $$
 #
-# tests included.
+# tests and perhaps the start-up included.
 #
 # **Question.** Our network is small. How much of the 93 ms can be arithmetic?
 
 # %% [markdown]
-# <details><summary>How much of the 93 ms can be arithmetic?</summary>
+# <details><summary>Answer</summary>
 #
 # Very little. The sides of an image shrink from 28 pixels to 24, 12, 8 and 4. Each value
 # of a convolution's output takes one multiplication for each weight of its filter. With
@@ -382,18 +384,19 @@ def new_training(strategy):
 #
 # multiplications forward, and at most twice as many backward, for two gradients. For a
 # core's 128 images these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill
-# 93 ms, a round would have to take 8 µs, in which the clock of any chip ticks hundreds of
-# times. So most of the 93 ms must have gone elsewhere: into Python, new batches, tests or
-# compiling.
+# 93 ms, a round would have to take 8 µs. In that time a chip's clock ticks thousands of
+# times, and a round should need about one tick. (Ten channels cannot keep all multipliers
+# busy, but even 100 times as many rounds would not fill the 93 ms.) So most of this time
+# must have gone elsewhere: into Python, new batches, tests or compiling.
 #
 # </details>
 
 # %% [markdown]
-# Most of the 93 ms must be something else. Between two steps, for example, a fast device
-# sits idle while the host gathers images and calls the next step. Suppose that a step
-# takes $s$ seconds on the device, and that each call costs another $c$ seconds on the
-# host, however many steps it contains. If each call makes $k$ steps with a global batch
-# of $B$ images, the throughput is
+# What else takes time? Between two steps, for example, a fast device sits idle while the
+# host gathers images and calls the next step. Suppose that a step takes $s$ seconds on the
+# device, and that each call costs another $c$ seconds on the host, however many steps it
+# contains. If each call makes $k$ steps with a global batch of $B$ images, the throughput
+# is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
@@ -438,9 +441,9 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of
 #   shape `(cores,)`.
-# - Python calls `one_step` only while TensorFlow traces, which happens in the first `run`
-#   for blocks of a given length. Later calls of `run` for this length never call it
-#   again, whatever `count` is.
+# - Python calls `one_step` only while TensorFlow traces. It may do so in the first `run`
+#   with a block of a given length. A later `run` with a block of this length never calls
+#   `one_step` again, whatever `count` is.
 # - The loop over the steps runs in TensorFlow, not in Python. So tracing calls `one_step`
 #   no more often for a long block than for a short one, and a `run` with many steps takes
 #   Python no more work than a `run` with one.
@@ -617,7 +620,8 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The first marker comes late, because the first epoch includes tracing and, on a TPU,
-# compiling. At full scale the target is 89%, as in the notebook that we follow.
+# compiling. At full scale the target is 89%, the accuracy of the notebook whose 269
+# seconds opened this lab.
 #
 # ### What do long calls buy?
 #
@@ -662,17 +666,18 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # alone may explain them. Long calls help most if steps are short, because then the cost
 # $c$ of a call is a large part of $c + s$; try `batch_size=16`.
 #
-# What held up the chip, then? Divide your global batch by your images per second: the
+# What held up the chips, then? Divide your global batch by your images per second: the
 # result is the length of your step, in which one processor does the arithmetic of all
-# eight cores. If it is shorter than 93 ms, even this processor was faster than the TPU,
-# which must have spent most of its time waiting. Long calls remove the part of the
-# waiting that Python causes. On a TPU, $s$ should be much smaller than here, so that the
-# same $c$ would weigh more.
+# eight cores. Compare it with the 93 ms only roughly: those were for 1,024 images, and
+# include tests. But whether your step is shorter or longer, arithmetic can fill only a
+# small part of the 93 ms, by the estimate at the start of this part. So the chips must
+# have spent most of their time waiting. Long calls remove the waiting that Python causes.
+# On a TPU, $s$ should be much smaller than here, so that the same $c$ would weigh more.
 
 # %% [markdown]
 # So the idea of lab 06 stays, down to each core's share of the loss. The program around
 # it changes: it is compiled for fixed shapes, so batches and blocks have one size, and it
-# must not wait for Python, so one call makes many steps.
+# must not wait for Python, so one call makes many steps. You may pause here.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
@@ -901,8 +906,8 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # 05](05_many_gpus_fit.ipynb)).
 #
 # Can the compiler divide the work, then? It can, and it sends more messages rather than
-# change the result. With a strategy, the result can depend on the number of cores,
-# whereas a mesh changes where the numbers are computed, but not their values.
+# change the result. With a strategy, the result can depend on the number of cores. A mesh
+# changes only where the numbers are computed, and they stay the same up to rounding.
 
 # %% [markdown]
 # ## Going further: cut everything into eight parts
@@ -942,21 +947,23 @@ for message in sharded["messages"]:
 # %% [markdown]
 # <details><summary>If you know PyTorch/XLA</summary>
 #
-# In PyTorch/XLA, each core has a process of its own, which runs the whole script. Here one
-# process describes the work of all cores. The table follows the [API
-# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8 and
-# the MNIST example:
+# With `torch_xla.launch`, as in the MNIST example, each core gets a process or a thread
+# that runs the whole training. Here one process describes the work of all cores. The table
+# follows that example and the [API
+# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8.
+# (Part 4 corresponds to PyTorch/XLA's [SPMD
+# mode](https://docs.pytorch.org/xla/release/r2.8/perf/spmd_basic.html).)
 #
 # | PyTorch/XLA | here |
 # |---|---|
-# | `torch_xla.launch`: a process per core | `strategy.run`: one program, a copy per core |
+# | `torch_xla.launch`: a process or thread per core | `strategy.run`: one program, a copy per core |
 # | `runtime.global_ordinal()` | `replica_id_in_sync_group` |
 # | `DistributedSampler` with `drop_last` | `core_indices` |
 # | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
 # | `batches_per_execution` of its loader | `steps_per_call` |
 # | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
 # | `torch_xla.sync`: runs the recorded operations | a `tf.function` returns |
-# | `xm.rendezvous`: processes wait for each other | not needed: one process |
+# | `xm.rendezvous`: all cores' programs wait for each other | not needed: one process |
 # | `loss.item()`: waits for the device | `losses.numpy()` |
 # | `met.metrics_report()`: counts compilations | `len(traced)` |
 #
