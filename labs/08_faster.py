@@ -16,8 +16,20 @@
 # Which change gains most on your machine, and would you have guessed it?
 #
 # First you measure what the machine can do at best, and where a training step spends its
-# time. Then you climb a ladder of changes, and bet on each gain before you measure it. A
-# *waterfall* chart at the end shows what each change was worth.
+# time (parts 1 and 2). Then you climb a ladder of changes, and bet on each gain before you
+# measure it:
+#
+# | rung | the change | what it saves | part |
+# |---|---|---|---|
+# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | Python's work for each image | 3 |
+# | *fused batch norm* | one program for all of batch normalisation | passes over the data | 3 |
+# | *no dropout* | no dropout layers | random numbers, and a product per value | 3 |
+# | *fewer bits* | 16 bits | half of the bytes, perhaps arithmetic | 5 |
+# | *fewer steps* | another recipe | whole epochs | 6 |
+# | *steps together* | several steps per call | returns to Python | 7 |
+# | *compiler* | XLA, which fuses operations | passes over the data | 7 |
+#
+# A *waterfall* chart at the end shows what each change was worth.
 #
 # If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise;
 # each further call tells you more. Terms are in the [glossary](../docs/glossary.md).
@@ -150,9 +162,10 @@ def product_speed(dtype):
     return 2 * lab.product**3 / seconds_of(lambda: (left @ right)[0, 0].numpy())
 
 # %% [markdown]
-# To measure the main memory, and not the *cache*, a small and fast memory inside the
-# processor, we use arrays twice as large as the cache, but of at most 128 MiB on a laptop.
-# If your cache is larger, as on some servers, the bandwidth is partly that of the cache.
+# We want to measure the main memory, and not the *cache*, a small and fast memory inside
+# the processor. So our arrays are twice as large as the cache, but have at most 128 MiB on
+# a laptop. If your cache is larger, as on some servers, the bandwidth is partly that of the
+# cache.
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))
@@ -189,9 +202,9 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 
 # %% [markdown]
 # The *ridge* is the number of operations that the processor can perform while the memory
-# delivers one byte. If every operation needs four new bytes, the memory is therefore too
-# slow by four times the ridge. At a ridge of 6, the processor would wait for 23 of every
-# 24 seconds.
+# delivers one byte. If every operation needs four new bytes, the memory is too slow by a
+# factor of four times the ridge. At a ridge of 6, this factor is 24: for every second in
+# which the processor computes, it waits for 23.
 #
 # A layer with fewer operations per byte than the ridge waits for the memory, so a higher
 # peak would not help it. Above the ridge, it waits for the processor. A plot of both
@@ -200,16 +213,17 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 
 # %% [markdown]
 # The third limit, *dispatch*, is the time $t_0$ of an empty call, in which Python starts a
-# graph and waits for its result. (In [lab 02](02_throughput.ipynb), $t_0$ is the fixed
-# cost of a whole step.) A call that performs $F$ operations and moves $D$ bytes therefore
+# graph and waits for its result. A call that performs $F$ operations and moves $D$ bytes
 # takes at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
 # where $P$ is the peak in operations per second and $B$ the bandwidth in bytes per second.
+# ([Lab 02](02_throughput.ipynb) *adds* a fixed cost and arithmetic, and fits that sum to
+# measurements. A lower bound may not add, because the three may overlap.)
 
 # %% [markdown]
-# ## Exercise 8.1: count operations and bytes
+# ### Exercise 8.1: count operations and bytes
 #
 # Your counts of $F$ and $D$ decide which of the three limits holds back a layer.
 #
@@ -261,8 +275,10 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
 # - A formula that uses a sum has to wait until the sum is complete, so it needs another
-#   pass. Several sums share a pass if none needs the result of another *inside* its
-#   $\sum$. (In the table, $\mu$ is subtracted outside of the sum over $x^2$.)
+#   pass. Several sums share a pass if none of them needs the result of another while it
+#   adds up. For example, $\sum x$ and $\sum x^2$ share a pass: $\mu$ is subtracted only
+#   after both are complete. (This is easy to count. Real programs may compute $\sigma^2$
+#   in another way, which loses fewer digits.)
 #
 # Count on paper first. After that you need about fourteen lines.
 
@@ -379,13 +395,13 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # Each layer appears as two points: one at the batch size of training, and one with arrays
 # as large as those of the memory test. A hollow point may lie above the sloping part of
-# the roof, because its arrays fit into the faster cache. A short line marks the speed that
-# the layer would have if it took no longer than an empty call.
+# the roof, because its arrays fit into the faster cache. A short line marks a layer's speed
+# if its call took only as long as an empty one.
 #
 # **Question.** What would help a layer that is limited by dispatch?
 
 # %% [markdown]
-# <details><summary>What would help it?</summary>
+# <details><summary>Answer</summary>
 #
 # More work per call: a larger batch, or a graph of the whole step, in which all layers
 # share one call and pay $t_0$ only once. Neither a higher peak nor a faster memory would
@@ -396,9 +412,9 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## 2. Where does a step spend its time?
 #
-# One layer stays far below the roof. By your count, batch normalisation reads or writes a
-# large array eight times. Keras does so more often, because it makes a separate pass for
-# each small operation of the formula. How much of a real step does that cost?
+# Batch normalisation stays far below the roof. By your count, it reads or writes a large
+# array eight times. Keras does so more often, because it makes a separate pass for each
+# small operation of the formula. How much of a real step does that cost?
 #
 # A *profile* records when each operation begins and ends
 # ([guide](https://www.tensorflow.org/guide/profiler)). The name of an operation contains
@@ -462,7 +478,7 @@ summary = f"The fused layer takes {left_of_norm:.2f} times as long as Keras' own
 show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 
 # %% [markdown]
-# ## Exercise 8.2: which change first?
+# ### Exercise 8.2: which change first?
 #
 # A change can make an operation far faster and still gain little, because the rest of the
 # step takes as long as before. If the operations that take a share $f$ of a step's time
@@ -531,18 +547,8 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 # %% [markdown]
 # ## 3. The ladder
 #
-# A profile makes promises, and only a clock can confirm them. Each rung of our ladder is
-# one change:
-#
-# | rung | the change | what it saves | part |
-# |---|---|---|---|
-# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | Python's work for each image | 3 |
-# | *fused batch norm* | the fused layer | passes over the data | 3 |
-# | *no dropout* | no dropout layers | random numbers, and a product per value | 3 |
-# | *fewer bits* | 16 bits | half of the bytes, perhaps arithmetic | 5 |
-# | *fewer steps* | another recipe | whole epochs | 6 |
-# | *steps together* | several steps per call | returns to Python | 7 |
-# | *compiler* | XLA, which fuses operations | passes over the data | 7 |
+# A profile makes promises, and only a clock can confirm them. You now climb the first three
+# of the seven rungs in the table at the top.
 #
 # We train with a rung and with the rung below in turn, several times, and take the median
 # of the ratios of their speeds. If the machine is slow for a minute, both runs of a pair
@@ -605,23 +611,25 @@ card.measure("images_per_second", speeds["no dropout"])
 card.outcome("gains", gains)
 
 # %% [markdown]
-# Did the profile predict the gain from the fused batch normalisation? It does not see
-# Python and the input pipeline. If your function recommended faster convolutions, they
-# have to wait for fewer bits and for the compiler.
+# Compare the gain of *fused batch norm* with the speed-up that the profile promised. They
+# can differ, because the profile does not see Python and the input pipeline. Did your
+# function recommend faster convolutions? None of the first three rungs makes them faster,
+# but fewer bits (part 5) and the compiler (part 7) may.
 
 # %% [markdown]
 # ## 4. Feed the network
 #
-# A fast step gains nothing if it has to wait for its batch. So far our images are in
-# memory, but images on a disk take time to load. Suppose that a step takes $t_s$ seconds
-# and fetching a batch $t_f$ seconds. If they take turns, training needs $t_s + t_f$
-# seconds per step. With [prefetching](../docs/glossary.md), the next batch is fetched
-# while the current step runs, so training needs only $\max(t_s, t_f)$.
+# Here we leave the ladder: the gain of this part is not in your waterfall. A fast step
+# gains nothing if it has to wait for its batch. So far our images are in memory, but images
+# on a disk take time to load. Suppose that a step takes $t_s$ seconds and fetching a batch
+# $t_f$ seconds. If they take turns, training needs $t_s + t_f$ seconds per step. With
+# [prefetching](../docs/glossary.md), the next batch is fetched while the current step runs,
+# so training needs only $\max(t_s, t_f)$.
 #
 # ![Two time lines. In the upper one, fetching a batch and training on it take turns. In the lower one, the next batch is fetched while a step runs, so four steps end sooner.](../helpers/lab_08/diagrams/prefetch.svg)
 
 # %% [markdown]
-# ## Exercise 8.3: fetch while a step runs
+# ### Exercise 8.3: fetch while a step runs
 #
 # Your function hides a slow source of images behind the steps of the training.
 #
@@ -722,9 +730,9 @@ print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as a
 # %% [markdown]
 # ## 5. Fewer bits
 #
-# Half the bits mean half the bytes to move, and many processors also have units that
-# multiply short numbers faster. What is the price? The formats differ in how they spend
-# their bits:
+# Back to the ladder, at rung 4. Half the bits mean half the bytes to move, and many
+# processors also have units that multiply short numbers faster. What is the price? The
+# formats differ in how they spend their bits:
 #
 # ![The bits of four number formats. float32 has 8 bits of exponent and 23 of fraction, TF32 8 and 10, bfloat16 8 and 7, and float16 5 and 10; each has one sign bit.](../helpers/lab_08/diagrams/float_formats.svg)
 #
@@ -792,8 +800,9 @@ card.outcome("percent_below_normal", percent)
 # this sum. The next cell computes the gradients of the weights in *mixed precision*, with
 # 16 bits for the arithmetic and 32 for the weights, and compares them with float32.
 #
-# **Question.** If small numbers were damaged, multiplying the loss by 1,024 makes them
-# larger, and the error smaller. Does it?
+# **Question.** If the loss is multiplied by 1,024, all gradients are 1,024 times as large
+# while float16 holds them. If small numbers were damaged before, the error should now
+# become smaller. Will it?
 
 # %%
 def weights_gradients(policy, times):
@@ -815,9 +824,9 @@ for times in (1.0, 2.0**10):
     print(f"mixed_float16, loss times {times:.1f}: gradients off by {percent_off:.2f}%")
 
 # %% [markdown]
-# If both errors are about the same, the small gradients had kept enough digits, and most
-# of the error comes from other values that float16 rounds. But gradients shrink as the
-# network learns, and a gradient that is rounded to 0 is lost.
+# If both errors are about the same, the small gradients were not the problem: most of the
+# error comes from other values that float16 rounds. But gradients shrink as the network
+# learns, and a gradient that is rounded to 0 is lost.
 
 # %% [markdown]
 # The remedy is [*loss scaling*](../docs/glossary.md). Multiply the loss $L$ by a factor
@@ -831,7 +840,7 @@ for times in (1.0, 2.0**10):
 # 2018](https://arxiv.org/abs/1710.03740)).
 
 # %% [markdown]
-# ## Exercise 8.4: dynamic loss scaling
+# ### Exercise 8.4: dynamic loss scaling
 #
 # Your step searches for the largest scale at which no gradient overflows.
 #
@@ -887,8 +896,8 @@ def scaled_step(weights, gradients_at, learning_rate, state, growth_steps):
 scaled_step = check("8.4", scaled_step)
 
 # %% [markdown]
-# Watch your function search, with the gradients from above, and from a scale that is far
-# too high.
+# Watch your function search. It gets the gradients from above, and starts at a scale that
+# is far too high.
 
 # %%
 real_gradients = gradients[32]["weights"]
@@ -956,15 +965,16 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
-# If 16 bits make training slower here, the next rungs drop them, unless you set
+# If 16 bits make training slower here, the next rungs go back to float32, unless you set
 # `precision` in the first code cell.
 
 # %% [markdown]
 # ## 6. Fewer steps
 #
-# The fastest step is the one that you do not have to take. The number of steps depends on
-# the *recipe*. The original uses a small constant learning rate, no momentum, and images
-# that are shifted and flipped. The fast recipe differs from it mainly in four ways:
+# The fastest step is the one that you do not have to take. That is rung 5: the number of
+# steps depends on the *recipe*. The original uses a small constant learning rate, no
+# momentum, and images that are shifted and flipped. The fast recipe differs from it mainly
+# in four ways:
 #
 # - it adds momentum and weight decay;
 # - it smooths the labels: with 10 classes and the one-hot label $y$, it trains towards
@@ -974,7 +984,7 @@ card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 #   cycle](../docs/glossary.md) ([Smith and Topin 2019](https://arxiv.org/abs/1708.07120)).
 
 # %% [markdown]
-# ## Exercise 8.5: one cycle
+# ### Exercise 8.5: one cycle
 #
 # You write the heart of the fast recipe, its learning rate.
 #
@@ -1062,8 +1072,8 @@ def fast_recipe(policy, seed, **options):
 # fused layer and the precision chosen above. We assume that these do not change the number
 # of epochs.)
 #
-# **Predict:** How many epochs does the original recipe need to reach the target? Divided
-# by the epochs of the fast recipe, this is roughly your bet on *fewer steps*.
+# **Predict:** How many epochs does the original recipe need to reach the target? (Your
+# number, divided by the epochs of the fast recipe, is roughly your bet on *fewer steps*.)
 
 # %%
 print(f"Epochs of the fast recipe: {lab.fast_epochs}")
@@ -1126,11 +1136,12 @@ print(f"fewer steps: reaches the target {gains['fewer steps']:.2f} times as fast
 # %% [markdown]
 # ## 7. Steps together, and a compiler
 #
-# Two options of [`compile`](https://keras.io/api/models/model_training_apis/) remain. With
+# Rungs 6 and 7 are options of
+# [`compile`](https://keras.io/api/models/model_training_apis/). With
 # `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python. With
-# `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that
-# fuses operations but delays the first step. (The default, `"auto"`, uses it on a single
-# GPU, and not on a CPU.)
+# `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that fuses
+# operations but delays the first step. (The default, `"auto"`, uses it on a single GPU, and
+# not on a CPU.)
 #
 # **Predict:** By what factor does each option speed up training, compared with training
 # without it?
@@ -1169,11 +1180,11 @@ card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compi
 #
 # $$ T_i = \frac{T_0}{g_1\, g_2 \cdots g_i} \quad\text{seconds.} $$
 #
-# The axis is logarithmic, so that a factor has the same length wherever it comes. The
-# number on a bar is its factor, without the time for compiling. A *green* bar made
-# training faster, and a *violet* bar made it slower. A *hatched* bar, with its name in
-# brackets, is a change that we tried but did not keep, so the next bar starts where the
-# hatched bar started.
+# The axis is logarithmic, so that a factor has the same length wherever its bar stands. The
+# number on a bar is its factor, without the time for compiling. A *green* bar made training
+# faster, and a *violet* bar made it slower. A *hatched* bar, with its name in brackets, is
+# a change that we tried but did not keep, so the next bar starts where the hatched bar
+# started.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
@@ -1252,8 +1263,9 @@ session.finish()
 #
 # of the peak $P$, measured for the same number format in operations per second. This is
 # [*model FLOPs utilization*](../docs/glossary.md) ([Chowdhery et al.
-# 2022](https://arxiv.org/abs/2204.02311)). That paper takes the peak from a data sheet.
-# Its largest model, with 540 billion parameters, reached 46.2%.
+# 2022](https://arxiv.org/abs/2204.02311)), with one difference: that paper takes the peak
+# from a data sheet, which is usually higher than a measured one. So its 46.2%, for a model
+# with 540 billion parameters, cannot be compared directly with your share.
 
 # %%
 def operations_per_image(network):
@@ -1272,9 +1284,9 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * share:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# In [lab 02](02_throughput.ipynb), the layers are just as narrow, but the network reaches
-# a far larger share of a laptop's peak, although lab 02 counts fewer operations, because
-# it leaves out products with padding. Why does our network reach so little? Roughly,
+# The network of [lab 02](02_throughput.ipynb) has layers just as narrow, and yet it reaches
+# a far larger share of a laptop's peak. (Lab 02 even counts fewer operations: it leaves out
+# products with padding.) Why does our network reach so little? Roughly,
 #
 # $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
 #
