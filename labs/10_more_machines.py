@@ -159,9 +159,9 @@ show_figure(figure, text, session.caption())
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
-# For $\sigma = 0.5$ and $N = 10{,}000$ this gives $5.9\,c$, while the step processes ten
-# thousand times as many images. Such stragglers waste machine time, but more machines
-# still help.
+# For $\sigma = 0.5$ and $N = 10{,}000$ this gives $5.9\,c$, about four times the $1.5\,c$
+# of a worker alone. In this time the step processes ten thousand times as many images.
+# Such stragglers waste machine time, but more machines still help.
 
 # %% [markdown]
 # [Chen et al. 2016](https://arxiv.org/abs/1604.00981) win back some of this waste by
@@ -360,14 +360,10 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# How fast would 512 machines be? You cannot measure that here, but you can fit a law to
-# the workers that you have, and let it forecast one more. If it fails there, you need not
-# believe it for hundreds.
-#
-# A forecast can fail only if it says beforehand how wrong it may be. So yours gets a
-# *stated error*. For example, a forecast of 1,000 images/s with a stated error of a
-# factor of 2 claims that you will measure between 500 and 2,000 images/s. A measurement
-# of 400 images/s would refute it.
+# How fast would 512 machines be? You cannot measure that here. Instead, you fit a law to
+# `n` workers (exercise 10.2), and measure how wrong it is on steps that it has not seen,
+# which gives its *stated error*. Then it has to forecast `n + 1` workers. If it fails
+# there, you need not believe it for hundreds.
 
 # %% [markdown]
 # In a step, a device with $b$ images computes for $C$ seconds. Then $2\,(N - 1)$ messages
@@ -413,9 +409,9 @@ show_figure(figure, text, session.caption())
 # - `batch_size` is the batch size of each device, so a device computes for $C$ seconds.
 # - A single device sends nothing.
 # - `"in_turn"`: a device first computes, and then sends for $A$ seconds.
-# - `"overlapped"`: messages travel during two thirds of the time of the *images*,
-#   $b / r_\infty$, and the rest of $A$, if there is any, is added to $C$. A step never
-#   takes less time than its computing.
+# - `"overlapped"`: messages can travel during two thirds of the time of the images, which
+#   is $\frac{2}{3}\, b / r_\infty$ seconds. Only the rest of $A$, if any, is added to
+#   $C$, so a step never takes less time than $C$.
 # - The efficiency is the speed of all devices, divided by `devices` times the speed of
 #   one device.
 #
@@ -483,8 +479,9 @@ def law_of(one_round):
 
 # %% [markdown]
 # Your workers share the cores of one machine. If three workers share two cores, computing
-# and sending take 1.5 times as long, and `forecast_here` adds this to your law. It
-# forecasts *in turn*, because a core that computes cannot send at the same time.
+# and sending take 1.5 times as long. The function `forecast_here` corrects your law by
+# this factor. It takes the *in turn* forecast, because a core that computes cannot send at
+# the same time.
 
 # %%
 def forecast_here(law, workers, batch_size):
@@ -504,14 +501,18 @@ card.measure("fit", fit | {"parameters": measured["parameters"]})
 card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 
 # %% [markdown]
-# How large should the stated error be? We take it from the steps that the law has not
+# A forecast can fail only if it says beforehand how wrong it may be. For example, a
+# forecast of 1,000 images/s with a stated error of a factor of 2 claims that you will
+# measure between 500 and 2,000 images/s. A measurement of 400 images/s would refute it.
+#
+# How large should your stated error be? We take it from the steps that the law has not
 # seen:
 #
 # 1. Each of the three rounds of measurements gives a law. Your law has the median of
 #    their constants.
-# 2. All four laws forecast the steps in which the workers trained together. If one of
-#    them forecasts 140 images/s, and 100 were measured, it is off by a factor of 1.4. The
-#    worst of these factors is $f$.
+# 2. Your law and the laws of the three rounds all forecast the steps in which the workers
+#    trained together. A law that forecasts 140 images/s, where 100 were measured, is off
+#    by a factor of 1.4. Of all these factors, the worst is $f$.
 # 3. The stated error is a factor of $f^2$ (for $f = 1.4$, about 2), but never less than
 #    1.1. The square leaves a margin for the new batch size and the additional worker.
 
@@ -528,7 +529,7 @@ low, high = forecast_speed / factor, forecast_speed * factor
 print(f"Stated error: a factor of {factor:.2f}")
 
 # %% [markdown]
-# Your law was fitted to `n` workers, and has to forecast the speed of `n + 1`.
+# Now the law has to forecast the speed of `n + 1` workers. This time the law bets, not you.
 #
 # **Question.** Before you look: will `n + 1` workers together process more images per
 # second than `n` workers, or fewer?
@@ -537,8 +538,6 @@ print(f"Stated error: a factor of {factor:.2f}")
 card.predict("held_out_by_the_law", forecast_speed)
 print(f"Forecast for {n + 1} workers: {forecast_speed:.1f} images/s, ", end="")
 print(f"from {low:.1f} to {high:.1f}")
-
-
 
 # %%
 card.lock("held_out_by_the_law")
@@ -570,7 +569,8 @@ show_figure(figure, text, session.caption())
 # than cores.
 #
 # If the measurement lies within the stated error, your law has passed a test that it
-# could have failed. (A wide range hits easily, so "Going further" scores yours.)
+# could have failed. (But a wide range is easily right. "Going further" therefore gives
+# your range a score that also counts its width.)
 
 # %% [markdown]
 # <details><summary>What is the grey point?</summary>
@@ -616,10 +616,10 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # 512. At 512 GPUs, a plan by the law would have promised almost twelve points more than
 # was reported.
 #
-# In the law, each device of a large ring sends the gradient almost exactly twice, with
-# 128 devices as with 512, so the law expects hardly any fall. In a larger real cluster, a
-# slow GPU is more likely, and other traffic may share the network. The reports may even
-# describe different software, so nothing here can tell the cause.
+# Whether a ring has 128 devices or 512, each of them sends the gradient almost exactly
+# twice. So the law expects hardly any fall. In a larger real cluster, a slow GPU is more
+# likely, and other traffic may share the network. The reports may even describe different
+# software, so nothing here can tell the cause.
 #
 # Is the law too optimistic for others as well? Horovod reports on two more networks on
 # 512 GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on
@@ -642,11 +642,11 @@ text = f"{inside} of {len(rows)} reports lie between the law's two limits."
 show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
-# With overlap, the law promises 10 to 12 points more than each of the four reports, and
-# for three of them even 100%, because it hides all messages behind backward. So measure
-# on a few machines before you plan for hundreds. These reports date from 2017, so do not
-# carry their percentages over: [lab 11](11_does_not_fit.ipynb) assumes links of 400
-# Gbit/s.
+# With overlap, the law promises 10 to 12 points more than each of the four reports. For
+# three of them it even promises 100%, because it hides all messages behind backward. This
+# limit is too optimistic, so measure on a few machines before you plan for hundreds. Do
+# not use these percentages today, either: the reports date from 2017, with links of 25 or
+# 50 Gbit/s. ([Lab 11](11_does_not_fit.ipynb) assumes 400 Gbit/s.)
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
@@ -685,13 +685,13 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 # %% [markdown]
 # ## 5. Can the messages scale better?
 #
-# A ring of 1,024 devices pays the latency 2,046 times, one after the other, because a
-# ring of $N$ devices pays it $2\,(N - 1)$ times. In a [*tree*](../docs/glossary.md), each
-# device waits for the sums of two others, adds its own gradient, and sends the sum to the
-# device above it. The total comes back down the same way. A tree has about $\log_2 N$
-# levels, so it pays the latency only $2 \log_2 N$ times. The price is a few more bytes: a
-# device sends twice the gradient in a tree, but only $2\,(N - 1) / N$ times the gradient
-# in a ring.
+# A ring of $N$ devices pays the latency $2\,(N - 1)$ times, one after the other. With 1,024
+# devices that is 2,046 times. In a [*tree*](../docs/glossary.md), each device waits for the
+# sums of two others, adds its own gradient, and sends the sum to the device above it. The
+# total comes back down the same way. A tree has about $\log_2 N$ levels, so it pays the
+# latency only $2 \log_2 N$ times. The price is a few more bytes. In such a tree, a device
+# sends the gradient up to three times, once up and twice down. Two trees that share the
+# work reduce this to twice, but in a ring it is only $2\,(N - 1) / N$ times.
 
 # %% [markdown]
 # <details><summary>How does a real library build its trees?</summary>
@@ -747,10 +747,10 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # On the left is the time that the tree saves on latencies, and on the right the time that
 # the ring saves on bytes ($\ell$, $G$ and $B$ as in section 3).
 #
-# Two levels are faster than both, because a single ring leaves each machine through only
-# one of its eight links. With two levels all eight work: each device exchanges an eighth
-# of the gradient with other machines. (Libraries get the same bandwidth from a large ring
-# for each link.)
+# Two levels are faster than both. In a single ring or tree, the whole gradient passes
+# about twice over one link between machines. With two levels, all eight links of a machine
+# share this work, because each device exchanges only an eighth of the gradient with other
+# machines.
 
 # %% [markdown]
 # ## 6. The plan
@@ -758,7 +758,7 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # Will more machines help *your* training? The explorer below calculates its time and its
 # price, and counts four things that slow down a large group:
 #
-# - messages, by your law, with the fastest of the three kinds of all-reduce;
+# - messages, by your law with overlap and the fastest of the three kinds of all-reduce;
 # - stragglers as in section 1, but milder: the times here come from a normal
 #   distribution, in which very long delays are much rarer;
 # - failures, and the time to save checkpoints at Young's interval (lab 09);
@@ -801,8 +801,10 @@ print(f"1,024 devices are {times_as_fast:.2f} times as fast as 8, ", end="")
 print(f"and cost {times_the_price:.2f} times as much")
 
 # %% [markdown]
-# The last line is the answer for your numbers. How much of the missing speed is due to
-# the all-reduce? We plan once more for 1,024 devices, with each of its three kinds.
+# The last line is the answer for your numbers. It is a best case, because the plan takes
+# the limit with overlap, which promised 10 to 12 points too much in section 4. How much of
+# the missing speed is due to the all-reduce? We plan once more for 1,024 devices, with each
+# of its three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -910,7 +912,7 @@ session.finish()
 #
 # | limit | your number | remedy |
 # |---|---|---|
-# | the slowest worker | a step with 10,000 workers, in units of $c$ (section 1) | drop the last gradients |
+# | the slowest worker | a step with 10,000 workers, in units of $c$ (section 1) | replace a machine that is always slow, or drop the last gradients |
 # | messages | the best and the worst bucket (section 2) | overlap, in good buckets |
 # | the latency of a ring | the crossover (section 5) | a tree, or two levels |
 # | the critical batch size | its bend in lab 03, or 1,000 images (section 6) | none: stop there |
