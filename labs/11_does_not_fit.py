@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Lab 11: What if the network does not fit?
 #
-# The weights of a network with 70 billion parameters take 140 GB. Training it takes eight
-# times as much: fourteen GPUs of 80 GB would be full to the last byte. In labs
+# In 16 bits, the weights of a network with 70 billion parameters take 140 GB. Training it
+# takes eight times as much: fourteen GPUs of 80 GB would be full to the last byte. In labs
 # [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), every device held the whole
 # network. So how do people train such networks at all?
 #
@@ -20,12 +20,12 @@
 # | section | method | saves memory because it | price |
 # |---|---|---|---|
 # | 2 | recomputation | computes most activations twice, and does not keep them | time |
-# | 3 | ZeRO | splits the optimizer, the gradients and the weights | messages, or none? |
+# | 3 | ZeRO | splits the optimizer, the gradients and the weights | messages (how many?) |
 # | 4 | tensor parallelism | splits each layer | messages in every layer |
 # | 5 | a pipeline | splits the chain of layers | idle time |
 #
-# In section 6 a planner adds up the prices, and forecasts how long published trainings
-# took. After a restart of the kernel, run the set-up again, and before section 4 also
+# In section 6 a planner adds up the prices, and you compare its forecasts with published
+# trainings. After a restart of the kernel, run the set-up again. Section 4 also needs
 # section 1.
 
 # %% [markdown]
@@ -74,9 +74,35 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
-# Networks that do not fit are mostly [transformers](https://arxiv.org/abs/1706.03762), so
-# let us look inside one. It reads *tokens*, which are words or pieces of words, and holds
-# $h$ values for each. These pass through a chain of equal *blocks* with two halves:
+# Besides the *weights*, a training step keeps three kinds of values:
+#
+# - the *gradients*, one for each weight;
+# - the [*optimizer state*](../docs/glossary.md): with
+#   [Adam](https://arxiv.org/abs/1412.6980), two values for each weight;
+# - the [*activations*](../docs/glossary.md), which the forward pass (*forward* for short)
+#   computes and the backward pass (*backward*) needs again. Only they grow with the batch.
+
+# %% [markdown]
+# In float32, a value takes 4 bytes. In [mixed precision](https://arxiv.org/abs/1710.03740),
+# as we count it here, weights and gradients take only 2. Because rounding to 16 bits would
+# swallow small updates, the optimizer also keeps a [*master copy*](../docs/glossary.md) of
+# the weights in float32. (Keras works differently: in [lab 08](08_faster.ipynb), all stored
+# weights are float32.) Without activations, a network with $P$ weights, also called its
+# parameters, needs
+#
+# $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
+#
+# where each $b$ is a number of bytes for one parameter. For Adam in float32,
+# $b_\text{weight} = b_\text{gradient} = 4$ and $b_\text{optimizer} = 2 \cdot 4$. A master
+# copy counts as part of the optimizer.
+#
+# **Question.** Does mixed precision make $M$ smaller?
+
+# %% [markdown]
+# The activations depend on the network. Networks that do not fit are mostly
+# [transformers](https://arxiv.org/abs/1706.03762), so let us look inside one. It reads
+# *tokens*, which are words or pieces of words, and holds $h$ values for each. These pass
+# through a chain of equal *blocks* with two halves:
 #
 # - *Attention* mixes the tokens. For each token, `query` computes what it looks for, `key`
 #   what it offers, and `value` what it passes on. Several *heads* do this independently, and
@@ -97,35 +123,9 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # | `down`, and addition | $4h^2$ | $h$, the next block's input |
 #
 # So a block has about $12h^2$ weights. Its *input* has $h$ values for each token, but its
-# *inside*, which is everything above the last row, has $15h$. (Attention also computes a
-# factor for each pair of tokens, but large trainings [do not store
-# them](https://arxiv.org/abs/2205.14135).)
-
-# %% [markdown]
-# Besides the *weights*, a training step keeps three kinds of values:
-#
-# - the *gradients*, one for each weight;
-# - the [*optimizer state*](../docs/glossary.md): with
-#   [Adam](https://arxiv.org/abs/1412.6980), two values for each weight;
-# - the [*activations*](../docs/glossary.md), which the forward pass (*forward* for short)
-#   computes and the backward pass (*backward*) needs again: the inputs and insides of all
-#   blocks. Only they grow with the batch.
-
-# %% [markdown]
-# In float32, a value takes 4 bytes. In the [mixed
-# precision](https://arxiv.org/abs/1710.03740) of most large trainings, weights and
-# gradients take only 2. Because rounding to 16 bits would swallow small updates, the
-# optimizer also keeps a [*master copy*](../docs/glossary.md) of the weights in float32.
-# (Keras works differently: in [lab 08](08_faster.ipynb), all stored weights are float32.)
-# Without activations, a network with $P$ weights, also called its parameters, needs
-#
-# $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
-#
-# where each $b$ is a number of bytes for one parameter. For Adam in float32,
-# $b_\text{weight} = b_\text{gradient} = 4$ and $b_\text{optimizer} = 2 \cdot 4$. A master
-# copy counts as part of the optimizer.
-#
-# **Question.** Does mixed precision make $M$ smaller?
+# *inside*, which is everything above the last row, has $15h$. These inputs and insides are
+# the activations that we count. (Attention also computes a factor for each pair of tokens,
+# but large trainings [need not store these factors](https://arxiv.org/abs/2205.14135).)
 
 # %% [markdown]
 # In [data parallelism](../docs/glossary.md), eight devices keep the same $M$ bytes eight
@@ -138,7 +138,7 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # | 2 | the optimizer and the gradients |
 # | 3 | the optimizer, the gradients and the weights |
 #
-# The activations differ from device to device, so ZeRO cannot split them. But
+# The activations differ from device to device, so none of these stages splits them. But
 # *recomputation* (section 2) keeps only the inputs of the blocks. Backward computes one
 # inside after the other again, so there is never more than one in memory.
 
@@ -313,8 +313,9 @@ if compiled:
     card.measure("compiled_bytes", kinds)
 
 # %% [markdown]
-# Each of the 7 billion parameters needs 16 bytes, in either precision. Mixed precision
-# saves time, and memory for activations, but it does not make $M$ smaller.
+# By our count, each of the 7 billion parameters needs 16 bytes, in either precision. Mixed
+# precision saves time, and memory for activations, but it does not make $M$ smaller. If the
+# gradients stay in float32, it even makes $M$ larger: 18 bytes for each parameter.
 #
 # In the small network, only the activations are clearly off, because the compiler plans
 # arrays that we did not count. So leave some room in every budget.
@@ -333,8 +334,8 @@ if compiled:
 
 # %% [markdown]
 # If $n$ layers, whose inputs take $c$ bytes each, are cut into $k$ equal segments, a step
-# holds all $k$ checkpoints, and the other $n / k - 1$ inputs of the segment in which
-# backward is. The *peak*, the largest number of bytes held at the same time, is
+# holds all $k$ checkpoints and, for the segment in which backward is, its other $n / k - 1$
+# inputs. The *peak*, the largest number of bytes held at the same time, is
 #
 # $$ A(k) = c \left( k + \frac{n}{k} - 1 \right). $$
 #
@@ -358,8 +359,9 @@ if compiled:
 # - If the sum of all bytes is at most `budget`, return an empty list.
 # - Otherwise return a *segmentation*: a list with the first layer of each segment, as whole
 #   numbers. It begins with 0, strictly increases, and stays below the number of layers.
-# - The peak is the bytes of all first layers together, plus one more number: add up the
-#   *other* layers of each segment, and take the largest of these sums (0 if there are none).
+# - The peak is the sum of two parts. The first is the bytes of all first layers together.
+#   For the second, add up the bytes of the *other* layers in each segment, and take the
+#   largest of these sums (0 if there are none).
 # - A sum or a peak of exactly `budget` bytes fits. If several segmentations fit, return any
 #   of them. If none fits, return `None`.
 # - The result depends only on the arguments. Each call returns a list of its own, and does
@@ -432,9 +434,10 @@ for megabytes in (40, 26, 20, 18):
     print(f"Budget {megabytes} MB: {segments(vgg_bytes, megabytes * 10**6)}")
 
 # %% [markdown]
-# Two cuts, such as before layers 2 and 4, are enough for 20 MB, while four equal segments
-# need a third more. The largest input, that of layer 1, is then held only while backward is
-# in the first segment. So nearly twice as many images fit as without cuts.
+# Layer 1 has the largest input, so it should not begin a segment. With cuts before layers 2
+# and 4, for example, this input is held only while backward is in the first segment. The
+# peak falls from 36.5 to 18.3 MB, so nearly twice as many images fit. Four equal segments
+# need 26.7 MB.
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) 64 equal dense
@@ -451,9 +454,9 @@ session.show_source(recompute.training_step)
 
 # %% [markdown]
 # And the time? If only multiplications count, backward takes twice as long as forward,
-# because it computes two gradients, for the weights and for the input. A plain step is
-# worth three forward passes. Recomputation adds at most a fourth, so the step takes at most
-# $4/3$ times as long.
+# because it computes two gradients, for the weights and for the input. So a plain step
+# takes as long as three forward passes. Recomputation adds at most one more, the fourth,
+# which makes the step at most $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of a plain step's memory does
 # the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
@@ -604,9 +607,10 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 sharded_step = check("11.3", sharded_step)
 
 # %% [markdown]
-# Processes that talk over TCP now make five steps in two ways. With *ZeRO-1*, your function
-# gets Adam as its `update`. With *data parallel*, its `update` only returns the mean
-# gradient, with which each worker then updates all weights.
+# Processes that talk over TCP now make five steps in two ways, and both call your function.
+# With *ZeRO-1*, its `update` is Adam. With *data parallel*, its `update` returns the mean
+# gradient unchanged, so your function becomes a plain all-reduce. After it, each worker
+# updates all weights with Adam.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
 # and how many MB of Adam's state does it keep? And after five steps, what is the largest
@@ -694,11 +698,21 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# ZeRO-2 needs two passes over all weights, as before. ZeRO-3 needs a second all-gather, so
-# it sends half as many bytes again, $3 \cdot 4\,P\,(N - 1) / N$ in a step.
+# Compare your figure with the formulas for the bytes of one of $N$ workers, where one pass
+# over all weights sends $s = 4\,P\,(N - 1) / N$:
 #
-# Both cut each layer into chunks of its own. The gradients are then added in another order,
-# so the weights may differ a little from data parallelism.
+# | | weights | gradients | Adam's state | sent in a step |
+# |---|---|---|---|---|
+# | data parallel | $4\,P$ | $4\,P$ | $8\,P$ | $2\,s$ |
+# | ZeRO-1 | $4\,P$ | $4\,P$ | $8\,P / N$ | $2\,s$ |
+# | ZeRO-2 | $4\,P$ | $4\,P / N$ | $8\,P / N$ | $2\,s$ |
+# | ZeRO-3 | $4\,P / N$ | $4\,P / N$ | $8\,P / N$ | $3\,s$, with a second all-gather |
+#
+# ZeRO-2 and ZeRO-3 cut each layer into chunks of its own. So they add the gradients in
+# another order, and their weights may differ a little from data parallelism.
+#
+# You have now split everything that can be split without changing how a layer is computed.
+# This is a good place for a pause.
 
 # %% [markdown]
 # ## 4. Share each layer
@@ -797,8 +811,8 @@ layout = check("11.4", layout)
 
 # %% [markdown]
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. A small transformer trains with your layout on the `2 x 4` mesh, and `data
-# parallel`, where every device has all weights.
+# eight devices. A small transformer trains twice: once with your layout on the `2 x 4`
+# mesh, and once as `data parallel`, where every device has all weights.
 
 # %%
 from helpers.lab_11.memory import transformer
@@ -868,7 +882,8 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# A device holds all weights that are not split, and a quarter of the others. Each pair of splits needs one all-reduce in forward, and one in backward, as in
+# A device holds a quarter of each split weight, and all other weights in full. Each pair of
+# splits needs one all-reduce in forward, and one in backward, as in
 # [Megatron-LM](https://arxiv.org/abs/1909.08053):
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
@@ -921,9 +936,10 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 #
 # Where the figure is blank, a stage is idle. How large is this
 # [*bubble*](../docs/glossary.md)? Let a forward and a backward of one micro-batch together
-# take one unit of time. The last stage works for $m$ units. While the first micro-batch
-# comes through the other $p - 1$ stages, and the last gradient goes back through them, it
-# waits for $p - 1$ units. Every stage has the same work, so each is idle for the share
+# take one unit of time. The last stage works for $m$ units. It also waits: first until a
+# micro-batch has come through the other $p - 1$ stages, and at the end until the last
+# gradient has gone back through them. Together this takes $p - 1$ units, so a step takes
+# $m + p - 1$. Every stage has the same work, so each is idle for the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
@@ -933,10 +949,10 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 #
 # - In the order of **GPipe** ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a
 #   stage does all forwards first, so it holds all $m$ micro-batches.
-# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" ([Narayanan et al.
-#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it can.
-#   Stage $s$, counted from 0, holds at most $p - s$ micro-batches. At this limit it waits
-#   for a backward.
+# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" (described in [Narayanan
+#   et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it
+#   can. Stage $s$, counted from 0, holds at most $p - s$ micro-batches. When it holds that
+#   many, it does a backward before the next forward.
 
 # %% [markdown]
 # ### Exercise 11.5: order
@@ -1053,12 +1069,22 @@ show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption()
 # of them?
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# A micro-batch has at least one sequence, so each step would need 1,000 of them, and a
+# batch can be too large to save steps ([lab 03](03_time_to_accuracy.ipynb)). If you cut the
+# same batch into smaller pieces, each uses its device less well, and there are more
+# messages.
+#
+# </details>
+
+# %% [markdown]
 # ## 6. Plan a training
 #
 # Real trainings combine all of this. Their $N = d \cdot p \cdot t$ devices form $d$ groups,
 # each of which trains the whole network on its own part of the data. A group is a pipeline
-# of $p$ stages, and a stage consists of $t$ devices in one machine, which use tensor
-# parallelism. Which combination is the fastest that fits, and how long will it take?
+# of $p$ stages, and each pipeline stage consists of $t$ devices in one machine, which use
+# tensor parallelism. Which combination is the fastest that fits, and how long will it take?
 
 # %% [markdown]
 # In forward, nearly each of the $P$ weights takes part in one multiplication and one
@@ -1070,16 +1096,20 @@ show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption()
 #
 # $$ T = \frac{6\, P D}{N\, u\, R} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
 #
-# The bracket adds the bubble, because of the $m + p - 1$ units of a step only $m$ are work.
-# The last term is the time of the messages that no computation hides.
+# The bracket adds the bubble: a step takes $m + p - 1$ units of time, but only $m$ of them
+# are work. The last term is the time of the messages that no computation hides.
 
 # %% [markdown]
+# A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
+# sizes of the micro-batches, and picks the fastest that fits. It ignores latencies, and in
+# a pipeline it allows only ZeRO's stages 0 and 1.
+#
 # No formula gives $u$, so we use the range of four older trainings, whose
 # [MFU](../docs/glossary.md) (model FLOPs utilization) lies between 0.213 and 0.462 (table 3
-# of [Chowdhery et al. 2022](https://arxiv.org/abs/2204.02311)). A *planner* tries all
-# combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and sizes of the
-# micro-batches, and picks the fastest that fits. It ignores latencies, and allows only
-# stages 0 and 1 of ZeRO in a pipeline.
+# of [Chowdhery et al. 2022](https://arxiv.org/abs/2204.02311)). That is not quite the $u$
+# of our formula: an MFU is measured end to end, so it already contains the bubble, the
+# messages and the recomputation. The planner adds them again, so it errs on the long side
+# for plans with these.
 
 # %%
 from helpers.lab_11.plans import plan_figures, planner
@@ -1111,10 +1141,14 @@ text = f"{planner_hits} of {len(forecasts)} forecasts contain the published time
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# Our only miss is LLaMA, whose GPUs reached a larger share of their peak than any of the
-# four older trainings. But the hits prove little. Our first range of $u$ came from three
-# others, and with it all seven forecasts missed. We chose the present range after we had
-# seen that, so only future trainings can test it.
+# Our only miss is LLaMA, whose GPUs reached a larger MFU than any of the four older
+# trainings. But the hits prove little. We first took the range of $u$ from three other
+# trainings, and then all seven forecasts missed. Only after that did we choose the present
+# range, so it still has to be tested on trainings that are not in our list.
+#
+# Besides, an MFU already contains the bubble, the messages and the recomputation, and the
+# planner adds them again. For plans with these it errs on the long side, and we have not
+# measured by how much.
 
 # %% [markdown]
 # **Question.** You have 64 H100 GPUs. Would you train a network with 70 billion parameters
