@@ -13,7 +13,7 @@
 # target accuracy, as fast as you can. As far as we know, only this kit keeps a speed record
 # for this task. A fast recipe like that of [lab 08](08_faster.ipynb) led our
 # [board](../docs/leaderboard.md), until an entry that repeats only the hard images reached
-# the same target in a third of the time. The next record can be yours.
+# the same target in a third of the time. Put our entry onto your own board, and beat it.
 #
 # A speed record is easy to claim by mistake: because of a lucky seed, a clock that stopped
 # too early, or a training that was tuned on the test images. So this lab has three parts:
@@ -33,7 +33,7 @@ scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else la
 seed: int = 0
 epochs: int = None  # of the longest training in section 1; None: chosen by the scale
 batch_size: int = 64  # in section 1
-train_images: int = None  # None: chosen by the scale, as above (also the next five)
+train_images: int = None  # None, here and in the next five lines: chosen by the scale
 valid_images: int = None
 target_accuracy: float = None
 repeats: int = None  # seeds for each recipe and for each change
@@ -109,18 +109,32 @@ data = session.load_images()
 # A larger learning rate, for example, might make up for missing momentum.
 
 # %% [markdown]
-# <details><summary>What counts as the time to the target?</summary>
+# ### How many heads would coins show?
 #
-# With one cycle, the network becomes accurate only when the rate falls at the end. The lab
-# therefore runs longer and longer cycles until one reaches the target, and counts only the
-# time of this last one. A recipe without the cycle needs a single training, which goes on
-# until it gets there. Compiling and validating do not count.
+# How sure can you be that an ingredient helps if four seeds say so, and one says the
+# opposite? If an ingredient does nothing, each seed is like the toss of a coin: with
+# probability one half, the training without the ingredient is the slower one. Luck alone
+# makes it slower for $k$ or more of $n$ seeds with the probability
+#
+# $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
+#
+# If $P$ is small, luck is a bad explanation. For four of five seeds,
+# $P = 6/32 \approx 0.19$, so luck is quite a good one. For all five,
+# $P = 1/32 \approx 0.03$. This [*sign test*](../docs/glossary.md) assumes only that seeds
+# do not influence each other, but it needs many of them.
+
+# %% [markdown]
+# ### The race
+#
+# What counts as the time to the target? With one cycle, the network becomes accurate only
+# when the rate falls at the end. The lab therefore runs longer and longer cycles until one
+# reaches the target, and counts only the time of this last one. A recipe without the cycle
+# needs a single training, which goes on until it gets there. Compiling and validating do
+# not count.
 #
 # All recipes use weight decay, and a network with only three convolutions. The peak of the
 # cycle (`peak_learning_rate`) and the constant 0.01 are given for batches of 32 images, and
 # grow with the square root of the batch size.
-#
-# </details>
 
 # %% [markdown]
 # **Predict:** How valuable are the five ingredients, compared with each other? Give each of
@@ -169,29 +183,15 @@ for name, by_seed in {"full recipe": full_times, **times}.items():
     print(f"{title}: {', '.join(shown)}")
 
 # %% [markdown]
-# Each line below the full recipe belongs to the recipe without one ingredient, and each
-# column is a seed. *Never* means that even the longest training missed the target. How sure
-# can you be that an ingredient helps if four seeds say so, and one says the opposite?
+# Each line below the full recipe belongs to the recipe without one ingredient. Each column
+# is a seed, and two runs in the same column are a *pair*. *Never* means that even the
+# longest training missed the target. It counts as infinitely long, so a pair of two such
+# runs does not differ.
 #
-# ### How many heads would coins show?
-#
-# If an ingredient does nothing, each seed is like the toss of a coin: with probability one
-# half, the training without the ingredient is the slower one. Luck alone makes it slower
-# for $k$ or more of $n$ seeds with the probability
-#
-# $$ P = \frac{1}{2^n} \sum_{i=k}^{n} \binom{n}{i}. $$
-#
-# If $P$ is small, luck is a bad explanation. For four of five seeds, $P = 6/32 \approx
-# 0.19$, so luck is quite a good one. For all five, $P = 1/32 \approx 0.03$. This [*sign
-# test*](../docs/glossary.md) assumes only that seeds do not influence each other, but it
-# needs many of them.
-
-# %% [markdown]
-# Two runs with the same seed are a *pair*, which stands in one column of the table. A run
-# that never reached the target took infinitely long, so two such runs do not differ. The
-# times of recipe A are *clearly longer* than those of recipe B if $P <$ `alpha`, which is
-# 0.05 unless you change this parameter. Here $n$ is the number of pairs whose times differ,
-# and in $k$ of them A took longer. You get a function for this test:
+# To compare recipe A with recipe B, count the $n$ pairs whose times differ, and the $k$ of
+# these in which A took longer. If $P <$ `alpha`, the times of A are *clearly longer* than
+# those of B. (The parameter `alpha` is 0.05 unless you change it.) You get a function for
+# this test:
 
 # %%
 session.show_source(clearly_longer)
@@ -298,10 +298,11 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 
 # %% [markdown]
 # The verdicts tell you which ingredients you may believe in. How exact are the factors?
-# Very many seeds would show the *true* median. With $n$ seeds, the range from the smallest
-# to the largest factor misses it only if all factors lie on the same side of it, like $n$
-# coins that all show the same side. This has the probability $2 \cdot 2^{-n}$, which is
-# about 6% for five seeds. So their range is a confidence interval of about 94%.
+# With very many seeds you would know the *true* median. With $n$ seeds, you have a range
+# from the smallest to the largest factor. This range misses the true median only if all $n$
+# factors are above it, or all are below it. That is as likely as $n$ coins that all show
+# the same side: $2 \cdot 2^{-n}$, or about 6% for five seeds. So the range of five factors
+# is a confidence interval of about 94%.
 #
 # **Question.** The places alone need twenty tests, for ten pairs of ingredients in both
 # directions. If all ingredients are worth the same, luck fools each test with a probability
@@ -326,7 +327,7 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # %% [markdown]
 # ### Exercise 12.2: train
 #
-# You write a training that a judge can run on any images, and whose labels it can trust.
+# You write a training that works for any images, and gives labels that a judge can trust.
 #
 # **Write** `train(x, y, seed)`, which returns a predictor.
 #
@@ -338,9 +339,9 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 #
 # **Rules**
 #
-# - It learns from whatever images it gets. The check trains it on 512 blurred patterns,
-#   light or dark, of three to six classes. Then at least 90% of new, clear patterns must
-#   get the right label.
+# - `train` learns from whatever images it gets. To test this, the check calls it with 512
+#   noisy patterns, light or dark, of three to six classes. Then the predictor must give the
+#   right label to at least 90% of new images that show one pattern.
 # - An image gets the same label whether it is alone or among any other images.
 # - All randomness comes from `seed`: the same seed gives the same labels, up to rounding,
 #   and different seeds give different networks. (The check compares labels of images that
@@ -417,7 +418,7 @@ train = check("12.2", train)
 # %% [markdown]
 # | idea | why it may help | source |
 # |---|---|---|
-# | fewer epochs, and a higher rate | the last epochs often gain little | [Smith and Topin 2017](https://arxiv.org/abs/1708.07120) |
+# | fewer epochs, and a higher rate | the last epochs often gain little | [Smith and Topin 2019](https://arxiv.org/abs/1708.07120) |
 # | pool before normalising | batch normalisation has a quarter of the work | [lab 08](08_faster.ipynb) |
 # | another optimizer: Muon | each step may learn more | [Jordan 2024](https://kellerjordan.github.io/posts/muon/) |
 # | larger batches | fewer steps pay fewer fixed costs | [lab 03](03_time_to_accuracy.ipynb) |
@@ -429,8 +430,8 @@ train = check("12.2", train)
 # %% [markdown]
 # Choose your first change, from the table or an idea of your own. The next cell has the
 # fast recipe, with [its network](../helpers/network/models.py) written out so that you can
-# change the layers. As an example, it trains for two epochs instead of three: put your own
-# change in place of this one.
+# change the layers. As an example of a change, it makes two passes over the images instead
+# of three. Go back to three, and make your own change instead.
 
 # %%
 def candidate(x, y, seed):
@@ -481,8 +482,9 @@ card.outcome("gain", gain.middle)
 # accuracy can still be worth keeping: as long as the target is reached, the time that it
 # saves may buy more accuracy elsewhere.
 #
-# The lab scores only this first prediction. Write the next ones down, because the
-# leaderboard shows a submission's predicted gain beside the measured one.
+# For your next change, edit `candidate`, and run its cell and the cell that measures again.
+# Your first prediction stays locked, and only this one is scored. Write the next ones down,
+# because the leaderboard shows a submission's predicted gain beside the measured one.
 #
 # **Question.** Our example leaves out a third of the epochs. Why does it not make the
 # training 1.5 times as fast?
@@ -515,10 +517,10 @@ card.outcome("gain", gain.middle)
 # so a lower score is better, and a machine that is twice as fast gets about the same score.
 
 # %% [markdown]
-# A low score counts only if the mean accuracy is at or above the target, and a one-sided t
-# test over the seeds gives $p < 0.01$, so that luck is a bad explanation. For that, the
-# mean of ten seeds must lie about 0.9 standard deviations above the target, and the mean of
-# four seeds about 2.3. The [leaderboard](../docs/leaderboard.md) has the whole rule and the
+# A low score counts only if the mean accuracy lies so far above the target that luck is a
+# bad explanation: a one-sided t test over the seeds must give $p < 0.01$. With ten seeds,
+# their mean must then lie about 0.9 standard deviations above the target, and with four
+# seeds about 2.3. The [leaderboard](../docs/leaderboard.md) has the whole rule and the
 # scores to beat. How far is the rehearsal from a record?
 #
 # | | rehearsal at laptop scale | judging for the easiest board, *sprint* |
@@ -539,9 +541,9 @@ card.outcome("gain", gain.middle)
 
 # %% [markdown]
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? For
-# the score, divide the seconds of `train` in the last figure by those of the calibration
-# load, about 20 s on two quiet cores. (The rehearsal runs a part of it, and scales its time
-# up.)
+# the score, read the seconds of `train` from the last figure, and divide them by those of
+# the calibration load. On two quiet cores, assume 20 to 25 s. (To save time, the rehearsal
+# runs only a part of the load, and calculates the time of the whole.)
 
 # %%
 my_rehearsal_guess = {"score": None, "accuracy": None}  # change both
@@ -580,10 +582,13 @@ card.outcome("rehearsal", {"score": middle, "accuracy": so_far.accuracy.middle})
 #
 # The next cell writes `train` into a file of its own, with everything that it uses, and
 # checks the rules for the source. Before you run the cell, replace the title with your own.
-# If your training is based on another submission, also set `predicted_gain`, the speed-up
-# that you expect over it. Afterwards, add a line such as `based on: 2` to the docstring of
-# the written file, with the number or title of that submission. The judge needs a sandbox:
-# `make setup-grading` installs its packages.
+#
+# Is your training based on another submission? Then also set `predicted_gain` before you
+# run the cell, to the speed-up that you expect over it. When the file is written, name that
+# submission in its docstring, by number or title, in a line such as `based on: 2`.
+#
+# The judge runs your file in a sandbox, which you set up once as the
+# [leaderboard](../docs/leaderboard.md) describes.
 
 # %%
 saved = submission.write(train, "Our first try", predicted_gain=None)
