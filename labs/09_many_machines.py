@@ -15,7 +15,8 @@
 # the middle of an epoch, and find out, to the last digit, what is left of the training.
 #
 # In labs [05](05_many_gpus_fit.ipynb) to [07](07_tpu_cores.ipynb) one process drove several
-# devices, whereas many machines need a process on each. You can pause after each part:
+# devices. Many machines need at least one process on each. This lab has four parts, and you
+# can pause after each of them:
 #
 # 1. You write a ring that adds up the gradients of all processes.
 # 2. You let several processes train one network, each on its own images.
@@ -23,10 +24,10 @@
 # 4. You find a bug that no error message reports.
 
 # %% [markdown]
-# > **Limits.** Your workers are real processes that talk over TCP, but they share the CPU
-# > of *one* machine, and their network is its memory. [Lab 10](10_more_machines.ipynb)
-# > forecasts how much a slow network costs, and how fast workers with cores of their own
-# > would be.
+# > **Limits.** Your workers are real processes that talk over TCP. But they share the CPU
+# > of *one* machine, and their messages pass through its memory, not over a network. [Lab
+# > 10](10_more_machines.ipynb) forecasts how much a slow network costs, and how fast
+# > workers with cores of their own would be.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -130,7 +131,7 @@ use_figures()
 # - A worker sends only to rank `rank + 1`, and the last worker sends to rank 0.
 # - Every worker sends `2 (N - 1)` messages, even if a chunk is empty. A single worker sends
 #   none.
-# - A message holds one chunk, in the array's dtype. The order of the chunks is free.
+# - A message holds one chunk, in the array's dtype. You may send the chunks in any order.
 # - A chunk has at most `len(array) / N` values, rounded up, as
 #   [`np.array_split`](https://numpy.org/doc/stable/reference/generated/numpy.array_split.html)
 #   makes them.
@@ -243,10 +244,10 @@ show_figure(figure, text, session.caption())
 # the same time, so a large array takes as long as one worker needs to send its bytes,
 # however many workers there are.
 #
-# An array of 4,000 bytes takes about as long as one of 40,000 bytes. Each message has a
-# fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in each of its
-# $2\,(N - 1)$ rounds. That is why frameworks pack many small gradients into one large
-# array.
+# An array of 40,000 bytes probably takes far less than ten times as long as one of 4,000.
+# Each message has a fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in
+# each of its $2\,(N - 1)$ rounds. That is why frameworks pack many small gradients into one
+# large array.
 
 # %% [markdown]
 # <details><summary>Do real libraries use rings?</summary>
@@ -273,10 +274,10 @@ show_figure(figure, text, session.caption())
 #
 # In this lab both addresses are 127.0.0.1, with two free ports.
 #
-# The training loop of [lab 06](06_many_gpus_loop.ipynb) needs one change. Each worker
-# divides the sum of its losses by the number of images in the whole [global
-# batch](../docs/glossary.md). It sees only its own part of this batch, so the step receives
-# the number as `in_all`.
+# The training loop of [lab 06](06_many_gpus_loop.ipynb) needs one change. As before, each
+# worker divides the sum of its losses by the number of images in the whole [global
+# batch](../docs/glossary.md). But now it sees only its own part of this batch. So the step
+# receives the number as an argument, `in_all`.
 
 # %%
 session.show_source(worker.make_train_step)
@@ -390,9 +391,9 @@ show_figure(figures.losses(curves), text, session.caption())
 # %% [markdown]
 # The workers agree to the last bit, because all of them apply the very same sum to the same
 # weights. From the single process they differ only by rounding errors, because a sum in a
-# different order is rounded differently. Test your own training loops in this way, but
-# without dropout or batch normalisation, which each worker applies to its own part of the
-# batch.
+# different order is rounded differently. Test your own training loops in this way. Leave
+# out dropout and batch normalisation, because each worker applies them to its own part of
+# the batch.
 #
 # If the workers were slower than the single process, do not blame the method. They share
 # cores, and with such a small network they spend most of each step exchanging gradients.
@@ -411,7 +412,8 @@ show_figure(figures.losses(curves), text, session.caption())
 # In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
 # 20585](https://github.com/keras-team/keras/issues/20585)), but a small subclass of the
 # model makes it work. With the strategy's method `distribute_datasets_from_function`, each
-# worker builds its own input pipeline, from your `worker_shard`.
+# worker builds its own input pipeline, from your `worker_shard`. (Nothing later needs this
+# part, so you may skip it.)
 #
 # **Question.** Before you run the cell: will the weights from `fit` be closer to the
 # weights from your loop, or to the weights of the single process?
@@ -427,9 +429,9 @@ left_over = lab.train_images % same_batch
 print(f"Images in the last, smaller batch of an epoch: {left_over}")
 
 # %% [markdown]
-# If all batches are whole, `fit` gives the same result as your loop. If the last line is
-# not 0, the results differ. In the last batch some workers may have more images than
-# others, and `fit` divides by the number of a worker's *own* images ([lab
+# If all batches are whole, `fit` gives the same result as your loop. If the number in the
+# last line above is not 0, the results differ. In the last batch some workers may then have
+# more images than others, and `fit` divides by the number of a worker's *own* images ([lab
 # 06](06_many_gpus_loop.ipynb)).
 
 # %% [markdown]
@@ -464,28 +466,36 @@ from helpers.lab_09.workers import durable, failures
 # Your training may be killed at any moment. A new process then starts it again, with
 # nothing but the files on disk, and it resumes from the last save.
 #
-# **Write** `train_with_saves(model, optimizer, train_step, data, epochs, folder,
-# save_every, chief)`, which trains and saves. It returns the number of training steps made
-# before the save from which it resumes, or 0 if there is no save yet. The optimizer has
+# **Write**
+# `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
+# which trains and saves. If it resumes from a save, it returns how many steps had been made
+# when this save was written. If there is no save yet, it returns 0. The optimizer has
 # already been built.
-#
-# **Rules**
-#
-# - It calls `train_step(batch)` for each batch of `epochs` epochs. Epochs and batches are
-#   counted from 0, and `data(epoch, first)` gives the batches of an epoch from number
-#   `first` on, or none if no batches are left.
-# - After every `save_every` steps, counted over the whole training, it saves to `folder` (a
-#   path, as text) with
-#   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
-# - The last two saves are kept.
-# - It restores the weights and the optimizer's state from the last save, and resumes in the
-#   same epoch, at the next batch.
-# - Only the worker with `chief=True` writes to `folder`, but every worker resumes from the
-#   last save.
-# - A save that was not finished is not used.
 #
 # **Example.** With 4 batches per epoch and `save_every=3`, a job is killed after 8 steps.
 # The next start returns 6, and the first batch on which it trains is number 2 of epoch 1.
+#
+# **Rules**
+#
+# What it calls:
+#
+# - `train_step(batch)`, for each batch of `epochs` epochs.
+# - `data(epoch, first)` gives the batches of an epoch from number `first` on, or none if no
+#   batches are left, as after a save at the end of an epoch. Epochs and batches are counted
+#   from 0.
+#
+# When it saves:
+#
+# - After every `save_every` steps, counted over the whole training, it saves to `folder` (a
+#   path, as text) with
+#   [`tf.train.Checkpoint`](https://www.tensorflow.org/api_docs/python/tf/train/Checkpoint).
+# - Only the worker with `chief=True` writes to `folder`. The last two saves are kept.
+#
+# How it resumes:
+#
+# - Every worker restores the weights and the optimizer's state from the last save, and
+#   resumes in the same epoch, at the next batch.
+# - A save that was not finished is not used.
 
 # %% [markdown]
 # [`tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)`](https://www.tensorflow.org/api_docs/python/tf/train/CheckpointManager)
@@ -590,7 +600,7 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # %% [markdown]
 # ### A polite end
 #
-# Clusters often give notice: they send SIGTERM, and then leave you a minute or so to save.
+# Clusters often give notice: they send SIGTERM, and then leave you a short time to save.
 # TensorFlow's
 # [`PreemptionCheckpointHandler`](https://www.tensorflow.org/api_docs/python/tf/distribute/experimental/PreemptionCheckpointHandler)
 # uses that time. Below you see a training with this handler. The workers run it from the
@@ -688,14 +698,16 @@ best_interval = check("9.4", best_interval)
 
 # %% [markdown]
 # Imagine a thousand machines with eight GPUs each. How often does one of them fail? Meta's
-# 16,384 GPUs are 2,048 such machines, with 419 interruptions in 54 days. So a single
-# machine fails, on average, once in $2048 \times 54 / 419 \approx 264$ days. We assume the
-# same for yours, a restart of 10 minutes, and a save as long as you have just measured. (A
-# thousand machines would train a larger network, but they would divide the save. So 12 GB
-# may well be the share of one machine.)
+# 16,384 GPUs are 2,048 such machines, with 419 interruptions in 54 days. If we blame a
+# machine for each of them, even if software or the network caused some, a single machine
+# fails, on average, once in $2048 \times 54 / 419 \approx 264$ days. We assume the same for
+# yours, whatever their number, a restart of 10 minutes, and a save as long as you have just
+# measured. (Each machine saves only its own share of a larger network, which may well be 12
+# GB. If all of them write to the same storage, a save may take longer.)
 #
 # **Predict:** What is the best interval between two saves, in minutes? And how many seconds
-# are then lost for each hour of training?
+# are then lost for each hour of training? (Your second number is compared with a simulation
+# below.)
 
 # %%
 my_interval_guess = {"minutes": None, "lost_seconds_an_hour": None}  # change both
