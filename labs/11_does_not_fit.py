@@ -1071,10 +1071,9 @@ show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption()
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# A micro-batch has at least one sequence, so each step would need 1,000 of them, and a
-# batch can be too large to save steps ([lab 03](03_time_to_accuracy.ipynb)). If you cut the
-# same batch into smaller pieces, each uses its device less well, and there are more
-# messages.
+# Each needs at least one sequence, and a batch can be too large to save steps ([lab
+# 03](03_time_to_accuracy.ipynb)). Smaller micro-batches also use a device less well, and
+# there are more messages.
 #
 # </details>
 
@@ -1147,8 +1146,8 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # range, so it still has to be tested on trainings that are not in our list.
 #
 # Besides, an MFU already contains the bubble, the messages and the recomputation, and the
-# planner adds them again. For plans with these it errs on the long side, and we have not
-# measured by how much.
+# planner adds them again. So for plans with these it errs on the long side, we do not know
+# by how much.
 
 # %% [markdown]
 # **Question.** You have 64 H100 GPUs. Would you train a network with 70 billion parameters
