@@ -43,7 +43,8 @@ from helpers.notebook import session
 lab = session.start("00_devices", globals(), devices="none")
 
 # %%
-# Your answers may rebind statistics, tf and time. The lab's own cells use other names.
+# statistics, tf and time are for your answers, which may overwrite them. The lab's own
+# cells use other names.
 import statistics
 import time
 from time import perf_counter, process_time

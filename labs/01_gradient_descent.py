@@ -50,7 +50,8 @@ from helpers.notebook import session
 lab = session.start("01_gradient_descent", globals(), devices="none")
 
 # %%
-# Your answers may rebind np and time. The lab's own cells use other names.
+# np and time are for your answers, which may overwrite them. The lab's own cells use other
+# names.
 import time
 from time import perf_counter
 

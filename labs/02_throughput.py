@@ -65,7 +65,8 @@ from helpers.notebook import session
 lab = session.start("02_throughput", globals())
 
 # %%
-# Your answers may rebind math, time, keras and np. The lab's own cells use other names.
+# math, time, keras and np are for your answers, which may overwrite them. The lab's own
+# cells use other names.
 import math
 import time
 

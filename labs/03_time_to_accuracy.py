@@ -61,8 +61,8 @@ from helpers.notebook import session
 lab = session.start("03_time_to_accuracy", globals())
 
 # %%
-# Your answers may rebind random, statistics, time and keras. The lab's own cells use
-# other names.
+# random, statistics, time and keras are for your answers, which may overwrite them. The
+# lab's own cells use other names.
 import random
 import statistics
 import time

@@ -50,8 +50,8 @@ from helpers.notebook import session
 lab = session.start("04_custom_training_loop", globals())
 
 # %%
-# Your answers may rebind keras, np, tf, time and datetime. The lab's own cells use other
-# names.
+# keras, np, tf, time and datetime are for your answers, which may overwrite them. The lab's
+# own cells use other names.
 import time
 from datetime import datetime
 from functools import partial

@@ -68,7 +68,8 @@ from helpers.notebook import session
 lab = session.start("05_many_gpus_fit", globals(), devices="all")
 
 # %%
-# Your answers may rebind keras, np and statistics. The lab's own cells use other names.
+# keras, np and statistics are for your answers, which may overwrite them. The lab's own
+# cells use other names.
 import statistics
 from math import prod
 from operator import itemgetter

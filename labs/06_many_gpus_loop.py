@@ -58,7 +58,8 @@ lab = session.start(
 )
 
 # %%
-# Your answers may rebind keras, np and tf. The lab's own cells use other names.
+# keras, np and tf are for your answers, which may overwrite them. The lab's own cells use
+# other names.
 from time import perf_counter
 
 import keras

@@ -56,7 +56,8 @@ from helpers.notebook import session
 lab = session.start("07_tpu_cores", globals(), devices="simulated")
 
 # %%
-# Your answers may rebind keras, np and tf. The lab's own cells use other names.
+# keras, np and tf are for your answers, which may overwrite them. The lab's own cells use
+# other names.
 from contextlib import redirect_stdout
 from time import perf_counter
 

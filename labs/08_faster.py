@@ -70,7 +70,8 @@ from helpers.notebook import session
 lab = session.start("08_faster", globals())
 
 # %%
-# Your answers may rebind math, keras, np and tf. The lab's own cells use other names.
+# math, keras, np and tf are for your answers, which may overwrite them. The lab's own cells
+# use other names.
 import math
 
 import keras

@@ -56,7 +56,8 @@ from helpers.notebook import session
 lab = session.start("09_many_machines", globals(), devices="none")
 
 # %%
-# Your answers may rebind np, keras and tf. The lab's own cells use other names.
+# np, keras and tf are for your answers, which may overwrite them. The lab's own cells use
+# other names.
 import keras
 import numpy
 import numpy as np

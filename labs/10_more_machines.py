@@ -50,7 +50,8 @@ from helpers.notebook import session
 lab = session.start("10_more_machines", globals(), devices="none")
 
 # %%
-# Your answers may rebind math and np. The lab's own cells use other names.
+# math and np are for your answers, which may overwrite them. The lab's own cells use other
+# names.
 import math
 from statistics import median
 

@@ -55,8 +55,8 @@ from helpers.notebook import session
 lab = session.start("12_capstone", globals())
 
 # %%
-# Your answers may rebind math, statistics, keras, np and tf. The lab's own cells use other
-# names.
+# math, statistics, keras, np and tf are for your answers, which may overwrite them. The
+# lab's own cells use other names.
 import math
 import statistics
 
