@@ -397,12 +397,12 @@ for name, (high, inner, wide) in shapes.items():
 # %% [markdown]
 # <details><summary>Are 50 operations per byte enough?</summary>
 #
-# On a GPU, they may not be. The data sheet of an
-# [A100](https://www.nvidia.com/en-us/data-center/a100/) with 40 GB states 1,555 GB/s for
-# its memory, and 156,000 GFLOP/s for products in TF32, a number format with fewer digits
-# than float32. In the time that it takes to move one byte, this GPU can do 100 operations.
-# So at least half of its arithmetic units' time is wasted on the flat product, and faster
-# units would not help.
+# On a GPU, they may not be. For an A100 with 40 GB, the [documentation of a
+# cluster](https://upb-pc2.atlassian.net/wiki/spaces/PC2DOK/pages/1900609/NVIDIA+A100+40GB+with+NVLINK)
+# states 1,555 GB/s for its memory, and 156,000 GFLOP/s for products in TF32, a number
+# format with fewer digits than float32. In the time that it takes to move one byte, this
+# GPU can do 100 operations. So at least half of its arithmetic units' time is wasted on the
+# flat product, and faster units would not help.
 #
 # In the same time, a CPU can do far fewer operations. Its memory may therefore limit
 # neither product.
@@ -551,8 +551,9 @@ card.measure("share_of_asking", reading / both)
 #
 # On a GPU, both printed times also include the launch of every operation, and the copy of
 # the number to the CPU's memory. This overhead even shifts the crossover. If both devices
-# pay the same, their times become more alike, and the matrices have to be larger before one
-# device wins by a factor of 1.2.
+# pay the same overhead, the ratio of their times moves towards 1, so the matrices have to
+# be larger before one device wins by a factor of 1.2. A profiler ([lab
+# 08](08_faster.ipynb)) can show the time of each operation without this overhead.
 #
 # </details>
 
@@ -696,9 +697,8 @@ busy_text = "  ".join(f"{size}: {threads:.1f}" for size, threads in by_size)
 print(f"Busy threads by size: {busy_text}")
 
 # %% [markdown]
-# A number close to 1.0 means that a single thread did all the work, although the others
-# were allowed to help: TensorFlow considered the product too small to be worth
-# distributing.
+# A number close to 1.0 means that a single thread did all the work. The others were allowed
+# to help, but TensorFlow considered the product too small to be worth distributing.
 #
 # **Question.** Compare the last number with the ratio that exercise 0.3 printed at the
 # largest size. Are they equal?
