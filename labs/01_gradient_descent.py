@@ -462,8 +462,8 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # %% [markdown]
 # ### What does the noise cost?
 #
-# The step of a small batch has two parts: the exact step, which leads downhill, and a
-# random part, which leads up the walls of the bowl. If you make the step twice as long, the
+# The step of a small batch has two parts. The exact step leads downhill, and the random
+# part leads, on average, up the walls of the bowl. If you make the step twice as long, the
 # first part gains at most twice as much, but the random part does four times the harm. So
 # with a small batch, the best step is shorter than with the exact gradient, and you need
 # more steps.
@@ -603,10 +603,10 @@ card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
 # What throws the paths out? Along its steepest direction, the squared error of a single
-# point at $x$ has the curvature $2 (x^2 + 1)$. Far to the right, this is larger than the
-# largest curvature of all points together, so a step that follows such a point may be too
-# long. If this is the reason, a learning rate that is small enough for the steepest *point*
-# should throw out no path.
+# point at $x$ has the curvature $2 (x^2 + 1)$. For a point far to the right, this exceeds
+# the largest curvature of the loss over all points. So a step that follows such a point may
+# be too long. If this is the reason, a learning rate that is small enough for the steepest
+# *point* should throw out no path.
 
 # %%
 point_curvatures = 2 * (x_moved**2 + 1)
@@ -905,7 +905,7 @@ session.finish()
 #
 # Whether the noise of small batches is cheap, harmful or helpful depends on where the path
 # is. The race counted points, but a step with more points need not take longer. Measured in
-# seconds, it may have a different winner.
+# seconds, the race may have a different winner.
 #
 # **Question.** Which batch size is best if a step with more points takes nearly the same
 # time? And to reduce the noise, we lowered the learning rate: which setting could you have
