@@ -487,8 +487,8 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # **Question.** Is your colleague right? Where does the curve bend, and beyond which size
 # is it no longer worth doubling the batch?
 #
-# Some bars may not fit the pattern, because of their batch size, or because the machine
-# was busy at that moment. Part 3 looks into this.
+# Some bars may not fit the pattern. Perhaps their batch size suits the processor less well,
+# or the machine was busy at that moment. Part 3 looks into this.
 
 # %% [markdown]
 # ### Exercise 2.3: why it saturates
@@ -502,6 +502,10 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 #
 # $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad
 # r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
+#
+# The sum is an approximation. A GPU computes while Python prepares the next operations, so
+# there a part of the two costs may overlap, and [lab 08](08_faster.ipynb) takes the larger
+# of them as a lower bound. Part 3 shows where the sum fails.
 #
 # **Question.** What kind of curve is $t(b)$, and where on it do you see $t_0$? Would a line
 # through the points in the right panel start at zero?
@@ -669,7 +673,8 @@ print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 # A law is worth something only if new measurements could prove it wrong. So look for its
 # weakest place. A *residual* is the difference between a measurement and the law. If the
 # residuals of all three rounds at one size lie on the same side of zero, the law may miss
-# something at that size. If they scatter around zero, the machine was simply faster at
+# something there. But three fair coins agree once in four times, too, so look for several
+# neighbouring sizes. If the residuals scatter around zero, the machine was simply faster at
 # one moment and slower at another.
 #
 # **Question.** In the next figure, does one round lie above the others at nearly every
