@@ -147,11 +147,12 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # %% [markdown]
 # ### Exercise 3.1: stop when it is good enough
 #
-# About one measurement in three is off by more than this standard deviation. A single good
-# epoch may be luck, so a careful callback waits for several good epochs in a row. You will
-# need it, and the callback of exercise 3.2, in your own trainings. The race itself uses a
-# simpler rule, because many runs replace the patience, and counts only the seconds of
-# training.
+# About one measurement in three is off by more than this standard deviation. All epochs use
+# the same test images, so they share much of this error, and waiting does not remove it.
+# But the weights jitter from epoch to epoch, too. Against a lucky epoch of this kind, a
+# careful callback waits for several good epochs in a row. You will need it, and the
+# callback of exercise 3.2, in your own trainings. The race itself uses a simpler rule,
+# because many runs replace the patience, and counts only the seconds of training.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -1220,12 +1221,15 @@ show_figure(figure, summary, session.caption())
 #
 # If so, one training is enough to tell two cases apart. With a batch of a tenth of the
 # noise scale, doubling the batch saves nearly half of the steps, so more hardware would pay
-# off. With a batch of ten times the noise scale, most of the images in it are wasted.
+# off. With a batch of ten times the noise scale, about nine in ten of its images are
+# wasted.
 #
 # The noise scale and the bend need not agree better than that. The noise scale changes as
 # the network learns, and the theory assumes plain gradient descent with the best rate at
-# every step. If the signal is weak, the formula even divides by almost nothing, and an
-# estimate may be negative.
+# every step. It also takes a batch's gradient as the mean of one gradient for each image.
+# That is not exact for our network, because batch normalisation mixes the images of a
+# batch. If the signal is weak, the formula even divides by almost nothing, and an estimate
+# may be negative.
 
 # %% [markdown]
 # ## Quiz
