@@ -243,6 +243,19 @@ def new_training():
 # weights of the model.](../helpers/lab_04/diagrams/training_step.svg)
 
 # %% [markdown]
+# <details><summary>If you know PyTorch</summary>
+#
+# | PyTorch | here |
+# |---|---|
+# | `loss.backward()` | `tape.gradient(loss, variables)`, which returns the gradients |
+# | `optimizer.step()` | `optimizer.apply(gradients, variables)` |
+# | `optimizer.zero_grad()` | not needed, because gradients are returned and not accumulated |
+# | `model.train()`, `model.eval()` | `training=True` or `False` in each call |
+# | `torch.compile` | `@tf.function`, with `jit_compile=True` for a compiler |
+#
+# </details>
+
+# %% [markdown]
 # **Write** `train_step(model, optimizer, metrics, x, y)`, which trains on one batch of word
 # numbers `x`, of shape `(batch, words)`, and topics `y`, of shape `(batch,)`. You need
 # about eight lines.
@@ -411,9 +424,9 @@ if min(saved) > 0:
 print(f"XLA makes up for its compilation after training for: {break_even}")
 
 # %% [markdown]
-# The graph makes a step fast, and a loop of your own keeps this speed. Only the first call
-# is slow, because TensorFlow traces the graph, and XLA has to compile it as well. As for
-# XLA, trust your own measurement. (We have not measured this comparison on a GPU.)
+# The graph makes a step fast, in a loop of your own as well as in `fit`. Only the first
+# call is slow, because TensorFlow traces the graph, and XLA has to compile it as well. As
+# for XLA, trust your own measurement. (We have not measured this comparison on a GPU.)
 
 # %% [markdown]
 # <details><summary>How often does a training pay for a first call?</summary>
@@ -423,8 +436,8 @@ print(f"XLA makes up for its compilation after training for: {break_even}")
 # the batches inside its graph, where their size is left open (`None`). XLA compiles once
 # for each shape, in your loop as well as in `fit`.
 #
-# XLA merges operations, which saves trips to memory, but its code for an operation such as
-# a convolution may be slower than TensorFlow's.
+# XLA merges operations, which saves trips to memory. But on a CPU, its code for an
+# operation such as a convolution may be slower than TensorFlow's.
 #
 # </details>
 
@@ -618,6 +631,8 @@ show_figure(figure, text, session.caption())
 # If the curves agree, `fit` hides no trick, so your loop belongs in the first column of
 # your list. On a CPU the curves often agree in every digit. A GPU may add up numbers in a
 # different order each time (we have not measured this), and then they can drift apart.
+# TensorFlow can prevent this, but may then run slower
+# ([`enable_op_determinism`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism)).
 
 # %% [markdown]
 # ## When validation turns
