@@ -442,9 +442,11 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# Beyond a few replicas, the number of bytes that each of them sends hardly grows. Part of
-# the sending can even be hidden behind the backward pass: the gradients of the last
-# layers are ready first, so they can be sent while the others are still being computed.
+# Beyond a few replicas, the number of bytes that each of them sends hardly grows. Libraries
+# such as PyTorch's [DDP](https://docs.pytorch.org/docs/stable/notes/ddp.html) even hide
+# part of the sending behind the backward pass, because the gradients of the last layers are
+# ready first. `MirroredStrategy` does not: by the source of TensorFlow 2.21, it packs all
+# gradients into one message by default, which has to wait for the last of them.
 #
 # To get close to four times the speed, give each replica a larger batch. Then each step
 # computes for longer, but sends no more bytes. The price is a larger global batch, from
@@ -680,10 +682,9 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # %% [markdown]
 # Look at the heights first: if the large batch stays less accurate at every rate, no rate
 # that we tried made up for its smaller number of steps, and it needs more epochs. The best
-# rates say less. Other rates are often just as good. And the ratio of the two best rates
-# can follow the linear rule only if the small batch is best at its lowest rate, and the
-# large batch at its highest. That is why *Going deeper*, below, tests the rule on single
-# steps.
+# rates say less. Other rates are often just as good. Besides, the rates that we tried allow
+# no ratio above that of the linear rule, so they can never show that the best rate grows
+# faster. That is why *Going deeper*, below, tests the rule on single steps.
 #
 # In a run of ours on two processor cores, two of the three runs at the highest rate ended
 # as guesses without the warm-up, but none of them did with it.
@@ -1256,7 +1257,8 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Four GPUs can come close to a quarter of the time, if you take care of four things:
+# Four GPUs may come close to a quarter of the time (we could not measure this), if you
+# take care of four things:
 #
 # - **Code.** Build and compile the model inside the scope, and give `fit` batches of the
 #   global size.
