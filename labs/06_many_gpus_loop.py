@@ -172,8 +172,9 @@ global_loss = check("6.1", global_loss)
 # that all others have as many images as itself.
 
 # %% [markdown]
-# Does that matter? Take nine images with the losses 1, 2, ..., 9, whose mean is 5. For
-# four replicas, the strategy rounds 9/4 up, so the replicas get 3, 3, 3 and no images.
+# Does that matter? Take nine images with the losses 1, 2, ..., 9, whose mean is 5. For four
+# replicas, the strategy rounds 9/4 up to 3, so three replicas get three images each, and
+# the last one gets none.
 #
 # **Question.** If the argument is left out, what do the four shares add up to?
 
@@ -277,8 +278,8 @@ def new_metrics():
 #   predictions of the same pass.
 # - Leave the two validation metrics alone, and reset no metric.
 # - `train_step` returns one number, the mean loss of the batch. With the right
-#   `global_loss`, the sum of the shares is the same. (With a wrong one, the two differ, and
-#   the check accepts both.)
+#   `global_loss`, the sum of the shares is the same. (With a wrong one, this sum differs
+#   from the mean loss, and the check accepts both.)
 # - `train_step` is a `tf.function`, so that Python does not run for every batch.
 #
 # **Example.** With an untrained network for ten classes, the first call of
@@ -421,9 +422,20 @@ for name, curve in shown.items():
 #
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# With SGD and the learning rate $\eta$ (which labs 01 and 05 call $\varepsilon$), the step
-# is exactly the step of the rate $n \eta$. The same script simply trains differently on a
-# machine with more devices, and you look for the reason everywhere but in the loss.
+# Let $\eta$ be the learning rate (which labs 01 and 05 call $\varepsilon$). Without weight
+# decay or clipping, SGD then makes exactly the step of the rate $n \eta$. The same script
+# simply trains differently on a machine with more devices, and you look for the reason
+# everywhere but in the loss.
+
+# %% [markdown]
+# <details><summary>If you know PyTorch</summary>
+#
+# [DDP](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
+# does not add up the gradients of its processes, but *averages* them. So there, each
+# process's own mean loss is right, as long as all processes have the same number of images.
+# The share from exercise 6.1 would make the gradient $n$ times too short.
+#
+# </details>
 
 # %% [markdown]
 # A rate of 0.2 is small for this network. On two devices the mistake doubles it, so the
@@ -577,9 +589,9 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # <details><summary>A bug in TensorFlow that this test found</summary>
 #
-# On three replicas, `HierarchicalCopyAllReduce` in TensorFlow 2.21 added up the gradients
-# of only two, without any message. (Several GPUs use NCCL by default, which is other
-# code.) That is why `simulated_strategy` asks for
+# In our test on three simulated replicas, `HierarchicalCopyAllReduce` in TensorFlow 2.21
+# added up the gradients of only two, without any message. (Several GPUs use NCCL by
+# default, which is other code.) That is why `simulated_strategy` asks for
 # [`ReductionToOneDevice`](https://www.tensorflow.org/api_docs/python/tf/distribute/ReductionToOneDevice)
 # instead.
 #
@@ -811,8 +823,8 @@ print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 # - *Launch overhead*, a part of the fixed cost $t_0$ in [lab 02](02_throughput.ipynb),
 #   takes as long for 8 images as for 64.
 # - *Communication*: each replica sends up to twice the size of the gradients, however few
-#   images it has ([lab 05](05_many_gpus_fit.ipynb)). A part of this time can overlap with
-#   the backward pass ([lab 10](10_more_machines.ipynb)).
+#   images it has ([lab 05](05_many_gpus_fit.ipynb)). Some libraries hide a part of this
+#   time behind the backward pass ([lab 10](10_more_machines.ipynb)).
 # - *Waiting*: each replica waits for the slowest one, and for the
 #   [host](../docs/glossary.md) to read, decode and send images.
 
