@@ -397,10 +397,10 @@ for name, (high, inner, wide) in shapes.items():
 # %% [markdown]
 # <details><summary>Are 50 operations per byte enough?</summary>
 #
-# On a GPU, they may not be. For an A100 with 40 GB, the [documentation of a
-# cluster](https://upb-pc2.atlassian.net/wiki/spaces/PC2DOK/pages/1900609/NVIDIA+A100+40GB+with+NVLINK)
-# states 1,555 GB/s for its memory, and 156,000 GFLOP/s for products in TF32, a number
-# format with fewer digits than float32. In the time that it takes to move one byte, this
+# On a GPU, they may not be. For an A100 with 40 GB, [NVIDIA
+# states](https://images.nvidia.com/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf)
+# 1,555 GB/s for its memory, and 156,000 GFLOP/s for products in TF32, a number format with
+# fewer digits than float32. In the time that it takes to move one byte, this
 # GPU can do 100 operations. So at least half of its arithmetic units' time is wasted on the
 # flat product, and faster units would not help.
 #

@@ -1163,7 +1163,7 @@ def noise_scale(lengths, small, big):
 def measure_noise(small, big):
     """The noise scale at the current weights, from all draws and from each quarter."""
     kept = [variable.numpy() for variable in compiled_model.variables]
-    # With replacement, so that the variance is exactly V / b.
+    # With replacement, so that the variance is V / b (but for batch normalisation).
     drawn = [rng.integers(0, len(labels), (lab.noise_draws, size)) for size in (small, big)]
     lengths = [
         [float(squared_length(x_train[i], labels[i])) for i in pair]
