@@ -633,6 +633,7 @@ session.show_source(enlarge_and_classify)
 # %%
 parts_of_data = {"train": (x_train, y_train), "test": (x_valid, y_valid)}
 folder = write_class_folders("mnist", MNIST_CLASSES, **parts_of_data)
+print(f"Image files in {len(MNIST_CLASSES)} folders: {len(y_train):,} to train on")
 
 def read_folder(part, **options):
     """Batches of float32 images (28, 28, 1) and one-hot labels, read from files."""
