@@ -911,7 +911,7 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 # changes only where the numbers are computed, and they stay the same up to rounding.
 
 # %% [markdown]
-# ## Going further: cut everything into eight parts
+# ## Going deeper: cut everything into eight parts
 #
 # On the 2 x 4 mesh, each matrix is still stored twice. *Fully sharded* also cuts the
 # weights along `data`, like the batch, so that no device has a whole matrix to multiply

@@ -570,7 +570,7 @@ show_figure(figure, text, session.caption())
 # than cores.
 #
 # If the measurement lies within the stated error, your law has passed a test that it
-# could have failed. (But a wide range is easily right. "Going further" therefore gives
+# could have failed. (But a wide range is easily right. "Going deeper" therefore gives
 # your range a score that also counts its width.)
 
 # %% [markdown]
@@ -842,7 +842,7 @@ for way in ("ring", "tree", "two levels"):
 # </details>
 
 # %% [markdown]
-# ## Going further: was the law worth the effort?
+# ## Going deeper: was the law worth the effort?
 #
 # Common sense has a range for `n + 1` workers, too: they should be at least as fast as
 # `n` workers, and at most $(n + 1) / n$ times as fast. Is this range better than that of

@@ -1226,7 +1226,6 @@ if compiled:
         errors = [100 * (step_bytes / one - 1) for one in grown]
         print(f"The process grew by {median(grown) / 1e6:.1f} MB, error of the plan ", end="")
         print(f"{min(errors):+.1f}% to {max(errors):+.1f}% in {len(grown)} repetitions")
-        card.measure("process_bytes", grown)
     else:
         print("This system does not report the peak memory of a process.")
 
