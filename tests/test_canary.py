@@ -48,6 +48,8 @@ USED = [
      "keras.src.legacy.preprocessing.image", "ImageDataGenerator"),
     ("the stop button: Keras swallows what is raised in its logs",
      "keras.src.utils.python_utils", "pythonify_logs"),
+    ("the stop button: Python ignores what is raised in it", "jax._src.lib",
+     "_xla_gc_callback"),
     ("figures with sliders, and the dashboard", "ipympl.backend_nbagg", "Canvas._size"),
     ("figures with sliders, and the dashboard", "ipympl.backend_nbagg", "FigureManager"),
     ("the line that replaces a long traceback",

@@ -16,9 +16,10 @@ from typing import Any
 # raise is then lost, or becomes another error, or spoils memory, which ends the kernel.
 TENSORFLOW = re.compile(r"/tensorflow/python/(?!eager/execute\.py|ops/gen_)")
 STANDARD_LIBRARY = (sysconfig.get_path("stdlib") + "/", "<frozen ")
-# Python ignores what is raised where it cleans up, Keras what is raised in its logs.
+# Python ignores what is raised where it cleans up, and where JAX is called when garbage is
+# collected; Keras ignores what is raised in its logs.
 DEAF_FILES = re.compile(r"/_?weakref(set)?\.py$")
-DEAF_NAMES = "__del__", "pythonify_logs"
+DEAF_NAMES = "__del__", "_xla_gc_callback", "pythonify_logs"
 FORCE_SECONDS = 1.0  # for the next batch to begin
 WAIT_SECONDS = 0.01
 TRIES = 500  # then it is tried wherever it is

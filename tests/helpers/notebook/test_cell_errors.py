@@ -410,7 +410,8 @@ def test_clicking_stop_again_prints_one_line_and_the_kernel_survives(kernel, cli
 
 
 # Named as Python's own, which the square looks past: as if it were clicked at that line.
-CLICK_AT = """import sys, weakref
+CLICK_AT = """import gc, sys, weakref
+import jax
 exec(compile('''
 import signal, sys
 def click(frame, event, argument):
@@ -422,9 +423,11 @@ def click(frame, event, argument):
 sys.settrace(clicks["click"])
 class Short:
     def __del__(self): pass
-lives = weakref.WeakSet()
+lives, named = weakref.WeakSet(), weakref.WeakValueDictionary()
 for run in range(20):
     lives.add(Short())
+    named[run] = Short()
+    gc.collect()
     model.fit(data, data, epochs=5, verbose=0)"""
 
 
@@ -434,6 +437,7 @@ for run in range(20):
         (".py", "__del__"),  # Python ignores what is raised there
         ("/weakref.py", "remove"),  # and there
         ("_weakrefset.py", "_remove"),  # and there
+        ("/_src/lib/__init__.py", "_xla_gc_callback"),  # and there, in JAX
         ("tensorflow/core.py", "convert_to_numpy"),  # Keras does
         ("concrete_function.py", "name"),  # TensorFlow's C++ does
         ("errors_impl.py", "__init__"),  # it makes another error of it
